@@ -156,11 +156,16 @@ class Sandbox:
         variables = environment(launch, str(self._library()))
         return PlainProgram(launch.command, cwd=folder, env=variables)
 
+    @property
+    def has_several(self) -> bool:
+        """Whether its boxes are for bots of several processes, too."""
+        return self.level == ISOLATION_LEVELS[-1]
+
     def refusal(self, launch: Launch, limits: Limits) -> str | None:
         """Why a bot can't be run here within these limits, in one sentence; None if it can."""
         if words := limits.refusal(launch):
             return words
-        if limits.processes > 1 and self.level != ISOLATION_LEVELS[-1]:
+        if limits.processes > 1 and not self.has_several:
             return f"{ONE_PROCESS}; the best box here is {self.level!r}"
         return None
 

@@ -197,6 +197,12 @@ SETTINGS: Mapping[str, LadderSetting] = {
         _number("threads", 1, 1024, int),
         lambda one: str(one.threads),
     ),
+    "processes": LadderSetting(
+        "how many processes a bot may have; more than one takes workers of level full",
+        "1",
+        _number("processes", 1, 64, int),
+        lambda one: str(one.processes),
+    ),
     "bundle": LadderSetting(
         "how large a bot's files may be together, such as 16M",
         "16M",
