@@ -41,6 +41,8 @@ SEVERAL = "+processes"
 """What is added to a queue's name for jobs that grant several processes."""
 RESULTS_QUEUE = "results"
 
+MOST_PROCESSES = 64
+"""The most that a bot may be granted."""
 MOST_MATCHES = 16
 """The most matches that one message gives out or reports."""
 GRACE_SECONDS = 6 * 60 * 60

@@ -41,6 +41,11 @@ class Program(Protocol):
     isolation: str
     pid: int
     """Its process as this side sees it."""
+    processes: int
+    """How many processes it may have."""
+    told_by: str
+    """With what lines of its standard error begin by which a bridge tells of the program behind it;
+    empty if there is none."""
 
     def cpu_us(self) -> int:
         """CPU time used so far by all its threads, in microseconds."""
@@ -108,6 +113,7 @@ class PlainProgram:
     """A bot as an ordinary process of this user, in no box."""
 
     isolation = "none"
+    processes = 1
 
     def __init__(
         self,
@@ -115,6 +121,7 @@ class PlainProgram:
         *,
         cwd: Path | None = None,
         env: Mapping[str, str] | None = None,
+        told_by: str = "",
     ) -> None:
         """Starts it.
 
@@ -122,6 +129,7 @@ class PlainProgram:
             CrashError: the command can't be started.
             VoidGameError: this machine can't start anything just now.
         """
+        self.told_by = told_by
         environment = marked(env)
         self._mark = environment[MARK]
         try:

@@ -49,7 +49,8 @@ class BoxProgram:
         *,
         group: Group | None = None,
         user: BotUser | None = None,
-        several_processes: bool = False,
+        processes: int = 1,
+        told_by: str = "",
         work: Path | None = None,
         scratch_bytes: int = 0,
         memory_bytes: int = 0,
@@ -60,6 +61,8 @@ class BoxProgram:
         Args:
             monitor: the process to wait for, bubblewrap or the bot itself.
             pid: the bot's process as the host sees it.
+            processes: how many it may have; several are those of its group.
+            told_by: as `engine.program.Program` has it.
             work: a folder on disk in which it could write.
             scratch_bytes: the size of such a folder in memory.
             memory_bytes: how much of it is too much, where no memory group counts it; or 0.
@@ -75,6 +78,8 @@ class BoxProgram:
         self.stderr = stderr
         self.isolation = isolation
         self.pid = pid
+        self.processes = processes
+        self.told_by = told_by
         self._monitor = monitor
         self._group = group
         self._user = user
@@ -85,7 +90,7 @@ class BoxProgram:
         self._next_look = 0.0
         self._status = status
         # One process is stopped by a signal and has one clock; for several there is the group.
-        self._whole = group if several_processes else None
+        self._whole = group if processes > 1 else None
         self._pidfd = os.pidfd_open(pid)
         # Made once, since every reading of the clock asks it.
         self._end = select.poll()

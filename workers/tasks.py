@@ -350,6 +350,7 @@ def _check_on(core: int | None, job: jobs.Job, progress: ProgressTeller) -> Mess
         job.spec,
         allowances=bot.allowances,
         log_bytes=job.grant.log_bytes,
+        tells_errors=True,  # a check is for the bot's owners
         watch=progress.watch,
     )
     for finding in tested.findings():
