@@ -33,6 +33,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="the weakest box to accept (default: reduced)",
     )
     group.addoption(
+        "--arena-processes",
+        metavar="N",
+        type=int,
+        default=1,
+        help="how many processes each bot may have in its box (default: 1)",
+    )
+    group.addoption(
         "--arena-games",
         metavar="DIR",
         default="arena-games",
@@ -81,4 +88,5 @@ def arena(request: pytest.FixtureRequest) -> Assertions:
         request.node.nodeid,
         no_box=option("--arena-no-box"),
         minimum=option("--arena-minimum"),
+        processes=option("--arena-processes"),
     )

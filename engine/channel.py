@@ -51,10 +51,10 @@ class HeadAndTail:
         self._tail = joined[max(0, len(joined) - self._half) :]
         self._dropped += skipped + len(joined) - len(self._tail)
 
-    def last_line(self) -> str:
-        """The last line that has something in it; empty if there is none."""
+    def last_line(self, of: Callable[[str], bool] = bool) -> str:
+        """The last line that has something in it, or is one of those; empty if there is none."""
         lines = (self._head + self._tail).decode("utf-8", "replace").splitlines()
-        return next((line.strip() for line in reversed(lines) if line.strip()), "")
+        return next((line for line in map(str.strip, reversed(lines)) if line and of(line)), "")
 
     def take(self) -> str:
         """All that is kept, as text; then it is empty."""

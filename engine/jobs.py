@@ -37,8 +37,12 @@ LONGEST_WORD = 100
 
 MATCHES_QUEUE = "matches"
 """Jobs of games that come with the engine; those of others have queues of their own beside it."""
+SEVERAL = "+processes"
+"""What is added to a queue's name for jobs that grant several processes."""
 RESULTS_QUEUE = "results"
 
+MOST_PROCESSES = 64
+"""The most that a bot may be granted."""
 MOST_MATCHES = 16
 """The most matches that one message gives out or reports."""
 GRACE_SECONDS = 6 * 60 * 60
@@ -47,11 +51,16 @@ is far too busy. What has not ended then hangs, and its worker ends it; a game's
 themselves."""
 
 
-def queue_of(edition: Edition) -> str:
-    """Where the jobs of an edition's games wait: a worker takes from the queues of those it has."""
-    if edition.package == OWN:
-        return MATCHES_QUEUE
-    return f"{MATCHES_QUEUE}.{edition.package}-{edition.version}"
+def queue_of(edition: Edition, *, several: bool = False) -> str:
+    """Where the jobs of an edition's games wait: a worker takes from the queues of those it has.
+
+    Args:
+        several: the jobs grant bots several processes: workers that freeze and charge those as one
+            take them, and no other.
+    """
+    is_own = edition.package == OWN
+    queue = MATCHES_QUEUE if is_own else f"{MATCHES_QUEUE}.{edition.package}-{edition.version}"
+    return f"{queue}{SEVERAL}" if several else queue
 
 
 Attempt = tuple[str, int, int]
@@ -128,13 +137,20 @@ class Grant:
     """Threads at a time, those of its interpreter included."""
     log_bytes: int
     """How much of standard error is kept of a game."""
+    processes: int = 1
+    """Processes at a time. Of more than one each beyond the first brings a thread more."""
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
     @classmethod
     def from_json(cls, data: Any) -> Grant:
-        return cls(int(data["memory_bytes"]), int(data["threads"]), int(data["log_bytes"]))
+        return cls(
+            int(data["memory_bytes"]),
+            int(data["threads"]),
+            int(data["log_bytes"]),
+            int(data.get("processes", 1)),  # an arena of a release before grants one
+        )
 
 
 @dataclass(frozen=True, slots=True)

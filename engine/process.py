@@ -192,6 +192,8 @@ class BotProcess:
         if not isinstance(error, CrashError):
             self._end()
             if isinstance(error, StartError | TimeForfeitError):
+                if told := self._told():
+                    error.detail += f"; {told}"
                 error.detail += self._last_words()
             return
         if self._channel:
@@ -201,12 +203,24 @@ class BotProcess:
         how = self._end()
         if how.startswith("memory"):
             raise MemoryForfeitError("was killed at its memory limit") from None
-        words = f"{error.detail}: {how}" if how else error.detail
+        words = self._told() or (f"{error.detail}: {how}" if how else error.detail)
         raise CrashError(words + self._last_words()) from None
+
+    def _told(self) -> str:
+        """What a bridge says that the program behind it did; empty if there is no bridge."""
+        its = self._channel.program.told_by if self._channel else ""
+        if not its:
+            return ""
+        # The program behind it may have begun a line there, and not ended it.
+        said = self._errors.last_line(lambda line: its in line)
+        return protocol.clean(said.rpartition(its)[2])[:LAST_WORDS]
 
     def _last_words(self) -> str:
         """What is to be added to those of a fault."""
-        said = self._errors.last_line() if self._tells_errors else ""
+        its = self._channel.program.told_by if self._channel else ""
+        said = ""
+        if self._tells_errors:
+            said = self._errors.last_line(lambda line: not its or its not in line)
         return f"; last on standard error: {protocol.clean(said)[:LAST_WORDS]}" if said else ""
 
 

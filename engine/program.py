@@ -22,7 +22,7 @@ from typing import Protocol
 
 from engine.player import CrashError, VoidGameError
 from engine.process_tree import MARK, descendants, end_all, marked, members
-from engine.threads import Standstill, stat_fields
+from engine.threads import Standstill, stat_fields, threads_of
 
 OUR_SHORTAGES = frozenset(
     {errno.EAGAIN, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOSPC, errno.ETXTBSY}
@@ -41,9 +41,17 @@ class Program(Protocol):
     isolation: str
     pid: int
     """Its process as this side sees it."""
+    processes: int
+    """How many processes it may have."""
+    told_by: str
+    """With what lines of its standard error begin by which a bridge tells of the program behind it;
+    empty if there is none."""
 
     def cpu_us(self) -> int:
         """CPU time used so far by all its threads, in microseconds."""
+
+    def threads(self) -> list[str]:
+        """The folders below /proc of all its threads, those of each of its processes."""
 
     def freeze(self) -> None:
         """Stops it from running, as soon as its threads take notice."""
@@ -105,6 +113,7 @@ class PlainProgram:
     """A bot as an ordinary process of this user, in no box."""
 
     isolation = "none"
+    processes = 1
 
     def __init__(
         self,
@@ -112,6 +121,7 @@ class PlainProgram:
         *,
         cwd: Path | None = None,
         env: Mapping[str, str] | None = None,
+        told_by: str = "",
     ) -> None:
         """Starts it.
 
@@ -119,6 +129,7 @@ class PlainProgram:
             CrashError: the command can't be started.
             VoidGameError: this machine can't start anything just now.
         """
+        self.told_by = told_by
         environment = marked(env)
         self._mark = environment[MARK]
         try:
@@ -162,6 +173,9 @@ class PlainProgram:
         except OSError:
             pass  # it has ended: the last reading stands
         return self._cpu_us
+
+    def threads(self) -> list[str]:
+        return threads_of(self.pid)
 
     def freeze(self) -> None:
         self._standstill.begin()

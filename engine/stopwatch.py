@@ -135,8 +135,8 @@ class Stopwatch:
 
     def _look(self) -> None:
         """Learns from the kernel for how long the program waited, and whether it still does."""
-        now, pid, before = self._now, self._program.pid, self._schedules
-        schedules = threads.schedules(pid)
+        now, before = self._now, self._schedules
+        schedules = threads.schedules(self._program.threads())
         known = schedules if before is None else before
         own_ns = {thread: threads.waited_ns(schedule) for thread, schedule in schedules.items()}
         joined: dict[str, int] = {}
@@ -152,7 +152,7 @@ class Stopwatch:
             behind = joined[thread] + own_ns[thread] < waited_ns
             if not behind and now < self._deadline:
                 continue  # what it does makes no difference yet
-            if threads.state(pid, thread) != threads.RUNNABLE:
+            if threads.state(thread) != threads.RUNNABLE:
                 joined[thread] = waited_ns - own_ns[thread]
             elif now >= self._deadline:
                 same = before is not None and schedule == before.get(thread)

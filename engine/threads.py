@@ -7,6 +7,7 @@ known to run, and none to wait for a core.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from contextlib import suppress
 
 STATE, THREADS = 0, 17
@@ -65,7 +66,7 @@ class Standstill:
         if fields[STATE] not in STANDING:
             return False
         return fields[THREADS] == b"1" or all(
-            state(self._pid, thread) in STANDING for thread in _threads(self._pid)
+            state(thread) in STANDING for thread in threads_of(self._pid)
         )
 
     def close(self) -> None:
@@ -75,24 +76,24 @@ class Standstill:
         self._files.clear()
 
 
-def state(pid: int, thread: str) -> bytes:
-    """What a thread does: a letter of proc(5)."""
+def state(thread: str) -> bytes:
+    """What a thread does, by its folder below /proc: a letter of proc(5)."""
     try:
-        return stat_fields(_read(f"/proc/{pid}/task/{thread}/stat"))[STATE]
+        return stat_fields(_read(f"{thread}/stat"))[STATE]
     except OSError:
         return b"X"  # it has ended
 
 
-def schedules(pid: int) -> dict[str, bytes]:
+def schedules(threads: Iterable[str]) -> dict[str, bytes]:
     """For each thread what the kernel tells of its turns on a core, as it is written there.
 
     As long as that stays the same the thread has not left a core, nor got one. Those of which it
     tells nothing are left out.
     """
     found = {}
-    for thread in _threads(pid):
+    for thread in threads:
         with suppress(OSError):  # it has ended
-            schedule = _read(f"/proc/{pid}/task/{thread}/schedstat")
+            schedule = _read(f"{thread}/schedstat")
             if schedule != UNTOLD:
                 found[thread] = schedule
     return found
@@ -103,9 +104,10 @@ def waited_ns(schedule: bytes) -> int:
     return int(schedule.split()[WAITED_NS])
 
 
-def _threads(pid: int) -> list[str]:
+def threads_of(pid: int) -> list[str]:
+    """The folders of a process's threads below /proc."""
     try:
-        return os.listdir(f"/proc/{pid}/task")
+        return [f"/proc/{pid}/task/{thread}" for thread in os.listdir(f"/proc/{pid}/task")]
     except OSError:
         return []  # it has ended, or this system shows none
 

@@ -63,9 +63,15 @@ class KeepTaken(bootsteps.StartStopStep):
 
 
 # Never declared: a worker's login may change nothing about the queues themselves.
-NAMES = sorted({jobs.queue_of(edition) for edition in GAMES.editions()})
-QUEUES = [Queue(name, no_declare=True) for name in NAMES]
-"""A queue for each package of games that this worker has; it takes no job of any other game."""
+def queues(*, several: bool = False) -> list[Queue]:
+    """A queue for each package of games that this worker has; it takes no job of any other game.
+
+    Args:
+        several: those of jobs that grant bots several processes.
+    """
+    names = {jobs.queue_of(edition, several=several) for edition in GAMES.editions()}
+    return [Queue(name, no_declare=True) for name in sorted(names)]
+
 
 app = Celery("workers")
 app.conf.update(
@@ -74,7 +80,7 @@ app.conf.update(
     task_serializer="json",
     accept_content=["json"],
     task_default_queue=jobs.MATCHES_QUEUE,
-    task_queues=QUEUES,
+    task_queues=queues(),
     task_time_limit=jobs.GRACE_SECONDS,
     worker_prefetch_multiplier=1,
     worker_hijack_root_logger=False,

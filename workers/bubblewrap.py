@@ -45,6 +45,7 @@ class Bubblewrap:
         scratch_bytes: int,
         readable: Sequence[str] = (),
         itself: str = "",
+        shared_bytes: int = 0,
     ) -> Iterator[str]:
         """What stands before the command.
 
@@ -55,6 +56,8 @@ class Bubblewrap:
             scratch_bytes: the size of a writable /tmp; 0 for none.
             readable: folders of the system that its language needs besides.
             itself: what the only file of /proc says, the link self/exe; empty for no /proc.
+            shared_bytes: the size of a /dev/shm, where libraries keep what several processes
+                share, as their locks; 0 for none.
         """
         yield "--unshare-user"
         if self.disable_userns:
@@ -73,6 +76,8 @@ class Bubblewrap:
         yield from ("--dir", "/dev")
         for device in DEVICES:
             yield from ("--dev-bind", device, device)
+        if shared_bytes:
+            yield from ("--perms", "1777", "--size", str(shared_bytes), "--tmpfs", "/dev/shm")  # noqa: S108 - ditto
         yield from ("--ro-bind", str(folder), BOT_FOLDER)
         if library:
             yield from ("--ro-bind", str(library), LIBRARY)

@@ -1,14 +1,14 @@
 """Memory groups for bots, where the system lets us make them.
 
 A bot's group bounds its memory (all of it: also what the kernel holds for the bot) and its
-number of tasks, tells whether the memory limit killed it, and, on hosts with the unified
-hierarchy, freezes and kills all its processes at once and knows their CPU time.
+number of tasks, tells whether the memory limit killed it, freezes and kills all its processes at
+once and knows their CPU time, that of those that have ended included.
 
 Groups are made in three places at most. On a host with cgroup v2 they are one folder below a
 group that was delegated to the worker (``Delegate=yes`` in its systemd unit). On a host with
 cgroup v1 the memory and pids groups lie below the worker's own, for which it must be root,
-and the unified hierarchy beside them, which has no controllers there, still freezes and
-counts. Every limit is read back: where delegation is missing the kernel accepts the words and
+and the unified hierarchy beside them, which has no controllers there, freezes and counts.
+Every limit is read back: where delegation is missing the kernel accepts the words and
 does nothing.
 """
 
@@ -18,9 +18,9 @@ import itertools
 import os
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from workers.cleanup import finish_later
@@ -31,6 +31,8 @@ MAIN = "arena-worker"
 """The leaf to which a worker moves what runs in its delegated group."""
 SWAP_LIMIT = "memory.memsw.limit_in_bytes"
 """The file of v1 for memory and swap together, missing where the kernel does not count swap."""
+FILE_BYTES = 4096
+"""More than a file has that tells of a group as a whole."""
 _NUMBERS = itertools.count(1)
 
 
@@ -45,34 +47,29 @@ class Places:
     version: int
     memory: Path
     pids: Path
-    unified: Path | None
-    """The group for freezing and CPU time; None where only v1 is mounted."""
+    unified: Path
+    """The group for freezing and CPU time."""
 
     @property
     def folders(self) -> set[Path]:
         """All of them, each once."""
-        return {place for place in (self.memory, self.pids, self.unified) if place}
-
-    @property
-    def can_freeze(self) -> bool:
-        """Whether a group's `freeze` and `cpu_us` work here."""
-        return self.unified is not None
+        return {self.memory, self.pids, self.unified}
 
     def make(self, *, memory_bytes: int, tasks: int, freezable: bool = False) -> Group:
         """A new empty group with these limits.
 
         Args:
-            freezable: its `freeze` and `cpu_us` are wanted. With v1 that takes a folder more,
-                and to move a process costs a millisecond for each.
+            freezable: its processes may be several: what it says of all of them is wanted. With
+                v1 that takes a folder more, and to move a process costs milliseconds for each.
 
         Raises:
             GroupError: it can't be made, or a limit did not take.
         """
         name = f"{PREFIX}{os.getpid()}-{next(_NUMBERS)}"
-        places = self if freezable or self.version == 2 else replace(self, unified=None)
-        group = Group(places, name)
+        folders = self.folders if freezable or self.version == 2 else {self.memory, self.pids}
+        group = Group(self, name, folders)
         try:
-            for folder in places.folders:
+            for folder in folders:
                 (folder / name).mkdir()
             for file, value in self._settings(name, memory_bytes, tasks).items():
                 _set(file, value)
@@ -106,7 +103,7 @@ class Places:
         for name in sorted(names):
             owner = name.removeprefix(PREFIX).partition("-")[0]
             if owner.isdecimal() and not lives(int(owner)):
-                left = Group(self, name)
+                left = Group(self, name, self.folders)
                 if not left.remove():
                     finish_later(left.remove)
 
@@ -114,11 +111,14 @@ class Places:
 class Group:
     """One bot's group."""
 
-    def __init__(self, places: Places, name: str) -> None:
-        self._folders = [folder / name for folder in places.folders]
+    def __init__(self, places: Places, name: str, folders: Iterable[Path]) -> None:
+        """Takes its name and where its folders are, which may still have to be made."""
+        self._folders = [folder / name for folder in folders]
         self._version = places.version
         self._memory = places.memory / name
-        self._unified = places.unified / name if places.unified else None
+        self._unified = places.unified / name
+        # Kept open, since they are asked at every move, and to open them takes ten times as long.
+        self._files: dict[str, int] = {}
 
     def add(self, pid: int) -> None:
         """Moves a process into it.
@@ -133,30 +133,47 @@ class Group:
             raise GroupError(f"no process can be moved to a memory group: {error}") from None
 
     def freeze(self, frozen: bool) -> None:
-        """Stops all its processes, or lets them run."""
-        assert self._unified is not None
-        (self._unified / "cgroup.freeze").write_text("1" if frozen else "0")
+        """Stops all its processes, those that are just being started too, or lets them run."""
+        os.pwrite(self._file("cgroup.freeze"), b"1" if frozen else b"0", 0)
 
     def is_frozen(self) -> bool:
-        """Whether all its processes stand since `freeze`."""
-        assert self._unified is not None
-        return _field(self._unified / "cgroup.events", "frozen") == 1
+        """Whether all its processes stand since `freeze`, or have ended."""
+        return b"frozen 1" in self._told("cgroup.events")
 
     def cpu_us(self) -> int:
-        """CPU time of all its processes so far, in microseconds."""
-        assert self._unified is not None
-        return _field(self._unified / "cpu.stat", "usage_usec")
+        """CPU time of all its processes so far, those that have ended included, in microseconds.
+
+        What is just running is counted up to the last tick of the kernel; what is frozen, to its
+        end.
+        """
+        return _field(self._told("cpu.stat"), b"usage_usec")
+
+    def threads(self) -> list[str]:
+        """The folders below /proc of the threads of all its processes."""
+        threads = (self._unified / "cgroup.threads").read_text().split()
+        return [f"/proc/{thread}" for thread in threads]
+
+    def _told(self, name: str) -> bytes:
+        """What a file says of all its processes."""
+        return os.pread(self._file(name), FILE_BYTES, 0)
+
+    def _file(self, name: str) -> int:
+        if name not in self._files:
+            mode = os.O_WRONLY if name == "cgroup.freeze" else os.O_RDONLY
+            self._files[name] = os.open(self._unified / name, mode | os.O_CLOEXEC)
+        return self._files[name]
 
     def memory_kills(self) -> int:
         """How many processes its memory limit has killed."""
         file = "memory.events" if self._version == 2 else "memory.oom_control"
-        return _field(self._memory / file, "oom_kill")
+        return _field((self._memory / file).read_bytes(), b"oom_kill")
 
     def kill(self) -> None:
         """Kills what is still in it."""
-        if self._unified is not None:
-            with suppress(OSError):  # before Linux 5.14; the end of process 1 kills them too
-                (self._unified / "cgroup.kill").write_text("1")
+        # There is no such file before Linux 5.14, and no such folder where it is one process: the
+        # end of process 1 kills them, too.
+        with suppress(OSError):
+            (self._unified / "cgroup.kill").write_text("1")
 
     def remove(self) -> bool:
         """Removes it; what is in it must have been killed, and may take a moment to go.
@@ -164,6 +181,9 @@ class Group:
         Returns:
             Whether it is gone.
         """
+        for file in self._files.values():
+            os.close(file)
+        self._files.clear()
         deadline = time.monotonic() + 0.5
         for folder in self._folders:
             while True:
@@ -191,7 +211,13 @@ def find_places() -> Places:
     except OSError as error:
         raise GroupError(f"no memory group can be made: {error}") from None
     places.sweep()
-    places.make(memory_bytes=1 << 26, tasks=4).remove()
+    group = places.make(memory_bytes=1 << 26, tasks=4, freezable=True)
+    try:
+        group.freeze(False)
+    except OSError as error:
+        raise GroupError(f"no group can be frozen: {error}") from None
+    finally:
+        group.remove()
     return places
 
 
@@ -203,8 +229,8 @@ def _find_places() -> Places:
         unified = folder_of(mounts[""], own[""])
     if {"memory", "pids"} <= own.keys() & mounts.keys():
         memory, pids = (folder_of(mounts[name], own[name]) for name in ("memory", "pids"))
-        if unified is not None and not os.access(unified, os.W_OK):
-            unified = None
+        if unified is None:
+            raise GroupError("no cgroup2 file system is mounted, by which bots are frozen")
         return Places(1, memory, pids, unified)
     if unified is not None:
         folder = delegated_group(unified)
@@ -293,10 +319,10 @@ def _set(file: Path, value: str) -> None:
         raise GroupError(f"{file} says {found!r} after {value!r} was written")
 
 
-def _field(file: Path, key: str) -> int:
+def _field(text: bytes, key: bytes) -> int:
     """A number of a flat keyed file; 0 if the kernel doesn't tell it."""
-    for line in file.read_text().splitlines():
-        name, _, value = line.partition(" ")
+    for line in text.splitlines():
+        name, _, value = line.partition(b" ")
         if name == key:
             return int(value)
     return 0

@@ -26,6 +26,7 @@ from workers.probe import ProbeFinding
 from workers.program import BoxError
 from workers.sandbox import Sandbox
 from workers.users import BOT_USERS
+from workers.walls import ONE_PROCESS
 
 CORE_PATTERN = Path("/proc/sys/kernel/core_pattern")
 APPARMOR = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
@@ -81,6 +82,8 @@ def examine(minimum: str = "good", runtime: Path | None = None) -> Diagnosis:
         ProbeFinding("better box", False, failure, remedy_for(failure, systemd=SYSTEMD.is_dir()))
         for failure in sandbox.failures
     ]
+    if not sandbox.has_several:  # where it has, that is one of its layers
+        better.append(ProbeFinding("several processes", False, ONE_PROCESS))
     return Diagnosis(
         sandbox.level,
         minimum,

@@ -126,7 +126,7 @@ def restrict_calls(machine: str, specification: Specification) -> None:
         single_process=not building,
         without_namespaces=True,
         own_pid=0 if building else os.getpid(),
-        file_locks=building,
+        building=building,
         file_modes=building and specification["private_user"],
     )
     buffer = ctypes.create_string_buffer(code, len(code))

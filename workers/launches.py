@@ -14,10 +14,12 @@ import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path, PurePath
 
+from engine.bridges.command import Bridge
+from engine.bridges.foreign import SAYS
 from engine.clock import ALLOWANCES
 from workers.languages import (
     LANGUAGES,
@@ -55,6 +57,10 @@ class Launch:
     """Folders outside of /usr that it needs read-only."""
     itself: str = ""
     """What /proc/self/exe says; empty if there is no such file."""
+    processes: int = 1
+    """The most processes that it uses at once."""
+    told_by: str = ""
+    """As `engine.program.Program` has it."""
 
 
 def command_for(path: Path) -> list[str]:
@@ -118,6 +124,29 @@ def launch_words(language: Language, words: Iterable[str], *, threads: int = 1) 
         language.start_seconds,
         box_folders(language),
         _itself(language, program),
+    )
+
+
+def launch_bridge(bridge: Bridge, behind: Launch, *, processes: int = 2) -> Launch:
+    """How a bridge is run in a box, with a bot's program behind it.
+
+    Args:
+        processes: of both together.
+
+    Raises:
+        LanguageError: the box has no Python.
+    """
+    python = LANGUAGES[0]
+    # No module of the bot's folder is taken for one of the bridge's.
+    start = (box_program(python.program), *python.options, "-P", "-m", "engine.bridges")
+    return replace(
+        behind,
+        command=(*start, *bridge.words, "--", *behind.command),
+        memory_bytes=python.memory_bytes + behind.memory_bytes,
+        threads=1 + behind.threads,
+        environment={**python.environment, **behind.environment},
+        processes=processes,
+        told_by=SAYS,
     )
 
 

@@ -53,10 +53,14 @@ class Limits:
     memory_bytes: int = 256 * MIB
     threads: int = 16
     """Threads at once, those of its interpreter included."""
+    processes: int = 1
+    """Processes at once. More than one only in a box that freezes, counts and ends them as one.
+
+    Each beyond the first brings a thread more, its own first one; whether a bot has threads or
+    processes of what that makes is its affair, as the kernel counts them together.
+    """
     scratch_bytes: int = 8 * MIB
     """The size of /tmp in a box with a memory group; the others have no writable place."""
-    several_processes: bool = False
-    """Whether it may fork: only in a box with a memory group that can be frozen."""
     work_bytes: int = 0
     """The size of the writable folder in which bots are built; 0 for a bot that plays.
 
@@ -70,7 +74,14 @@ class Limits:
             return f"its language needs {need} MiB of memory to start, and the limit is {have} MiB"
         if launch.threads > self.threads:
             return f"it needs {launch.threads} threads, and the limit is {self.threads}"
+        if launch.processes > self.processes:
+            return f"it needs {launch.processes} processes, and the limit is {self.processes}"
         return None
+
+    @property
+    def tasks(self) -> int:
+        """How many threads all its processes may have together."""
+        return self.threads + self.processes - 1
 
     @property
     def looked_at_bytes(self) -> int:
@@ -87,7 +98,7 @@ class Limits:
 
         Args:
             metered: a memory group counts its memory.
-            counted: its threads are counted apart from those of other processes.
+            counted: its tasks are counted apart from those of other processes.
             reserved_bytes: memory that it asks for and hardly uses. The limit on data can't tell
                 it from what is used; whoever looks at what is held can (`looked_at_bytes`).
         """
@@ -102,7 +113,7 @@ class Limits:
         if self.work_bytes:
             limits["cpu"] = BUILD_CPU_SECONDS
         if counted:
-            limits["nproc"] = self.threads
+            limits["nproc"] = self.tasks
         if not metered:
             limits |= {"data": self.memory_bytes + reserved_bytes, "as": ADDRESS_BYTES}
             if not self.work_bytes:  # what builds hold is looked at as a whole

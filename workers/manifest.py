@@ -9,6 +9,8 @@ The file is optional, as are its keys:
     build = "make player"       # what a shell runs first, in place of the language's compiler
     games = ["clobber"]         # the games that it knows; by default it isn't said
     threads = 4                 # how many it uses; by default one
+    processes = 2               # how many it needs, with those that it starts; by default one
+    bridge = "gtp"              # what it speaks in place of the arena's protocol: gtp or ugi
 """
 
 from __future__ import annotations
@@ -22,6 +24,8 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Any
 
+from engine.bridges.command import Bridge
+from engine.jobs import MOST_PROCESSES
 from workers.archives import BundleError, File, Files
 from workers.foreign_files import PROGRAM, UTF16_MARKS, kind_of
 from workers.languages import (
@@ -35,7 +39,7 @@ from workers.languages import (
     shebang_language,
     without_env,
 )
-from workers.launches import Launch, launch_build, launch_file, launch_words
+from workers.launches import Launch, launch_bridge, launch_build, launch_file, launch_words
 
 MANIFEST = "bot.toml"
 STEMS = ("bot", "main")
@@ -77,6 +81,9 @@ class Manifest:
     name: str = ""
     games: tuple[str, ...] = ()
     threads: int = 1
+    processes: int = 1
+    bridge: Bridge | None = None
+    """What stands before a program that speaks another protocol."""
     package: str = ""
     """Of a language that starts a class by its whole name: what stands before that of the file."""
 
@@ -86,6 +93,13 @@ class Manifest:
         Raises:
             LanguageError: the interpreter is not installed.
         """
+        found = self._launch_alone()
+        if self.bridge:
+            return launch_bridge(self.bridge, found, processes=self.processes)
+        return replace(found, processes=self.processes)
+
+    def _launch_alone(self) -> Launch:
+        """The same without a bridge."""
         if self.language and self.words:
             return launch_words(self.language, self.words, threads=self.threads)
         file = f"{self.package}.{PurePosixPath(self.main).name}" if self.package else self.main
@@ -135,7 +149,17 @@ def read_manifest(files: Files, left_out: Collection[str] = ()) -> Manifest:
         name=said.get("name", ""),
         games=tuple(said.get("games", ())),
         threads=said.get("threads", 1),
+        processes=said.get("processes", 2 if "bridge" in said else 1),
+        bridge=_bridge(said["bridge"]) if "bridge" in said else None,
     )
+
+
+def _bridge(text: str) -> Bridge:
+    """The bridge that a manifest names."""
+    try:
+        return Bridge.read(shlex.split(text))
+    except ValueError as error:
+        raise BundleError(f"{MANIFEST}: bridge can't be {text[:60]!r}: {error}") from None
 
 
 def _package_of(found: Manifest, files: Files) -> str:
@@ -176,6 +200,12 @@ def _parse(content: bytes) -> Mapping[str, Any]:
         raise BundleError(f"{MANIFEST}: name is one line of 1 to {MAX_NAME} characters")
     if not 1 <= said.get("threads", 1) <= MAX_THREADS:
         raise BundleError(f"{MANIFEST}: threads is a number from 1 to {MAX_THREADS}")
+    least = 2 if "bridge" in said else 1
+    if not least <= said.get("processes", least) <= MOST_PROCESSES:
+        why = ", as a bridge and its program are two" if "bridge" in said else ""
+        raise BundleError(
+            f"{MANIFEST}: processes is a number from {least} to {MOST_PROCESSES}{why}"
+        )
     if "run" in said and said.keys() & {"main", "language"}:
         raise BundleError(f"{MANIFEST}: run stands for main and language, so give one or the other")
     return said
@@ -183,7 +213,7 @@ def _parse(content: bytes) -> Mapping[str, Any]:
 
 KEYS: Mapping[str, type] = {
     "name": str, "main": str, "language": str, "run": str, "build": str, "games": list,
-    "threads": int,
+    "threads": int, "processes": int, "bridge": str,
 }  # fmt: skip
 KINDS = {str: "a text in quotes", int: "a whole number", list: 'a list of texts, ["a", "b"]'}
 

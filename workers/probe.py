@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import os
 import select
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from workers.cgroups import PREFIX
@@ -41,6 +42,16 @@ echo after
 """
 
 
+SEVERAL = """\
+(while :; do :; done) &
+echo up
+wait
+"""
+"""Two processes of which one is at work."""
+STILL_SECONDS = 0.005
+LIMITS = Limits(memory_bytes=64 << 20, threads=4, scratch_bytes=1 << 20)
+
+
 @dataclass(frozen=True, slots=True)
 class ProbeFinding:
     """One thing that was looked at, such as a layer of a box."""
@@ -61,23 +72,58 @@ def probe(box: Box, scratch: Path) -> tuple[ProbeFinding, ...]:
     Raises:
         BoxError: no box can be built.
     """
+    try:
+        layers = _one_process(box, scratch)
+        if box.level == "full":
+            layers.append(_several_processes(box))
+    except OSError as error:
+        raise BoxError(f"a probe in the box ended too soon: {error}") from None
+    return tuple(layers)
+
+
+def _one_process(box: Box, scratch: Path) -> list[ProbeFinding]:
     canary = scratch / "canary"
     canary.write_text("not for bots\n")
-    limits = Limits(memory_bytes=64 << 20, threads=4, scratch_bytes=1 << 20)
     launch = Launch(("/bin/sh", "-c", SCRIPT, "probe", str(scratch), str(os.getpid())))
-    program = box.start(Path("/usr"), launch, limits)
+    program = box.start(Path("/usr"), launch, LIMITS)
     try:
         _expect(program, "up")
-        layers = [*_seen_from_outside(box, program, limits, launch)]
+        layers = [*_seen_from_outside(box, program, LIMITS, launch)]
         os.write(program.stdin, b"go\n")
         layers += _tried_inside(box, _expect(program, "tried"))
         os.write(program.stdin, b"go\n")
         layers.append(_fork(_read(program)))
-    except OSError as error:
-        raise BoxError(f"a probe in the box ended too soon: {error}") from None
     finally:
         program.kill()
-    return tuple(layers)
+    return layers
+
+
+def _several_processes(box: Box) -> ProbeFinding:
+    """Whether a box of several is frozen, charged and ended as one."""
+    launch = Launch(("/bin/sh", "-c", SEVERAL))
+    program = box.start(Path("/usr"), launch, replace(LIMITS, processes=2))
+    problems = []
+    try:
+        _expect(program, "up")
+        there = len(program.threads())
+        program.freeze()
+        deadline = time.monotonic() + ANSWER_SECONDS
+        while not program.stands() and time.monotonic() < deadline:
+            time.sleep(STILL_SECONDS)
+        used_us = program.cpu_us()
+        time.sleep(STILL_SECONDS)
+        if there != 2:
+            problems.append(f"of 2 its group knows {there}")
+        if not used_us:
+            problems.append("their CPU time is not counted")
+        if not program.stands() or program.cpu_us() - used_us > STILL_SECONDS * 1e6 / 5:
+            problems.append("they are not to be stopped")
+    finally:
+        program.kill()
+    if program.threads():
+        problems.append("they outlive the first one")
+    words = "; ".join(problems) or "they stand still, are charged and end as one"
+    return ProbeFinding("several processes", not problems, words)
 
 
 def _expect(program: BoxProgram, last: str) -> list[str]:

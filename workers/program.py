@@ -14,7 +14,7 @@ from pathlib import Path
 
 from engine.player import VoidGameError
 from engine.program import cpu_clock, ended_within, exit_words
-from engine.threads import Standstill
+from engine.threads import Standstill, threads_of
 from workers.bubblewrap import SCRATCH, complaint
 from workers.cgroups import Group
 from workers.cleanup import finish_later
@@ -49,7 +49,8 @@ class BoxProgram:
         *,
         group: Group | None = None,
         user: BotUser | None = None,
-        several_processes: bool = False,
+        processes: int = 1,
+        told_by: str = "",
         work: Path | None = None,
         scratch_bytes: int = 0,
         memory_bytes: int = 0,
@@ -60,6 +61,8 @@ class BoxProgram:
         Args:
             monitor: the process to wait for, bubblewrap or the bot itself.
             pid: the bot's process as the host sees it.
+            processes: how many it may have; several are those of its group.
+            told_by: as `engine.program.Program` has it.
             work: a folder on disk in which it could write.
             scratch_bytes: the size of such a folder in memory.
             memory_bytes: how much of it is too much, where no memory group counts it; or 0.
@@ -75,6 +78,8 @@ class BoxProgram:
         self.stderr = stderr
         self.isolation = isolation
         self.pid = pid
+        self.processes = processes
+        self.told_by = told_by
         self._monitor = monitor
         self._group = group
         self._user = user
@@ -85,7 +90,7 @@ class BoxProgram:
         self._next_look = 0.0
         self._status = status
         # One process is stopped by a signal and has one clock; for several there is the group.
-        self._whole = group if several_processes else None
+        self._whole = group if processes > 1 else None
         self._pidfd = os.pidfd_open(pid)
         # Made once, since every reading of the clock asks it.
         self._end = select.poll()
@@ -125,6 +130,12 @@ class BoxProgram:
             pass  # it has ended: the last reading stands
         return self._cpu_us
 
+    def threads(self) -> list[str]:
+        try:
+            return self._whole.threads() if self._whole else threads_of(self.pid)
+        except OSError:
+            return []  # all have ended, and the group is gone
+
     def freeze(self) -> None:
         self._frozen = True
         if self._whole:
@@ -134,7 +145,9 @@ class BoxProgram:
             self._signal(signal.SIGSTOP)
 
     def stands(self) -> bool:
-        return self._whole.is_frozen() if self._whole else self._standstill.reached()
+        if not self._whole:
+            return self._standstill.reached()
+        return self._whole.is_frozen() or bool(self._end.poll(0))
 
     def thaw(self) -> None:
         if not self._frozen:
@@ -146,6 +159,9 @@ class BoxProgram:
             self._signal(signal.SIGCONT)
 
     def look(self) -> None:
+        # A group of the first version that has no more room loses one process of several.
+        if self._whole and self.memory_kills():
+            self._whole.kill()
         # RLIMIT_DATA forgets what a bot has written once it may only read it. It counts no tables
         # and no stack, whose pieces, marked in different ways, may each be as long as the whole.
         if self._memory_bytes and (now := time.monotonic()) >= self._next_look:

@@ -6,7 +6,8 @@ then it starts bots, each in a box of its own, and hands the referee a `Program`
 
 Four levels are told apart, and stamped on every game's record:
 
-``full``      namespaces, call filter, resource limits, and a memory group that counts all.
+``full``      namespaces, call filter, resource limits, and a memory group that counts all and
+              freezes and charges several processes as one.
 ``good``      the same without the memory group: no writable place at all, and memory that no
               resource limit counts can't be had.
 ``reduced``   no namespaces: Landlock, a stricter call filter, resource limits.
@@ -21,8 +22,10 @@ and become the bot. The bot is process 1 of its own namespace, so that the kerne
 whatever it may have started. There is no step between fork and exec in our own process, hence
 nothing that threads could trip over.
 
-A bot is one process, threads included. So one signal stops it, one clock knows its CPU time
-and one limit bounds its memory, with or without a group. Between its turns it is stopped.
+A bot is one process, threads included, unless it is granted several. So one signal stops it, one
+clock knows its CPU time and one limit bounds its memory, with or without a group. Several are
+frozen by their group, which knows the CPU time of all that ever ran in it: full boxes alone have
+such bots. Between its turns a bot is stopped, whichever it is.
 Whatever goes wrong while a box is built raises `BoxError`, which makes the game void and is
 nobody's loss; whatever the bot does inside ends in its `Program`.
 
@@ -58,7 +61,7 @@ from workers.probe import ProbeFinding, probe
 from workers.program import BoxError
 from workers.runtime import Runtime
 from workers.users import sweep_lent
-from workers.walls import Box, LandlockBox, NamespaceBox, environment
+from workers.walls import ONE_PROCESS, Box, LandlockBox, NamespaceBox, environment
 
 DEFAULT_LIMITS = Limits()
 LAUNCHER_FILES = ("__init__.py", "landlock.py", "processes.py", "seccomp.py")
@@ -141,7 +144,7 @@ class Sandbox:
             CrashError: the bot can't be started; only at level ``none``, elsewhere the box
                 starts and the bot's end is seen when it is spoken to.
         """
-        if words := limits.refusal(launch):
+        if words := self.refusal(launch, limits):
             raise BoxError(f"the bot can't be run: {words}")
         folder = folder.absolute()
         if not folder.is_dir():
@@ -152,6 +155,19 @@ class Sandbox:
             raise BoxError("no box can be built here, and root runs no bot without one")
         variables = environment(launch, str(self._library()))
         return PlainProgram(launch.command, cwd=folder, env=variables)
+
+    @property
+    def has_several(self) -> bool:
+        """Whether its boxes are for bots of several processes, too."""
+        return self.level == ISOLATION_LEVELS[-1]
+
+    def refusal(self, launch: Launch, limits: Limits) -> str | None:
+        """Why a bot can't be run here within these limits, in one sentence; None if it can."""
+        if words := limits.refusal(launch):
+            return words
+        if limits.processes > 1 and not self.has_several:
+            return f"{ONE_PROCESS}; the best box here is {self.level!r}"
+        return None
 
     def end_orphans(self) -> int:
         """Ends and removes what workers that were killed left of boxes.

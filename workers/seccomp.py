@@ -272,7 +272,7 @@ def program(
     metered_memory: bool = False,
     without_namespaces: bool = False,
     own_pid: int = 0,
-    file_locks: bool = False,
+    building: bool = False,
     file_modes: bool = False,
 ) -> bytes:
     """The filter for a bot, or for what builds one.
@@ -287,7 +287,8 @@ def program(
             sockets, signals to others and changes of file metadata are refused as well.
         own_pid: the process that will run under the filter, needed ``without_namespaces``; it
             may signal itself, and 0 nobody.
-        file_locks: whole files may be locked; compilers do, to share what they keep.
+        building: it is a build, which nobody stops between turns: calls that are deaf to stops are
+            its own affair. Whole files may be locked; compilers do, to share what they keep.
         file_modes: metadata of files may be changed ``without_namespaces`` as well, because the
             user has none but those that it just made.
 
@@ -310,21 +311,21 @@ def program(
     code += [(GREATER, 0, 1, NEWEST_CALL), refuse(ENOSYS)]
     refused = KERNEL_LOG + OTHER_PROCESSES + SHARED_BY_ALL + MEMORY_OF_NOBODY + KERNEL + SCHEDULING
     refused += WHOLE_MACHINE + WAKING
-    if single_process:
-        refused += DEAF_TO_STOPS
     if not metered_memory:
         refused += GROWING
     if single_process:
         refused += " fork vfork"
-    if file_locks:
+    if building:
         refused = refused.replace(" flock ", " ")
+    else:
+        refused += DEAF_TO_STOPS
     if without_namespaces:
         refused += NAMES + (SIGNALS if file_modes else FILE_MODES + SIGNALS)
     numbers = {architecture.calls[name] for name in refused.split() if name in architecture.calls}
     for first, last in _ranges(numbers):
         code += [(AT_LEAST, 0, 2, first), (GREATER, 1, 0, last), refuse(EPERM)]
     rules = _argument_rules(
-        single_process, metered_memory, without_namespaces, own_pid, architecture.direct
+        single_process, metered_memory, without_namespaces, building, own_pid, architecture.direct
     )
     for name, rule in rules:
         if name not in architecture.calls:
@@ -340,6 +341,7 @@ def _argument_rules(
     single_process: bool,
     metered_memory: bool,
     without_namespaces: bool,
+    building: bool,
     own_pid: int,
     direct: int,
 ) -> Iterator[tuple[str, list[Instruction]]]:
@@ -382,7 +384,7 @@ def _argument_rules(
     yield "madvise", [load_argument(2), *known, refuse(EINVAL)]
     # Huge pages come out of the machine's pool, which no memory group counts.
     maps = [load_argument(3), (ANY_BIT, 0, 1, MAP_HUGETLB), refuse(EPERM)]
-    if single_process:  # others are frozen by their group, and builds by nobody
+    if not building:
         maps += [(ANY_BIT, 0, 1, MAP_POPULATE), refuse(EPERM)]
     if not metered_memory:
         maps += [
@@ -398,7 +400,7 @@ def _argument_rules(
     yield "mmap", maps
     # Even for a file that one may only read the disk writes all that it has put off. Nothing of a
     # bot's or a build's is to outlast a crash of the machine.
-    unneeded = "fsync fdatasync sync_file_range" + (TIMES if single_process else "")
+    unneeded = "fsync fdatasync sync_file_range" + ("" if building else TIMES)
     for name in unneeded.split():
         yield name, [refuse(0)]
     yield "msync", [load_argument(2), (ANY_BIT, 0, 1, MS_SYNC), refuse(0)]

@@ -44,7 +44,7 @@ from engine.process import BotProcess
 from engine.program import Program
 from engine.timers import Every
 from workers import building, bundles
-from workers.app import LoginError, Murmur, app, demand_own_login, say, worker_name
+from workers.app import LoginError, Murmur, app, demand_own_login, queues, say, worker_name
 from workers.building import BuildError
 from workers.cores import claimed_core
 from workers.languages import LanguageError
@@ -95,13 +95,18 @@ def tidy_if_due() -> None:
 
 
 @celeryd_after_setup.connect
-def probe(**_: Any) -> None:
-    """Finds the box, with a log and before the pool is forked, or refuses to work at all."""
+def probe(instance: Any, **_: Any) -> None:
+    """Finds the box, with a log and before the pool is forked, or refuses to work at all.
+
+    Which jobs it takes depends on that.
+    """
     try:
         demand_own_login()
         log.info("bots run in boxes of level %s", sandbox().level)
         tidy_if_due()
         sandbox().end_orphans()
+        for queue in queues(several=True) if sandbox().has_several else ():
+            instance.app.amqp.queues.select_add(queue)
     except (BoxError, LoginError) as error:
         print(f"this worker plays nothing: {error}", file=sys.stderr, flush=True)
         raise SystemExit(3) from None
@@ -345,6 +350,7 @@ def _check_on(core: int | None, job: jobs.Job, progress: ProgressTeller) -> Mess
         job.spec,
         allowances=bot.allowances,
         log_bytes=job.grant.log_bytes,
+        tells_errors=True,  # a check is for the bot's owners
         watch=progress.watch,
     )
     for finding in tested.findings():
@@ -413,8 +419,8 @@ class _Bot:
             raise
         if found.build_seconds:
             progress.tell_of_build(files.digest, found.build_seconds)
-        limits = Limits(memory_bytes=grant.memory_bytes, threads=grant.threads)
-        if words := limits.refusal(found.launch):
+        limits = Limits(grant.memory_bytes, grant.threads, grant.processes)
+        if words := box.refusal(found.launch, limits):
             raise LanguageError(f"it can't be run here: {words}")
         start = partial(box.start, found.folder, found.launch, limits, core=core)
         allowances = replace(ALLOWANCES, start_seconds=found.launch.start_seconds)

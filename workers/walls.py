@@ -45,6 +45,11 @@ from workers.users import BotUser, BoxUserError
 
 OTHERS_TASKS = 256
 """Room for what else the worker's user starts while a bot plays, where all are counted together."""
+ONE_PROCESS = (
+    "bots of several processes need a box of level 'full', where they are frozen, limited and "
+    "charged as one"
+)
+"""Why no other box has them."""
 START_SECONDS = 10.0
 """The time of building a box; past it the machine is at fault, not the bot."""
 
@@ -105,6 +110,7 @@ class NamespaceBox:
                     scratch_bytes=scratch_bytes,
                     readable=launch.readable,
                     itself=launch.itself,
+                    shared_bytes=limits.scratch_bytes if limits.processes > 1 else 0,
                 ),
             ]
             with block, tell, _call_filter(limits, group) as calls, _arguments(words) as more:
@@ -120,7 +126,8 @@ class NamespaceBox:
                 self.level,
                 group=group,
                 user=user,
-                several_processes=limits.several_processes,
+                processes=limits.processes,
+                told_by=launch.told_by,
                 scratch_bytes=scratch_bytes,
                 memory_bytes=0 if group else limits.looked_at_bytes,
                 status=status,
@@ -141,12 +148,10 @@ class NamespaceBox:
         if self.places is None:
             _refuse_several(limits)
             return None
-        if not self.places.can_freeze:
-            _refuse_several(limits)
         # What lies in a writable folder is memory, too.
         memory_bytes = limits.memory_bytes + limits.work_bytes
         return self.places.make(
-            memory_bytes=memory_bytes, tasks=limits.threads, freezable=limits.several_processes
+            memory_bytes=memory_bytes, tasks=limits.tasks, freezable=limits.processes > 1
         )
 
 
@@ -249,10 +254,8 @@ def _our_fault() -> Iterator[None]:
 
 
 def _refuse_several(limits: Limits) -> None:
-    if limits.several_processes:
-        raise BoxError(
-            "a bot of several processes needs a box with a memory group that can be frozen"
-        )
+    if limits.processes > 1:
+        raise BoxError(ONE_PROCESS)
 
 
 def _claim(kept: ExitStack) -> tuple[int, BotUser | None]:
@@ -346,7 +349,7 @@ def _arguments(words: Sequence[str]) -> FileIO:
 def _call_filter(limits: Limits, group: Group | None) -> FileIO:
     """The program of the call filter."""
     building = limits.work_bytes > 0
-    one_process = not (limits.several_processes or building)
+    one_process = limits.processes == 1 and not building
     return _memory_file(_filter_code(one_process, group is not None, building))
 
 
@@ -356,5 +359,5 @@ def _filter_code(one_process: bool, metered: bool, building: bool) -> bytes:
         os.uname().machine,
         single_process=one_process,
         metered_memory=metered,
-        file_locks=building,
+        building=building,
     )

@@ -23,6 +23,7 @@ from engine.books import MOST_BYTES, Book, read_book
 from engine.clock import DEFAULT_MOVE_MS, Charge, TimeControl, parse_time
 from engine.game import GameError, State, Variant
 from engine.games import find_variant
+from engine.jobs import MOST_PROCESSES
 from engine.plurals import counted
 from engine.referee import ISOLATION_LEVELS
 from workers.languages import LanguageError
@@ -77,6 +78,14 @@ def minimum_option(default: str) -> Callable[[FC], FC]:
     )
 
 
+PROCESSES = click.option(
+    "--processes",
+    metavar="N",
+    type=click.IntRange(1, MOST_PROCESSES),
+    default=1,
+    show_default=True,
+    help="How many processes each bot may have in its box, as a ladder grants them.",
+)
 SAMPLES = Path(__file__).parents[2] / "bots"
 """The sample bots, which may be named without a path."""
 

@@ -68,15 +68,23 @@ class Assertions:
     """
 
     def __init__(
-        self, folder: Path, test: str, *, no_box: bool = False, minimum: str = LEAST_BOX
+        self,
+        folder: Path,
+        test: str,
+        *,
+        no_box: bool = False,
+        minimum: str = LEAST_BOX,
+        processes: int = 1,
     ) -> None:
         """Keeps the games of a failing test in the folder, in a file with the test's name.
 
         Args:
             no_box: runs the bots as plain processes of this user.
             minimum: the weakest box to accept.
+            processes: how many each bot may have in its box.
         """
         self._no_box = no_box
+        self._processes = processes
         self._minimum = minimum
         self._file = folder / (re.sub(r"[^\w.-]+", "-", test).strip("-") + ".jsonl")
 
@@ -233,7 +241,13 @@ class Assertions:
             raise AssertionError(f"{found.name} plays {answer}, not {' or '.join(wanted)}; {where}")
 
     def _launched(self, bots: Sequence[GivenBot]) -> list[Launcher]:
-        return launch_all(bots, no_box=self._no_box, minimum=self._minimum, say=print)
+        return launch_all(
+            bots,
+            no_box=self._no_box,
+            minimum=self._minimum,
+            processes=self._processes,
+            say=print,
+        )
 
 
 class _Games:

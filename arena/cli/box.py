@@ -11,7 +11,15 @@ from functools import partial
 import click
 
 from arena.cli import refusing
-from arena.cli.arguments import CLOCK, MOVE, find_path, minimum_option, read_variant, time_control
+from arena.cli.arguments import (
+    CLOCK,
+    MOVE,
+    PROCESSES,
+    find_path,
+    minimum_option,
+    read_variant,
+    time_control,
+)
 from arena.cli.boxed import into_box, pack
 from arena.cli.options import as_json
 from arena.ground import bot_names
@@ -27,7 +35,6 @@ from workers.building import BuildError
 from workers.bundles import Bundle
 from workers.cores import claimed_core
 from workers.doctor import examine
-from workers.limits import Limits
 from workers.manifest import MANIFEST
 from workers.program import BoxError
 from workers.sandbox import Sandbox
@@ -41,6 +48,7 @@ MINIMUM = minimum_option("good")
 @click.option("--name", help="What it is to be called, as for arena submit.")
 @CLOCK
 @MOVE
+@PROCESSES
 @as_json
 @MINIMUM
 def check(
@@ -49,6 +57,7 @@ def check(
     name: str | None,
     clock: str | None,
     move_ms: int | None,
+    processes: int,
     in_json: bool,
     minimum: str,
 ) -> None:
@@ -76,7 +85,7 @@ def check(
         )
     findings = []
     log = ""
-    for finding, part in _findings(bundle, box, variant, control):
+    for finding, part in _findings(bundle, box, variant, control, processes):
         log += part
         if finding:
             findings.append(finding)
@@ -107,21 +116,21 @@ def check(
 
 
 def _findings(
-    bundle: Bundle, box: Sandbox, variant: Variant, control: TimeControl
+    bundle: Bundle, box: Sandbox, variant: Variant, control: TimeControl, processes: int
 ) -> Iterator[tuple[Finding | None, str]]:
     """Builds a bot if it must be and checks it: what is found, and parts of the log."""
     if refusal := bot_names.refusal(bundle.name):
         remedy = f"give another in {MANIFEST}, or by --name, here and to arena submit"
         yield Finding(False, f"{refusal}; {remedy}", "name"), ""
     try:
-        boxed = into_box(bundle, box)
+        boxed = into_box(bundle, box, processes)
     except BuildError as error:
         yield Finding(False, str(error), "build"), f"=== while building\n{error.log.rstrip()}\n"
         return
     if boxed.ready.built:
         log = f"=== while building\n{boxed.ready.log.rstrip()}\n" if boxed.ready.log else ""
         yield Finding(True, "it was built from its sources", "build"), log
-    if words := Limits().refusal(boxed.ready.launch):
+    if words := boxed.refusal:
         yield Finding(False, f"it can't be run here: {words}", "language"), ""
         return
     names = (bundle.name,) * entrants_needed(variant)

@@ -33,6 +33,18 @@ class Boxed:
 
     box: Sandbox
     ready: StartableBot
+    limits: Limits
+
+    @property
+    def refusal(self) -> str | None:
+        """Why it can't be run here, in one sentence that says what helps; None if it can."""
+        launch = self.ready.launch
+        words = self.box.refusal(launch, self.limits)
+        if words is None or launch.processes <= self.limits.processes:
+            return words
+        wider = replace(self.limits, processes=launch.processes)
+        hint = f", unless --processes {launch.processes} grants them as a ladder may"
+        return self.box.refusal(launch, wider) or f"{words}{hint}"
 
     @property
     def allowances(self) -> Allowances:
@@ -42,14 +54,19 @@ class Boxed:
     def start(self, core: int | None = None) -> Program:
         """Starts it, with the limits that ladders have where nothing else is said.
 
+        But for processes, of which it has as many as are granted.
+
         Raises:
             BoxError: the box can't be built.
         """
-        return self.box.start(self.ready.folder, self.ready.launch, Limits(), core=core)
+        return self.box.start(self.ready.folder, self.ready.launch, self.limits, core=core)
 
 
-def into_box(bundle: Bundle, box: Sandbox) -> Boxed:
+def into_box(bundle: Bundle, box: Sandbox, processes: int = 1) -> Boxed:
     """Unpacks a bot where its box can see it, and builds it if it must be.
+
+    Args:
+        processes: how many it is granted.
 
     Raises:
         LanguageError: this machine can't run its language.
@@ -62,7 +79,7 @@ def into_box(bundle: Bundle, box: Sandbox) -> Boxed:
     if not building.is_ready(box, folder, bundle.digest):
         where = "in no box, since none can be built here" if box.box is None else "in a box"
         click.echo(f"building {bundle.name}, once and {where}", err=True)
-    return Boxed(box, building.prepare(box, folder, bundle.digest))
+    return Boxed(box, building.prepare(box, folder, bundle.digest), Limits(processes=processes))
 
 
 def pack(path: Path) -> Bundle:

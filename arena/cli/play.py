@@ -7,6 +7,7 @@ import sys
 import time as wall
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
+from functools import partial
 from itertools import islice, takewhile, zip_longest
 from pathlib import Path
 from typing import TextIO
@@ -22,6 +23,7 @@ from arena.cli.arguments import (
     CLOCK,
     CONCURRENCY,
     MOVE,
+    PROCESSES,
     WALL,
     GivenBot,
     find_bots,
@@ -110,6 +112,7 @@ class _PlayCommand(click.Command):
 @click.option("--records", type=NamedPath(dir_okay=False), help="Write the games, one a line.")
 @NO_BOX
 @MINIMUM
+@PROCESSES
 @click.option("--trace", is_flag=True, help="Show the lines that pass, as they pass.")
 @click.option("--log", "show_logs", is_flag=True, help="Show what the bots log, with stderr.")
 @click.option(
@@ -149,6 +152,7 @@ def play(
     records: str | None,
     no_box: bool,
     minimum: str,
+    processes: int,
     trace: bool,
     show_logs: bool,
     recorded: str | None,
@@ -185,12 +189,20 @@ def play(
         raise click.MissingParameter(
             ctx=click.get_current_context(), param_hint="'GAME'", param_type="argument"
         )
+    launch = partial(
+        launch_all,
+        no_box=no_box,
+        minimum=minimum,
+        processes=processes,
+        say=_say,
+        quiet=as_json,
+    )
     if recorded is not None:
         _refuse_settled(click.get_current_context())
         record = pick_record(recorded, number)
         bots = find_bots([game, *words])
         seating = seat_bots(record, bots, seats)
-        launchers = launch_all(bots, no_box=no_box, minimum=minimum, say=_say, quiet=as_json)
+        launchers = launch(bots)
         show = Show(trace=trace, logs=show_logs, in_json=as_json)
         with claimed_core() as core:
             sys.exit(ask_again(record, seating, bots, launchers, show, core))
@@ -207,7 +219,7 @@ def play(
     chosen = given_book(book, variant)
     specs = _matches(variant, bots, control, games, seed, plies, chosen)
     with _kept(records) as keep:
-        launchers = launch_all(bots, no_box=no_box, minimum=minimum, say=_say, quiet=as_json)
+        launchers = launch(bots)
         tally = RunTally(variant, [bot.name for bot in bots])
         started = wall.monotonic()
         # Lines of several matches at once would be nobody's help.

@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from itertools import islice, takewhile
+from pathlib import Path
 from typing import TypeVar
 
 import click
@@ -35,8 +36,7 @@ from workers.archives import BundleError, is_archive
 from workers.building import BuildError
 from workers.cores import available, claimed_core
 from workers.languages import LanguageError, find_language
-from workers.launches import command_for
-from workers.limits import Limits
+from workers.launches import Launch, box_python, command_for
 from workers.program import BoxError
 from workers.sandbox import Sandbox
 
@@ -92,19 +92,31 @@ def plain(bot: GivenBot) -> Launcher:
         manifest = bundle.manifest
         if manifest.is_built or not bot.path.is_dir():
             boxed = into_box(bundle, Sandbox("none"))
-            ready, allowances = boxed.ready, boxed.allowances
-            program = [*ready.launch.command]
-            return Launcher(bot.name, lambda _: PlainProgram(program, cwd=ready.folder), allowances)
+            return _started_plainly(bot, boxed.ready.launch, boxed.ready.folder)
     except BuildError as error:
         click.echo(visible(error.log.rstrip()), err=True)
         raise LanguageError(f"{bot.path} can't be built: {error}") from None
     except (BundleError, BoxError) as error:
         raise LanguageError(str(error)) from None
-    launch = manifest.launch()
-    command = list(launch.command)
-    if manifest.language and manifest.language.program == "python3":
-        command[0] = sys.executable  # the one that has the engine
-    return Launcher(bot.name, lambda _: PlainProgram(command, cwd=folder))
+    return _started_plainly(bot, manifest.launch(), folder)
+
+
+def _started_plainly(bot: GivenBot, launch: Launch, folder: Path) -> Launcher:
+    with suppress(LanguageError):  # then nothing is started by it
+        # That of this program, which has the engine.
+        launch = replace(
+            launch,
+            command=[sys.executable if one == box_python() else one for one in launch.command],
+        )
+    if launch.processes > 1:
+        click.echo(
+            f"{bot.name} is of several processes; in no box the CPU time of the first alone is "
+            "charged: play it with --wall",
+            err=True,
+        )
+    allowances = replace(ALLOWANCES, start_seconds=launch.start_seconds)
+    command, its = launch.command, launch.told_by
+    return Launcher(bot.name, lambda _: PlainProgram(command, cwd=folder, told_by=its), allowances)
 
 
 NO_BOX = click.option(
@@ -122,6 +134,7 @@ def launch_all(
     *,
     no_box: bool,
     minimum: str = LEAST_BOX,
+    processes: int = 1,
     say: Callable[[str], None],
     quiet: bool = False,
 ) -> list[Launcher]:
@@ -131,6 +144,7 @@ def launch_all(
 
     Args:
         minimum: the weakest box to accept.
+        processes: how many each of them may have in its box.
         quiet: nothing is said unless some bot runs in no box.
 
     Raises:
@@ -146,7 +160,7 @@ def launch_all(
     launchers: list[Launcher] = []
     for bot in bots:
         if box and not bot.words:
-            launchers.append(_boxed(bot, box))
+            launchers.append(_boxed(bot, box, processes))
             continue
         launchers.append(plain(bot))
         if box:
@@ -176,14 +190,14 @@ def _strongest_box(minimum: str) -> Sandbox:
     return box
 
 
-def _boxed(bot: GivenBot, box: Sandbox) -> Launcher:
+def _boxed(bot: GivenBot, box: Sandbox, processes: int) -> Launcher:
     try:
         with refusing(BundleError, BoxError):
-            boxed = into_box(pack(bot.path), box)
+            boxed = into_box(pack(bot.path), box, processes)
     except BuildError as error:
         click.echo(visible(error.log.rstrip()), err=True)
         raise InputError(f"{bot.path} can't be built: {error}") from None
-    if words := Limits().refusal(boxed.ready.launch):
+    if words := boxed.refusal:
         raise InputError(f"{bot.path}: {words}")
     return Launcher(bot.name, boxed.start, boxed.allowances, box.level)
 

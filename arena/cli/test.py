@@ -19,6 +19,7 @@ from arena.cli.arguments import (
     HYPOTHESES,
     MODEL,
     MOVE,
+    PROCESSES,
     WALL,
     find_bots,
     given_book,
@@ -84,6 +85,7 @@ OF_SPRT = ("elo", "alpha", "beta", "model", "max_games")
 @click.option("--against", metavar="BOT,BOT", help="Compare both by games against these bots.")
 @NO_BOX
 @MINIMUM
+@PROCESSES
 @click.option("--json", "json_file", metavar="FILE", help="Write the result; - prints it.")
 @click.option(
     "--junit", "junit_file", metavar="FILE", help="Write it as a JUnit report; - prints it."
@@ -113,6 +115,7 @@ def test(
     against: str | None,
     no_box: bool,
     minimum: str,
+    processes: int,
     json_file: str | None,
     junit_file: str | None,
     save: str | None,
@@ -164,7 +167,11 @@ def test(
     except StrengthError as error:
         raise InputError(str(error)) from None
     launchers = launch_all(
-        bots, no_box=no_box, minimum=minimum, say=lambda text: click.echo(text, err=True)
+        bots,
+        no_box=no_box,
+        minimum=minimum,
+        processes=processes,
+        say=lambda text: click.echo(text, err=True),
     )
     first, second, *field = launchers
     many = find_room(concurrency, settings.variant, launchers)

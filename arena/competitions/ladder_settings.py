@@ -19,6 +19,7 @@ from arena.ground.refusals import Refusal
 from arena.models import CompetitionState, Ladder, OpeningPolicy
 from engine.clock import LONGEST_MS, parse_time
 from engine.game import GameError, Variant
+from engine.jobs import MOST_PROCESSES
 from engine.seeds import derive
 
 CHANGED = "change ladder"
@@ -196,6 +197,12 @@ SETTINGS: Mapping[str, LadderSetting] = {
         "16",
         _number("threads", 1, 1024, int),
         lambda one: str(one.threads),
+    ),
+    "processes": LadderSetting(
+        "how many processes a bot may have; more than one takes workers of level full",
+        "1",
+        _number("processes", 1, MOST_PROCESSES, int),
+        lambda one: str(one.processes),
     ),
     "bundle": LadderSetting(
         "how large a bot's files may be together, such as 16M",

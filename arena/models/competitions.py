@@ -6,7 +6,7 @@ kind has is null in the others. How each is played is said in `arena.competition
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass
+from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -68,6 +68,8 @@ class CompetitionLimits:
     """How large its files may be together."""
     log_bytes: int = 64 * 1024
     """How much of its standard error is kept of a game."""
+    processes: int = 1
+    """How many processes it may have at a time; each beyond the first brings a thread more."""
 
 
 USUAL_LIMITS = CompetitionLimits()
@@ -115,6 +117,7 @@ class Competition(Base):
     threads: Mapped[int] = mapped_column(default=USUAL_LIMITS.threads)
     bundle_bytes: Mapped[int] = mapped_column(sa.BigInteger, default=USUAL_LIMITS.bundle_bytes)
     log_bytes: Mapped[int] = mapped_column(default=USUAL_LIMITS.log_bytes)
+    processes: Mapped[int] = mapped_column(default=USUAL_LIMITS.processes)
     state: Mapped[CompetitionState]
     seed: Mapped[int] = mapped_column(sa.BigInteger)
     weight: Mapped[float] = mapped_column(default=1.0)
@@ -198,11 +201,13 @@ class Competition(Base):
     @property
     def limits(self) -> CompetitionLimits:
         """What a bot may use."""
-        return CompetitionLimits(self.memory_bytes, self.threads, self.bundle_bytes, self.log_bytes)
+        names = (field.name for field in fields(CompetitionLimits))
+        return CompetitionLimits(**{name: getattr(self, name) for name in names})
 
     @limits.setter
     def limits(self, limits: CompetitionLimits) -> None:
-        self.memory_bytes, self.threads, self.bundle_bytes, self.log_bytes = astuple(limits)
+        for name, value in asdict(limits).items():
+            setattr(self, name, value)
 
 
 class Ladder(Competition):

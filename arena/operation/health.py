@@ -37,7 +37,8 @@ from arena.models import (
 )
 from arena.operation.queues import Queues
 from arena.schedule import occurrences, workers
-from arena.schedule.idle import why_nobody_has
+from arena.schedule.idle import why_nobody_can
+from arena.schedule.needs import Needs
 from arena.schedule.occurrences import Occurrences
 from engine.game import Termination
 from engine.games import GAMES
@@ -406,10 +407,14 @@ def _games(session: Session, settings: Settings, now: datetime) -> Iterator[Alar
         yield Alarm("game", name, f"the game {name} can't be loaded: {reason}")
     if not any(worker.slots for worker in workers.living(session, now)):
         return
-    wanted = sa.select(Competition.game).where(Competition.state == CompetitionState.OPEN)
-    for game in sorted(session.scalars(wanted.distinct())):
-        if game not in GAMES.faults and (words := why_nobody_has(session, game, settings, now)):
-            yield Alarm("game", game, words.rstrip("."))
+    wanted = sa.select(Competition.game, Competition.processes > 1)
+    wanted = wanted.where(Competition.state == CompetitionState.OPEN).distinct()
+    for needs in sorted(Needs(*row) for row in session.execute(wanted)):
+        if needs.game in GAMES.faults:
+            continue
+        if words := why_nobody_can(session, needs, settings, now):
+            subject = f"{needs.game} of several processes" if needs.several else needs.game
+            yield Alarm("game", subject, words.rstrip("."))
 
 
 def _lost(

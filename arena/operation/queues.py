@@ -44,7 +44,7 @@ def keys_of(queue: str) -> list[str]:
 def keys_of_jobs(client: redis.Redis) -> list[str]:
     """Under which keys jobs wait, those of games that are not here any more, too."""
     names = {MATCHES_QUEUE}
-    for key in client.scan_iter(match=f"{MATCHES_QUEUE}.*", count=1000):
+    for key in client.scan_iter(match=f"{MATCHES_QUEUE}[.+]*", count=1000):
         names.add(key.decode().partition(STEP)[0])
     return [key for name in sorted(names) for key in keys_of(name)]
 

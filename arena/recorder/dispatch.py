@@ -42,10 +42,12 @@ class CeleryQueue:
             return
         with self._app.producer_pool.acquire(block=True) as producer:
             for batch in issued:
+                edition = GAMES.edition(jobs.variant_of(batch[0]).game)
+                several = batch[0].grant.processes > 1
                 self._app.send_task(
                     TASK[batch[0].lease.kind],
                     tuple(job.to_json() for job in batch),
-                    queue=jobs.queue_of(GAMES.edition(jobs.variant_of(batch[0]).game)),
+                    queue=jobs.queue_of(edition, several=several),
                     priority=FIRST if isinstance(batch[0], jobs.MoveJob) else LATER,
                     time_limit=jobs.GRACE_SECONDS + ceil(sum(map(_longest_seconds, batch))),
                     argsrepr="",  # a text of it for people, which takes long and nobody reads

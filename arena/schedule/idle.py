@@ -8,9 +8,10 @@ from datetime import datetime
 from sqlalchemy.orm import Session
 
 from arena.competitions.kinds import kind_of
-from arena.ground.config import Settings
+from arena.ground.config import ISOLATION, Settings
 from arena.models import Competition, CompetitionState, Mark
 from arena.schedule import workers
+from arena.schedule.needs import Needs, needs_of
 from engine import jobs
 from engine.games import GAMES
 from engine.shelf import UnknownGameError
@@ -30,19 +31,26 @@ def why_idle(
     if settings.only not in ("", competition.name):
         return f"This arena plays {settings.only} alone."
     nobody = why_nobody_works(session, settings.minimum_isolation, now)
-    return nobody or why_nobody_has(session, competition.game, settings, now) or ELSEWHERE
+    return nobody or why_nobody_can(session, needs_of(competition), settings, now) or ELSEWHERE
 
 
-def why_nobody_has(session: Session, game: str, settings: Settings, now: datetime) -> str | None:
-    """Why none of the workers can play a game; None if one can."""
+def why_nobody_can(session: Session, needs: Needs, settings: Settings, now: datetime) -> str | None:
+    """Why none of the workers can play what has these needs; None if one can."""
+    game = needs.game
     try:
         rules = str(GAMES.edition(game))
     except UnknownGameError as error:
         return f"{str(error)[:1].upper()}{str(error)[1:]}."
     if reason := taken_off(session).get(game):
         return f"Matches of {game} wait until the arena is started again: {reason}."
-    if rules in workers.Hands.of(session, settings.minimum_isolation, now).by_rules:
+    met = workers.Hands.of(session, settings.minimum_isolation, now).by_needs
+    if needs.words in met:
         return None
+    if rules in met:
+        return (
+            "No worker has boxes for bots of several processes, which take the level "
+            f"{ISOLATION[0]}: its matches wait for one."
+        )
     return f"No worker has the game {game} by the rules of {rules}: its matches wait for one."
 
 

@@ -129,7 +129,9 @@ def words_of(attempt: jobs.Attempt) -> str:
 
 
 def _grant(competition: Competition) -> jobs.Grant:
-    return jobs.Grant(competition.memory_bytes, competition.threads, competition.log_bytes)
+    return jobs.Grant(
+        competition.memory_bytes, competition.threads, competition.log_bytes, competition.processes
+    )
 
 
 def _files(

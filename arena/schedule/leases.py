@@ -50,12 +50,12 @@ from arena.schedule.jobs import JOBS, Leased, attempt_at, jobs_of, words_of
 from arena.schedule.load import (
     ASKED,
     Load,
-    games_in_use,
     open_checks,
     open_matches,
     open_moves,
 )
 from arena.schedule.matchmaking import new_matches
+from arena.schedule.needs import Needs, in_use, needs_of
 from arena.schedule.occurrences import SILENT, UNTAKEN, WAITED
 from arena.signing import is_own_ticket
 from engine import jobs
@@ -163,31 +163,31 @@ class _Issuing:
         return self.enough - self._taken
 
     @cached_property
-    def _used(self) -> set[str]:
-        return games_in_use(self._session)
+    def _used(self) -> set[Needs]:
+        return in_use(self._session)
 
     @cached_property
-    def _known(self) -> set[str] | None:
-        """The games in use that somebody has; None if that is all of them."""
-        return _narrowed(self._used, self._is_known)
+    def _met(self) -> set[Needs] | None:
+        """The needs in use that somebody meets; None if that is all of them."""
+        return _narrowed(self._used, lambda needs: needs.words in self._hands.by_needs)
 
     @cached_property
-    def _free(self) -> set[str] | None:
+    def _free(self) -> set[Needs] | None:
         """Those of which more matches could be played now."""
-        return _narrowed(self._used, self.has_room)
+        return _narrowed(self._used, self._has_room)
 
-    def has_room(self, game: str) -> bool:
-        """Whether the workers that have a game, by the rules that are here, have not enough yet."""
-        rules = GAMES.rules(game)
-        return self.load.by_rules[rules] < AHEAD * self._hands.by_rules.get(rules, 0)
+    def has_room(self, competition: Competition) -> bool:
+        """Whether the workers that can play for a competition have not enough yet."""
+        return self._has_room(needs_of(competition))
 
-    def _is_known(self, game: str) -> bool:
-        return GAMES.rules(game) in self._hands.by_rules
+    def _has_room(self, needs: Needs) -> bool:
+        words = needs.words
+        return self.load.by_needs[words] < AHEAD * self._hands.by_needs.get(words, 0)
 
     def take_moves(self) -> None:
         load = self.load
         most = min(load.open_moves, max(1, self.slots // 2) - load.moves, self.slots)
-        waiting = open_moves(self._session, most, self._known)
+        waiting = open_moves(self._session, most, self._met)
         self._take([sitting for sitting in waiting if not self._ended_by_rules(sitting)])
 
     def _ended_by_rules(self, sitting: Sitting) -> bool:
@@ -205,7 +205,7 @@ class _Issuing:
         """
         room = ceil(min(self.load.open_checks, most - self.load.checks, self._room))
         budget = self._settings.build_seconds_an_hour
-        self._take(open_checks(self._session, room, self._known, budget, self._now))
+        self._take(open_checks(self._session, room, self._met, budget, self._now))
 
     def take_matches(self) -> None:
         """Issues matches that were rolled back."""
@@ -232,7 +232,7 @@ class _Issuing:
         """Issues what waits until so many turns are taken."""
         each = iter(waiting)
         while room > 0 and (job := next(each, None)) is not None:
-            if isinstance(job, Match) and not self.has_room(job.competition.game):
+            if isinstance(job, Match) and not self.has_room(job.competition):
                 continue
             issue(job, self._settings, self._now)
             turn = self.load.add(job)
@@ -241,21 +241,21 @@ class _Issuing:
             room -= turn
 
 
-def _narrowed(games: set[str], which: Callable[[str], bool]) -> set[str] | None:
-    """Those of some games for which something holds; None if it holds for all."""
-    found = {game for game in games if which(game)}
-    return None if found == games else found
+def _narrowed(needs: set[Needs], which: Callable[[Needs], bool]) -> set[Needs] | None:
+    """Those of some needs for which something holds; None if it holds for all."""
+    found = {one for one in needs if which(one)}
+    return None if found == needs else found
 
 
 def _batches(issued: Sequence[jobs.AnyJob], turns: Sequence[float]) -> list[jobs.Batch]:
-    """Jobs that follow each other and take a turn together, of games of one package."""
+    """Jobs that follow each other and take a turn together, for workers of one kind."""
     found: list[list[jobs.AnyJob]] = []
     taken, last = inf, ""
     for job, turn in zip(issued, turns, strict=True):
-        rules = GAMES.rules(jobs.variant_of(job).game)
-        if taken + turn > 1 or rules != last:
+        needs = Needs(jobs.variant_of(job).game, job.grant.processes > 1).words
+        if taken + turn > 1 or needs != last:
             found.append([])
-            taken, last = 0.0, rules
+            taken, last = 0.0, needs
         found[-1].append(job)
         taken += turn
     return list(found)

@@ -26,8 +26,8 @@ from arena.models import (
 )
 from arena.schedule.builds import BUILT, SINCE, UNTIL, lately
 from arena.schedule.jobs import Leased
+from arena.schedule.needs import Needs, is_any, needs_of
 from engine import jobs
-from engine.games import GAMES
 
 PRESENT = timedelta(seconds=60)
 """For so long after a person's last move the next one may come at any moment."""
@@ -57,8 +57,8 @@ class Load:
     """Turns of matches on request."""
     open_matches: int = 0
     open_requests: int = 0
-    by_rules: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
-    """Turns of matches by the rules of their games (see `engine.shelf`)."""
+    by_needs: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
+    """Turns of matches by what they need, in words (`arena.schedule.needs`)."""
     _turns: dict[int, float] = field(default_factory=dict)
 
     @classmethod
@@ -68,7 +68,7 @@ class Load:
         for competition, issued, asked, asked_issued, under_way in session.execute(_MATCHES):
             turn = load._turn(competition, under_way)
             load.matches += turn * issued
-            load.by_rules[GAMES.rules(competition.game)] += turn * issued
+            load.by_needs[needs_of(competition).words] += turn * issued
             load.requests += turn * asked_issued
             load.open_requests += asked - asked_issued
             load.open_matches += under_way - issued - (asked - asked_issued)
@@ -83,7 +83,7 @@ class Load:
         if isinstance(job, Match):
             turn = self._turn(job.competition, under_way=1) if job.attempt == 1 else 1.0
             self.matches += turn
-            self.by_rules[GAMES.rules(job.competition.game)] += turn
+            self.by_needs[needs_of(job.competition).words] += turn
             self.requests += turn if job.requester_id else 0.0
             return turn
         if isinstance(job, Check):
@@ -196,41 +196,36 @@ _OPEN_CHECKS = (
 what SQLAlchemy takes to put it together is more than what the database takes to answer."""
 
 
-Games = Collection[str] | None
-"""The names of games of which there is to be something; None for all."""
+Met = Collection[Needs] | None
+"""The needs of which there is to be something; None for all."""
 
 
-def games_in_use(session: Session) -> set[str]:
-    """The games of all competitions."""
-    return set(session.scalars(sa.select(Competition.game).distinct()))
-
-
-def open_moves(session: Session, count: int, games: Games) -> Sequence[Sitting]:
+def open_moves(session: Session, count: int, met: Met) -> Sequence[Sitting]:
     """The sittings in which a bot's move is due, who waits longest first."""
     if count <= 0:
         return []
     waiting = sa.select(Sitting).where(Sitting.status == JobStatus.OPEN)
-    if games is not None:
-        waiting = waiting.where(Sitting.ladder.has(Ladder.game.in_(games)))
+    if met is not None:
+        waiting = waiting.where(Sitting.ladder.has(is_any(Ladder, met)))
     first = waiting.order_by(Sitting.moved).limit(count)
     return session.scalars(locking(first, Sitting)).all()
 
 
 def open_matches(
-    session: Session, count: int, which: sa.ColumnElement[bool], games: Games
+    session: Session, count: int, which: sa.ColumnElement[bool], met: Met
 ) -> Sequence[Match]:
     """The next open matches of a kind."""
     if count <= 0:
         return []
     waiting = sa.select(Match).where(Match.status == JobStatus.OPEN, which)
-    if games is not None:
-        waiting = waiting.where(Match.competition.has(Competition.game.in_(games)))
+    if met is not None:
+        waiting = waiting.where(Match.competition.has(is_any(Competition, met)))
     # Who has one locked is making it void, and may wait for another that is being recorded.
     return session.scalars(locking(waiting.limit(count), Match, free=True)).all()
 
 
 def open_checks(
-    session: Session, count: int, games: Games, build_seconds: float, now: datetime
+    session: Session, count: int, met: Met, build_seconds: float, now: datetime
 ) -> Sequence[Check]:
     """The next open checks, people's bots first.
 
@@ -246,6 +241,6 @@ def open_checks(
         return []
     limits = {**lately(now), "budget": build_seconds or inf}
     waiting = _OPEN_CHECKS
-    if games is not None:
-        waiting = waiting.where(Check.ladder.has(Ladder.game.in_(games)))
+    if met is not None:
+        waiting = waiting.where(Check.ladder.has(is_any(Ladder, met)))
     return session.scalars(waiting.limit(count), limits).all()

@@ -36,7 +36,7 @@ from engine.seeds import derive
 def new_matches(
     session: Session,
     now: datetime,
-    has_room: Callable[[str], bool] = lambda _: True,
+    has_room: Callable[[Competition], bool] = lambda _: True,
     *,
     only: str = "",
     trickle_seconds: float = 0.0,
@@ -47,7 +47,7 @@ def new_matches(
     which alone it is left meanwhile to make matches of open competitions.
 
     Args:
-        has_room: whether more of a game could be played now.
+        has_room: whether more of a competition could be played now.
         only: the name of the one competition whose turn it may be.
         trickle_seconds: how long a settled ladder rests after each match.
     """
@@ -57,7 +57,7 @@ def new_matches(
     # Requests are made beside the recorder, and each match has a number of its own. Who has one
     # locked may wait for another in which something was just recorded: its turn is the next time.
     found = session.scalars(locking(query, Competition, anew=True, free=True)).all()
-    competitions = [one for one in found if has_room(one.game)]
+    competitions = [one for one in found if has_room(one)]
     due = due_matches(session)
     turns = _Turns(competitions, has_room, Moment(session, now, due, trickle_seconds))
     while next_one := turns.next():
@@ -76,7 +76,7 @@ class _Turns:
     def __init__(
         self,
         competitions: Sequence[Competition],
-        has_room: Callable[[str], bool],
+        has_room: Callable[[Competition], bool],
         moment: Moment,
     ) -> None:
         self._has_room, self._moment = has_room, moment
@@ -92,7 +92,7 @@ class _Turns:
         for maker, competitions in self._groups:
             order = sorted(competitions, key=lambda one: (maker.urgency(one), self._share(one)))
             for competition in order:
-                if not self._has_room(competition.game):
+                if not self._has_room(competition):
                     continue
                 if pairing := maker.next_pairing(competition):
                     firsts.append((competition, pairing, maker))

@@ -14,7 +14,7 @@ readmitted it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 
@@ -29,10 +29,9 @@ from arena.ground.db import count_rows, is_lately
 from arena.ground.refusals import NotThere, Refusal
 from arena.models import Match, Scope, Sitting, Worker
 from arena.schedule.jobs import Leased
+from arena.schedule.needs import met_by, needs_of_job
 from engine import jobs
-from engine.games import GAMES
 from engine.reporting import LONGEST_NAME, SignOfLife
-from engine.shelf import OWN
 
 ALIVE_SECONDS = 30.0
 """A worker that was not heard of for so long is dead."""
@@ -157,25 +156,18 @@ class Hands:
     """How many matches the workers that are given jobs can play at the same time."""
 
     slots: int
-    by_rules: Mapping[str, int]
-    """Those of workers that have an edition of games, by its words."""
+    by_needs: Mapping[str, int]
+    """Those of workers that meet a need, by its words (`arena.schedule.needs`)."""
 
     @classmethod
     def of(cls, session: Session, minimum_isolation: str, now: datetime) -> Hands:
         """Those of an arena."""
         able = [one for one in living(session, now) if may_play(one, minimum_isolation)]
-        by_rules: Counter[str] = Counter()
+        by_needs: Counter[str] = Counter()
         for worker in able:
-            by_rules.update(dict.fromkeys(games_of(worker), worker.slots))
-        most = {rules: min(count, MOST_MATCHES) for rules, count in by_rules.items()}
+            by_needs.update(dict.fromkeys(met_by(worker), worker.slots))
+        most = {words: min(count, MOST_MATCHES) for words, count in by_needs.items()}
         return cls(min(sum(one.slots for one in able), MOST_MATCHES), most)
-
-
-def games_of(worker: Worker) -> Collection[str]:
-    """The editions of games that a worker has; if it does not say, those that come with us."""
-    if worker.games is not None:
-        return set(worker.games)
-    return {str(one) for one in GAMES.editions() if one.package == OWN}
 
 
 def note_success(session: Session, job: Leased, name: str) -> None:
@@ -213,6 +205,7 @@ def note_failure(
         other.name != name
         and other.slots
         and may_play(other, minimum_isolation)
+        and needs_of_job(job).words in met_by(other)
         and label(job) not in {one.job for one in _failed(other)}
         for other in living(session, now)
     )

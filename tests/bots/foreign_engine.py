@@ -5,11 +5,13 @@
 It plays random legal moves of the engine's games; in UGI it knows the one game GAME says, in UCI
 Clobber as Fairy-Stockfish names it, in GTP Blokus as Pentobi names it. A flaw is something that
 goes wrong at its third move: `dies`, `sleeps`, `illegal`, `bare`, `none`, `refuses`, `shuts` (its
-output, and stays), `stubborn` (an illegal move, and no end by `quit`), or at once: `mute`, `loads`
-(a while, at each `isready`). What it is told goes to standard error.
+output, and stays), `killed` (by a signal), `stubborn` (an illegal move, and no end by `quit`), or
+at once: `mute`, `loads` (a while, at each `isready`), or at every move: `busy`. What it is told
+goes to standard error.
 """
 
 import os
+import signal
 import sys
 import time
 from random import Random
@@ -29,9 +31,16 @@ def choose(state):
     """A random move, or what the flaw makes of it."""
     global moves
     moves += 1
-    if flaw and moves == 3:
+    if flaw == "busy":
+        end = time.process_time() + 0.005
+        while time.process_time() < end:
+            pass
+    elif flaw and moves == 3:
         if flaw == "dies":
             os._exit(5)
+        if flaw == "killed":
+            print("nets/clobber.bin is missing\nand a half", end="", file=sys.stderr, flush=True)
+            os.kill(os.getpid(), signal.SIGSEGV)
         if flaw == "sleeps":
             time.sleep(60)
         if flaw == "shuts":
@@ -47,7 +56,7 @@ def choose(state):
 
 def play_ugi():
     global flaw
-    name, *options = os.environ["GAME"].split()
+    name, *options = os.environ.get("GAME", "clobber size=5x6").split()
     variant = find_variant(name, options)
     state = variant.initial()
     for line in sys.stdin:

@@ -2,14 +2,20 @@
 
 import os
 import subprocess
+import time
 
 from frame import play, tried
 
+PARENT = os.getpid()
+
 
 def fork():
-    while True:
-        if os.fork() == 0:
-            continue
+    try:
+        while True:
+            os.fork()
+    finally:
+        if os.getpid() != PARENT:
+            time.sleep(1000)
 
 
 def attack():

@@ -7,15 +7,20 @@ import os
 import socket
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import redis
+from celery import Celery
 
 from engine import timers
 from tests.arena.running import broker
 from workers import app as workers_app
+from workers import tasks
 from workers.app import MANY, UNHEARD
+from workers.sandbox import Sandbox
 
 ROOT = Path(__file__).parents[2]
 MESSAGES = 50
@@ -63,6 +68,24 @@ def test_what_is_taken_is_neither_kept_nor_put_back() -> None:
     # The last message, and that it was acknowledged.
     assert kept <= 2
     assert left == []
+
+
+@pytest.mark.parametrize("level", ["full", "good"])
+def test_only_strong_boxes_take_jobs_of_several_processes(
+    level: str, sandbox_at: Callable[[str], Sandbox], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They have queues of their own, which other workers do not look into."""
+    monkeypatch.setattr(tasks, "sandbox", lambda: sandbox_at(level))
+    worker = SimpleNamespace(app=Celery("workers"))
+    worker.app.conf.task_queues = workers_app.queues()
+    tasks.probe(instance=worker)
+    taken = worker.app.amqp.queues.consume_from
+    one = {queue for queue in taken if not queue.endswith("+processes")}
+    assert "matches" in one
+    assert taken.keys() - one == (
+        {f"{queue}+processes" for queue in one} if level == "full" else set()
+    )
+    assert all(queue.no_declare for queue in taken.values())
 
 
 def test_little_is_said_to_who_does_not_listen(monkeypatch: pytest.MonkeyPatch) -> None:

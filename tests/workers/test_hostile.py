@@ -1,5 +1,7 @@
 """Hostile bots in boxes of every level: how each game ends, and what stays untouched.
 
+At `full` they are tried twice: as one process, and granted several, which one level alone has.
+
 The bots are the programs in tests/hostile, one threat each. Each plays a real game against an
 honest sibling in a box of the same kind, which must then play on as if nothing had happened.
 """
@@ -11,7 +13,8 @@ import re
 import shutil
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -27,6 +30,7 @@ from tests.engine.players import FirstMove
 from tests.workers.conftest import (
     BOX_LEVELS,
     HOSTILE,
+    LIMITS,
     Canary,
     boxed,
     processes_with,
@@ -43,14 +47,25 @@ Expected = tuple[Termination, str]
 VARIABLES = "HOME LANG PATH (PWD )?PYTHONPATH"
 
 
+SEVERAL = "several processes"
+PROCESSES = 8
+KINDS = (*BOX_LEVELS, SEVERAL)
+"""The levels, and the one that has several processes, with them."""
+
+
 def everywhere(termination: Termination, words: str = "") -> Mapping[str, Expected]:
     """The same at every level."""
-    return dict.fromkeys(BOX_LEVELS, (termination, words))
+    return dict.fromkeys(KINDS, (termination, words))
 
 
 def grouped(full: Expected, others: Expected) -> Mapping[str, Expected]:
     """One thing where a memory group counts, another where it doesn't."""
-    return {"full": full, "good": others, "reduced": others}
+    return {"full": full, "good": others, "reduced": others, SEVERAL: full}
+
+
+def forking(termination: Termination, words: str) -> Mapping[str, Expected]:
+    """What it takes several processes for; a single one is refused the first step."""
+    return {**everywhere(NORMAL, "PermissionError"), SEVERAL: (termination, words)}
 
 
 ATTACKS: Mapping[str, Mapping[str, Expected]] = {
@@ -63,15 +78,22 @@ ATTACKS: Mapping[str, Mapping[str, Expected]] = {
     "attribute_bomb": everywhere(NORMAL, "PermissionError"),
     "read_only_bomb": everywhere(MEMORY, "memory limit"),
     "split_stack_bomb": everywhere(MEMORY, "memory limit"),
-    "fork_bomb": everywhere(NORMAL, "all refused"),
+    "fork_bomb": {
+        **everywhere(NORMAL, "all refused"),
+        SEVERAL: (NORMAL, r"fork \(.*unavailable\), posix_spawn \(.*unavailable.*, subprocess"),
+    },
     # The limit is 12, the first thread included; where threads are not counted apart from
     # those of other processes, 256 more are allowed.
     "thread_bomb": {
         "full": (NORMAL, r"threads ([0-9]|1[01])$"),
         "good": (NORMAL, r"threads ([0-9]|1[01])$"),
         "reduced": (NORMAL, r"threads ([0-9]|1[01]|[12]\d\d)$"),
+        SEVERAL: (NORMAL, r"threads ([0-9]|1[0-8])$"),
     },
-    "disk_fill": grouped((NORMAL, r"/tmp=[1-8]\d{6}$"), (NORMAL, "nowhere")),
+    "disk_fill": {
+        **grouped((NORMAL, r"^/tmp=[1-8]\d{6}$"), (NORMAL, "nowhere")),
+        SEVERAL: (NORMAL, r"^/tmp=[1-8]\d{6} /dev/shm=[1-8]\d{6}$"),
+    },
     "inode_bomb": grouped((MEMORY, "memory limit"), (NORMAL, "OSError|PermissionError")),
     "line_flood": everywhere(PROTOCOL, "without being asked"),
     "endless_line": everywhere(PROTOCOL, "a line of more than"),
@@ -82,7 +104,11 @@ ATTACKS: Mapping[str, Mapping[str, Expected]] = {
     "environment": everywhere(NORMAL, rf"files \[\] variables {VARIABLES}$"),
     "signals": everywhere(NORMAL, "all refused"),
     "ptrace": everywhere(NORMAL, "all refused"),
-    "forbidden_calls": everywhere(NORMAL, "all refused"),
+    # That signal wakes nobody whom the group has frozen.
+    "forbidden_calls": {
+        **everywhere(NORMAL, "all refused"),
+        SEVERAL: (NORMAL, "got through: its own SIGCONT, a thread's SIGCONT$"),
+    },
     "foreign_calls": everywhere(NORMAL, "all refused"),
     "kernel_log": everywhere(NORMAL, "all refused"),
     "page_cache": everywhere(NORMAL, "all refused"),
@@ -101,14 +127,23 @@ ATTACKS: Mapping[str, Mapping[str, Expected]] = {
         "full": (CRASH, "SIGSEGV|SIGABRT|SIGILL"),
         "good": (CRASH, "SIGSEGV|SIGABRT|SIGILL"),
         "reduced": (CRASH, "SIGABRT"),
+        SEVERAL: (CRASH, "SIGSEGV|SIGABRT|SIGILL"),
     },
     # Bubblewrap holds the pipe open as well, so that only the deadline tells.
     "close_stdout": {
         "full": (TIMEOUT, "of wall time"),
         "good": (TIMEOUT, "of wall time"),
         "reduced": (CRASH, "closed its output"),
+        SEVERAL: (TIMEOUT, "of wall time"),
     },
-    "grandchild": everywhere(NORMAL, "PermissionError"),
+    "grandchild": forking(NORMAL, "left one behind"),
+    "forker": forking(NORMAL, "forks"),
+    "offspring": forking(NORMAL, "ponders"),
+    "hidden_time": forking(TIMEOUT, "of CPU time"),
+    "heir": forking(CRASH, "exit 3$"),
+    "children_bomb": forking(MEMORY, "memory limit"),
+    "interjector": forking(PROTOCOL, "without being asked"),
+    "civil_war": forking(NORMAL, "all refused"),
 }
 
 VARIANT = GAMES["clobber"].variant(size="4x4")
@@ -145,28 +180,33 @@ def test_every_hostile_program_is_in_the_table() -> None:
     assert files == ATTACKS.keys()
 
 
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", ATTACKS)
 def test_hostile_bot(
     name: str,
-    sandbox: Sandbox,
+    kind: str,
+    sandbox_at: Callable[[str], Sandbox],
     bot_folder: Path,
     canary: Canary,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """It gets what it deserves; its sibling plays on, and outside nothing is touched."""
     monkeypatch.setenv("ARENA_SECRET", "not for bots")
+    sandbox = sandbox_at("full" if kind == SEVERAL else kind)
+    limits = replace(LIMITS, processes=PROCESSES) if kind == SEVERAL else LIMITS
     marker = uuid.uuid4().hex
     home = furnish(bot_folder, name, canary)
     sibling_home = furnish(bot_folder, "honest", canary)
     canary.targets["files"].append(str(sibling_home / "bot.py"))
     (home / "targets.json").write_text(json.dumps(canary.targets))
-    hostile, sibling = boxed(sandbox, home, marker), boxed(sandbox, sibling_home, marker)
+    hostile = boxed(sandbox, home, marker, limits=limits)
+    sibling = boxed(sandbox, sibling_home, marker, limits=limits)
     try:
-        takes_long = name.endswith("_bomb") or name == "ponderer"
+        takes_long = name.endswith("_bomb") or name in ("ponderer", "offspring", "forker")
         time_control = PATIENT if takes_long else MOVE_TIME
         record = play_game(VARIANT, [hostile, sibling], time=time_control)
         termination, words = of_the_first(record)
-        expected, pattern = ATTACKS[name][sandbox.level]
+        expected, pattern = ATTACKS[name][kind]
         assert (termination, words) == (expected, words)
         assert re.search(pattern, words), words
         assert record.isolation == sandbox.level

@@ -48,6 +48,37 @@ def test_manifest_says_how_it_is_run(
     assert (tuple(found.command), found.threads) == (expected, threads)
 
 
+BRIDGE = (*PYTHON, "-P", "-m", "engine.bridges")
+
+
+@pytest.mark.parametrize(
+    ("manifest", "command", "threads", "processes"),
+    [
+        ("processes = 3\nthreads = 2", (*PYTHON, "./bot.py"), 2, 3),
+        ('bridge = "gtp"\nrun = "./tool -q"', (*BRIDGE, "gtp", "--", "./tool", "-q"), 2, 2),
+        (
+            'bridge = "ugi --option Threads=4 --option \'Skill Level=3\'"\nmain = "bot.py"\n'
+            "threads = 4\nprocesses = 3",
+            (
+                *(*BRIDGE, "ugi", "--option", "Threads=4", "--option", "Skill Level=3", "--"),
+                *(*PYTHON, "./bot.py"),
+            ),
+            5,
+            3,
+        ),
+    ],
+)
+def test_manifest_of_several_processes(
+    manifest: str, command: tuple[str, ...], threads: int, processes: int, tmp_path: Path
+) -> None:
+    """A bridge comes before the program that it stands for, and is a process of its own."""
+    files = {"bot.py": BOT, "tool": b"#!/bin/own\n", "bot.toml": manifest.encode()}
+    found = pack(make_folder(tmp_path / "mine", files)).manifest.launch()
+    expected = tuple(word.format(python=box_python()) for word in command)
+    assert tuple(found.command) == expected
+    assert (found.threads, found.processes) == (threads, processes)
+
+
 @pytest.mark.parametrize(
     ("source", "name"),
     [
@@ -129,12 +160,22 @@ def test_the_most_that_a_manifest_may_say(tmp_path: Path) -> None:
         (b"name = '\xff'", "bot.toml: .*decode.*: save it as UTF-8"),
         (
             "colour = 1",
-            "there is no key 'colour'; name, main, language, run, build, games, threads are",
+            "there is no key 'colour'; name, main, .*, games, threads, processes, bridge are",
         ),
         ("name = 1", "name takes a text in quotes"),
         ("threads = true", "threads takes a whole number"),
         ("threads = 0", "threads is a number from 1 to 64"),
         ("threads = 65", "threads is a number from 1 to 64"),
+        ("processes = 0", "processes is a number from 1 to 64"),
+        ("processes = 65", "processes is a number from 1 to 64"),
+        ("bridge = 'gtp'\nprocesses = 1", "from 2 to 64, as a bridge and its program are two"),
+        ("bridge = 'uci'", "bridge can't be 'uci': a bridge is gtp or ugi"),
+        ("bridge = ''", "bridge can't be '': a bridge is gtp or ugi"),
+        ("bridge = 'ugi --first x'", "a bridge of ugi takes --option and what that is"),
+        ("bridge = 'ugi --option'", "a bridge of ugi takes --option and what that is"),
+        ("bridge = 'ugi --option Hash'", "'Hash' is no option; an option is written NAME=VALUE"),
+        ("bridge = \"gtp --first ''\"", "--first is empty; it takes a GTP command"),
+        ('bridge = "gtp \'open"', "bridge can't be .*No closing quotation"),
         ("games = 'clobber'", "games takes a list of texts"),
         ("games = [1]", "games takes a list of texts"),
         ('name = ""', "name is one line"),

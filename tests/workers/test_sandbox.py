@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -26,7 +25,6 @@ from tests.engine.players import FirstMove
 from tests.packages import Installer
 from tests.requirements import need
 from tests.workers.conftest import (
-    HOSTILE,
     LIMITS,
     processes_with,
     python_launch,
@@ -398,44 +396,3 @@ def test_limits_below_the_needs(
     """Such a bot is refused with the reason, before it is started."""
     with pytest.raises(BoxError, match=words):
         sandbox.start(bot_folder, launch, LIMITS)
-
-
-def test_several_processes_only_with_a_group(sandbox: Sandbox, bot_folder: Path) -> None:
-    """A bot that forks is run in a full box, as one; in any other it is refused."""
-    marker = uuid.uuid4().hex
-    limits = Limits(threads=12, several_processes=True)
-    source = (HOSTILE / "grandchild.py").read_text()
-    write(bot_folder, source.replace("play(attack)", "print(attack(), flush=True)\ninput()"))
-    shutil.copy(HOSTILE / "frame.py", bot_folder)
-    (bot_folder / "targets.json").write_text("{}")
-    if sandbox.level != "full":
-        with pytest.raises(BoxError, match="memory group"):
-            sandbox.start(bot_folder, python_launch(marker), limits)
-        return
-    program = sandbox.start(bot_folder, python_launch(marker), limits)
-    try:
-        assert said(program) == "left one behind"
-        # Bubblewrap, the bot and its grandchild.
-        assert len(processes_with(marker)) == 3
-        assert program.cpu_us() > 0
-        program.freeze()
-    finally:
-        program.kill()
-    assert processes_with(marker) == []
-
-
-def test_whole_group_is_frozen(sandbox_at: Callable[[str], Sandbox], bot_folder: Path) -> None:
-    """Children of a bot stand still with it, and their time is its time."""
-    sandbox = sandbox_at("full")
-    write(bot_folder, f"import os\nos.fork()\n{BURN}")
-    program = sandbox.start(bot_folder, python_launch(), Limits(threads=12, several_processes=True))
-    try:
-        assert said(program).startswith("up")
-        await_work(program, 10_000)
-        program.freeze()
-        before = settled(program)
-        time.sleep(0.05)
-        assert program.cpu_us() < before + 1_000
-        program.thaw()
-    finally:
-        program.kill()

@@ -33,6 +33,7 @@ class CompetitionShape(Shape):
     weight: float
     memory_bytes: int
     threads: int
+    processes: int
     bundle_bytes: int
     log_bytes: int
     games: int

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from arena.ground.config import Settings
 from arena.models import Worker
-from arena.schedule import workers
+from arena.schedule import needs, workers
 from arena.web.api.shapes import Shape
 
 
@@ -39,7 +39,7 @@ class WorkerShape(Shape):
         return cls.of(
             one,
             state=state,
-            games=sorted(workers.games_of(one)),
+            games=sorted(needs.games_of(one)),
             failed=[entry["job"] for entry in one.failed] if with_failures else None,
             problem=(one.problem if one.failed else "") if with_failures else None,
         )

@@ -14,6 +14,7 @@ from arena.cli.arguments import find_bots
 from arena.models import Ladder, User
 from tests.arena.cli.conftest import DICE, ROOT, Cli, assert_refused
 from workers.sandbox import Sandbox
+from workers.walls import ONE_PROCESS
 
 pytestmark = pytest.mark.usefixtures("briskly")
 
@@ -133,17 +134,31 @@ def test_the_name_of_a_sample_is_the_sample(
         assert [bot.name for bot in find_bots(["."])] == [str(tmp_path / "greedy")]
 
 
-def test_a_check_refuses_what_no_ladder_grants(cli: Cli, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("needs", "words"),
+    [
+        ("threads = 17", "it needs 17 threads, and the limit is 16"),
+        (
+            "processes = 3",
+            "it needs 3 processes, and the limit is 1, unless --processes 3 grants them as a "
+            "ladder may",
+        ),
+    ],
+)
+def test_a_check_refuses_what_no_ladder_grants(
+    needs: str, words: str, cli: Cli, tmp_path: Path
+) -> None:
     """A bot that needs more than the usual limits is not started, which is no fault of ours."""
     shutil.copy(DICE, tmp_path / "bot.py")
-    (tmp_path / "bot.toml").write_text("threads = 17\n")
+    (tmp_path / "bot.toml").write_text(f"{needs}\n")
     said = cli("check", tmp_path, "--minimum", "reduced", "--json")
     (finding,) = said.json["findings"]
-    assert (said.code, finding["kept"], finding["words"]) == (
-        1,
-        False,
-        "it can't be run here: it needs 17 threads, and the limit is 16",
-    )
+    assert (said.code, finding["kept"]) == (1, False)
+    if needs == "processes = 3" and (level := said.json["isolation"]) != "full":
+        words = f"{ONE_PROCESS}; the best box here is {level!r}"
+    assert finding["words"] == f"it can't be run here: {words}"
+    refused = cli("play", "clobber", tmp_path, "greedy", "--minimum", "reduced")
+    assert (refused.code, refused.err.endswith(f"{words}\n")) == (2, True)
 
 
 def test_the_kit_goes_with_a_single_file(cli: Cli, tmp_path: Path) -> None:

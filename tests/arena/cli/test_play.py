@@ -45,6 +45,19 @@ def test_a_run_is_summed_up(cli: Cli) -> None:
     assert "in no box" in play(cli, DICE, DICE, "--no-box").err
 
 
+def test_a_bridge_of_a_folder_plays_outside_a_box(cli: Cli, tmp_path: Path) -> None:
+    """On its author's machine, where what its program uses can't be told: that is said."""
+    shutil.copy(BOTS / "foreign_engine.py", tmp_path)
+    run = "bridge = 'ugi'\nrun = 'python3 foreign_engine.py uci {}'\n"
+    (tmp_path / "bot.toml").write_text(run.format(""))
+    words = ("play", "clobber", "size=5x6", tmp_path, DICE, "--no-box", "--wall", "--move", "9000")
+    said = cli(*words)
+    assert said.code == 0
+    assert "in no box the CPU time of the first alone is charged: play it with --wall" in said.err
+    (tmp_path / "bot.toml").write_text(run.format("dies"))
+    assert "ended (exit 5) before it gave bestmove; last on" in cli(*words).out
+
+
 def test_what_can_not_be_seen_is_written_out(cli: Cli, tmp_path: Path) -> None:
     """What turns a line round, or has no width, reaches no terminal as it is: it is escaped."""
     bot, records = BOTS / "tricky_writer.py", tmp_path / "games.jsonl"

@@ -37,7 +37,7 @@ def test_a_ladder_is_open_with_what_is_usual(database: Database) -> None:
         assert shown == {
             "title": "Blitz", "note": "", "state": "open", "draws": "0.05", "weight": "1",
             "openings": "empty", "time": "5+0.05", "move": "", "charge": "cpu",
-            "memory": "512M", "threads": "16", "bundle": "16M", "log": "64k",
+            "memory": "512M", "threads": "16", "processes": "1", "bundle": "16M", "log": "64k",
         }  # fmt: skip
         noted = session.scalars(sa.select(AuditEntry)).one()
         assert (noted.action, noted.subject) == ("create ladder", "ladder blitz")
@@ -65,6 +65,8 @@ def test_defaults_are_those_of_a_ladder_without_choices(database: Database) -> N
         ({"draws": "nan"}, "draws=nan can't be: draws is a number from 0.001 to 0.95"),
         ({"weight": "-1"}, "weight=-1 can't be: weight is a number from 0.01 to 100"),
         ({"threads": "2.5"}, "threads=2.5 can't be: threads is a number from 1 to 1024"),
+        ({"processes": "0"}, "processes=0 can't be: processes is a number from 1 to 64"),
+        ({"processes": "65"}, "processes=65 can't be: processes is a number from 1 to 64"),
         ({"memory": "1M"}, "memory=1M can't be: memory is bytes such as 512k or 256M, from 16M"),
         ({"memory": "lots"}, "memory=lots can't be: memory is bytes such as 512k or 256M"),
         ({"log": "1T"}, "log=1T can't be: log is bytes such as 512k or 256M, from 0 to 16M"),

@@ -8,8 +8,8 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from arena.bridges.bot import READY_SECONDS, Request
-from arena.bridges.foreign import BridgeError, Foreign
+from engine.bridges.bot import READY_SECONDS, Request
+from engine.bridges.foreign import BridgeError, Foreign, program_of
 from engine.game import Dialect, Move, Variant
 from engine.referee import RESIGN
 
@@ -19,6 +19,7 @@ class Gtp:
 
     def __init__(self, command: Sequence[str], first: Sequence[str] = ()) -> None:
         """Takes its command, and GTP commands to be sent before the first game."""
+        self.program = program_of(command)
         self._command = command
         self._first = first
         self._foreign: Foreign | None = None

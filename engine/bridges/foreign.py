@@ -19,6 +19,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from engine.process_tree import descendants, end_all
+from engine.program import exit_words
 
 LONGEST_BUFFER = 1 << 20
 LOOK_SECONDS = 0.5
@@ -29,8 +30,17 @@ PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 libc = ctypes.CDLL(None)
 
 
+SAYS = "arena bridge: "
+"""With what a bridge begins what it says itself, on the standard error of its program."""
+
+
 class BridgeError(Exception):
     """Why a bridge can't go on, in one sentence for the bot's owner."""
+
+
+def program_of(command: Sequence[str]) -> str:
+    """What the file that a command starts is called."""
+    return Path(command[0]).name if command else ""
 
 
 def _end_with_us() -> None:
@@ -51,7 +61,7 @@ class Foreign:
         Raises:
             BridgeError: it can't be started.
         """
-        self.name = Path(command[0]).name
+        self.name = program_of(command)
         self._buffer = b""
         libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
         try:
@@ -103,7 +113,7 @@ class Foreign:
             if left <= 0 and not was_late:
                 was_late = True
                 with suppress(OSError):
-                    print(f"arena bridge: {self.name} gave no {what} in time", file=sys.stderr)
+                    print(f"{SAYS}{self.name} gave no {what} in time", file=sys.stderr, flush=True)
             if not self._poll.poll(1000 * (left if left > 0 else LOOK_SECONDS)):
                 if was_late and self._referee.poll(0):
                     raise BridgeError("its referee has gone")
@@ -127,6 +137,7 @@ class Foreign:
             pass
         finally:
             end_all(lambda: descendants(os.getpid()))
+            self._process.kill()  # in a box none is seen, and the rest ends with us
             self._process.wait()
 
     def _ended(self, when: str) -> BridgeError:
@@ -134,5 +145,4 @@ class Foreign:
             code = self._process.wait(ENDING_SECONDS)
         except subprocess.TimeoutExpired:
             return BridgeError(f"{self.name} closed its output {when}")
-        how = f"exit {code}" if code >= 0 else f"signal {-code}"
-        return BridgeError(f"{self.name} ended ({how}) {when}")
+        return BridgeError(f"{self.name} ended ({exit_words(code)}) {when}")

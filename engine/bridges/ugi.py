@@ -12,8 +12,8 @@ import re
 import time
 from collections.abc import Mapping, Sequence
 
-from arena.bridges.bot import READY_SECONDS, Request
-from arena.bridges.foreign import BridgeError, Foreign
+from engine.bridges.bot import READY_SECONDS, Request
+from engine.bridges.foreign import BridgeError, Foreign, program_of
 from engine.game import Dialect, Move, Variant
 from engine.games import GAMES
 
@@ -32,6 +32,7 @@ class Ugi:
 
     def __init__(self, command: Sequence[str], options: Mapping[str, str]) -> None:
         """Takes its command, and options to be set before the first game."""
+        self.program = program_of(command)
         self._command = command
         self._options = options
         self._foreign: Foreign | None = None

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.bridges import bot
-from arena.bridges.foreign import BridgeError
+from engine.bridges import bot
+from engine.bridges.foreign import BridgeError
 from engine.channel import TracedChannel
 from engine.clock import Allowances, Charge, TimeControl
 from engine.game import Move, Variant
@@ -147,13 +147,13 @@ def test_what_a_gtp_program_is_told() -> None:
     ("protocol", "dialect", "flaw", "words"),
     [
         ("ugi", "ugi", "dies", "python.* ended (exit 5) before it gave bestmove"),
-        ("ugi", "uci", "illegal", "the answer is no move: 'illegal' is not legal"),
+        ("ugi", "uci", "illegal", "'s answer is no move: 'illegal' is not legal"),
         ("ugi", "ugi", "bare", "answered 'bestmove' without a move"),
         ("ugi", "uci", "bare", "answered 'bestmove' without a move"),
-        ("ugi", "uci", "none", "the answer is no move: '(none)' is not legal"),
+        ("ugi", "uci", "none", "'s answer is no move: '(none)' is not legal"),
         ("gtp", "gtp", "dies", "ended (exit 5) before it gave answer to 'genmove'"),
-        ("gtp", "gtp", "illegal", "the answer is no move: "),
-        ("gtp", "gtp", "none", "the answer is no move: "),
+        ("gtp", "gtp", "illegal", "'s answer is no move: "),
+        ("gtp", "gtp", "none", "'s answer is no move: "),
         ("gtp", "gtp", "refuses", "refuses 'set_game Blokus': '? unknown game'"),
     ],
 )

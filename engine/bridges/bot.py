@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
-from arena.bridges.foreign import BridgeError
+from engine.bridges.foreign import BridgeError
 from engine.clock import Charge, Clock, TimeControl
 from engine.game import GameError, IllegalMoveError, Move, Seat, State, Variant
 from engine.games import GAMES, find_variant
@@ -53,6 +53,9 @@ class Request:
 
 class Adapter(Protocol):
     """A foreign program, spoken to in its own protocol."""
+
+    program: str
+    """What its file is called."""
 
     def start(self) -> str:
         """Starts it, and returns its name."""
@@ -113,7 +116,7 @@ def _ask(adapter: Adapter, request: Request) -> tuple[Move, dict[str, float]]:
         try:
             move = request.state.canonical(move)
         except IllegalMoveError as error:
-            raise BridgeError(f"the answer is no move: {error}") from None
+            raise BridgeError(f"{adapter.program}'s answer is no move: {error}") from None
     return move, numbers
 
 

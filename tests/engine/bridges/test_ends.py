@@ -13,14 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from arena.bridges.bot import READY_SECONDS
+from engine.bridges.bot import READY_SECONDS
 from engine.clock import ALLOWANCES, TimeControl
 from engine.game import Termination
 from engine.process_tree import MARK, marked, members
-from tests.arena.bridges.test_bridges import ARENA, BOTS, bridge, play
+from tests.engine.bridges.test_bridges import ARENA, BOTS, bridge, play
 
 HASTY = """\
-from arena.bridges import gtp, ugi
+from engine.bridges import gtp, ugi
 gtp.READY_SECONDS = ugi.READY_SECONDS = 0.2
 from arena.cli import main
 main()
@@ -158,7 +158,7 @@ def test_a_bridge_does_not_outlive_its_referee(protocol: str, what: str) -> None
     ("flaw", "words"),
     [
         ("shuts", "closed its output before it gave bestmove"),
-        ("stubborn", "the answer is no move: 'stubborn' is not legal"),
+        ("stubborn", "'s answer is no move: 'stubborn' is not legal"),
     ],
 )
 def test_a_failure_is_told_before_the_clock_has_run_out(flaw: str, words: str) -> None:
