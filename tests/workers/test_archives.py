@@ -365,7 +365,7 @@ def test_folder_with_odd_things(kind: str, tmp_path: Path) -> None:
 def test_a_pipe_is_no_bot(tmp_path: Path) -> None:
     """It is refused as it stands, and nobody waits for what comes through it."""
     os.mkfifo(tmp_path / "bot.py")
-    with pytest.raises(BundleError, match=r"bot\.py is no plain file"):
+    with pytest.raises(BundleError, match=r"'bot\.py' is no plain file"):
         pack(tmp_path / "bot.py")
 
 
