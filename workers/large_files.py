@@ -209,7 +209,8 @@ def keep(folder: Path, large: Large) -> None:
     if large.path is None or large.path == target:
         return
     with suppress(FileNotFoundError):
-        if digest_of_file(target).digest == large.digest:
+        # Of one that is the same, by a second name, the digest was just made.
+        if target.samefile(large.path) or digest_of_file(target).digest == large.digest:
             return
     number, name = tempfile.mkstemp(prefix=UNFINISHED, dir=folder)
     made = Path(name)

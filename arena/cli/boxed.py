@@ -15,7 +15,7 @@ from engine.program import Program
 from workers import building, bundles
 from workers.building import StartableBot
 from workers.bundles import Bundle
-from workers.large_files import MOST_BYTES
+from workers.large_files import MOST_BYTES, Aside
 from workers.limits import Limits
 from workers.manifest import MANIFEST
 from workers.sandbox import Sandbox
@@ -102,11 +102,12 @@ def pack(path: Path) -> Bundle:
     ]
     if not beside:
         return bundles.pack(path, max_bytes=MOST_BYTES)
-    with tempfile.TemporaryDirectory() as made:
-        folder = Path(made)
-        for file in (path, *beside):
-            shutil.copy(file, folder)
-        # JSON's strings are TOML's, too.
-        said = f"name = {json.dumps(path.stem[:60])}\nmain = {json.dumps(path.name)}\n"
-        (folder / MANIFEST).write_text(said, encoding="utf-8")
-        return bundles.pack(folder, max_bytes=MOST_BYTES)
+    aside = Aside()  # kept as long as the bundle
+    folder = aside.folder / "bot"
+    folder.mkdir()
+    for file in (path, *beside):
+        shutil.copy(file, folder)
+    # JSON's strings are TOML's, too.
+    said = f"name = {json.dumps(path.stem[:60])}\nmain = {json.dumps(path.name)}\n"
+    (folder / MANIFEST).write_text(said, encoding="utf-8")
+    return bundles.pack(folder, max_bytes=MOST_BYTES, aside=aside)

@@ -21,6 +21,7 @@ from arena.cli.client import Name, RemoteArena, ServerFault, need_server, on_ser
 from arena.cli.listing import show
 from arena.cli.options import NamedPath, as_json
 from arena.cli.progress_bar import ProgressBar
+from arena.cli.sending import send_large_files
 from arena.cli.streams import reader_has_gone
 from engine.plurals import counted
 from engine.protocol import visible
@@ -47,12 +48,19 @@ def submit_there(
         InputError: the server refuses it.
         ServerFault: it fails, or the check has not ended after so many seconds.
     """
+    if bundle.large:
+        most = server.get(f"/ladders/{fields['ladder']}")["bundle_bytes"]
+        if bundle.size > most:
+            raise InputError(
+                f"the bot has {bundle.size} bytes, and {fields['ladder']} takes at most {most}"
+            )
+        send_large_files(server, bundle.large)
     file = f"{fields['name']}.tar"
     check = server.upload("/submissions", fields, file, io.BytesIO(bundle.archive))
     label = f"{check['bot']} v{check['version']}"
     click.echo(
         f"{label} was taken in at {server.address} ({bundle.language}, "
-        f"{len(bundle.archive)} bytes); check {check['number']} for {check['ladder']} began"
+        f"{bundle.size} bytes); check {check['number']} for {check['ladder']} began"
     )
     if not wait:
         click.echo(f"See: arena logs --check {check['bot']}")

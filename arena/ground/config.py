@@ -189,6 +189,12 @@ class Settings:
         "are.",
         _between(0, 86_400, "seconds, from 0 to a day"),
     )
+    quota_mib: float = _setting(
+        2048.0,
+        "How many MiB each person may have stored: the files of their bots, each once, and those "
+        "that they are sending.",
+        _between(0, 2**30, "MiB, from 0 to 1073741824"),
+    )
     play: str = _setting(
         "people",
         "Who may play against bots on the pages: people (who are signed in), everybody or nobody.",
@@ -226,6 +232,11 @@ class Settings:
     def bundles(self) -> Path:
         """Where bundles are kept, by digest."""
         return self.data.resolve() / "bundles"
+
+    @property
+    def quota_bytes(self) -> int:
+        """The quota of each person."""
+        return int(self.quota_mib * 2**20)
 
     @property
     def without_secrets(self) -> Settings:
