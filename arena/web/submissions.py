@@ -79,16 +79,16 @@ def submit() -> Any:
         form.name.data = request.args.get("bot", "")
         form.ladder.data = request.args.get("ladder", "")
     if not form.validate_on_submit():
-        return _form(form)
+        return _form(form, ladders)
     ladder = next((ladder for ladder in ladders if ladder.name == form.ladder.data), None)
     if ladder is None:
         form.ladder.errors = ["Choose one of these ladders."]
-        return _form(form)
+        return _form(form, ladders)
     try:
         taken = uploads.take_files([form.file.data, *(form.folder.data or ())], ladder)
     except Refusal as error:
         form.file.errors = [sentence(error)]
-        return _form(form)
+        return _form(form, ladders)
     name = form.name.data or taken.name
     form.name.data = name
     test_first = SITE_TERMS if form.test_first.data else None
@@ -96,13 +96,17 @@ def submit() -> Any:
         number = uploads.store(name, taken, ladder, form.note.data, test_first=test_first)
     except Refusal as error:
         form.name.errors = [sentence(error)]
-        return _form(form)
+        return _form(form, ladders)
     return redirect(url_for("submissions.check", number=number))
 
 
-def _form(form: Any) -> tuple[str, int]:
+def _form(form: Any, ladders: list[Ladder]) -> tuple[str, int]:
     page = render_template(
-        "submit.html", form=form, intake=uploads.intake(), most_files=uploads.FOLDER_FILES
+        "submit.html",
+        form=form,
+        intake=uploads.intake(),
+        most_files=uploads.FOLDER_FILES,
+        granted={ladder.name: ladder.bundle_bytes for ladder in ladders},
     )
     return page, REFUSED if form.errors else 200
 
