@@ -20,7 +20,7 @@ from werkzeug.test import TestResponse
 
 from arena import signing
 from arena.audit import ARENA
-from arena.bots import quota, sending
+from arena.bots import quota, sending, stored_files
 from arena.bots.furnish import furnish
 from arena.bots.lost_bundles import is_lost
 from arena.cli.client import form_with_file
@@ -30,11 +30,12 @@ from arena.ground.db import Database
 from arena.models import Bot, BotVersion, CoOwner, Ladder, LargeFile, Scope, SentFile, User
 from arena.people.accounts import add_token
 from arena.web.app import create_app
+from arena.web.bundle_diff import difference
 from engine.games import GAMES
 from tests.arena.web.signing_in import now, person
 from tests.workers.test_archives import BOT, make_folder, make_tar, make_zip
-from workers.bundles import Bundle, pack
-from workers.kept_files import KeptFiles
+from workers import large_files
+from workers.bundles import Bundle, pack, store
 
 MIB = 1 << 20
 NET = b"weights " * (17 * MIB // 8)
@@ -459,11 +460,22 @@ def test_a_large_file_that_is_lost_is_a_lost_bundle(arena: SimpleNamespace, tmp_
     assert not is_lost(arena.store, bundle.digest, NAME)
 
 
-def test_kept_files_are_named_alike(tmp_path: Path) -> None:
-    """What stands in a bundle for a large file is one form for both who write and who read it."""
-    from arena.bots import stored_files
-    from workers import large_files
+def test_versions_differ_by_their_large_files(arena: SimpleNamespace, tmp_path: Path) -> None:
+    """Which have no text to show, also where only they do."""
+    versions = []
+    for number, net in enumerate((NET, OTHER, OTHER + b"more")):
+        bundle = make_bot(tmp_path / f"{number}", net)
+        store(arena.store, bundle)
+        bot = Bot(name="mine", owner_id=arena.ada.id, created=now())
+        versions.append(BotVersion(bot=bot, number=number, digest=bundle.digest))
+    first, second, third = versions
+    assert difference(arena.store, first, first) == []
+    for one, other, size in ((second, first, len(OTHER)), (third, second, len(OTHER) + 4)):
+        (line,) = difference(arena.store, one, other)
+        assert line.text == f"net.bin: {len(NET)} and {size} bytes, no text to show"
 
+
+def test_the_form_of_a_link_is_one() -> None:
+    """For those who write it and those who read it, which know nothing of each other."""
     assert stored_files.LINK.fullmatch(large_files.Large(NAME, 5).link)
-    assert KeptFiles(tmp_path, ()).folder == tmp_path
     assert sending.MOST_BYTES == large_files.MOST_BYTES
