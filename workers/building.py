@@ -38,13 +38,11 @@ from engine.reporting import LONGEST_BUILD
 from workers.archives import (
     LEFT_OUT,
     MADE_BY_BUILDS,
-    Collected,
-    File,
-    Files,
     read_tar,
 )
 from workers.bundles import digest_of, unpacked_files, write_files
 from workers.cores import claimed_core
+from workers.files import Collected, File, Files
 from workers.foreign_files import PROGRAM, other_processor, windows_lines, wrong_text
 from workers.languages import LANGUAGES, LanguageError, find_language
 from workers.large_files import MIB, BundleError

@@ -22,8 +22,9 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 
-from workers.archives import Collected, Files, collect, read_tar
+from workers.archives import collect, read_tar
 from workers.fetching import fetch, is_address, plain
+from workers.files import Collected, Files
 from workers.foreign_files import PROGRAM, windows_lines, wrong_text
 from workers.kept_files import KeptFiles, Proven
 from workers.languages import find_language

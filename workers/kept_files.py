@@ -27,8 +27,8 @@ from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
-from workers.archives import File, Files
 from workers.fetching import fetch_to, is_address
+from workers.files import File, Files
 from workers.large_files import MIB, UNFINISHED, Aside, BundleError, Large, digest_of_file
 from workers.runtime import discard, one_at_a_time
 

@@ -16,8 +16,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from workers.archives import MAX_BYTES, MAX_FILES, MAX_MEMBERS, BundleError, collect
+from workers.archives import MAX_BYTES, MAX_MEMBERS, BundleError, collect
 from workers.bundles import pack
+from workers.files import MAX_FILES
 
 BOT = b'print("ready a")\n'
 FILES = {"bot.py": BOT, "lib/deep/own.py": b"GAME = 1\n", "data.bin": bytes(range(256))}
