@@ -26,7 +26,7 @@ from workers.large_files import (
     Aside,
     BundleError,
     Large,
-    Source,
+    Readable,
     is_large,
 )
 
@@ -61,7 +61,7 @@ class Member:
     kind: int
     """The kind of file, as in `stat.S_IFMT`."""
     executable: bool
-    open: Callable[[], AbstractContextManager[Source]]
+    open: Callable[[], AbstractContextManager[Readable]]
     """What reads its content, in order."""
     path: Path | None = None
     """Where it lies by itself, if it does."""

@@ -52,7 +52,7 @@ class UnwritableError(Exception):
         return self.__cause__ or self
 
 
-class Source(Protocol):
+class Readable(Protocol):
     """Whatever is read in order."""
 
     def read(self, size: int, /) -> bytes:
@@ -158,7 +158,7 @@ class Aside:
             weakref.finalize(self, shutil.rmtree, self._made, ignore_errors=True)
         return self._made
 
-    def put(self, begun: bytes, source: Source, most: int) -> Large:
+    def put(self, begun: bytes, source: Readable, most: int) -> Large:
         """Puts a file here, up to so many bytes, of which the first have been read already.
 
         Raises:

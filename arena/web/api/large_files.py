@@ -40,7 +40,7 @@ class LargeFileShape(Shape):
     part_bytes: int = Field(description="The most that one part may have.")
 
 
-class Place(BaseModel):
+class PartPlace(BaseModel):
     """Where a part belongs."""
 
     offset: Annotated[Number, Field(description="The bytes of the file before it.")]
@@ -80,7 +80,7 @@ def get_file(digest: str) -> LargeFileShape:
     errors=[409, 413, 503],
     takes=OCTETS,
 )
-def send_part(digest: str, query: Place) -> LargeFileShape:
+def send_part(digest: str, query: PartPlace) -> LargeFileShape:
     """Sends the next part of a large file, as the body of the request.
 
     After the last one it is proven by its digest. What is refused is not kept, so that one asks
