@@ -16,11 +16,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.workers.conftest import LIMITS, python_launch
 from tests.workers.test_archives import BOT, make_folder, make_tar, make_zip
 from workers import archives, kept_files
 from workers.bundles import Bundle, digest_of, pack, store, sweep_store, unpack
 from workers.kept_files import KeptFiles, RoomError
 from workers.large_files import MAX_BYTES, MIB, SMALL_BYTES, Aside, BundleError, is_large, read_link
+from workers.sandbox import Sandbox
 
 LARGEST = 64 * MIB
 NET = b"weights " * (17 * MIB // 8)
@@ -356,3 +358,65 @@ def test_a_zip_that_lists_too_much_is_not_read(tmp_path: Path) -> None:
         file.write(end)
     with pytest.raises(BundleError, match="names more than 20000 files"):
         pack(path, max_bytes=LARGEST)
+
+
+THIEF = """import os
+for path in PATHS:
+    for mode in ("rb", "r+b"):
+        try:
+            with open(path, mode) as file:
+                print(path, mode, file.read(4))
+        except OSError:
+            pass
+for path in ("net.bin", *PATHS):
+    for change in (os.unlink, lambda path: os.chmod(path, 0o777),
+                   lambda path: os.truncate(path, 1), lambda path: os.link(path, "mine")):
+        try:
+            change(path)
+            print(path, "was changed")
+        except OSError:
+            pass
+print("own", open("net.bin", "rb").read(4), flush=True)
+"""
+
+
+def test_a_bot_reads_no_others_weights_and_changes_none(sandbox: Sandbox, tmp_path: Path) -> None:
+    """Not by digest, where all of them are kept, nor where another bot has them."""
+    store_folder = tmp_path / "store"
+    victim = pack(
+        make_folder(tmp_path / "victim", {"bot.py": BOT, "net.bin": NET}), max_bytes=LARGEST
+    )
+    store(store_folder, victim)
+    with ExitStack() as held:
+
+        def unpacked(bundle: Bundle) -> Path:
+            place = store_folder / bundle.digest
+            return unpack(place, bundle.digest, sandbox.bundles, sandbox.kept, held=held)
+
+        theirs = unpacked(victim)
+        paths = [
+            str(sandbox.kept.folder / digest(NET)),
+            str(theirs / "net.bin"),
+            *(f"{above}/{digest(NET)}" for above in ("/bot", ".", "..", "../large", "../../large")),
+            f"../{victim.digest}/net.bin",
+        ]
+        code = f"PATHS = {paths!r}\n{THIEF}".encode()
+        other = NET[::-1]
+        thief = pack(
+            make_folder(tmp_path / "thief", {"bot.py": code, "net.bin": other}), max_bytes=LARGEST
+        )
+        store(store_folder, thief)
+        folder = unpacked(thief)
+        before = {path: path.stat().st_mtime_ns for path in sandbox.kept.folder.iterdir()}
+        program = sandbox.start(folder, python_launch(), LIMITS)
+        try:
+            said = b""
+            while not (b"own" in said and said.endswith(b"\n")):
+                more = os.read(program.stdout, 4096)
+                assert more, os.pread(program.stderr, 4096, 0)
+                said += more
+        finally:
+            program.kill()
+        assert said.strip() == f"own {other[:4]!r}".encode()
+        assert {path: path.stat().st_mtime_ns for path in before} == before
+        assert (theirs / "net.bin").read_bytes() == NET

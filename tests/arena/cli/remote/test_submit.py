@@ -17,10 +17,14 @@ import sqlalchemy as sa
 from arena.bots.submissions import enter
 from arena.cli import sending
 from arena.cli.client import RemoteArena, ServerFault
+from arena.ground.config import Settings
 from arena.ground.db import Database
-from arena.models import Build, Check, JobStatus, Ladder
+from arena.models import Bot, BotVersion, Build, Check, JobStatus, Ladder
+from arena.signing import bundle_location
 from tests.arena.cli.remote.conftest import Arena
 from tests.arena.web.signing_in import now
+from workers.bundles import unpack
+from workers.kept_files import KeptFiles
 from workers.large_files import Large
 
 
@@ -250,6 +254,15 @@ def test_weights_are_sent_in_parts_through_cuts(
         code, out, err = owner(*given, "--server", proxy.url)
         assert (code, len(proxy.parts)) == (0, sent), err
         assert "heavy v2 was taken in" in out
+        # A worker elsewhere is given the bundle's address alone.
+        with site.database.begin() as session:
+            versions = sa.select(BotVersion).join(Bot).where(Bot.name == "heavy")
+            version = session.scalars(versions.order_by(BotVersion.number.desc())).first()
+            address = bundle_location(session, Settings(public_url=site.url), version.digest, now())
+        (tmp_path / "large").mkdir()
+        kept = KeptFiles(tmp_path / "large", ())
+        unpacked = unpack(address, version.digest, tmp_path / "cache", kept)
+        assert (unpacked / "net.bin").read_bytes() == NET
     finally:
         proxy.server.shutdown()
         proxy.server.server_close()
