@@ -266,7 +266,7 @@ def _is_whole(folder: Path, digest: str, kept: KeptFiles | None, held: ExitStack
         if any(file.large for file in files.values()):
             if kept is None:
                 return True
-            held.push(meanwhile.pop_all())
+            held.enter_context(meanwhile.pop_all())
     return True
 
 
@@ -275,7 +275,8 @@ def write_files(folder: Path, files: Files, kept: KeptFiles | None = None) -> No
     for name, file in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        if file.large and kept:
+        if file.large:
+            assert kept, "who has large files has said where they are kept"
             os.link(kept.file_of(file), path)
         else:
             path.write_bytes(file.content)

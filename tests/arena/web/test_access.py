@@ -224,9 +224,9 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     # A form is no JSON (415); a change without a form's secret or a token is refused (400).
     ("POST", "api.begin_file"): ("/api/v1/large-files", (401, 415, 415, 415, 415)),
     ("GET", "api.get_file"): ("/api/v1/large-files/{digest}", (401, 404, 404, 404, 404)),
-    ("PATCH", "api.send_part"): (
+    ("PATCH", "api.send_part"): (  # by a session, without the secret of a form
         "/api/v1/large-files/{digest}?offset=0",
-        (401, 404, 404, 404, 404),
+        (401, 400, 400, 400, 400),
     ),
     ("POST", "api.submit_bot"): ("/api/v1/submissions", (401, 415, 415, 415, 415)),
     ("POST", "api.enter_bot"): ("/api/v1/bots/bot-0/enter", (401, 415, 415, 415, 415)),
