@@ -19,7 +19,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from arena.audit import ARENA
-from arena.bots.intake import Intake, TakenIn
+from arena.bots.intake import Intake, Sender, TakenIn
 from arena.ground.config import Settings
 from arena.ground.db import Database
 from arena.models import Bot, BotVersion, Check, Entrant, Ladder, Role, Scope, User
@@ -289,7 +289,7 @@ class NoIntake:
     left_out = frozenset[str]()
     left_out_with = frozenset[str]()
 
-    def __call__(self, path: Path) -> TakenIn:
+    def __call__(self, path: Path, _: Sender) -> TakenIn:
         raise AssertionError(path)
 
 
