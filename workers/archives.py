@@ -1,40 +1,53 @@
 """A bot's files, taken from a file, folder or archive that a stranger made.
 
-Nothing is written to disk here, so no name and no link can lead anywhere; what is no plain
-file of a plain name is refused, and every read is bounded, whatever an archive says of itself.
+Nothing is written to disk here by a name of theirs, so no name and no link can lead anywhere;
+what is no plain file of a plain name is refused, and every read is bounded, whatever an archive
+says of itself. What is large is never in memory (`workers.large_files`).
 """
 
 from __future__ import annotations
 
 import gzip
-import io
-import os
-import re
 import stat
 import tarfile
+import tempfile
 import zipfile
 import zlib
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from fnmatch import translate
 from functools import partial
-from itertools import takewhile
 from pathlib import Path, PurePath
+from typing import IO, cast
 
-MIB = 1 << 20
-MAX_BYTES = 16 * MIB
-"""All files of a bot together, unpacked."""
-MAX_FILES = 1000
+from workers.files import (
+    MAX_FILES,
+    Collected,
+    File,
+    Member,
+    file_at,
+    in_mib,
+    open_plain,
+    parts_of,
+)
+from workers.large_files import (
+    CHUNK,
+    Aside,
+    UnwritableError,
+    read_link,
+    write,
+)
+from workers.large_files import MAX_BYTES as MAX_BYTES
+from workers.large_files import MIB as MIB
+from workers.large_files import BundleError as BundleError
+
 MAX_MEMBERS = 20 * MAX_FILES
 """What an archive may name, with folders and all that is left out; each takes a time to read."""
-MAX_NAME_BYTES = 200
 MAX_HEADER_BYTES = 4096
 """What a tar may say of one file beside its name and size."""
 MAX_HEADERS_BYTES = 4 * MAX_HEADER_BYTES
 """The same in all headers before the file, and in what lists the holes of a sparse one."""
-MAX_ARCHIVE_BYTES = MAX_BYTES + 4 * MIB
-"""An archive with its headers and padding, and a tar unpacked from gzip."""
+SPARE_BYTES = 4 * MIB
+"""What an archive has besides its files: headers and padding; so has a tar unpacked from gzip."""
+MAX_ARCHIVE_BYTES = MAX_BYTES + SPARE_BYTES
+"""A bundle's tar, in which no large file is. No more of an archive is ever in memory."""
 
 MADE_BY_BUILDS = frozenset({"CMakeFiles", "cmake-build-*", "meson-private"})
 """Of the following: what a build leaves on its author's machine, with programs of its own in it."""
@@ -53,10 +66,6 @@ OTHER_ARCHIVES = (
     *(".7z", ".rar", ".gz", ".bz2", ".xz", ".zst", ".lzma", ".lz", ".lz4", ".z", ".br"),
     *(".tbz", ".tbz2", ".txz", ".tzst", ".tlz", ".cpio", ".cab", ".dmg", ".iso", ".deb", ".rpm"),
 )
-
-
-class BundleError(ValueError):
-    """Files that are no bot; one sentence for its author."""
 
 
 TOO_MANY = f"the archive names more than {MAX_MEMBERS} files and folders"
@@ -79,60 +88,43 @@ ZIP_UNIX, ZIP_UTF8 = 3, 0x800
 """Who made an entry, and the flag by which its name is UTF-8 (the same, 4.4.2 and 4.4.4)."""
 
 
-@dataclass(frozen=True, slots=True)
-class File:
-    """One file of a bot."""
-
-    content: bytes
-    executable: bool = False
-
-
-Files = Mapping[str, File]
-"""A bot's files by their path below its folder, with ``/`` between names."""
-
-
 def is_archive(path: PurePath) -> bool:
     """Whether a file's name says that it holds others."""
     return path.name.lower().endswith((".zip", ".tar", ".tar.gz", ".tgz"))
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
-    """A file as an archive or a folder names it, before it is read."""
-
-    name: str
-    kind: int
-    """The kind of file, as in `stat.S_IFMT`."""
-    executable: bool
-    read: Callable[[int], bytes]
-    """Its content; so many of its first bytes, if that unpacks it."""
-
-
-def collect(path: Path, *, whole: bool = False) -> Collected:
+def collect(
+    path: Path,
+    *,
+    whole: bool = False,
+    max_bytes: int = MAX_BYTES,
+    aside: Aside | None = None,
+) -> Collected:
     """The files at a path: of a folder, of an archive, or a single file.
 
     Args:
         whole: nothing is left out; so are the files of a bundle read, which were sorted before.
+        max_bytes: that they may have together.
+        aside: where large ones are put out of an archive.
 
     Raises:
         BundleError: there is none, too many or too large ones, or not only plain ones.
     """
-    collected = Collected() if whole else Collected(LEFT_OUT, LEFT_OUT_WITH)
+    left_out = ((), ()) if whole else (LEFT_OUT, LEFT_OUT_WITH)
+    collected = Collected(*left_out, max_bytes=max_bytes, aside=aside or Aside())
     name = path.name.lower()
     try:
         if path.is_dir():
-            collected.take(_in_folder(path, () if whole else LEFT_OUT))
-        elif name.endswith(".zip"):
-            _from_zip(collected, _whole(path, MAX_ARCHIVE_BYTES))
+            collected.take_folder(path, left_out[0])
         elif is_archive(path):
-            data = _whole(path, MAX_ARCHIVE_BYTES)
-            # Browsers and mail programs unpack on the way, and leave the name as it was.
-            read_tar(collected, _gunzip(data) if data.startswith(GZIP) else data)
+            with open_plain(path, max_bytes + SPARE_BYTES) as file:
+                _from_archive(collected, name, file)
         elif name.endswith(OTHER_ARCHIVES):
             raise BundleError(f"{path.name} can't be read: give {READABLE}")
         else:
-            executable = bool(path.stat().st_mode & stat.S_IXUSR)
-            collected.add(path.name, _whole(path, MAX_BYTES), executable=executable)
+            collected.take([file_at(path.name, path, path.stat().st_mode, max_bytes)])
+    except UnwritableError as error:
+        raise error.cause from None
     except OSError as error:
         raise BundleError(f"{path} can't be read: {error.strerror or error}") from None
     if not collected.files:
@@ -142,106 +134,6 @@ def collect(path: Path, *, whole: bool = False) -> Collected:
     return collected
 
 
-class Collected:
-    """Files as they come, each one judged."""
-
-    def __init__(
-        self,
-        left_out: Collection[str] = (),
-        left_out_with: Collection[str] = (),
-        *,
-        max_bytes: int = MAX_BYTES,
-    ) -> None:
-        """Takes names and marks that are left out; see `LEFT_OUT` and `LEFT_OUT_WITH`."""
-        self.files: dict[str, File] = {}
-        self.left_out: list[str] = []
-        """The names of files that were."""
-        self._is_left_out = named_by(left_out)
-        self._marks = left_out_with
-        self._folders: set[str] = set()
-        self._max_bytes = max_bytes
-        self._room = max_bytes
-
-    def take(self, members: Iterable[Member]) -> None:
-        """Takes in those of these files that are wanted.
-
-        Raises:
-            BundleError: one is no plain file of a plain name, or they are too many or too large.
-        """
-        paths = [(path, member) for member in members if (path := tuple(_parts(member.name)))]
-        named = [path for path, _ in paths if not any(map(self._is_left_out, path))]
-        above = zip(*(path[:-1] for path in named), strict=False)
-        own = len([*takewhile(lambda names: len({*names}) == 1, above)])
-        marked = {path[:-1] for path in named if path[-1] in self._marks}
-        kept = {
-            path
-            for path in named
-            if path[-1] not in self._marks
-            and not any(path[:depth] in marked for depth in range(own + 1, len(path)))
-        }
-        wanted = [(path[own:], member) for path, member in paths if path in kept]
-        self.left_out += ["/".join(path) for path, _ in paths if path not in kept]
-        if len(wanted) > MAX_FILES:
-            [(folder, most)] = Counter(path[0] for path, _ in wanted).most_common(1)
-            where = f", {most} of them in {folder!r}" if 2 * most > len(wanted) else ""
-            raise BundleError(f"there are more than {MAX_FILES} files{where}")
-        for _, member in wanted:
-            if member.kind == stat.S_IFLNK:
-                raise BundleError(f"{member.name!r} is a link: put the file itself there")
-            if member.kind != stat.S_IFREG:
-                raise BundleError(f"{member.name!r} is no plain file")
-            # Never more than a byte too many.
-            content = member.read(self._room + 1)
-            self.add(member.name, content, executable=member.executable)
-
-    def add(self, name: str, content: bytes, *, executable: bool) -> None:
-        """Takes in a file.
-
-        Raises:
-            BundleError: its name or size, or the number of files, is not allowed.
-        """
-        parts = _parts(name)
-        path = "/".join(parts)
-        if not path:
-            raise BundleError(f"the name {name[:60]!r} is none of a file")
-        if (length := len(path.encode())) > MAX_NAME_BYTES:
-            raise BundleError(
-                f"the name {name[:60]!r}... has {length} bytes: "
-                f"shorten it to {MAX_NAME_BYTES}, its folders' names included"
-            )
-        self._room -= len(content)
-        if self._room < 0:
-            raise BundleError(f"the files have more than {self._max_bytes // MIB} MiB unpacked")
-        if len(self.files) >= MAX_FILES:
-            raise BundleError(f"there are more than {MAX_FILES} files")
-        above = {"/".join(parts[:depth]) for depth in range(1, len(parts))}
-        if path in self.files or path in self._folders or above & self.files.keys():
-            raise BundleError(f"the name {path!r} is there twice")
-        self._folders |= above
-        self.files[path] = File(content, executable)
-
-
-def named_by(patterns: Collection[str]) -> Callable[[str], bool]:
-    """Tells which names some patterns of the shell stand for."""
-    pattern = re.compile("|".join(map(translate, sorted(patterns))) or r"(?!)")
-    return lambda name: pattern.match(name) is not None
-
-
-def _parts(name: str) -> list[str]:
-    """A path's names; none for the folder itself."""
-    if name.startswith("/") or re.match(r"[A-Za-z]:", name) or "\\" in name:
-        raise BundleError(
-            f"the name {name[:60]!r} is not relative with '/' between its parts: "
-            "pack the files anew, with another program if need be"
-        )
-    if not name.isprintable():
-        raise BundleError(f"the name {name[:60]!r} has characters that can't be printed")
-    parts = [part for part in name.split("/") if part not in ("", ".")]
-    if ".." in parts:
-        raise BundleError(f"the name {name[:60]!r} leads out of the bot's folder")
-    return parts
-
-
 def _without_common_folder(files: dict[str, File]) -> dict[str, File]:
     """Files that all lie in one folder, as archives of a repository do, without it."""
     while all("/" in name for name in files) and len({name.split("/")[0] for name in files}) == 1:
@@ -249,56 +141,107 @@ def _without_common_folder(files: dict[str, File]) -> dict[str, File]:
     return files
 
 
-def _whole(path: Path, limit: int) -> bytes:
-    # A pipe that nobody writes to is not waited for.
-    with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise BundleError(f"{path.name} is no plain file")
-        data = file.read(limit + 1)
-    if len(data) > limit:
-        raise BundleError(f"the file {path.name} has more than {limit // MIB} MiB")
-    return data
+def _from_archive(collected: Collected, name: str, file: IO[bytes]) -> None:
+    begins = file.read(len(GZIP))
+    file.seek(0)
+    if name.endswith(".zip"):
+        _from_zip(collected, file)
+    # Browsers and mail programs unpack on the way, and leave the name as it was.
+    elif begins == GZIP:
+        with _gunzip(file, collected) as unpacked:
+            read_tar(collected, unpacked)
+    else:
+        read_tar(collected, file)
 
 
-def _gunzip(data: bytes) -> bytes:
-    """Unpacks gzip, but never more than a tar may have."""
+def _gunzip(packed: IO[bytes], collected: Collected) -> IO[bytes]:
+    """Unpacks gzip to a file, but never more than a tar may have."""
+    most = collected.max_bytes + SPARE_BYTES
+    found = tempfile.SpooledTemporaryFile(  # noqa: SIM115 - the caller closes it
+        MAX_ARCHIVE_BYTES, dir=str(collected.aside.folder) if collected.aside else None
+    )
     try:
-        with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
-            found = file.read(MAX_ARCHIVE_BYTES + 1)
-    except (OSError, EOFError, zlib.error):
+        with gzip.GzipFile(fileobj=packed) as file:
+            while chunk := file.read(CHUNK):
+                if found.tell() + len(chunk) > most:
+                    raise BundleError(
+                        f"the files have more than {in_mib(collected.max_bytes)} MiB unpacked"
+                    )
+                write(found, chunk)
+    except (gzip.BadGzipFile, EOFError, zlib.error):
+        found.close()
         raise BundleError(f"the archive is no whole gzip file: give {READABLE}") from None
-    if len(found) > MAX_ARCHIVE_BYTES:
-        raise BundleError(f"the files have more than {MAX_BYTES // MIB} MiB unpacked")
+    except BaseException:
+        found.close()
+        raise
+    found.seek(0)
     return found
 
 
-class _Headers(io.BytesIO):
+class _Guarded:
+    """A file that others read, as far as `_allow` lets them."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self.seek, self.tell, self.seekable = file.seek, file.tell, file.seekable
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        self._allow(-1 if size is None else size)
+        data = self._file.read(-1 if size is None else size)
+        self._look(data)
+        return data
+
+    def _allow(self, size: int) -> None:
+        pass
+
+    def _look(self, data: bytes) -> None:
+        pass
+
+
+class _Headers(_Guarded):
     """A tar, of which no more is read than the headers of a file may have."""
 
     room = MAX_HEADERS_BYTES
 
-    def read(self, size: int | None = -1, /) -> bytes:
+    def _allow(self, size: int) -> None:
         # For a header's words Python takes a time that grows with their length squared.
-        if size is None or not 0 <= size <= min(MAX_HEADER_BYTES, self.room):
+        if not 0 <= size <= min(MAX_HEADER_BYTES, self.room):
             raise BundleError(
                 "the archive says too much of one of its files, as tar does of extended "
                 "attributes: leave them out by --no-xattrs, or give a zip"
             )
         self.room -= size
-        return super().read(size)
 
 
-def read_tar(collected: Collected, data: bytes) -> None:
+class _Contents(_Guarded):
+    """A zip, of which no longer table of contents is read than files may be named."""
+
+    left: int | None = MAX_MEMBERS
+    """How many entries may still come; None once they are read."""
+
+    def _allow(self, size: int) -> None:
+        if size > MAX_ARCHIVE_BYTES:
+            raise BundleError(TOO_MANY)
+
+    def _look(self, data: bytes) -> None:
+        # Counted before Python takes all of them in.
+        if self.left is not None and data.count(ZIP_ENTRY) > self.left:
+            raise BundleError(TOO_MANY)
+
+
+def read_tar(collected: Collected, file: IO[bytes]) -> None:
     """Takes in the files of an unpacked tar.
 
     Raises:
         BundleError: see `collect`.
     """
-    headers = _Headers(data)
+    headers = _Headers(file)
     members = []
     place = 0
     try:
-        with tarfile.open(fileobj=headers, mode="r:", encoding="utf-8") as archive:
+        with tarfile.open(
+            fileobj=cast("IO[bytes]", headers), mode="r:", encoding="utf-8"
+        ) as archive:
             for count, member in enumerate(archive, 1):
                 # A size below zero leads back; some releases of Python go round for ever.
                 if archive.offset <= place:
@@ -306,12 +249,13 @@ def read_tar(collected: Collected, data: bytes) -> None:
                 place = archive.offset
                 if count > MAX_MEMBERS:
                     raise BundleError(TOO_MANY)
-                _parts(member.name)
+                parts_of(member.name)
                 if not member.isdir():
-                    members.append(_in_tar(data, member))
+                    members.append(_in_tar(file, member))
                 headers.room = MAX_HEADERS_BYTES
             # Of a header that is none Python says nothing, and takes it for the end.
-            end = data[place : place + tarfile.BLOCKSIZE]
+            file.seek(place)
+            end = file.read(tarfile.BLOCKSIZE)
             if archive.offset != place or end.strip(b"\0"):
                 raise BundleError("the archive is no whole tar file")
     except (tarfile.TarError, EOFError, ValueError, OverflowError, RecursionError) as error:
@@ -322,52 +266,72 @@ def read_tar(collected: Collected, data: bytes) -> None:
     collected.take(members)
 
 
-def _in_tar(data: bytes, member: tarfile.TarInfo) -> Member:
-    def read(limit: int) -> bytes:
-        content = data[member.offset_data : member.offset_data + member.size]
-        if len(content) != member.size:
-            raise BundleError("the archive is no whole tar file")
-        return content[:limit]
+class _InTar:
+    """A file in a tar."""
 
-    kind = 0
+    def __init__(self, file: IO[bytes], place: int, size: int) -> None:
+        self._file = file
+        self._left = size
+        file.seek(place)
+
+    def __enter__(self) -> _InTar:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def read(self, size: int) -> bytes:
+        """So many bytes more, or all that are left."""
+        wanted = min(size, self._left)
+        found = self._file.read(wanted)
+        if len(found) != wanted:
+            raise BundleError("the archive is no whole tar file")
+        self._left -= wanted
+        return found
+
+
+def _in_tar(file: IO[bytes], member: tarfile.TarInfo) -> Member:
+    kind, large = 0, None
     if member.issym() or member.islnk():
         kind = stat.S_IFLNK
+        large = read_link(member.linkname) if member.issym() else None
     elif member.isreg() and not member.issparse():
         kind = stat.S_IFREG
-    return Member(member.name, kind, bool(member.mode & stat.S_IXUSR), read)
+    opened = partial(_InTar, file, member.offset_data, member.size)
+    return Member(member.name, kind, bool(member.mode & stat.S_IXUSR), opened, large=large)
 
 
-def _from_zip(collected: Collected, data: bytes) -> None:
-    # Counted before Python takes all of them in.
-    if data.count(ZIP_ENTRY) > MAX_MEMBERS:
-        raise BundleError(TOO_MANY)
+def _from_zip(collected: Collected, file: IO[bytes]) -> None:
+    contents = _Contents(file)
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        with zipfile.ZipFile(cast("IO[bytes]", contents)) as archive:
+            contents.left = None
             members = []
             for member in archive.infolist():
                 name, mode = _name_in_zip(member), member.external_attr >> 16
-                _parts(name)
+                parts_of(name)
                 if not name.endswith("/"):
                     kind = stat.S_IFMT(mode) or stat.S_IFREG
-                    read = partial(_read_in_zip, archive, member)
-                    members.append(Member(name, kind, bool(mode & stat.S_IXUSR), read))
+                    opened = partial(_open_in_zip, archive, member)
+                    members.append(Member(name, kind, bool(mode & stat.S_IXUSR), opened))
             collected.take(members)
     except NotImplementedError:
         raise BundleError("the zip file is compressed in a way that is not supported") from None
-    except BundleError:
+    except (BundleError, UnwritableError):
         raise
     except BROKEN_ZIP:
-        whole = "no whole zip file" if data.startswith(b"PK") else "no zip file, whatever its name"
+        file.seek(0)
+        is_begun = file.read(2) == b"PK"
+        whole = "no whole zip file" if is_begun else "no zip file, whatever its name"
         raise BundleError(f"the archive is {whole}: give {READABLE}") from None
 
 
-def _read_in_zip(archive: zipfile.ZipFile, member: zipfile.ZipInfo, limit: int) -> bytes:
+def _open_in_zip(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> IO[bytes]:
     if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise NotImplementedError
     if member.flag_bits & 1:
         raise BundleError("the archive has a password: give one without")
-    with archive.open(member) as file:
-        return file.read(limit)
+    return archive.open(member)
 
 
 def _name_in_zip(member: zipfile.ZipInfo) -> str:
@@ -386,28 +350,3 @@ def _name_in_zip(member: zipfile.ZipInfo) -> str:
         return name.encode("cp437").decode("utf-8")
     except UnicodeError:
         return name
-
-
-def _in_folder(folder: Path, left_out: Collection[str]) -> Iterator[Member]:
-    for path, info in walk(folder, left_out):
-        name, mode = path.relative_to(folder).as_posix(), info.st_mode
-        read = partial(_in_full, path)
-        yield Member(name, stat.S_IFMT(mode), bool(mode & stat.S_IXUSR), read)
-
-
-def _in_full(path: Path, _: int) -> bytes:
-    return _whole(path, MAX_BYTES)
-
-
-def walk(folder: Path, left_out: Collection[str] = ()) -> Iterator[tuple[Path, os.stat_result]]:
-    """Everything below a folder but folders, in order; links are not followed.
-
-    Args:
-        left_out: what is not looked into, by patterns of names.
-    """
-    is_left_out = named_by(left_out)
-    for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
-        if not entry.is_dir(follow_symlinks=False):
-            yield Path(entry.path), entry.stat(follow_symlinks=False)
-        elif not is_left_out(entry.name):
-            yield from walk(Path(entry.path), left_out)

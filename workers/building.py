@@ -3,10 +3,11 @@
 Theory of operation. A worker gets sources, never programs, and builds them for itself: that is
 the least to trust and to move. The build box has the walls of a bot's box and no network, but
 what runs in it may start processes, lock files, and write to a copy of the sources in a folder
-of bounded size. A shell inside makes that copy, runs the compiler, or what the author says in
-its place, and sends back all files as a tar. What comes out is read as a stranger's archive is:
-no links, no devices, bounded in number and size. Then the box is ended, and whatever is left in
-it; nothing of it was ever written where another process could come across it.
+of bounded size. Large files are not shown to it: they stand beside what was built when that is
+done. A shell inside makes that copy, runs the compiler, or what the author says in its place, and
+sends back all files as a tar. What comes out is read as a stranger's archive is: no links, no
+devices, bounded in number and size. Then the box is ended, and whatever is left in it; nothing of
+it was ever written where another process could come across it.
 
 A memory group bounds what a build uses. Where there is none, its processes are looked at every
 few milliseconds and counted together, and so is the folder in which it writes.
@@ -20,11 +21,13 @@ stands is ours (`BoxError`).
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 import select
 import tempfile
 import time
-from contextlib import ExitStack, suppress
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
@@ -35,24 +38,20 @@ from engine.reporting import LONGEST_BUILD
 from workers.archives import (
     LEFT_OUT,
     MADE_BY_BUILDS,
-    MIB,
-    BundleError,
-    Collected,
-    File,
-    Files,
-    collect,
     read_tar,
 )
-from workers.bundles import digest_of, discard, one_at_a_time, write_files
+from workers.bundles import digest_of, unpacked_files, write_files
 from workers.cores import claimed_core
+from workers.files import Collected, File, Files
 from workers.foreign_files import PROGRAM, other_processor, windows_lines, wrong_text
 from workers.languages import LANGUAGES, LanguageError, find_language
+from workers.large_files import MIB, BundleError
 from workers.launches import Launch, box_program
 from workers.limits import Limits
 from workers.manifest import read_manifest
 from workers.processes import descendants, usage
 from workers.program import BoxProgram
-from workers.runtime import FreshFolder
+from workers.runtime import FreshFolder, discard, one_at_a_time, open_to_readers
 from workers.sandbox import Sandbox
 
 LIMITS = Limits(memory_bytes=1024 * MIB, threads=128, work_bytes=256 * MIB)
@@ -116,7 +115,7 @@ def prepare(box: Sandbox, folder: Path, digest: str, *, core: int | None = None)
         BuildError: it can't be built.
         BoxError: no build box can be made.
     """
-    files = collect(folder, whole=True).files
+    files = unpacked_files(folder)
     manifest = read_manifest(files)
     launch = manifest.launch()
     if manifest.language is None and manifest.main in files:
@@ -140,7 +139,11 @@ def prepare(box: Sandbox, folder: Path, digest: str, *, core: int | None = None)
             discard(target)
         began = time.monotonic()
         try:
-            built, log = build(box, folder, command, core=core)
+            large = {name: file for name, file in files.items() if file.large}
+            with _without(folder, files, large, box.builds) as sources:
+                built, log = build(box, sources, command, core=core)
+            if both := sorted(large.keys() & built.keys()):
+                raise BuildError(f"the build made {both[0]!r}, which the bot has already", log)
             program = launch.command[0].removeprefix("./")
             if launch.command[0].startswith("./") and program not in built:
                 raise BuildError(f"the build made no file {program!r}", log)
@@ -152,11 +155,23 @@ def prepare(box: Sandbox, folder: Path, digest: str, *, core: int | None = None)
         seconds = time.monotonic() - began
         with FreshFolder(target) as made:
             (made / "files").mkdir()
-            write_files(made / "files", built)
+            write_files(made / "files", {**built, **large}, box.kept)
             (made / "log").write_text(log, encoding="utf-8")
-            found_digest = digest_of(made / "files", max_bytes=MAX_BUILT_BYTES)
+            found_digest = digest_of(made / "files", small_bytes=MAX_BUILT_BYTES)
             (made / "digest").write_text(found_digest or "")
     return StartableBot(target / "files", launch, log, built=True, build_seconds=seconds)
+
+
+@contextmanager
+def _without(folder: Path, files: Files, large: Files, above: Path) -> Iterator[Path]:
+    """A folder of a bot's files without its large ones, which no build needs or can hold."""
+    if not large:
+        yield folder
+        return
+    with tempfile.TemporaryDirectory(prefix=".work-", dir=above) as made:
+        write_files(Path(made), {name: files[name] for name in files.keys() - large.keys()})
+        open_to_readers(Path(made))
+        yield Path(made)
 
 
 def _spoilt_script(files: Files) -> str:
@@ -175,7 +190,7 @@ def is_ready(box: Sandbox, folder: Path, digest: str) -> bool:
     Raises:
         BundleError: the folder is no unpacked bundle.
     """
-    built = read_manifest(collect(folder, whole=True).files).is_built
+    built = read_manifest(unpacked_files(folder)).is_built
     return not built or (box.builds / f"{digest}-{toolchain()}").is_dir()
 
 
@@ -196,7 +211,7 @@ def _cached(target: Path, launch: Launch) -> StartableBot | None:
     """What was built before, if it is still as it was."""
     with suppress(FileNotFoundError):
         digest = (target / "digest").read_text()
-        if digest_of(target / "files", max_bytes=MAX_BUILT_BYTES) == digest:
+        if digest_of(target / "files", small_bytes=MAX_BUILT_BYTES) == digest:
             os.utime(target)  # for `bundles.sweep`
             log = (target / "log").read_text(encoding="utf-8")
             return StartableBot(target / "files", launch, log, built=True)
@@ -249,7 +264,7 @@ def build(
         raise BuildError(problem, log)
     collected = Collected(LEFT_OUT - MADE_BY_BUILDS, max_bytes=MAX_BUILT_BYTES)
     try:
-        read_tar(collected, archive)
+        read_tar(collected, io.BytesIO(archive))
     except BundleError as error:
         raise BuildError(f"what was built can't be taken: {error}", log) from None
     return {name: _runnable(file) for name, file in collected.files.items()}, log

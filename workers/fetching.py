@@ -20,7 +20,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, TypeVar
 
-from workers.archives import MAX_ARCHIVE_BYTES, BundleError
+from workers.archives import MAX_ARCHIVE_BYTES
+from workers.large_files import CHUNK, UNFINISHED, BundleError, UnwritableError, write
 
 ANSWER_SECONDS = 20.0
 FETCH_SECONDS = 120.0
@@ -29,11 +30,8 @@ SLOWEST = 1 << 20
 """Bytes a second at which what is large has to come, beyond that."""
 PAUSES = (0.2, 1.0, 2.0, 5.0)
 """Seconds before each new try; the last of them before all that follow."""
-CHUNK = 1 << 16
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """What the system says where nothing more can be written, however often it is tried."""
-UNFINISHED = ".new-"
-"""How the names of files begin that are being written."""
 
 T = TypeVar("T")
 
@@ -148,10 +146,7 @@ def _download(file: IO[bytes], address: str, most_bytes: int, patience: float) -
 
     def take(chunk: bytes) -> None:
         proof.update(chunk)
-        try:
-            file.write(chunk)
-        except OSError as error:
-            raise _Unwritable from error
+        write(file, chunk)
 
     def begin_again() -> None:
         nonlocal proof
@@ -172,13 +167,9 @@ def _download(file: IO[bytes], address: str, most_bytes: int, patience: float) -
 
     try:
         _patiently(address, deadline, ask)
-    except _Unwritable as error:
-        raise error.__cause__ or error from None
+    except UnwritableError as error:
+        raise error.cause from None
     return proof
-
-
-class _Unwritable(Exception):
-    """What comes can't be kept here, which is no failure of the pages."""
 
 
 def _patiently(address: str, deadline: float, ask: Callable[[], T]) -> T:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import PurePosixPath
 
-from workers.archives import OTHER_ARCHIVES, File, is_archive
+from workers.archives import OTHER_ARCHIVES, is_archive
+from workers.files import File
 from workers.languages import Language, find_language, shebang_language
 
 ELF = b"\x7fELF"

@@ -26,7 +26,8 @@ from typing import Any
 
 from engine.bridges.command import Bridge
 from engine.jobs import MOST_PROCESSES
-from workers.archives import BundleError, File, Files
+from workers.archives import BundleError
+from workers.files import File, Files
 from workers.foreign_files import PROGRAM, UTF16_MARKS, kind_of
 from workers.languages import (
     LANGUAGES,

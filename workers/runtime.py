@@ -11,6 +11,7 @@ that workers can share a folder and an upgrade needs no cleaning up.
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import shutil
@@ -18,8 +19,8 @@ import stat
 import subprocess
 import tempfile
 import time
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 UNFINISHED = (".new-*", ".old-*", ".work-*")
@@ -176,6 +177,25 @@ class FreshFolder:
                 self._made.rename(self._target)
                 return
         shutil.rmtree(self._made, ignore_errors=True)
+
+
+@contextmanager
+def one_at_a_time(folder: Path) -> Iterator[None]:
+    """What one process of this machine does at a time with a folder."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def discard(folder: Path) -> None:
+    """Removes a folder of a cache, out of others' sight first."""
+    hidden = Path(tempfile.mkdtemp(prefix=".old-", dir=folder.parent))
+    with suppress(FileNotFoundError):
+        folder.rename(hidden / folder.name)
+    shutil.rmtree(hidden, ignore_errors=True)
 
 
 def open_to_readers(folder: Path) -> None:

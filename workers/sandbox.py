@@ -52,6 +52,7 @@ from engine.referee import ISOLATION_LEVELS
 from workers import seccomp
 from workers.bubblewrap import Bubblewrap, candidates
 from workers.cgroups import GroupError, Places, find_places
+from workers.kept_files import USUAL_BYTES, KeptFiles
 from workers.languages import LanguageError
 from workers.launches import Launch, box_python
 from workers.library import library_files
@@ -77,6 +78,7 @@ class Sandbox:
         *,
         maximum: str = "full",
         bubblewrap: Path | None = None,
+        kept_bytes: int = USUAL_BYTES,
     ) -> None:
         """Finds the strongest box that can be built here.
 
@@ -85,6 +87,7 @@ class Sandbox:
             runtime: the runtime folder; by default one in the cache of the machine or user.
             maximum: the strongest level to be tried.
             bubblewrap: the program that builds boxes; by default the first found that works.
+            kept_bytes: that bots' large files may have together that are kept here.
 
         Raises:
             BoxError: no box of the minimum can be built here; says what failed.
@@ -102,6 +105,10 @@ class Sandbox:
             """A place for unpacked bundles, each of which is shown to its bot's user alone."""
             self.builds = self._runtime.closed("builds")
             """The same for what was built of them."""
+            self.kept = KeptFiles(
+                self._runtime.closed("large"), (self.bundles, self.builds), most_bytes=kept_bytes
+            )
+            """Large files of both."""
         except OSError as error:
             raise BoxError(f"no runtime folder: {error}") from None
         programs = [bubblewrap] if bubblewrap else list(candidates())

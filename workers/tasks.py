@@ -17,7 +17,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
@@ -47,6 +47,7 @@ from workers import building, bundles
 from workers.app import LoginError, Murmur, app, demand_own_login, queues, say, worker_name
 from workers.building import BuildError
 from workers.cores import claimed_core
+from workers.kept_files import GIB, USUAL_BYTES
 from workers.languages import LanguageError
 from workers.launches import installed_languages
 from workers.limits import Limits
@@ -72,8 +73,25 @@ def sandbox() -> Sandbox:
     """This process's means to start bots; raises BoxError below the operator's minimum."""
     runtime = os.environ.get("ARENA_RUNTIME")
     return Sandbox(
-        os.environ.get("ARENA_MINIMUM_ISOLATION", "good"), Path(runtime) if runtime else None
+        os.environ.get("ARENA_MINIMUM_ISOLATION", "good"),
+        Path(runtime) if runtime else None,
+        kept_bytes=kept_bytes(os.environ.get("ARENA_CACHE_GIB", "")),
     )
+
+
+def kept_bytes(text: str) -> int:
+    """How many bytes of large files this worker keeps, by its operator's words in GiB.
+
+    Raises:
+        BoxError: they are no such number.
+    """
+    try:
+        size = float(text) * GIB if text else USUAL_BYTES
+        if 0 <= size < 2**63:
+            return int(size)
+    except ValueError:
+        pass
+    raise BoxError(f"ARENA_CACHE_GIB={text[:40]!r} is no number of GiB, such as 8")
 
 
 @after_setup_logger.connect
@@ -92,6 +110,7 @@ def tidy_if_due() -> None:
         return
     for unpacked in (sandbox().bundles, sandbox().builds):
         bundles.sweep(unpacked, unused_seconds=UNUSED_SECONDS)
+    sandbox().kept.sweep()
 
 
 @celeryd_after_setup.connect
@@ -282,6 +301,8 @@ class _Table:
 
     def __init__(self, core: int | None = None) -> None:
         """Takes the core of all its bots: only one runs at any time, so none disturbs another."""
+        self._held = ExitStack()
+        """Their files, which stay."""
         self._core = core
         self._ready: dict[tuple[jobs.Grant, jobs.BotFiles], _Bot] = {}
         self._who: object = None
@@ -296,7 +317,7 @@ class _Table:
         # The same limits, and not another board either: no check has seen a bot change that.
         who = spec.variant, spec.entrants, tuple(bot.digest for bot in job.bots), job.grant
         if who != self._who:
-            self.close()
+            self._send_away()
             self._bots = [self._bot(job.grant, files, progress) for files in job.bots]
             self._log_bytes = job.grant.log_bytes
             self._who = who
@@ -311,14 +332,20 @@ class _Table:
         return jobs.RECORD_MATCH, report.to_json()
 
     def close(self) -> None:
-        """Sends the bots away."""
+        """Sends the bots away, for good."""
+        self._send_away()
+        self._held.close()
+
+    def _send_away(self) -> None:
         self._who = None
         self._players.close()
 
     def _bot(self, grant: jobs.Grant, files: jobs.BotFiles, progress: ProgressTeller) -> _Bot:
         # A bot that plays in several of the matches is proven to be whole only once.
         if (grant, files) not in self._ready:
-            self._ready[grant, files] = _Bot.ready(grant, files, progress, core=self._core)
+            self._ready[grant, files] = _Bot.ready(
+                grant, files, progress, self._held, core=self._core
+            )
         return self._ready[grant, files]
 
     def _start(self, entrant: int) -> BotProcess:
@@ -328,14 +355,16 @@ class _Table:
 
 def _check(job: jobs.Job, progress: ProgressTeller) -> Message:
     """Checks a job's bot."""
-    with claimed_core() as core:
-        return _check_on(core, job, progress)
+    with claimed_core() as core, ExitStack() as held:
+        return _check_on(core, job, progress, held)
 
 
-def _check_on(core: int | None, job: jobs.Job, progress: ProgressTeller) -> Message:
+def _check_on(
+    core: int | None, job: jobs.Job, progress: ProgressTeller, held: ExitStack
+) -> Message:
     findings = progress.findings
     try:
-        bot = _Bot.ready(job.grant, job.bots[0], progress, core=core)
+        bot = _Bot.ready(job.grant, job.bots[0], progress, held, core=core)
     except LanguageError as error:
         # What can't be run here is no fault of the machine while it is only being checked.
         finding = reporting.Finding(False, str(error), "language")
@@ -370,8 +399,8 @@ def _build_log(text: str) -> str:
 
 def _move(job: jobs.MoveJob, progress: ProgressTeller) -> Message:
     """Starts a job's bot for one move; somebody waits, so it is not asked to leave in order."""
-    with claimed_core() as core:
-        bot = _Bot.ready(job.grant, job.bot, progress, core=core)
+    with claimed_core() as core, ExitStack() as held:
+        bot = _Bot.ready(job.grant, job.bot, progress, held, core=core)
         player = BotProcess(bot.start, allowances=bot.allowances, log_bytes=job.grant.log_bytes)
         try:
             game = sitting.ask(job.game, player)
@@ -395,6 +424,7 @@ class _Bot:
         grant: jobs.Grant,
         files: jobs.BotFiles,
         progress: ProgressTeller,
+        held: ExitStack,
         *,
         core: int | None,
     ) -> _Bot:
@@ -402,16 +432,18 @@ class _Bot:
 
         Args:
             progress: of the job that it is for; it is told how long a build took.
+            held: for how long its files stay, whatever else is wanted here.
             core: where it runs and is built.
 
         Raises:
             BundleError: what was fetched is not the bundle.
+            RoomError: its large files have no room here.
             LanguageError: it can't be run here, or not with what it is granted.
             BuildError: it can't be built.
             BoxError: no box can be built for that.
         """
         box = sandbox()
-        folder = bundles.unpack(files.location, files.digest, box.bundles)
+        folder = bundles.unpack(files.location, files.digest, box.bundles, box.kept, held=held)
         try:
             found = building.prepare(box, folder, files.digest, core=core)
         except BuildError as error:

@@ -6,8 +6,8 @@ The pages only see this; the composition root gives them what packs and stores b
 from __future__ import annotations
 
 import errno
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
@@ -21,27 +21,42 @@ class TakenIn:
 
     digest: str
     size: int
-    """Bytes, as they are stored."""
+    """Bytes, as they are stored, each large file once."""
     language: str
     name: str
     """What the bot is called by its manifest, or its file."""
+    large: Mapping[str, int] = field(default_factory=dict)
+    """The sizes of its large files by their digests."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sender:
+    """Whoever hands files in, as far as it matters which are taken."""
+
+    most_bytes: int
+    """That the files may have together, if that is more than every bot may."""
+    given: Callable[[str], Path | None]
+    """Where a large file lies that is only named by its digest; None if they may not name it."""
+    claim: Callable[[Mapping[str, int]], None]
+    """Called before large files are stored, with their sizes by their digests; may refuse them."""
 
 
 class Intake(Protocol):
     """Whatever takes a bot's files in."""
 
     largest: int
-    """Bytes that an upload may have."""
+    """Bytes that a request may bring, and a bot may have wherever it plays."""
     left_out: Collection[str]
     """Names of files and folders that are not taken in; ``*`` is any letters. A page need not send
     them."""
     left_out_with: Collection[str]
     """Names of files that tell of a folder, other than the bot's own, that is not taken in."""
 
-    def __call__(self, path: Path) -> TakenIn:
+    def __call__(self, path: Path, sender: Sender) -> TakenIn:
         """Takes in a file, folder or archive.
 
         Raises:
             SubmissionError: it is no bot; one sentence for its author.
+            Refusal: what the sender's `claim` says.
             OSError: it can't be kept, with one of `FULL` if there is no room.
         """

@@ -29,6 +29,7 @@ from arena.models import (
     Entrant,
     EntrantState,
     JobStatus,
+    LargeFile,
     Match,
     Place,
 )
@@ -39,16 +40,30 @@ NAMED = 12
 """Characters of a digest in workers' words for it, at the least."""
 
 
-def is_lost(store: Path, digest: str) -> bool:
-    """Whether a bundle is not in a store as it was; never where there is no store to be seen."""
+def is_lost(store: Path, *digests: str) -> bool:
+    """Whether one of some files is not in a store as it was; never where no store is to be seen.
+
+    Args:
+        digests: of a bundle and its large files.
+    """
     try:
         if next(store.iterdir(), None) is None:
             return False
-        return hashlib.sha256((store / digest).read_bytes()).hexdigest() != digest
+        return any(_digest(store / digest) != digest for digest in digests)
     except FileNotFoundError:
         return store.is_dir()
     except OSError:
         return False
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _is_lost(session: Session, store: Path, version: BotVersion) -> bool:
+    large = sa.select(LargeFile.digest).where(LargeFile.bundle == version.digest)
+    return is_lost(store, version.digest, *session.scalars(large))
 
 
 def suspend_lost(session: Session, match: Match, problem: str, store: Path, now: datetime) -> bool:
@@ -64,7 +79,7 @@ def suspend_lost(session: Session, match: Match, problem: str, store: Path, now:
         return False
     versions = dict.fromkeys(place.entrant.version for place in match.places)
     missed = [one for one in versions if one.digest[:NAMED] in problem]
-    lost = [one for one in missed if is_lost(store, one.digest)]
+    lost = [one for one in missed if _is_lost(session, store, one)]
     if not lost:
         return False
     where = names_of(lambda kind: kind.suspends)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload
 
 from arena import audit
+from arena.bots import quota, sending
 from arena.bots.intake import TakenIn
 from arena.bots.lost_bundles import bring_back
 from arena.competitions.strength_plans import check_terms
@@ -24,6 +27,7 @@ from arena.models import (
     EntrantState,
     JobStatus,
     Ladder,
+    LargeFile,
     Match,
     User,
     VersionStatus,
@@ -35,6 +39,8 @@ from arena.strength.terms import StrengthTerms
 
 LONGEST_NOTE = 500
 """Characters of what an owner says of a version."""
+
+NONE: Mapping[str, int] = MappingProxyType({})
 
 AGAINST = "against"
 """Of the wish for a test first: the number of the version that was active when it was handed in. If
@@ -57,6 +63,7 @@ def submit(
     ladder: Ladder,
     note: str = "",
     test_first: StrengthTerms | None = None,
+    large: Mapping[str, int] = NONE,
     now: datetime,
 ) -> BotVersion:
     """Takes in a version whose bundle is stored, and has it checked for a ladder.
@@ -67,6 +74,7 @@ def submit(
         owner: who hands it in: a new bot's owner, or whoever else it is shared with.
         test_first: the test that it is to pass against the bot's active version before it
             enters, if there is one.
+        large: the sizes of the bundle's large files by their digests.
 
     Raises:
         SubmissionError: the name is no name or somebody else's, the note is too long, the ladder
@@ -99,6 +107,8 @@ def submit(
     elif bot.name != name:
         raise SubmissionError(f"your bot is called {bot.name}: write it so, or choose another name")
     version = _version(session, bot, digest, size, language, note, now)
+    for one, its_size in large.items():
+        session.merge(LargeFile(bundle=digest, digest=one, size=its_size))
     asked = None
     if test_first is not None:
         active = active_on(session, ladder, bot.id)
@@ -155,13 +165,26 @@ def hand_in(
     *,
     note: str,
     test_first: StrengthTerms | None,
+    most_stored: int | None = None,
     now: datetime,
 ) -> BotVersion:
     """What a person does: `submit`, with a note in the audit log, and the version's note anew.
 
+    Args:
+        most_stored: bytes that the bot's owner may have stored; None for as many as there are.
+            With it `owner` must have sent the bot's large files, or be allowed to read them.
+
     Raises:
         SubmissionError: as `submit`.
+        Refusal: there is no room for the files, or large ones were not sent.
     """
+    before = 0
+    if most_stored is not None:
+        its_owner = sa.select(Bot.owner_id).where(Bot.lower_name == name.lower())
+        payer = session.scalar(its_owner) or owner.id
+        quota.lock_people(session, {owner.id, payer})
+        sending.use(session, owner.id, files.large, now)
+        before = quota.stored_bytes(session, payer)
     version = submit(
         session,
         owner,
@@ -172,8 +195,13 @@ def hand_in(
         ladder=ladder,
         note=note,
         test_first=test_first,
+        large=files.large,
         now=now,
     )
+    if most_stored is not None:
+        after = quota.stored_bytes(session, version.bot.owner_id)
+        if after > max(before, most_stored):
+            raise Refusal(quota.refusal(before, after - before, most_stored))
     _renote(session, version, note, now, actor)
     words = f"version {version.number} for {ladder.name}, {files.digest[:12]}"
     audit.note(session, actor, "submit", f"bot {version.bot.name}", words, now=now)

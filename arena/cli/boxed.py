@@ -15,6 +15,7 @@ from engine.program import Program
 from workers import building, bundles
 from workers.building import StartableBot
 from workers.bundles import Bundle
+from workers.large_files import MOST_BYTES, Aside
 from workers.limits import Limits
 from workers.manifest import MANIFEST
 from workers.sandbox import Sandbox
@@ -74,8 +75,12 @@ def into_box(bundle: Bundle, box: Sandbox, processes: int = 1) -> Boxed:
         BoxError: no box can be built for that.
     """
     with tempfile.TemporaryDirectory() as stored:
-        archive = bundles.store(Path(stored), bundle)
-        folder = bundles.unpack(archive, bundle.digest, box.bundles)
+        archive = Path(stored, bundle.digest)
+        archive.write_bytes(bundle.archive)
+        for large in bundle.large:
+            assert large.path  # from where it is copied
+            archive.with_name(large.digest).symlink_to(large.path.resolve())
+        folder = bundles.unpack(archive, bundle.digest, box.bundles, box.kept)
     if not building.is_ready(box, folder, bundle.digest):
         where = "in no box, since none can be built here" if box.box is None else "in a box"
         click.echo(f"building {bundle.name}, once and {where}", err=True)
@@ -89,19 +94,20 @@ def pack(path: Path) -> Bundle:
         BundleError: it is no bot.
     """
     if not path.is_file():
-        return bundles.pack(path)
+        return bundles.pack(path, max_bytes=MOST_BYTES)
     beside = [
         path.with_name(name)
         for name, endings in KIT_FILES.items()
         if path.suffix in endings and path.name != name and path.with_name(name).is_file()
     ]
     if not beside:
-        return bundles.pack(path)
-    with tempfile.TemporaryDirectory() as made:
-        folder = Path(made)
-        for file in (path, *beside):
-            shutil.copy(file, folder)
-        # JSON's strings are TOML's, too.
-        said = f"name = {json.dumps(path.stem[:60])}\nmain = {json.dumps(path.name)}\n"
-        (folder / MANIFEST).write_text(said, encoding="utf-8")
-        return bundles.pack(folder)
+        return bundles.pack(path, max_bytes=MOST_BYTES)
+    aside = Aside()  # kept as long as the bundle
+    folder = aside.folder / "bot"
+    folder.mkdir()
+    for file in (path, *beside):
+        shutil.copy(file, folder)
+    # JSON's strings are TOML's, too.
+    said = f"name = {json.dumps(path.stem[:60])}\nmain = {json.dumps(path.name)}\n"
+    (folder / MANIFEST).write_text(said, encoding="utf-8")
+    return bundles.pack(folder, max_bytes=MOST_BYTES, aside=aside)

@@ -272,6 +272,11 @@ class RemoteArena:
         content = json.dumps(body).encode() if body else b""
         return _json(self._ask(method, f"{self.address}{API}{path}", content, headers))
 
+    def send_bytes(self, method: str, path: str, body: bytes, **query: Any) -> Any:
+        """Sends a part of a file, and gives what the server answers; errors as for `get`."""
+        headers = {"Content-Type": "application/octet-stream"}
+        return _json(self._ask(method, self._there(path, query), body, headers))
+
     def upload(self, path: str, fields: Mapping[str, str], name: str, content: IO[bytes]) -> Any:
         """Sends a form with a file; errors as for `get`."""
         kind, body = form_with_file(fields.items(), name, content)

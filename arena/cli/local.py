@@ -115,6 +115,8 @@ def submit(
         raise InputError("--wait is for a server: name one with --server, or log in")
     with opened(where.data) as (database, settings):
         bundles.store(settings.bundles, bundle)
+        large = {one.digest: one.size for one in bundle.large}
+        taken = TakenIn(bundle.digest, bundle.size, bundle.language, bundle.name, large)
 
         def enter(session: Session) -> str:
             now = datetime.now(UTC)
@@ -123,7 +125,7 @@ def submit(
                 audit.operator(),
                 _user(session, owner if owner is not None else audit.machine_user(), now),
                 name or bundle.name,
-                TakenIn(bundle.digest, len(bundle.archive), bundle.language, bundle.name),
+                taken,
                 find_named(session, Ladder, ladder_name),
                 note=note,
                 test_first=wish,
@@ -172,8 +174,8 @@ def _bundle(file: Path | None, repository: str | None) -> Bundle:
     if file is not None:
         return pack(file)
     assert repository is not None
-    with git_folder(repository) as folder:
-        return pack(folder)
+    # Large files are read from there until the command has ended.
+    return pack(click.get_current_context().with_resource(git_folder(repository)))
 
 
 def _user(session: Session, name: str, now: datetime) -> User:

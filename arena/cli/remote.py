@@ -21,10 +21,12 @@ from arena.cli.client import Name, RemoteArena, ServerFault, need_server, on_ser
 from arena.cli.listing import show
 from arena.cli.options import NamedPath, as_json
 from arena.cli.progress_bar import ProgressBar
+from arena.cli.sending import send_large_files
 from arena.cli.streams import reader_has_gone
 from engine.plurals import counted
 from engine.protocol import visible
 from workers.bundles import Bundle
+from workers.large_files import MIB
 
 LOOK_SECONDS = 1.0
 COLUMNS = (
@@ -47,12 +49,19 @@ def submit_there(
         InputError: the server refuses it.
         ServerFault: it fails, or the check has not ended after so many seconds.
     """
+    if bundle.large:
+        most = server.get(f"/ladders/{fields['ladder']}")["bundle_bytes"]
+        if bundle.size > most:
+            raise InputError(
+                f"the bot has {bundle.size} bytes, and {fields['ladder']} takes at most {most}"
+            )
+        send_large_files(server, bundle.large)
     file = f"{fields['name']}.tar"
     check = server.upload("/submissions", fields, file, io.BytesIO(bundle.archive))
     label = f"{check['bot']} v{check['version']}"
     click.echo(
         f"{label} was taken in at {server.address} ({bundle.language}, "
-        f"{len(bundle.archive)} bytes); check {check['number']} for {check['ladder']} began"
+        f"{bundle.size} bytes); check {check['number']} for {check['ladder']} began"
     )
     if not wait:
         click.echo(f"See: arena logs --check {check['bot']}")
@@ -152,16 +161,21 @@ def whole_board(server: RemoteArena, ladder: str) -> dict[str, Any]:
 def status(bot: str | None, server: str | None, in_json: bool) -> None:
     """Show how bots stand: their versions, and where they play.
 
-    Without BOT these are your own bots. What the operator tells all visitors comes first, on
+    Without BOT these are your own bots, and standard error says how many bytes of yours are
+    stored, of how many that may be. What the operator tells all visitors comes first, on
     standard error.
 
     Example: arena status mybot --server https://arena.example
     """
     there = need_server(server)
-    names = [bot] if bot else there.get("/account")["bots"]
-    rows = [row for name in names for row in _rows(there, name)]
+    account: dict[str, Any] = {"bots": [bot]} if bot else there.get("/account")
+    rows = [row for name in account["bots"] for row in _rows(there, name)]
     if notice := there.get("/notice")["text"]:
         click.echo(f"the arena's notice: {visible(notice)}", err=True)
+    # A server of the release before does not say.
+    if "stored_bytes" in account:
+        stored, most = (account[name] / MIB for name in ("stored_bytes", "quota_bytes"))
+        click.echo(f"stored of yours: {stored:.1f} MiB of {most:.1f}", err=True)
     show(rows, COLUMNS, in_json)
 
 

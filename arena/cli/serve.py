@@ -19,7 +19,7 @@ from flask import Flask
 from sqlalchemy.exc import SQLAlchemyError
 from waitress.server import MultiSocketServer
 
-from arena.bots.intake import TakenIn
+from arena.bots.intake import Sender, TakenIn
 from arena.bots.submissions import SubmissionError
 from arena.cli import connections
 from arena.ground.config import SettingError, load
@@ -32,6 +32,7 @@ from engine.logs import use_json
 from engine.timers import Every
 from workers import bundles
 from workers.archives import LEFT_OUT, LEFT_OUT_WITH, MAX_ARCHIVE_BYTES, MAX_BYTES, BundleError
+from workers.large_files import Aside
 
 ENDING = re.compile(r"(\.tar)?\.\w+$")
 THREADS = 4 + downloads.MOST
@@ -57,24 +58,30 @@ class BundleIntake:
         self._folder = folder
         self._tidying = Every(TIDY_SECONDS)
 
-    def __call__(self, path: Path) -> TakenIn:
+    def __call__(self, path: Path, sender: Sender) -> TakenIn:
         """Takes in a file, folder or archive.
 
         Raises:
             SubmissionError: it is no bot.
+            Refusal: there is no room for it.
         """
+        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        aside = Aside(self._folder, sender.given)
         try:
-            bundle = bundles.pack(path)
+            bundle = bundles.pack(path, max_bytes=max(MAX_BYTES, sender.most_bytes), aside=aside)
         except BundleError as error:
             # Where it lay on this server is nobody's business.
             raise SubmissionError(str(error).replace(f"{path.parent}/", "")) from None
         if self._tidying.is_due():
             bundles.sweep_store(self._folder)
+        large = {one.digest: one.size for one in bundle.large}
+        if large:
+            sender.claim(large)
         bundles.store(self._folder, bundle)
         # By what was sent: the file in an archive or a folder is often called bot or main.
         sent = path.name if path.is_dir() else ENDING.sub("", path.name)
         name = bundle.manifest.name or sent
-        return TakenIn(bundle.digest, len(bundle.archive), bundle.language, name)
+        return TakenIn(bundle.digest, bundle.size, bundle.language, name, large)
 
 
 def application() -> Flask:

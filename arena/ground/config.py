@@ -41,7 +41,7 @@ def _none_or(pattern: str, words: str) -> Rule:
 ISOLATION = ("full", "good", "reduced", "none")
 DURATION = Rule("seconds, more than 0 and at most a day", lambda seconds: 0 < seconds <= 86_400)
 PREFIX = "ARENA_"
-OF_OTHERS = {"DEBUG", "PASSWORD", "RUNTIME", "SERVER", "TOKEN", "WORKER_NAME"}
+OF_OTHERS = {"CACHE_GIB", "DEBUG", "PASSWORD", "RUNTIME", "SERVER", "TOKEN", "WORKER_NAME"}
 """After the prefix: what workers, commands, and the compose file of docs/containers read."""
 ALIKE = 0.65
 """How much of two names agrees, by `difflib`, if one is the other misspelt."""
@@ -189,6 +189,12 @@ class Settings:
         "are.",
         _between(0, 86_400, "seconds, from 0 to a day"),
     )
+    quota_mib: float = _setting(
+        2048.0,
+        "How many MiB each person may have stored: the files of their bots, each once, and those "
+        "that they are sending.",
+        _between(0, 2**30, "MiB, from 0 to 1073741824"),
+    )
     play: str = _setting(
         "people",
         "Who may play against bots on the pages: people (who are signed in), everybody or nobody.",
@@ -226,6 +232,11 @@ class Settings:
     def bundles(self) -> Path:
         """Where bundles are kept, by digest."""
         return self.data.resolve() / "bundles"
+
+    @property
+    def quota_bytes(self) -> int:
+        """The quota of each person."""
+        return int(self.quota_mib * 2**20)
 
     @property
     def without_secrets(self) -> Settings:

@@ -19,3 +19,8 @@ def lock_file(file: int) -> bool:
     except BlockingIOError:
         return False
     return True
+
+
+def wait_for_lock(file: int) -> None:
+    """The same, for whoever waits until the other has closed it."""
+    fcntl.flock(file, fcntl.LOCK_EX)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from arena.models.audit import AuditEntry
 from arena.models.base import Base, Mark, UtcTime
 from arena.models.books import OpeningBook
-from arena.models.bots import Bot, BotVersion, CoOwner, VersionStatus
+from arena.models.bots import Bot, BotVersion, CoOwner, LargeFile, SentFile, VersionStatus
 from arena.models.competitions import (
     CALLED_OFF,
     USUAL_LIMITS,

@@ -59,6 +59,7 @@ class BotVersion(Base):
     number: Mapped[int]
     digest: Mapped[str] = mapped_column(sa.String(64), index=True)
     size: Mapped[int]
+    """Bytes of its bundle, each of its large files counted once."""
     language: Mapped[str] = mapped_column(sa.String(40))
     note: Mapped[str] = mapped_column(sa.Text, default="")
     status: Mapped[VersionStatus]
@@ -70,3 +71,28 @@ class BotVersion(Base):
     def label(self) -> str:
         """The bot's name with the version's number: ``greedy v2``."""
         return f"{self.bot.name} v{self.number}"
+
+
+class LargeFile(Base):
+    """That a bundle has a large file (`workers.large_files`), for as long as there are versions."""
+
+    __tablename__ = "large_file"
+
+    bundle: Mapped[str] = mapped_column(sa.String(64), primary_key=True)
+    """The digest of the bundle, whichever versions have it."""
+    digest: Mapped[str] = mapped_column(sa.String(64), primary_key=True, index=True)
+    size: Mapped[int] = mapped_column(sa.BigInteger)
+
+
+class SentFile(Base):
+    """A large file that somebody sends in parts, or has sent in whole (`arena.bots.sending`)."""
+
+    __tablename__ = "sent_file"
+
+    user_id: Mapped[int] = mapped_column(ForeignKey("user.id"), primary_key=True)
+    digest: Mapped[str] = mapped_column(sa.String(64), primary_key=True, index=True)
+    size: Mapped[int] = mapped_column(sa.BigInteger)
+    whole: Mapped[bool] = mapped_column(default=False)
+    """Whether it came in whole and is what it was said to be: only then is it in the store."""
+    used: Mapped[datetime]
+    """When it was last asked for; a day after that it is forgotten."""

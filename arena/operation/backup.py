@@ -29,9 +29,10 @@ from sqlalchemy.orm import Session
 from arena.ground.config import Settings
 from arena.ground.db import Database
 from arena.ground.file_locks import lock_file
-from arena.models import Base, BotVersion, Mark
+from arena.models import Base, BotVersion, LargeFile, Mark, SentFile
 from arena.models.base import UtcTime
 from arena.signing import ARENA_MARK
+from engine.plurals import counted
 
 FORMAT = 2
 DIGESTS = "digests.json"
@@ -39,6 +40,8 @@ DIGESTS = "digests.json"
 AT_A_TIME = 1000
 SPOOLED = 16 * 1024 * 1024
 """Bytes of a table that are held in memory; a larger one goes through a file."""
+
+CHUNK = 1 << 18
 
 Tell = Callable[[str], None]
 
@@ -111,17 +114,17 @@ def _write(tar: tarfile.TarFile, session: Session, bundles: Path, tell: Tell) ->
             _add(tar, f"tables/{table.name}", lines)
             table_digests[table.name] = digest.hexdigest()
         tell(f"{table.name}: {count} rows")
-    digests = session.scalars(sa.select(BotVersion.digest).distinct().order_by(BotVersion.digest))
-    count = 0
-    for name in digests:
-        bundle = bundles / name
-        if bundle.is_file():
-            with bundle.open("rb") as content:
-                _add(tar, f"bundles/{name}", content)
-            count += 1
-        else:
-            tell(f"the bundle {name[:12]} is not in {bundles}: left out")
-    tell(f"{count} bundles")
+    for column, what in ((BotVersion.digest, "bundle"), (LargeFile.digest, "large file")):
+        count = 0
+        for name in session.scalars(sa.select(column).distinct().order_by(column)):
+            stored = bundles / name
+            if stored.is_file():
+                with stored.open("rb") as content:
+                    _add(tar, f"bundles/{name}", content)
+                count += 1
+            else:
+                tell(f"the {what} {name[:12]} is not in {bundles}: left out")
+        tell(counted(count, what))
     _add(tar, DIGESTS, io.BytesIO(json.dumps(table_digests).encode()))
 
 
@@ -236,7 +239,7 @@ def _fill(
                 count, found[name] = _insert(session, tar, member, expected.pop(0))
                 tell(f"{name}: {count} rows")
             elif kind == "bundles" and not expected:
-                _store(bundles, name, _read(tar, member))
+                _store(bundles, name, _content(tar, member))
             elif member.name == DIGESTS and not expected:
                 _compare(found, _read(tar, member))
                 break
@@ -246,6 +249,8 @@ def _fill(
             raise BackupError(f"the backup was cut short: it has no {(*expected, DIGESTS)[0]}")
         # It may be another arena beside the one that the backup is of.
         session.execute(sa.delete(Mark).where(Mark.key == ARENA_MARK))
+        # What people were sending is in no backup.
+        session.execute(sa.delete(SentFile))
         _go_on_counting(session)
 
 
@@ -330,14 +335,24 @@ def _go_on_counting(session: Session) -> None:
 
 
 def _read(tar: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
+    return _content(tar, member).read()
+
+
+def _content(tar: tarfile.TarFile, member: tarfile.TarInfo) -> IO[bytes]:
     content = tar.extractfile(member)
     if content is None:
         raise BackupError(f"{member.name[:80]!r} is no file")
-    return content.read()
+    return content
 
 
-def _store(bundles: Path, name: str, content: bytes) -> None:
-    if hashlib.sha256(content).hexdigest() != name:
-        raise BackupError(f"the bundle {name[:12]!r} of the backup is damaged")
+def _store(bundles: Path, name: str, content: IO[bytes]) -> None:
+    """Keeps a bundle or a large file, which is proven while it is written."""
     bundles.mkdir(parents=True, exist_ok=True, mode=0o700)
-    (bundles / name).write_bytes(content)
+    proof = hashlib.sha256()
+    with tempfile.NamedTemporaryFile(dir=bundles, prefix=".new-", delete=False) as file:
+        while chunk := content.read(CHUNK):
+            proof.update(chunk)
+            file.write(chunk)
+    if proof.hexdigest() != name:
+        raise BackupError(f"the bundle {name[:12]!r} of the backup is damaged")
+    Path(file.name).rename(bundles / name)

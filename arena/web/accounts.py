@@ -18,7 +18,7 @@ from wtforms import SelectChoice
 
 from arena import audit
 from arena.audit import Actor
-from arena.bots import entries
+from arena.bots import entries, quota
 from arena.ground.locks import locking
 from arena.models import SCOPES, ApiToken, LinkKind, Role, Scope, User
 from arena.people import accounts
@@ -214,6 +214,8 @@ def _account(form: Any, secret: str = "") -> tuple[str, int]:
             tokens=accounts.tokens_of(reading, who.id),
             requests=matches_of(reading, who.id, count=REQUESTS_SHOWN),
             secret=secret,
+            stored=quota.in_mib(quota.stored_bytes(reading, who.id)),
+            most_stored=quota.in_mib(settings().quota_bytes),
         )
 
 

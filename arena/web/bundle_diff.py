@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import difflib
-import tarfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from arena.bots import stored_files
+from arena.bots.stored_files import StoredFile
 from arena.models import BotVersion
 from engine.plurals import counted
 
@@ -16,6 +18,8 @@ MOST_LINES = 2000
 MOST_PAIRS = 25_000_000
 """Of lines that are compared, in all files together: it takes as long as there are pairs of them
 where their author wants it to, and so many about a second."""
+NOTHING = StoredFile(0, b"")
+"""What a file is in a version that has none of its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,16 +37,13 @@ def difference(bundles: Path, candidate: BotVersion, baseline: BotVersion) -> li
     lines: list[DiffLine] = []
     pairs = 0
     for name in sorted(old.keys() | new.keys()):
-        was, now = old.get(name, b""), new.get(name, b"")
+        was, now = old.get(name, NOTHING), new.get(name, NOTHING)
         if was == now:
             continue
         texts = _text(was), _text(now)
         if texts[0] is None or texts[1] is None:
-            lines.append(
-                DiffLine(
-                    "file", f"{name}: {len(was)} and {counted(len(now), 'byte')}, no text to show"
-                )
-            )
+            words = f"{was.size} and {counted(now.size, 'byte')}, no text to show"
+            lines.append(DiffLine("file", f"{name}: {words}"))
             continue
         names = (f"{baseline.label}/{name}", f"{candidate.label}/{name}")
         before, after = texts[0].splitlines(), texts[1].splitlines()
@@ -59,24 +60,16 @@ def difference(bundles: Path, candidate: BotVersion, baseline: BotVersion) -> li
     return lines
 
 
-def _files(bundle: Path) -> dict[str, bytes]:
+def _files(bundle: Path) -> Mapping[str, StoredFile]:
     """The files of a stored bundle by their names; none if it is not stored on this server."""
-    if not bundle.exists():
-        return {}
-    found = {}
-    with tarfile.open(bundle) as archive:
-        for member in archive:
-            file = archive.extractfile(member) if member.isfile() else None
-            if file is not None:
-                found[member.name] = file.read(LARGEST_FILE + 1)
-    return found
+    return stored_files.read(bundle, LARGEST_FILE + 1) if bundle.exists() else {}
 
 
-def _text(data: bytes) -> str | None:
-    if len(data) > LARGEST_FILE or b"\0" in data:
+def _text(file: StoredFile) -> str | None:
+    if file.size > LARGEST_FILE or b"\0" in file.content:
         return None
     try:
-        return data.decode()
+        return file.content.decode()
     except UnicodeDecodeError:
         return None
 

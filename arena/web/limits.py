@@ -98,6 +98,7 @@ LIMITS = {
     "api.begin_sitting": [RateLimit("60 per hour", _account, "new games", _done)],
     "api.play_move": [RateLimit("120 per minute", _account, "moves")],
     "api.submit_bot": [RateLimit("60 per hour", _account, "uploads")],
+    "api.send_part": [RateLimit("1500 per hour", _account, "parts of files")],
 }
 CHANGES = [RateLimit("600 per hour", _account, "changes")]
 """The limit of each other operation of the API that changes something."""

@@ -19,7 +19,7 @@ from flask import (
 from sqlalchemy.orm import Session, joinedload
 from wtforms import SelectChoice
 
-from arena.bots import entries
+from arena.bots import entries, stored_files
 from arena.bots.bot_deeds import (
     CancelCheck,
     ChangeBot,
@@ -29,9 +29,9 @@ from arena.bots.bot_deeds import (
     UnshareBot,
     WithdrawBot,
 )
-from arena.bots.submissions import SubmissionError
 from arena.competitions.strength_plans import SITE_TERMS
 from arena.deeds import Done
+from arena.ground.refusals import Refusal
 from arena.models import (
     Bot,
     BotVersion,
@@ -40,6 +40,7 @@ from arena.models import (
     GameSeat,
     JobStatus,
     Ladder,
+    LargeFile,
     PlayedGame,
     Scope,
 )
@@ -47,6 +48,7 @@ from arena.operation import retention
 from arena.schedule.builds import waits_for_builds
 from arena.web import queries, uploads
 from arena.web.deeds import REFUSED, add_deed
+from arena.web.downloads import Download
 from arena.web.forms import SubmitForm
 from arena.web.identity import (
     current,
@@ -62,6 +64,7 @@ from engine.games import GAMES
 from engine.protocol import visible
 
 submissions = Blueprint("submissions", __name__)
+TAR = "application/x-tar"
 
 
 @submissions.route("/submit", methods=["GET", "POST"])
@@ -76,30 +79,34 @@ def submit() -> Any:
         form.name.data = request.args.get("bot", "")
         form.ladder.data = request.args.get("ladder", "")
     if not form.validate_on_submit():
-        return _form(form)
+        return _form(form, ladders)
     ladder = next((ladder for ladder in ladders if ladder.name == form.ladder.data), None)
     if ladder is None:
         form.ladder.errors = ["Choose one of these ladders."]
-        return _form(form)
+        return _form(form, ladders)
     try:
-        taken = uploads.take_files([form.file.data, *(form.folder.data or ())])
-    except SubmissionError as error:
+        taken = uploads.take_files([form.file.data, *(form.folder.data or ())], ladder)
+    except Refusal as error:
         form.file.errors = [sentence(error)]
-        return _form(form)
+        return _form(form, ladders)
     name = form.name.data or taken.name
     form.name.data = name
     test_first = SITE_TERMS if form.test_first.data else None
     try:
         number = uploads.store(name, taken, ladder, form.note.data, test_first=test_first)
-    except SubmissionError as error:
+    except Refusal as error:
         form.name.errors = [sentence(error)]
-        return _form(form)
+        return _form(form, ladders)
     return redirect(url_for("submissions.check", number=number))
 
 
-def _form(form: Any) -> tuple[str, int]:
+def _form(form: Any, ladders: list[Ladder]) -> tuple[str, int]:
     page = render_template(
-        "submit.html", form=form, intake=uploads.intake(), most_files=uploads.FOLDER_FILES
+        "submit.html",
+        form=form,
+        intake=uploads.intake(),
+        most_files=uploads.FOLDER_FILES,
+        granted={ladder.name: ladder.bundle_bytes for ladder in ladders},
     )
     return page, REFUSED if form.errors else 200
 
@@ -219,16 +226,24 @@ def download(name: str, number: int) -> Response:
         bot = find_bot(session, name)
         _must_read(bot, f"The code of {name} is its owner's alone.")
         version = _version(session, bot, number)
-    file = settings().bundles / version.digest
-    if not file.exists():
+        has_large = session.scalar(sa.select(sa.exists().where(LargeFile.bundle == version.digest)))
+    store, name = settings().bundles, f"{bot.name}-v{version.number}.tar"
+    try:
+        if has_large:
+            parts, size = stored_files.whole_tar(store, version.digest)
+            answer = Response(Download(parts), mimetype=TAR)
+            answer.content_length = size
+            answer.headers.set("Content-Disposition", "attachment", filename=name)
+        else:
+            answer = send_file(
+                store / version.digest,
+                mimetype=TAR,
+                as_attachment=True,
+                download_name=name,
+                conditional=False,
+            )
+    except FileNotFoundError:
         abort(404, f"The files of {version.label} are not stored on this server.")
-    answer = send_file(
-        file,
-        mimetype="application/x-tar",
-        as_attachment=True,
-        download_name=f"{bot.name}-v{version.number}.tar",
-        conditional=False,
-    )
     return keep_to_itself(answer)
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 import tempfile
 from collections import Counter
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -15,13 +18,21 @@ from sqlalchemy.orm import Session
 from werkzeug.datastructures import FileStorage, MultiDict
 from werkzeug.formparser import FormDataParser
 
-from arena.bots.intake import FULL, Intake, TakenIn
+from arena.bots import sending
+from arena.bots.intake import FULL, Intake, Sender, TakenIn
 from arena.bots.submissions import SubmissionError, hand_in
 from arena.models import Check, Ladder, User
 from arena.strength.terms import StrengthTerms
-from arena.web.identity import current, database, signed_in
+from arena.web.identity import Account, current, database, settings, signed_in
+from engine.timers import Every
 
 FOLDER_FILES = 1000
+SENT = "sent"
+"""The fields of files that were sent before, in parts: each the digest and the path of one."""
+PART = "api.send_part"
+"""The endpoint that takes a part of a large file."""
+SWEEP_SECONDS = 60 * 60
+"""How often what was sent and is in no bot is looked for, when somebody sends something."""
 UPLOADS = ("submissions.submit", "api.submit_bot")
 """The endpoints that take a bot's files."""
 TAKING_FILES = (*UPLOADS, "books.add", "replays.show")
@@ -94,42 +105,113 @@ def widen() -> None:
     if request.endpoint in UPLOADS and request.method == "POST" and current():
         request.max_content_length = intake().largest + SPARE_BYTES
         request.max_form_parts = MOST_SENT
+    elif request.endpoint == PART and current():
+        request.max_content_length = sending.PART_BYTES
 
 
 def allowed() -> str:
     """How large an upload may be, for one that is not even read."""
     mib = intake().largest / 2**20
-    return f"a bot may have {FOLDER_FILES} files, of {mib:.0f} MiB together"
+    return (
+        f"a bot may have {FOLDER_FILES} files, of {mib:.0f} MiB together; more, where a ladder "
+        "grants it, is sent by arena submit, or by this form with scripts"
+    )
 
 
-def take_files(uploaded: list[Any]) -> TakenIn:
+_sweeping = Every(SWEEP_SECONDS)
+
+
+def sweep_if_due() -> None:
+    """Forgets now and then what people sent and use in no bot."""
+    if _sweeping.is_due():
+        sending.sweep(database(), settings().bundles, datetime.now(UTC))
+
+
+def _sender(who: Account, ladder: Ladder) -> Sender:
+    """Who asks, as whoever hands files in for a ladder."""
+    store = settings().bundles
+
+    def given(digest: str) -> Path | None:
+        with database().read() as session:
+            known = digest in sending.readable_sizes(session, who.id, [digest])
+        return store / digest if known else None
+
+    def claim(files: Mapping[str, int]) -> None:
+        now, most = datetime.now(UTC), settings().quota_bytes
+        database().run(lambda session: sending.claim(session, who.id, files, most, now))
+
+    return Sender(ladder.bundle_bytes, given, claim)
+
+
+def take_files(uploaded: list[Any], ladder: Ladder) -> TakenIn:
     """Takes in what a browser sent: one file, or a folder's files by their paths.
+
+    Those that were sent before, in parts, stand in the form by their digests.
+
+    Args:
+        ladder: that the bot is for, which says how large it may be.
 
     Raises:
         SubmissionError: there is nothing, or it is no bot.
+        Refusal: there is no room for it.
+    """
+    sweep_if_due()
+    sender = _sender(signed_in(), ladder)
+    if sent := request.form.getlist(SENT):
+        return _take_sent(uploaded, sent, sender)
+    return _take(uploaded, {}, sender, None)
+
+
+def _take_sent(uploaded: list[Any], sent: list[str], sender: Sender) -> TakenIn:
+    """The same where some of the files are in the store."""
+    if len(sent) > FOLDER_FILES:
+        raise SubmissionError(f"there are more than {FOLDER_FILES} files")
+    linked = {}
+    for line in sent:
+        digest, _, name = line.partition(" ")
+        path = sender.given(digest) if sending.DIGEST.fullmatch(digest) else None
+        if path is None or not path.is_file():
+            raise SubmissionError(
+                f"the file {name[:60]!r} was not sent, or is forgotten: do it again"
+            )
+        linked[_path(name)] = path
+    return _take(uploaded, linked, sender, settings().bundles)
+
+
+def _take(
+    uploaded: list[Any], linked: Mapping[Path, Path], sender: Sender, above: Path | None
+) -> TakenIn:
+    """Takes in the files of a form, and those of the store by their paths.
+
+    Args:
+        above: where the folder is made that they are put into.
     """
     files = [file for file in uploaded if isinstance(file, FileStorage) and file.filename]
-    if not files:
+    if not files and not linked:
         raise SubmissionError("choose a file or a folder")
-    with tempfile.TemporaryDirectory(prefix="arena-upload-") as made:
+    prefix = sending.UNFINISHED if above else "arena-upload-"
+    with tempfile.TemporaryDirectory(prefix=prefix, dir=above) as made:
         folder = Path(made)
-        paths = [_path(str(file.filename)) for file in files]
-        if len(files) == 1 and len(paths[0].parts) == 1:
-            files[0].save(folder / paths[0])
-            return intake()(folder / paths[0])
+        paths = [*(_path(str(file.filename)) for file in files), *linked]
+        puts: list[Callable[[Path], Any]] = [file.save for file in files]
+        puts += [partial(os.link, stored) for stored in linked.values()]
+        if len(paths) == 1 and len(paths[0].parts) == 1:
+            for put in puts:
+                put(folder / paths[0])
+            return intake()(folder / paths[0], sender)
         path, times = Counter(paths).most_common(1)[0]
         if times > 1:
             raise SubmissionError(f"{str(path)[:60]!r} was sent {times} times: send each file once")
         top = folder / "upload"
-        for file, path in zip(files, paths, strict=True):
+        for put, path in zip(puts, paths, strict=True):
             try:
                 (top / path).parent.mkdir(parents=True, exist_ok=True)
-                file.save(top / path)
+                put(top / path)
             except OSError as error:
                 if error.errno in FULL:
                     raise
                 raise SubmissionError(f"{str(path)[:60]!r} is no name for a file") from None
-        return intake()(_without_common_folder(top))
+        return intake()(_without_common_folder(top), sender)
 
 
 def _without_common_folder(top: Path) -> Path:
@@ -159,7 +241,7 @@ def store(
     """Takes a bot's stored files in, and gives the number of their check.
 
     Raises:
-        SubmissionError: as `arena.bots.submissions.hand_in`.
+        Refusal: as `arena.bots.submissions.hand_in`.
     """
     who, now = signed_in(), datetime.now(UTC)
 
@@ -173,6 +255,7 @@ def store(
             session.get_one(Ladder, ladder.id),
             note=note or "",
             test_first=test_first,
+            most_stored=settings().quota_bytes,
             now=now,
         )
         asked = sa.select(sa.func.max(Check.id)).where(

@@ -9,10 +9,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 from playwright.sync_api import Page, expect
 
 from arena.ground.config import Settings
-from arena.models import Check, JobStatus
+from arena.models import Check, JobStatus, Ladder
 from arena.recorder import recording
 from arena.schedule import leases
 from engine import reporting
@@ -122,6 +123,37 @@ def test_what_is_no_part_of_a_bot_is_not_sent(owner: Page, site: Watched, tmp_pa
     answer = owner.request.get(site.address("/bots/tidy/versions/1.tar"))
     with tarfile.open(fileobj=io.BytesIO(answer.body())) as archive:
         assert {"bot.py", "lib/m0.py", "lib/m1.py"} <= {*archive.getnames()}
+
+
+@pytest.mark.parametrize("kind", ["folder", "archive"])
+def test_weights_are_sent_in_parts(kind: str, owner: Page, site: Watched, tmp_path: Path) -> None:
+    """As far as the ladder grants it, by the digest that the browser makes; or an archive whole."""
+    net = bytes(range(251)) * (17 * 2**20 // 251)
+    folder = tmp_path / "heavy"
+    folder.mkdir()
+    (folder / "bot.py").write_text(f"{BOT}# {kind}\n")
+    (folder / "net.bin").write_bytes(net)
+    with site.database.begin() as session:
+        session.execute(sa.update(Ladder).where(Ladder.name == "ladder-0").values(bundle_bytes=0))
+    owner.goto(site.address("/submit?ladder=ladder-0"))
+    owner.locator("input[name=folder]").set_input_files(folder)
+    expect(owner.locator("#chosen")).to_have_text(re.compile("too large: 17.0 MiB.*16 MiB are"))
+    with site.database.begin() as session:
+        granted = sa.update(Ladder).where(Ladder.name == "ladder-0").values(bundle_bytes=2**29)
+        session.execute(granted)
+    owner.goto(site.address("/submit?ladder=ladder-0"))
+    if kind == "folder":
+        owner.locator("input[name=folder]").set_input_files(folder)
+    else:
+        with tarfile.open(tmp_path / "heavy.tar", "w") as archive:
+            archive.add(folder, "heavy")
+        owner.locator("input[name=file]").set_input_files(tmp_path / "heavy.tar")
+    owner.locator("[name=name]").fill(f"heavy-{kind}")
+    owner.get_by_role("button", name="Check and enter it").click()
+    expect(owner).to_have_url(re.compile(r"/checks/\d+$"))
+    answer = owner.request.get(site.address(f"/bots/heavy-{kind}/versions/1.tar"))
+    with tarfile.open(fileobj=io.BytesIO(answer.body())) as archive:
+        assert archive.extractfile("net.bin").read() == net
 
 
 def test_too_many_files_are_told_before_they_are_sent(

@@ -16,8 +16,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from workers.archives import MAX_BYTES, MAX_FILES, MAX_MEMBERS, BundleError, collect
+from workers.archives import MAX_BYTES, MAX_MEMBERS, BundleError, collect
 from workers.bundles import pack
+from workers.files import MAX_FILES
 
 BOT = b'print("ready a")\n'
 FILES = {"bot.py": BOT, "lib/deep/own.py": b"GAME = 1\n", "data.bin": bytes(range(256))}
@@ -365,7 +366,7 @@ def test_folder_with_odd_things(kind: str, tmp_path: Path) -> None:
 def test_a_pipe_is_no_bot(tmp_path: Path) -> None:
     """It is refused as it stands, and nobody waits for what comes through it."""
     os.mkfifo(tmp_path / "bot.py")
-    with pytest.raises(BundleError, match=r"bot\.py is no plain file"):
+    with pytest.raises(BundleError, match=r"'bot\.py' is no plain file"):
         pack(tmp_path / "bot.py")
 
 

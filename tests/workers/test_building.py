@@ -21,6 +21,7 @@ from tests.requirements import need
 from workers import bundles
 from workers.building import BuildError, StartableBot, prepare, toolchain
 from workers.languages import LanguageError, language_named
+from workers.large_files import MIB
 from workers.launches import Launch, programs_of
 from workers.limits import Limits
 from workers.program import BoxError
@@ -339,3 +340,30 @@ def test_a_program_for_another_processor(prepared: Prepare) -> None:
         prepared({"player": header})
     if os.uname().machine == "x86_64":
         assert prepared({"player": header.replace(chr(number), chr(62))})
+
+
+def test_a_build_sees_no_large_files_and_the_bot_does(
+    sandbox_at: Callable[[str], Sandbox], tmp_path: Path
+) -> None:
+    """They stand beside what was built, as links to what the worker keeps; none is made anew."""
+    box = sandbox_at("good")
+    folder = tmp_path / "heavy"
+    folder.mkdir()
+    net = b"weights " * (17 * MIB // 8)
+    (folder / "net.bin").write_bytes(net)
+    (folder / "player.sh").write_text("#!/bin/sh\n")
+    script = "ls > seen; cp player.sh player"
+    for build, words in ((script, ""), (f"{script}; echo > net.bin", "made 'net.bin', which")):
+        (folder / "bot.toml").write_text(f'run = "./player"\nbuild = "{build}"\n')
+        bundle = bundles.pack(folder, max_bytes=64 * MIB)
+        stored = bundles.store(tmp_path / "stored", bundle)
+        unpacked = bundles.unpack(stored, bundle.digest, box.bundles, box.kept)
+        if words:
+            with pytest.raises(BuildError, match=words):
+                prepare(box, unpacked, bundle.digest)
+            continue
+        for _ in range(2):  # the second time from the cache
+            found = prepare(box, unpacked, bundle.digest)
+            assert (found.folder / "seen").read_text().split() == ["bot.toml", "player.sh", "seen"]
+            assert (found.folder / "net.bin").samefile(unpacked / "net.bin")
+        assert found.build_seconds == 0

@@ -29,6 +29,7 @@ from tests.requirements import need
 from tests.workers.test_building import BOTS, need_language
 from workers import bundles, tasks
 from workers.app import app
+from workers.program import BoxError
 from workers.progress import ProgressTeller, Reports
 
 MIB = 1 << 20
@@ -281,3 +282,17 @@ def test_a_mistake_of_ours_is_told_at_once(tmp_path: Path, monkeypatch: pytest.M
 def test_who_fails_again_and_again_takes_jobs_more_slowly(failures: int, seconds: float) -> None:
     """A second after the second failure in a row, then twice as long each time, up to a minute."""
     assert tasks.pause_seconds(failures) == seconds
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [("", 8 << 30), ("8", 8 << 30), ("0.5", 1 << 29), ("0", 0)],
+)
+def test_how_much_a_worker_keeps_is_said_in_gib(text: str, size: int) -> None:
+    assert tasks.kept_bytes(text) == size
+
+
+@pytest.mark.parametrize("text", ["x", "-1", "nan", "inf", "1e10", "8G"])
+def test_what_is_no_size_is_refused_at_the_start(text: str) -> None:
+    with pytest.raises(BoxError, match=r"ARENA_CACHE_GIB=.* is no number of GiB, such as 8"):
+        tasks.kept_bytes(text)

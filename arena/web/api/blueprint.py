@@ -19,13 +19,14 @@ from arena.web.api import (
     deeds,
     games,
     ladders,
+    large_files,
     sittings,
     strength,
     submissions,
     tournaments,
     workers,
 )
-from arena.web.api.specification import JSON, document, read_body
+from arena.web.api.specification import JSON, OCTETS, document, read_body
 from arena.web.identity import access_of, keep_to_itself
 
 PARTS = (
@@ -33,6 +34,7 @@ PARTS = (
     ladders,
     bots,
     submissions,
+    large_files,
     games,
     tournaments,
     strength,
@@ -110,6 +112,8 @@ def _command(method: str, path: str, operation: Mapping[str, Any]) -> str:
         words.append(f"--json '{jsons.dumps(_example(body[JSON]['schema']))}'")
     if "multipart/form-data" in body:
         words.append("-F file=@mybot.py -F ladder=LADDER")
+    if OCTETS in body:
+        words.append(f"-H 'Content-Type: {OCTETS}' --data-binary @PART".replace("'", '"'))
     if method == "patch" or (method == "post" and not body):
         words.append(f"-X {method.upper()}")
     place = re.sub(r"{(\w+)}", lambda found: found[1].upper(), path)

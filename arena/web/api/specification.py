@@ -29,7 +29,7 @@ from arena.web.identity import needs
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-JSON = "application/json"
+JSON, OCTETS = "application/json", "application/octet-stream"
 
 
 def _refuse(_request: Request, _answer: object, error: Exception | None, *_: object) -> None:
@@ -120,6 +120,8 @@ specification = SpecTree(
 )
 MEDIA: dict[str, str] = {}
 """The media types of operations that answer no JSON, by their names."""
+BODIES: dict[str, str] = {}
+"""The media types of what operations take that is neither JSON nor a form, by their names."""
 
 
 def operation(
@@ -132,6 +134,7 @@ def operation(
     errors: Iterable[int] = (),
     name: str = "",
     media: str = JSON,
+    takes: str = "",
 ) -> Callable[[F], F]:
     """Marks a view as an operation of the API.
 
@@ -142,20 +145,23 @@ def operation(
         errors: statuses of refusals besides those that follow from what it takes.
         name: what it is called; by default as its function.
         media: the media type of an answer that is no JSON.
+        takes: the media type of a body that is neither JSON nor a form, and is read by the view.
     """
 
     def mark(view: F) -> F:
-        takes = inspect.signature(view).parameters
+        given = inspect.signature(view).parameters
         refusals = {*errors}
         if scope:
             refusals |= {401, 403}
-        if {"json", "form"} & set(takes):
+        if {"json", "form"} & set(given):
             refusals |= {400, 413, 415}
-        if set(takes) - {"query", "json", "form"}:
+        if set(given) - {"query", "json", "form"}:
             refusals.add(404)
         called = name or view.__name__
         if media != JSON:
             MEDIA[called] = media
+        if takes:
+            BODIES[called] = takes
         checked = specification.validate(
             resp=Response(
                 **{f"HTTP_{status}": answer},
@@ -251,6 +257,10 @@ def _document() -> dict[str, Any]:
             if one["operationId"] in MEDIA:
                 media = MEDIA[one["operationId"]]
                 one["responses"]["200"]["content"] = {media: {"schema": {"type": "string"}}}
+            if one["operationId"] in BODIES:
+                bytes_ = {"schema": {"type": "string", "format": "binary"}}
+                content = {BODIES[one["operationId"]]: bytes_}
+                one["requestBody"] = {"content": content, "required": True}
             # What no view says itself: to who reads that nothing is new, to who changes that it
             # is too often.
             if method == "get":

@@ -64,7 +64,7 @@ def submit_bot(form: Submission) -> tuple[CheckShape, int, dict[str, str]]:
     with reading() as session:
         ladder = find_ladder(session, form.ladder)
     terms = StrengthTerms.from_json(form.model_dump()) if form.test_first else None
-    taken = uploads.take_files(request.files.getlist("file"))
+    taken = uploads.take_files(request.files.getlist("file"), ladder)
     name = form.name or taken.name
     number = uploads.store(name, taken, ladder, form.note, test_first=terms)
     with reading() as session:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import sqlalchemy as sa
 from pydantic import Field
 
+from arena.bots import quota
 from arena.bots.sharing import belongs_to
 from arena.models import Bot, Role, Scope
 from arena.web.api.shapes import Shape
@@ -31,6 +32,10 @@ class AccountShape(Shape):
     role: Role
     scopes: list[Scope] = Field(description="What may be done with this token.")
     bots: list[str]
+    stored_bytes: int = Field(
+        description="What is stored of your bots' files and of those that you send, each once."
+    )
+    quota_bytes: int = Field(description="How much may be.")
 
 
 @operation("GET /workers", WorkerList, tag=TAG)
@@ -56,4 +61,12 @@ def get_account() -> AccountShape:
     with reading() as session:
         names = sa.select(Bot.name).where(belongs_to(who.id))
         bots = list(session.scalars(names.order_by(sa.func.lower(Bot.name))))
-    return AccountShape(name=who.name, role=who.role, scopes=sorted(who.scopes), bots=bots)
+        stored = quota.stored_bytes(session, who.id)
+    return AccountShape(
+        name=who.name,
+        role=who.role,
+        scopes=sorted(who.scopes),
+        bots=bots,
+        stored_bytes=stored,
+        quota_bytes=settings().quota_bytes,
+    )

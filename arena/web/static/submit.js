@@ -1,5 +1,5 @@
-// Says what was chosen, and that it is too large, before anything is sent; and sends of a folder
-// only what the server would take in.
+// Says what was chosen, and that it is too large, before anything is sent; sends of a folder only
+// what the server would take in, and what is more than one request may bring in parts before.
 "use strict";
 const MIB = 2 ** 20;
 const counted = (files) => files.length === 1 ? "1 file" : `${files.length} files`;
@@ -40,20 +40,25 @@ document.addEventListener("DOMContentLoaded", () => {
   const [file, folder] = [form.elements.file, form.elements.folder];
   const chosen = document.getElementById("chosen");
   const button = form.querySelector("button[type=submit]");
-  const largest = Number(form.dataset.largest);
+  const atOnce = Number(form.dataset.largest);
+  const granted = JSON.parse(form.dataset.granted);
+  const bar = form.querySelector("progress");
+  let sent = new Map();
   const mostFiles = Number(form.dataset.mostFiles);
   const look = (event) => {
-    if (event.target.files.length) (event.target === file ? folder : file).value = "";
+    sent = new Map();
+    if (event.target.files?.length) (event.target === file ? folder : file).value = "";
     const kept = wanted([...folder.files], form.dataset);
     const files = [...file.files, ...kept];
     const bytes = total(files);
     const many = files.length > mostFiles;
+    const largest = Math.max(atOnce, granted[form.elements.ladder.value] || 0);
     const large = many || bytes > largest || (folder.files.length && !kept.length);
     const where = fullest(kept, many ? () => 1 : (one) => one.size);
     const inside = where ? `, most of ${many ? "them" : "it"} in ${where}` : "";
     const left = folder.files.length - kept.length;
     chosen.className = large ? "lost" : "faint";
-    chosen.textContent = !event.target.files.length ? ""
+    chosen.textContent = !files.length && !folder.files.length ? ""
       : !files.length ? "No file of this folder belongs to a bot."
       : many ? `These are too many: ${counted(files)}${inside}, and ${mostFiles} are allowed.`
       : large ? `This is too large: ${sized(bytes)}${inside}, and ${(largest / MIB).toFixed(0)} MiB are allowed.`
@@ -63,12 +68,42 @@ document.addEventListener("DOMContentLoaded", () => {
     const name = files.length && (files[0].webkitRelativePath.split("/")[0] || files[0].name);
     form.elements.name.placeholder = name ? name.replace(/(\.tar)?\.\w+$/, "") : "";
   };
+  const pathOf = (one) => one.webkitRelativePath || one.name;
   form.addEventListener("formdata", ({formData}) => {
+    for (const [one, digest] of sent) formData.append("sent", `${digest} ${pathOf(one)}`);
+    if (sent.has(file.files[0])) formData.delete("file");
     if (!folder.files.length) return;
     formData.delete("folder");
     for (const one of wanted([...folder.files], form.dataset)) {
-      formData.append("folder", one, one.webkitRelativePath);
+      if (!sent.has(one)) formData.append("folder", one, one.webkitRelativePath);
     }
+  });
+  form.addEventListener("submit", async (event) => {
+    const files = [...file.files, ...wanted([...folder.files], form.dataset)];
+    if (total(files) <= atOnce || sent.size) return;
+    event.preventDefault();
+    const large = files.filter((one) => one.size > MIB);
+    const whole = total(large);
+    let done = 0;
+    button.disabled = true;
+    bar.hidden = false;
+    try {
+      for (const one of large) {
+        sent.set(one, await sendFile(one, form.elements.csrf_token.value, (doing, now) => {
+          bar.value = (done + now) / whole;
+          chosen.textContent = `${doing} ${one.name}: ${sized(done + now)} of ${sized(whole)}`;
+        }));
+        done += one.size;
+      }
+      form.submit();
+    } catch (error) {
+      sent = new Map();
+      chosen.className = "lost";
+      chosen.textContent = error instanceof Refused ? error.message
+        : `This was cut off (${error.message}); send it again, and it goes on from there.`;
+    }
+    bar.hidden = true;
+    button.disabled = false;
   });
   // The whole frame takes what is dropped; browsers let only the field itself take a folder.
   const frame = file.closest(".drop");
@@ -89,4 +124,5 @@ document.addEventListener("DOMContentLoaded", () => {
   });
   file.addEventListener("change", look);
   folder.addEventListener("change", look);
+  form.elements.ladder.addEventListener("change", look);
 });

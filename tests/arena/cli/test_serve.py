@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from arena.bots.intake import Sender
 from arena.cli.serve import BundleIntake
 from tests.arena.running import environment, free_port, until
 
@@ -73,5 +74,6 @@ def test_what_a_killed_upload_left_is_swept(tmp_path: Path) -> None:
     for name, hours in ((".new-old", 25), (".new-young", 23), ("0" * 64, 1000)):
         (store / name).touch()
         os.utime(store / name, (time.time() - hours * 3600,) * 2)
-    taken = BundleIntake(store)(bot)
+    sender = Sender(0, lambda _: None, lambda _: None)
+    taken = BundleIntake(store)(bot, sender)
     assert {file.name for file in store.iterdir()} == {".new-young", "0" * 64, taken.digest}

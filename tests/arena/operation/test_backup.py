@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import tarfile
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ import sqlalchemy as sa
 
 from arena.ground.config import Settings
 from arena.ground.db import Database
-from arena.models import Base, BotVersion, Competition, User
+from arena.models import Base, BotVersion, Competition, LargeFile, SentFile, User
 from arena.operation.backup import BackupError, restore_backup, write_backup
 from arena.operation.supervisor import is_running
 from arena.recorder.rebuild import rebuild
@@ -22,6 +23,8 @@ from tests.arena.simulator import CALM, Simulation
 
 CONTENT = b"a bot"
 DIGEST = hashlib.sha256(CONTENT).hexdigest()
+NET = b"weights" * 200_000
+LARGE = hashlib.sha256(NET).hexdigest()
 
 
 def quiet(_: str) -> None:
@@ -41,6 +44,12 @@ def lived(database: Database, tmp_path: Path) -> Settings:
     (settings.bundles / DIGEST).write_bytes(CONTENT)
     with database.begin() as session:
         session.execute(sa.update(BotVersion).values(digest=DIGEST))
+        session.add(LargeFile(bundle=DIGEST, digest=LARGE, size=len(NET)))
+        somebody = session.scalars(sa.select(User.id).limit(1)).one()
+        now = datetime.now(UTC)
+        session.add(SentFile(user_id=somebody, digest="0" * 64, size=5, used=now))
+    (settings.bundles / LARGE).write_bytes(NET)
+    (settings.bundles / f".new-{somebody}-{'0' * 64}").write_bytes(b"half")
     return settings
 
 
@@ -65,6 +74,11 @@ def rows(database: Database) -> dict[str, list[tuple[object, ...]]]:
         }
 
 
+def kept(database: Database) -> dict[str, list[tuple[object, ...]]]:
+    """All that a backup keeps of it: what people are sending at this moment they send again."""
+    return {**rows(database), "sent_file": []}
+
+
 def nulls(database: Database) -> int:
     """Matches without progress, as the database itself sees it."""
     with database.read() as session:
@@ -85,9 +99,10 @@ def test_a_restored_arena_is_the_same(
     restore_backup(file, settings, quiet)
     restored = Database(settings.database_url)
     try:
-        assert rows(restored) == rows(database)
+        assert rows(restored) == kept(database)
         assert nulls(restored) == nulls(database) > 0
-        assert (settings.bundles / DIGEST).read_bytes() == CONTENT
+        stored = {path.name: path.read_bytes() for path in settings.bundles.iterdir()}
+        assert stored == {DIGEST: CONTENT, LARGE: NET}
         with restored.begin() as session:
             for competition in session.scalars(sa.select(Competition)).all():
                 assert competition.games > 0
@@ -139,7 +154,7 @@ def test_two_commands_do_not_use_one_place(
     assert (settings.bundles / DIGEST).read_bytes() == CONTENT
     assert not is_running(settings)
     restored = Database(settings.database_url)
-    assert rows(restored) == rows(database)
+    assert rows(restored) == kept(database)
     restored.close()
 
 
@@ -168,6 +183,7 @@ def test_what_is_no_backup_is_refused(database: Database, lived: Settings, tmp_p
         "table user is not as it was": _with(data, name, b"Q"),
         "digests.json can't be read": _with(data, members["digests.json"].offset_data, b"]"),
         "bundle .* is damaged": data.replace(CONTENT, b"A BOT"),
+        "bundle .* damaged": data.replace(NET[:7000], NET[7000:14000][::-1], 1),
         "of which release": data.replace(b'{"format"', b'{"farmot"', 1),
         "table bot, row 1": _with(data, members["tables/bot"].offset_data, b"]"),
         "table user, row 1": _with(data, members["tables/user"].offset_data, b"\xff"),
@@ -185,7 +201,7 @@ def test_what_is_no_backup_is_refused(database: Database, lived: Settings, tmp_p
             restore_backup(file, settings, quiet)
         restore_backup(whole, settings, quiet)
         restored = Database(settings.database_url)
-        assert rows(restored) == rows(database), words
+        assert rows(restored) == kept(database), words
         restored.close()
 
 

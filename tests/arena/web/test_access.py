@@ -19,7 +19,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from arena.audit import ARENA
-from arena.bots.intake import Intake, TakenIn
+from arena.bots.intake import Intake, Sender, TakenIn
 from arena.ground.config import Settings
 from arena.ground.db import Database
 from arena.models import Bot, BotVersion, Check, Entrant, Ladder, Role, Scope, User
@@ -54,6 +54,7 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ("POST", "operation.readmit"): ("/operator/workers/readmit", (401, 403, 403, 422, 422)),
     ("POST", "operation.forget"): ("/operator/workers/forget", (401, 403, 403, 422, 422)),
     ("GET", "bundles.fetch"): ("/bundles/{digest}?token=none", (403,) * 5),
+    ("GET", "bundles.fetch_large"): ("/bundles/{digest}/{digest}?token=none", (403,) * 5),
     ("GET", "pages.front"): ("/", ALL),
     ("GET", "ladders.leaderboard"): ("/ladders/ladder-0", ALL),
     ("GET", "ladders.leaderboard_json"): ("/ladders/ladder-0.json", ALL),
@@ -221,6 +222,12 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ),
     ("GET", "api.list_checks"): ("/api/v1/bots/bot-0/checks", API_OWNERS),
     # A form is no JSON (415); a change without a form's secret or a token is refused (400).
+    ("POST", "api.begin_file"): ("/api/v1/large-files", (401, 415, 415, 415, 415)),
+    ("GET", "api.get_file"): ("/api/v1/large-files/{digest}", (401, 404, 404, 404, 404)),
+    ("PATCH", "api.send_part"): (  # by a session, without the secret of a form
+        "/api/v1/large-files/{digest}?offset=0",
+        (401, 400, 400, 400, 400),
+    ),
     ("POST", "api.submit_bot"): ("/api/v1/submissions", (401, 415, 415, 415, 415)),
     ("POST", "api.enter_bot"): ("/api/v1/bots/bot-0/enter", (401, 415, 415, 415, 415)),
     ("POST", "api.retire_bot"): ("/api/v1/bots/bot-0/retire", (401, 415, 415, 415, 415)),
@@ -282,7 +289,7 @@ class NoIntake:
     left_out = frozenset[str]()
     left_out_with = frozenset[str]()
 
-    def __call__(self, path: Path) -> TakenIn:
+    def __call__(self, path: Path, _: Sender) -> TakenIn:
         raise AssertionError(path)
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
+import http.client
 import json
 import threading
 import time
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler, HTTPServer, ThreadingHTTPServer
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,10 +15,17 @@ import pytest
 import sqlalchemy as sa
 
 from arena.bots.submissions import enter
+from arena.cli import sending
+from arena.cli.client import RemoteArena, ServerFault
+from arena.ground.config import Settings
 from arena.ground.db import Database
-from arena.models import Build, Check, JobStatus
+from arena.models import Bot, BotVersion, Build, Check, JobStatus, Ladder
+from arena.signing import bundle_location
 from tests.arena.cli.remote.conftest import Arena
 from tests.arena.web.signing_in import now
+from workers.bundles import unpack
+from workers.kept_files import KeptFiles
+from workers.large_files import Large
 
 
 class Checker(threading.Thread):
@@ -167,3 +176,109 @@ def test_submit_waits_for_a_server_that_is_away(
     assert (code, "mine v1 passed its check" in said) == (0, True), errors
     assert errors.count("can't do it: not now; asking again\n") == 1
     assert errors.count("can't do it: status 502; asking again\n") == 1
+
+
+NET = b"weights " * (21 * (1 << 20) // 8)
+
+
+class CuttingProxy(threading.Thread):
+    """Passes requests on to an arena, but for every second part of a file, which it cuts off."""
+
+    def __init__(self, target: str) -> None:
+        super().__init__(daemon=True)
+        seen: list[int] = []
+        host = target.removeprefix("http://")
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+                if self.command == "PATCH":
+                    seen.append(len(body))
+                    if len(seen) % 2:
+                        self.close_connection = True
+                        return  # nothing is answered
+                there = http.client.HTTPConnection(host)
+                there.request(self.command, self.path, body, dict(self.headers))
+                answer = there.getresponse()
+                content = answer.read()
+                self.send_response(answer.status)
+                self.send_header("Content-Length", str(len(content)))
+                self.end_headers()
+                # Of every second part that came, the answer is lost.
+                if self.command != "PATCH" or len(seen) % 4:
+                    self.wfile.write(content)
+                there.close()
+
+            do_POST = do_PATCH = do_GET
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        self.parts = seen
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+
+    def run(self) -> None:
+        self.server.serve_forever(0.01)
+
+
+def test_weights_are_sent_in_parts_through_cuts(
+    owner: Arena, site: SimpleNamespace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each part again until it has come, told as it goes; for a new version they are not sent."""
+    monkeypatch.setattr(sending, "PAUSES", (0.0, 0.0, 0.0))
+    monkeypatch.setenv("ARENA_TOKEN", site.tokens["owner"])  # for the address of the proxy, too
+    folder = tmp_path / "heavy"
+    folder.mkdir()
+    (folder / "bot.py").write_text("print('ready')\n")
+    (folder / "net.bin").write_bytes(NET)
+    given = ("submit", str(folder), "--ladder", site.ladder)
+    code, _, err = owner(*given)
+    assert code == 2
+    assert "bytes, and ladder-0 takes at most 16777216" in err
+    assert not (site.folder / "bundles" / hashlib.sha256(NET).hexdigest()).exists()
+    with site.database.begin() as session:
+        session.execute(sa.update(Ladder).values(bundle_bytes=1 << 29))
+    proxy = CuttingProxy(site.url)
+    proxy.start()
+    try:
+        code, out, err = owner(*given, "--server", proxy.url)
+        assert code == 0, err
+        assert "heavy v1 was taken in" in out
+        assert "of 21 MiB" in err
+        assert "trying again" in err
+        stored = site.folder / "bundles" / hashlib.sha256(NET).hexdigest()
+        assert stored.read_bytes() == NET
+        sent = len(proxy.parts)
+        (folder / "bot.py").write_text("print('ready')  # better\n")
+        code, out, err = owner(*given, "--server", proxy.url)
+        assert (code, len(proxy.parts)) == (0, sent), err
+        assert "heavy v2 was taken in" in out
+        # A worker elsewhere is given the bundle's address alone.
+        with site.database.begin() as session:
+            versions = sa.select(BotVersion).join(Bot).where(Bot.name == "heavy")
+            version = session.scalars(versions.order_by(BotVersion.number.desc())).first()
+            address = bundle_location(session, Settings(public_url=site.url), version.digest, now())
+        (tmp_path / "large").mkdir()
+        kept = KeptFiles(tmp_path / "large", ())
+        unpacked = unpack(address, version.digest, tmp_path / "cache", kept)
+        assert (unpacked / "net.bin").read_bytes() == NET
+    finally:
+        proxy.server.shutdown()
+        proxy.server.server_close()
+        with site.database.begin() as session:
+            session.execute(sa.update(Ladder).values(bundle_bytes=1 << 24))
+
+
+@pytest.mark.parametrize("tries", [0, 2])
+def test_a_server_that_stays_away_is_given_up(
+    tries: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With what to do."""
+    monkeypatch.setattr(sending, "PAUSES", (0.0,) * tries)
+    (tmp_path / "net").write_bytes(NET)
+    large = Large("0" * 64, len(NET), tmp_path / "net")
+    there = RemoteArena("http://127.0.0.1:1", None)
+    begun = {"received": 5, "size": len(NET), "part_bytes": 1 << 20}
+    with pytest.raises(ServerFault, match="1 of 21 MiB of a large file have come: do it again"):
+        sending._send_part(there, large, begun)

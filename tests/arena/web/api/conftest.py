@@ -12,7 +12,7 @@ from arena.audit import ARENA
 from arena.cli.serve import BundleIntake
 from arena.competitions import books
 from arena.ground.config import Settings
-from arena.models import SCOPES, Bot, BotVersion, Check, Ladder, Role, User
+from arena.models import SCOPES, Bot, BotVersion, Check, Ladder, Role, SentFile, User
 from arena.people.accounts import add_token
 from arena.sittings import Person, Wish, begin
 from arena.web.app import create_app
@@ -63,6 +63,9 @@ def arena(
             wish = Wish(puzzle, 0, (), False, "form", 5)
             begun = begin(session, Person(owner.name, owner.id), wish, now(), most_open=1)
             numbers["sitting"] = begun.id
+            numbers["digest"] = "0" * 64
+            sent = SentFile(user_id=owner.id, digest=numbers["digest"], size=2**21, used=now())
+            session.add(sent)
         found = Settings(data=folder, database=database.url)
         app = create_app(found, BundleIntake(found.bundles))
         app.testing = True

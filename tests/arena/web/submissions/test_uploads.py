@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from flask import Flask
 
 from arena import audit
-from arena.bots.intake import TakenIn
+from arena.bots.intake import Sender, TakenIn
 from arena.ground.config import Settings
 from arena.ground.db import Database
 from arena.models import BotVersion, Check, Ladder, Scope
@@ -33,7 +33,7 @@ class FullIntake:
     left_out = frozenset[str]()
     left_out_with = frozenset[str]()
 
-    def __call__(self, path: Path) -> TakenIn:
+    def __call__(self, path: Path, _: Sender) -> TakenIn:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
 
 
@@ -131,7 +131,10 @@ def test_what_is_too_large_is_refused_before_it_is_read(ada: Browser, app: Flask
     kind = {"content_type": "multipart/form-data; boundary=x"}
     large = ada.client.post("/submit", data=b"x" * 22_000_000, **kind)
     assert large.status_code == 413
-    assert "This is too large: a bot may have 1000 files, of 16 MiB together." in large.text
+    assert (
+        "a bot may have 1000 files, of 16 MiB together; more, where a ladder grants it, is sent by "
+        "arena submit" in large.text
+    )
     assert Browser(app).client.post("/submit", data={"note": "x" * 400_000}).status_code == 401
     for address in ("/account/tokens", "/bots/mine/settings"):
         refused = ada.client.post(address, data={"name": "x" * 600_000})

@@ -1,0 +1,73 @@
+"""How many bytes of each person's the arena stores, and may.
+
+What counts is easy to say: each file once, whichever of the person's bots and versions have it.
+Those are the bundles of the versions of the bots that the person owns, their large files, and the
+large files that the person sends or has sent and no bot has yet. What several people have is
+stored once, and counts for each of them, so that nobody's room depends on what others do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from arena.ground.locks import locking
+from arena.ground.refusals import Refusal
+from arena.models import Bot, BotVersion, LargeFile, SentFile, User
+
+
+def stored_bytes(session: Session, user_id: int) -> int:
+    """What is stored of a person's."""
+    bundles = (
+        sa.select(BotVersion.digest, sa.func.max(BotVersion.size))
+        .join(Bot, Bot.id == BotVersion.bot_id)
+        .where(Bot.owner_id == user_id)
+        .group_by(BotVersion.digest)
+    )
+    whole: dict[str, int] = {row[0]: row[1] for row in session.execute(bundles)}
+    of_bundles = sa.select(LargeFile.digest, LargeFile.size).where(
+        LargeFile.bundle.in_(bundles.with_only_columns(BotVersion.digest))
+    )
+    sent = sa.select(SentFile.digest, SentFile.size).where(SentFile.user_id == user_id)
+    in_bundles = session.execute(of_bundles).all()
+    large: dict[str, int] = {row[0]: row[1] for row in (*in_bundles, *session.execute(sent))}
+    beside: int = sum(row[1] for row in in_bundles)
+    tars: int = sum(whole.values()) - beside
+    return tars + sum(large.values())
+
+
+def lock_people(session: Session, user_ids: Collection[int]) -> None:
+    """Lets nobody else store anything for these people until this transaction ends."""
+    wanted = sa.select(User).where(User.id.in_(user_ids))
+    session.scalars(locking(wanted, User, anew=True)).all()
+
+
+def demand_room(session: Session, user_id: int, more: int, most: int) -> None:
+    """Refuses what would be more than a person may have stored.
+
+    Args:
+        more: bytes that are to be stored besides, of a person who is locked.
+
+    Raises:
+        Refusal: it is too much; says what there is, and what to do.
+    """
+    stored = stored_bytes(session, user_id)
+    if more and stored + more > most:
+        raise Refusal(refusal(stored, more, most))
+
+
+def refusal(stored: int, more: int, most: int) -> str:
+    """Why there is no room for so many bytes more."""
+    left = max(0, most - stored)
+    return (
+        f"this needs {in_mib(more)} more, and of the {in_mib(most)} that you may have stored here "
+        f"{in_mib(left)} are left: files that you have sent count once, so use them again, or ask "
+        "the arena's operator for more"
+    )
+
+
+def in_mib(size: int) -> str:
+    """Bytes for people."""
+    return f"{size / 2**20:.1f} MiB"
