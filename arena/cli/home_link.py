@@ -113,7 +113,7 @@ class HomeLink:
                 self._connect()
                 pause = SHORTEST_PAUSE
                 self._hear()
-            except BrokenError as error:
+            except (BrokenError, LinkError, ServerFault) as error:
                 if self._closed.is_set():
                     return
                 seconds = pause * random.uniform(0.5, 1.0)
