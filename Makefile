@@ -8,7 +8,7 @@ PEERS := .venv-peers
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup up test cover check fmt perft simulate drill cluster load crowd endure playthroughs bench bench-peers clean
+.PHONY: help setup up test cover check fmt perft simulate drill cluster far load crowd endure playthroughs bench bench-peers clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -57,6 +57,9 @@ drill: setup  ## a tournament through every failure, for DRILL_SECONDS by the pl
 
 cluster: setup  ## the same over five hosts whose links are cut; needs root and iproute2
 	$(BIN)/python -m tests.drills.cluster
+
+far: setup  ## a bot at home behind bad networks, made by tc; needs root and iproute2
+	$(BIN)/python -m tests.drills.far_away
 
 load: setup  ## many people browse and submit while matches are played, for LOAD_SECONDS
 	$(BIN)/python -m tests.drills.load

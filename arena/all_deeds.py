@@ -11,6 +11,7 @@ from arena.bots.bot_deeds import (
     UnshareBot,
     WithdrawBot,
 )
+from arena.bots.home_deeds import ConnectBot
 from arena.competitions.book_deeds import AddBook, RemoveBook
 from arena.competitions.ladder_deeds import ChangeLadder, CreateLadder
 from arena.competitions.strength_deeds import CloneTest, CreateTest, ExtendTest, StopTest
@@ -47,6 +48,7 @@ DEEDS: tuple[type[Deed], ...] = (
     ExtendTest,
     CloneTest,
     EnterBot,
+    ConnectBot,
     RetireBot,
     WithdrawBot,
     ChangeBot,

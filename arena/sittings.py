@@ -23,6 +23,7 @@ from arena.ground.config import Settings
 from arena.ground.db import count_rows
 from arena.ground.refusals import Refusal
 from arena.models import (
+    AT_HOME,
     Bot,
     BotVersion,
     CompetitionState,
@@ -132,6 +133,7 @@ def _active(
             Ladder.game == ladder.game,
             Entrant.state == EntrantState.ACTIVE,
             BotVersion.status == VersionStatus.READY,
+            BotVersion.language != AT_HOME,
             which,
         )
         .order_by(order, Entrant.id)

@@ -174,7 +174,7 @@ class PipeChannel:
         """
         program = self.program
         unsent = request.encode("ascii")
-        watch = Stopwatch(program, limit, self._charged_us)
+        watch = program.watch(limit, self._charged_us)
         unsent = self._write(unsent)
         program.thaw()
         while (line := self._line()) is None:
@@ -221,7 +221,7 @@ class PipeChannel:
         watch: Stopwatch | None = None
         pauses = iter(STOP_PAUSES)
         while not self.program.stands():
-            watch = watch or Stopwatch(self.program, limit)
+            watch = watch or self.program.watch(limit)
             if watch.lap():
                 self.program.look()
                 if words := watch.overrun():

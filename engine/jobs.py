@@ -39,6 +39,8 @@ MATCHES_QUEUE = "matches"
 """Jobs of games that come with the engine; those of others have queues of their own beside it."""
 SEVERAL = "+processes"
 """What is added to a queue's name for jobs that grant several processes."""
+HOME_QUEUE = f"{MATCHES_QUEUE}+home"
+"""Jobs with a bot at home in them, whatever is played."""
 RESULTS_QUEUE = "results"
 
 MOST_PROCESSES = 64
@@ -114,18 +116,23 @@ def _number(value: Any, name: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class BotFiles:
-    """Where a bot's bundle is, and what it must be."""
+    """Where a bot's bundle is, and what it must be; of a bot at home only by what it is known."""
 
     digest: str
     location: str
     """A path on one machine, an address on many."""
+    at_home: int | None = None
+    """The number of the version, if it is a bot at home, which has no bundle."""
 
     def to_json(self) -> dict[str, Any]:
-        return {"digest": self.digest, "location": self.location}
+        files: dict[str, Any] = {"digest": self.digest, "location": self.location}
+        return files if self.at_home is None else {**files, "at_home": self.at_home}
 
     @classmethod
     def from_json(cls, data: Any) -> BotFiles:
-        return cls(str(data["digest"]), str(data["location"]))
+        at_home = data.get("at_home")
+        known = None if at_home is None else int(at_home)
+        return cls(str(data["digest"]), str(data["location"]), known)
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,6 +244,11 @@ class MoveJob:
 
 
 AnyJob = Job | MoveJob
+
+
+def is_at_home(job: AnyJob) -> bool:
+    """Whether a bot at home is in it, which a home worker alone can ask."""
+    return isinstance(job, Job) and any(bot.at_home is not None for bot in job.bots)
 
 
 def variant_of(job: AnyJob) -> Variant:

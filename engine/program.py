@@ -20,8 +20,10 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Protocol
 
+from engine.clock import Limit
 from engine.player import CrashError, VoidGameError
 from engine.process_tree import MARK, descendants, end_all, marked, members
+from engine.stopwatch import Stopwatch
 from engine.threads import Standstill, stat_fields, threads_of
 
 OUR_SHORTAGES = frozenset(
@@ -52,6 +54,9 @@ class Program(Protocol):
 
     def threads(self) -> list[str]:
         """The folders below /proc of all its threads, those of each of its processes."""
+
+    def watch(self, limit: Limit, cpu_start_us: int | None = None) -> Stopwatch:
+        """What times a request to it, from now on; the arguments are those of `Stopwatch`."""
 
     def freeze(self) -> None:
         """Stops it from running, as soon as its threads take notice."""
@@ -176,6 +181,9 @@ class PlainProgram:
 
     def threads(self) -> list[str]:
         return threads_of(self.pid)
+
+    def watch(self, limit: Limit, cpu_start_us: int | None = None) -> Stopwatch:
+        return Stopwatch(self, limit, cpu_start_us)
 
     def freeze(self) -> None:
         self._standstill.begin()

@@ -6,6 +6,7 @@ and of the kind, that a worker of ours would say.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +25,8 @@ LARGEST_COUNT = 10_000
 """The greatest number of slots, and of formats."""
 LONGEST_WORDS, MOST_LINES = 20_000, 100
 """Characters of what a finding says, and of each of its lines; and how many of these."""
+MOST_AT_HOME, MOST_GAMES_AT_HOME = 1000, 32
+"""Bots at home that are connected to a worker, and games that one takes at once."""
 LONGEST_MOVE = 1000
 LONGEST_LOG = 2**20
 """Characters of a check's log."""
@@ -50,10 +53,13 @@ class SignOfLife:
     clock: float | None = None
     """Its time, in seconds since 1970; None from a worker of a release before, which does not say.
     """
+    at_home: Mapping[int, int] | None = None
+    """Of a home worker the versions that are connected, each with how many games it takes at once;
+    None from any other."""
 
     def to_json(self) -> dict[str, Any]:
         """The sign as JSON's types."""
-        return {
+        sign: dict[str, Any] = {
             "worker": self.worker,
             "slots": self.slots,
             "isolation": self.isolation,
@@ -62,6 +68,9 @@ class SignOfLife:
             "games": None if self.games is None else list(self.games),
             "clock": self.clock,
         }
+        if self.at_home is not None:
+            sign["at_home"] = [list(one) for one in self.at_home.items()]
+        return sign
 
     @classmethod
     def from_json(cls, data: Any) -> SignOfLife:
@@ -88,9 +97,27 @@ class SignOfLife:
                 if games is None
                 else tuple(_word(one, "game", LONGEST_EDITION) for one in games),
                 clock,
+                _at_home(data.get("at_home")),
             )
         except (KeyError, TypeError, AttributeError) as error:
             raise JobError(f"no sign of life: {str(error)[:200]!r}") from None
+
+
+def _at_home(data: Any) -> Mapping[int, int] | None:
+    """The bots at home that a sign of life tells of."""
+    if data is None:
+        return None
+    if not isinstance(data, list) or len(data) > MOST_AT_HOME:
+        raise JobError(f"no sign of life: more than {MOST_AT_HOME} bots at home, or no list")
+    found: dict[int, int] = {}
+    for one in data:
+        if not (isinstance(one, list) and len(one) == 2 and all(type(n) is int for n in one)):
+            raise JobError("no sign of life: a bot at home is no version and number of games")
+        version, games = one
+        if not (0 < version < 2**31 and 0 < games <= MOST_GAMES_AT_HOME):
+            raise JobError("no sign of life: no worker has such a bot at home")
+        found[version] = games
+    return found
 
 
 LATEST = 1e11

@@ -21,10 +21,13 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from engine import threads
 from engine.clock import Limit
-from engine.program import Program
+
+if TYPE_CHECKING:
+    from engine.program import Program
 
 CHECK_MS = 20
 """How often a thinking bot's CPU clock is looked at, and what else it uses."""

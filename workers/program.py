@@ -12,8 +12,10 @@ from contextlib import suppress
 from io import FileIO
 from pathlib import Path
 
+from engine.clock import Limit
 from engine.player import VoidGameError
 from engine.program import cpu_clock, ended_within, exit_words
+from engine.stopwatch import Stopwatch
 from engine.threads import Standstill, threads_of
 from workers.bubblewrap import SCRATCH, complaint
 from workers.cgroups import Group
@@ -135,6 +137,9 @@ class BoxProgram:
             return self._whole.threads() if self._whole else threads_of(self.pid)
         except OSError:
             return []  # all have ended, and the group is gone
+
+    def watch(self, limit: Limit, cpu_start_us: int | None = None) -> Stopwatch:
+        return Stopwatch(self, limit, cpu_start_us)
 
     def freeze(self) -> None:
         self._frozen = True

@@ -8,7 +8,7 @@ import os
 import threading
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from engine import jobs, reporting
 from engine.faulty_rules import HangWatch
@@ -20,6 +20,8 @@ from workers.app import Murmur, say, worker_name
 log = logging.getLogger("workers")
 
 PROGRESS_SECONDS = 1.0
+MOST_A_SECOND = 10
+"""Words of how far they are that a process says of all its jobs together."""
 SOON_SECONDS = 0.5
 """A match that is over before is reported without a word of its beginning."""
 WAIT_SECONDS = 1.0
@@ -89,6 +91,11 @@ class ProgressTeller:
         longest_silence: seconds after which something is said though nothing is new.
     """
 
+    ends_hangs = True
+    """Whether rules that hang end this process: where it plays one match, which is theirs."""
+    _under_way: ClassVar[set[ProgressTeller]] = set()
+    """Those of this process that tell now."""
+
     def __init__(self, lease: jobs.Lease, reports: Reports, longest_silence: float) -> None:
         self._lease = lease
         self._reports = reports
@@ -115,10 +122,12 @@ class ProgressTeller:
         say(jobs.BOT_BUILT, built.to_json())
 
     def __enter__(self) -> ProgressTeller:
+        self._under_way.add(self)
         self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._under_way.discard(self)
         self._ended.set()
         self._thread.join()
 
@@ -143,6 +152,12 @@ class ProgressTeller:
         seconds = round(time.monotonic() - self._began, 3)
         return failure(self._lease, problem) | {"seconds": seconds}
 
+    @property
+    def _pause(self) -> float:
+        """Seconds between two words: those of all jobs of a process are as many as of some."""
+        seconds = max(PROGRESS_SECONDS, len(self._under_way) / MOST_A_SECOND)
+        return min(seconds, self._longest_silence)
+
     def _end_if_rules_hang(self) -> None:
         """Gives the job up with this process, which Celery replaces: nothing else ends the call."""
         for hang in self._hangs.look():
@@ -152,8 +167,9 @@ class ProgressTeller:
 
     def _tell(self) -> None:
         told, last, murmur = (0, 0, 0), time.monotonic(), Murmur(self._longest_silence)
-        while not self._ended.wait(min(PROGRESS_SECONDS, self._longest_silence)):
-            self._end_if_rules_hang()
+        while not self._ended.wait(self._pause):
+            if self.ends_hangs:
+                self._end_if_rules_hang()
             game, plies = self._said
             now = (game, len(plies), len(self.findings))
             if now == told and time.monotonic() - last < self._longest_silence:

@@ -43,7 +43,7 @@ from engine.match import Players
 from engine.process import BotProcess
 from engine.program import Program
 from engine.timers import Every
-from workers import building, bundles
+from workers import at_home, building, bundles
 from workers.app import LoginError, Murmur, app, demand_own_login, queues, say, worker_name
 from workers.building import BuildError
 from workers.cores import claimed_core
@@ -58,6 +58,8 @@ from workers.sandbox import Sandbox
 log = logging.getLogger("workers")
 
 ALIVE_SECONDS = 10.0
+SOONEST_SECONDS = 0.5
+"""Between two signs of life of which the second says something new."""
 UNUSED_SECONDS = 30 * 24 * 60 * 60
 """How long a worker keeps a bot's unpacked files that nobody uses."""
 TIDY_SECONDS = 24 * 60 * 60
@@ -152,6 +154,15 @@ _stopping = threading.Event()
 def stop(**_: Any) -> None:
     """This worker was told to end, which it does when its last matches are played."""
     _stopping.set()
+    tell_soon()
+
+
+_sooner = threading.Event()
+
+
+def tell_soon() -> None:
+    """Gives the next sign of life before its time, since it says something new."""
+    _sooner.set()
 
 
 @worker_ready.connect
@@ -176,11 +187,16 @@ def live(sender: Any, **_: Any) -> None:
             try:
                 slots = 0 if is_to_end else sign.slots
                 told = replace(sign, slots=slots, clock=time.time())
+                if home := at_home.here():
+                    told = replace(told, at_home={} if is_to_end else home.present())
                 murmur.say(jobs.WORKER_ALIVE, told.to_json())
                 tidy_if_due()
             except Exception:
                 log.exception("could not give a sign of life, or tidy")
-            (time.sleep if is_to_end else _stopping.wait)(ALIVE_SECONDS)
+            wait = time.sleep if is_to_end else _stopping.wait
+            wait(SOONEST_SECONDS)
+            (wait if is_to_end else _sooner.wait)(ALIVE_SECONDS - SOONEST_SECONDS)
+            _sooner.clear()
 
     threading.Thread(target=beat, name="alive", daemon=True).start()
 
@@ -256,6 +272,9 @@ def _do(
     try:
         with progress:
             task, report = work(job, progress)
+    except at_home.AwayError as error:
+        say(jobs.RECORD_VOID, failure(job.lease, error, is_its_own=False))
+        return
     except Exception as error:
         # What plays was checked before: if it can't be built or run now, that is our affair. So is
         # a mistake in this program, of which else nobody would hear before the lease ends.
@@ -350,7 +369,7 @@ class _Table:
 
     def _start(self, entrant: int) -> BotProcess:
         bot = self._bots[entrant]
-        return BotProcess(bot.start, allowances=bot.allowances, log_bytes=self._log_bytes)
+        return bot.player(bot.start, allowances=bot.allowances, log_bytes=self._log_bytes)
 
 
 def _check(job: jobs.Job, progress: ProgressTeller) -> Message:
@@ -374,9 +393,12 @@ def _check_on(
         return _checked(job, [finding], _build_log(error.log))
     if bot.built:
         findings.append(reporting.Finding(True, "it was built from its sources", "build"))
+    spec = job.spec
+    if job.bots[0].at_home is not None:
+        spec = replace(spec, time=replace(spec.time, charge="wall"))
     tested = Examination(
         bot.start,
-        job.spec,
+        spec,
         allowances=bot.allowances,
         log_bytes=job.grant.log_bytes,
         tells_errors=True,  # a check is for the bot's owners
@@ -415,8 +437,10 @@ class _Bot:
 
     start: Callable[[], Program]
     allowances: Allowances
-    built: bool
-    build_log: str
+    built: bool = False
+    build_log: str = ""
+    player: Callable[..., BotProcess] = BotProcess
+    """What it is in a match."""
 
     @classmethod
     def ready(
@@ -442,6 +466,9 @@ class _Bot:
             BuildError: it can't be built.
             BoxError: no box can be built for that.
         """
+        if files.at_home is not None:
+            starter = at_home.Starter(files.at_home)
+            return cls(starter, at_home.ALLOWANCES, player=at_home.HomePlayer)
         box = sandbox()
         folder = bundles.unpack(files.location, files.digest, box.bundles, box.kept, held=held)
         try:
@@ -456,4 +483,4 @@ class _Bot:
             raise LanguageError(f"it can't be run here: {words}")
         start = partial(box.start, found.folder, found.launch, limits, core=core)
         allowances = replace(ALLOWANCES, start_seconds=found.launch.start_seconds)
-        return cls(start, allowances, found.built, found.log)
+        return cls(start, allowances, found.built, found.log, at_home.boxed_player())

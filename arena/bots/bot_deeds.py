@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session, joinedload
 
 from arena import audit
 from arena.bots import entries, sharing
-from arena.bots.submissions import add_check, enter, is_under_way
+from arena.bots.submissions import add_check, demand_admission, enter, is_under_way
 from arena.competitions.founding import find_named
 from arena.deeds import LONGEST_NAME, By, Deed, Done, asked
 from arena.ground import locks
@@ -125,8 +125,7 @@ class EnterBot(BotDeed):
 
     def _enter(self, session: Session, by: By, version: BotVersion, ladder: Ladder) -> Check | None:
         """Enters it; gives the check that it takes first, if one is needed."""
-        if not ladder.takes_bots:
-            raise Refusal(f"the ladder {ladder.name} is {ladder.state} and takes no bots")
+        demand_admission(ladder, at_home=version.is_at_home)
         if version.status is VersionStatus.REFUSED:
             raise Refusal(
                 f"the version {version.label} was refused by its check: submit a mended version"

@@ -52,7 +52,7 @@ def fitting(session: Session, version: BotVersion) -> list[Ladder]:
     return [
         ladder
         for ladder in ladders_taking_bots(session)
-        if ladder.game in games and ladder.id not in there | checked
+        if ladder.game in games and ladder.id not in there | checked and ladder.admits(version)
     ]
 
 

@@ -78,7 +78,7 @@ def suspend_lost(session: Session, match: Match, problem: str, store: Path, now:
     if not kind_of(match.competition).suspends:
         return False
     versions = dict.fromkeys(place.entrant.version for place in match.places)
-    missed = [one for one in versions if one.digest[:NAMED] in problem]
+    missed = [one for one in versions if one.digest and one.digest[:NAMED] in problem]
     lost = [one for one in missed if _is_lost(session, store, one)]
     if not lost:
         return False

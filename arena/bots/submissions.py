@@ -25,6 +25,7 @@ from arena.models import (
     CoOwner,
     Entrant,
     EntrantState,
+    HomeRule,
     JobStatus,
     Ladder,
     LargeFile,
@@ -83,8 +84,7 @@ def submit(
     if words := bot_names.refusal(name):
         raise SubmissionError(words)
     note = texts.typed(note, LONGEST_NOTE, refusal=SubmissionError)
-    if not ladder.takes_bots:
-        raise SubmissionError(f"the ladder {ladder.name} is {ladder.state} and takes no bots")
+    demand_admission(ladder, at_home=False)
     if size > ladder.bundle_bytes:
         raise SubmissionError(
             f"the bot has {size} bytes, and {ladder.name} takes at most {ladder.bundle_bytes}"
@@ -120,6 +120,25 @@ def submit(
     return version
 
 
+def demand_admission(ladder: Ladder, *, at_home: bool) -> None:
+    """Refuses a bot where the ladder takes none, or none that runs where this one does.
+
+    Raises:
+        SubmissionError: it does not.
+    """
+    if not ladder.takes_bots:
+        raise SubmissionError(f"the ladder {ladder.name} is {ladder.state} and takes no bots")
+    if at_home and ladder.home is HomeRule.NO:
+        raise SubmissionError(
+            f"the ladder {ladder.name} takes no bots at home: submit the bot with arena submit, or "
+            "choose a ladder that takes them (its organiser sets home=beside)"
+        )
+    if not at_home and ladder.home is HomeRule.ONLY:
+        raise SubmissionError(
+            f"the ladder {ladder.name} takes only bots at home: connect the bot with arena connect"
+        )
+
+
 def is_under_way(version_id: int) -> sa.ColumnElement[bool]:
     """Of checks: whether it is of a version, and something is to come of it soon."""
     return sa.and_(
@@ -145,6 +164,7 @@ def add_check(
     check = Check(
         version=version,
         ladder=ladder,
+        at_home=version.is_at_home,
         status=JobStatus.OPEN,
         created=now,
         findings=[],

@@ -47,6 +47,7 @@ COMMANDS = {
     "restore": ("backup", "Make an arena of a backup, in an empty place."),
     "acl": ("acl", "Write the users of a broker for workers on other machines."),
     "submit": ("local", "Submit a bot to a ladder, here or on a server."),
+    "connect": ("connect", "Play on a ladder with a bot that stays on this machine."),
     "login": ("login", "Let commands speak to an arena elsewhere."),
     "logout": ("login", "Forget the login."),
     "status": ("remote", "Show how bots stand on a server."),

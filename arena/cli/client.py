@@ -219,6 +219,11 @@ class RemoteArena:
         self.address = address
         self._token = token
 
+    @property
+    def credentials(self) -> dict[str, str]:
+        """The headers by which it knows who asks."""
+        return {"Authorization": f"Bearer {self._token}"} if self._token else {}
+
     def get(self, path: str, **query: Any) -> Any:
         """What an address of the API answers, as JSON's types.
 
@@ -303,8 +308,8 @@ class RemoteArena:
         headers: Mapping[str, str] | None = None,
     ) -> http.client.HTTPResponse:
         request = urllib.request.Request(address, body, dict(headers or {}), method=method)  # noqa: S310
-        if self._token:
-            request.add_unredirected_header("Authorization", f"Bearer {self._token}")
+        for name, value in self.credentials.items():
+            request.add_unredirected_header(name, value)
         try:
             answer: http.client.HTTPResponse = _OPENER.open(request, timeout=WAIT_SECONDS)
             return answer

@@ -15,6 +15,7 @@ most of it (`arena.web.downloads` has places for such). What waitress leaves to 
 from __future__ import annotations
 
 import logging
+import os
 import socket
 import time
 from contextlib import suppress
@@ -26,7 +27,9 @@ from typing import Any
 from waitress.adjustments import Adjustments
 from waitress.channel import HTTPChannel
 from waitress.server import MultiSocketServer, TcpWSGIServer
-from waitress.task import ThreadedTaskDispatcher
+from waitress.task import ThreadedTaskDispatcher, WSGITask
+
+from arena.web.handing_over import TAKE, HandedOverError
 
 PATIENCE_SECONDS = 60.0
 LEAST_BYTES = 60_000
@@ -38,8 +41,27 @@ SPARE = 20
 log = logging.getLogger("arena.web")
 
 
+class Task(WSGITask):
+    """The answer to a request, whose connection the application may hand over to others."""
+
+    def get_environment(self) -> dict[str, Any]:
+        """The request's environment, with what takes its connection."""
+        environment: dict[str, Any] = super().get_environment()
+        environment[TAKE] = lambda: os.dup(self.channel.socket.fileno())
+        return environment
+
+    def service(self) -> None:
+        """Answers, or leaves it to who has the connection by now."""
+        try:
+            super().service()
+        except HandedOverError:
+            self.close_on_finish = True  # which closes this process's descriptor, and sends nothing
+
+
 class Connection(HTTPChannel):
     """A connection that knows how much came through it, and since when it waits."""
+
+    task_class = Task
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)

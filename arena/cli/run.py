@@ -24,13 +24,14 @@ class Process(click.Choice[str]):
 
 
 @click.command()
-@click.argument("process", type=Process([*processes.OF_THE_ARENA, "worker"]))
+@click.argument("process", type=Process([*processes.OF_THE_ARENA, "worker", "home"]))
 def run(process: str) -> None:
     """Run one process of an arena that is spread over several.
 
     Everything is taken from the environment (ARENA_*): prepare, web and recorder need
     ARENA_DATABASE, and all but prepare need ARENA_BROKER, such as redis://worker:PASSWORD@host.
-    A worker needs no more than the broker.
+    A worker needs no more than the broker, and home, the worker of bots at home, a folder that it
+    shares with the pages (ARENA_HOME, or ARENA_DATA).
 
     Example: arena run worker
     """
@@ -41,12 +42,15 @@ def run(process: str) -> None:
     if process != "prepare" and not settings.broker:
         raise InputError("say where the broker is, with ARENA_BROKER")
     command = command_of(process, settings)
-    own = settings.without_secrets if process == "worker" else settings
-    os.execve(command[0], command, {**os.environ, **own.environment()})  # noqa: S606
+    own = settings.without_secrets if process in ("worker", "home") else settings
+    told = {**os.environ, **own.environment()}
+    if process == "home":
+        told |= processes.home_environment(settings)
+    os.execve(command[0], command, told)  # noqa: S606
 
 
 def command_of(process: str, settings: Settings) -> list[str]:
     """The command of a process of these settings."""
     if process == "worker":
         return processes.worker(settings.workers or len(os.sched_getaffinity(0)))
-    return processes.OF_THE_ARENA[process]()
+    return processes.home_worker() if process == "home" else processes.OF_THE_ARENA[process]()

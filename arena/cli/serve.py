@@ -26,6 +26,7 @@ from arena.ground.config import SettingError, load
 from arena.ground.db import Database, SchemaError, unusable
 from arena.web import downloads, outage
 from arena.web.app import create_app
+from arena.web.handing_over import hands_over
 from engine.faulty_rules import break_off_hangs
 from engine.games import GAMES
 from engine.logs import use_json
@@ -97,6 +98,7 @@ def application() -> Flask:
     finally:
         database.close()
     app = create_app(settings, BundleIntake(settings.bundles))
+    app.wsgi_app = hands_over(app.wsgi_app)  # type: ignore[method-assign, assignment]
     break_off_hangs(GAMES)
     # What is there now stays, the little garbage too, which takes longer to find than the pages to
     # make. Going through it again and again would make one page in twenty three times as slow as

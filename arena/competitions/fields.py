@@ -6,11 +6,12 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session, joinedload
+from sqlalchemy.orm import Session, contains_eager, joinedload
 
 from arena.ground import bot_names
 from arena.ground.refusals import Refusal
 from arena.models import (
+    AT_HOME,
     Bot,
     BotVersion,
     Check,
@@ -59,12 +60,20 @@ def named_versions(session: Session, names: Iterable[str]) -> list[BotVersion]:
 
 
 def field_of(session: Session, ladder: Ladder) -> list[BotVersion]:
-    """The active versions of a ladder by what is surely believed of each, the strongest first."""
+    """The active versions of a ladder by what is surely believed of each, the strongest first.
+
+    Bots at home are no field of anything else.
+    """
     query = (
         sa.select(Entrant)
-        .where(Entrant.competition_id == ladder.id, Entrant.state == EntrantState.ACTIVE)
+        .join(Entrant.version)
+        .where(
+            Entrant.competition_id == ladder.id,
+            Entrant.state == EntrantState.ACTIVE,
+            BotVersion.language != AT_HOME,
+        )
         .order_by(Entrant.conservative.desc(), Entrant.id)
-        .options(joinedload(Entrant.version).joinedload(BotVersion.bot))
+        .options(contains_eager(Entrant.version).joinedload(BotVersion.bot))
     )
     return [entrant.version for entrant in session.scalars(query)]
 
@@ -125,6 +134,11 @@ def demand_proven(
     """
     checked = proven(session, game, versions)
     for version in versions:
+        if version.is_at_home:
+            raise Refusal(
+                f"the version {version.label} is at home, and can't {what}: whoever is waited for "
+                "must be there, so bots at home play on ladders alone"
+            )
         if version.status is VersionStatus.REFUSED:
             raise Refusal(f"the version {version.label} can't {what}: its check is refused")
         if version.status is VersionStatus.CHECKING:

@@ -39,6 +39,9 @@ class Moment:
     """The matches of each competition that are not fixed, by its id; kept up with what is made."""
     trickle_seconds: float = 0.0
     """How long a settled ladder rests after each match."""
+    free_at_home: Mapping[int, int] | None = None
+    """How many more matches each bot at home plays that is there, by its version, where matches
+    with such bots are made; None where others are."""
 
     def due_of(self, competition: Competition) -> Sequence[DueMatch]:
         """The matches of a competition that are not fixed."""
@@ -72,6 +75,8 @@ class CompetitionKind(ABC, Generic[C]):
     it is due again by itself."""
     checked = True
     """Whether its counters are made anew in secret now and then, to see that they are right."""
+    takes_home = False
+    """Whether bots at home may play in them."""
     follows_up = True
     """Whether something follows from every match (`follow_up`), and not only from faults."""
 

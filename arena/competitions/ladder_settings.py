@@ -16,7 +16,7 @@ from arena.competitions.books import demand_fitting, policy_of
 from arena.competitions.founding import add_named, come_back, demand_name, fair_start, weigh_anew
 from arena.ground.locks import lock
 from arena.ground.refusals import Refusal
-from arena.models import CompetitionState, Ladder, OpeningPolicy
+from arena.models import CompetitionState, HomeRule, Ladder, OpeningPolicy
 from engine.clock import LONGEST_MS, parse_time
 from engine.game import GameError, Variant
 from engine.jobs import MOST_PROCESSES
@@ -185,6 +185,14 @@ SETTINGS: Mapping[str, LadderSetting] = {
         lambda one: one.charge,
         ("cpu", "wall"),
         stays=True,
+    ),
+    "home": LadderSetting(
+        "whether bots may play that stay on their authors' machines: no, beside (those that are "
+        "uploaded), or only",
+        "no",
+        _choice("home", *HomeRule),
+        lambda one: str(one.home),
+        tuple(map(str, HomeRule)),
     ),
     "memory": LadderSetting(
         "what a bot's processes may hold, such as 256M",

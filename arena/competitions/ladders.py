@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from random import Random
@@ -14,21 +14,25 @@ from arena.competitions.kind import CompetitionKind, Conclusion, Matchmaker, Mom
 from arena.competitions.pairings import DueMatch, Pairing, due_matches_of, pairs_of, times_due
 from arena.formats.ladder import PLACEMENT_GAMES, Met, Rival, all_met, is_settled, next_match
 from arena.models import (
+    AT_HOME,
     HOUSE,
     Bot,
     BotVersion,
     CompetitionState,
     Entrant,
     EntrantState,
+    HomeRule,
     JobStatus,
     Ladder,
     Match,
     Meeting,
     Place,
+    Presence,
     User,
 )
 from arena.ratings.trueskill import Rating
 from engine.match import entrants_needed
+from engine.plurals import counted
 from engine.seeds import derive
 
 PEOPLE_IN_PLACEMENT, HOUSE_IN_PLACEMENT, ALL_PLACED = range(3)
@@ -51,8 +55,14 @@ class Newcomer:
     is_of_the_house: bool
 
 
-def newcomers(session: Session, ladders: Sequence[Ladder]) -> dict[int, list[Newcomer]]:
-    """Those of each of these ladders that has any, by its id: few, once an arena has run."""
+def newcomers(
+    session: Session, ladders: Sequence[Ladder], *, at_home: bool = False
+) -> dict[int, list[Newcomer]]:
+    """Those of each of these ladders that has any, by its id: few, once an arena has run.
+
+    Args:
+        at_home: those that stay at home, and not all others.
+    """
     young = (
         sa.select(Entrant.competition_id, Entrant.id, Entrant.games, User.name)
         .join(Entrant.version)
@@ -62,6 +72,7 @@ def newcomers(session: Session, ladders: Sequence[Ladder]) -> dict[int, list[New
             Entrant.competition_id.in_([ladder.id for ladder in ladders]),
             Entrant.state == EntrantState.ACTIVE,
             Entrant.games < PLACEMENT_GAMES,
+            (BotVersion.language == AT_HOME) == sa.literal(at_home),
         )
     )
     found: dict[int, list[Newcomer]] = {}
@@ -93,8 +104,21 @@ class LadderField:
     """Who can be paired on a ladder, with what is due counted as finished."""
 
     def __init__(
-        self, ladder: Ladder, rivals: Iterable[Rival], met: Met, due: Iterable[DueMatch]
+        self,
+        ladder: Ladder,
+        rivals: Iterable[Rival],
+        met: Met,
+        due: Iterable[DueMatch],
+        at_home: Mapping[int, int] | None = None,
+        free: Mapping[int, int] | None = None,
     ) -> None:
+        """Takes who can be paired, and what is due.
+
+        Args:
+            at_home: the versions of those rivals that are at home, by their ids.
+            free: as `Moment.free_at_home`.
+        """
+        self._at_home, self._free = at_home or {}, free or {}
         self._games_a_match = entrants_needed(ladder.variant)
         self._rivals = {rival.id: rival for rival in rivals}
         self.met = met
@@ -104,22 +128,51 @@ class LadderField:
             self.add(match)
 
     @classmethod
-    def read(cls, session: Session, ladder: Ladder, due: Iterable[DueMatch]) -> LadderField:
+    def read(
+        cls,
+        session: Session,
+        ladder: Ladder,
+        due: Iterable[DueMatch],
+        free: Mapping[int, int] | None = None,
+    ) -> LadderField:
         """Who can be paired on a ladder now.
 
         Args:
             due: its matches that are not fixed.
+            free: as `Moment.free_at_home`; bots at home are left out where it is None.
         """
         due = list(due)
-        found = cls(ladder, _rivals(session, ladder), _met(session, ladder), due)
+        boxed, at_home = _rivals(session, ladder)
+        rivals = boxed if ladder.home is not HomeRule.ONLY else []
+        homes: dict[int, int] = {}
+        if free is not None and ladder.home is not HomeRule.NO:
+            homes = {rival.id: version for rival, version in at_home}
+            rivals = [*rivals, *(rival for rival, _ in at_home)]
+        found = cls(ladder, rivals, _met(session, ladder), due, homes, free)
         if sum(match.is_set_aside for match in due) >= FEWEST_ASIDE:
             found.is_unplayable = is_unplayable(session, ladder, len(found.rivals))
         return found
 
     @property
     def rivals(self) -> list[Rival]:
-        """The active entrants, by their ids."""
-        return list(self._rivals.values())
+        """The active entrants that can be paired, by their ids."""
+        if not self._at_home:
+            return list(self._rivals.values())
+        return [one for one in self._rivals.values() if self._is_free(one.id)]
+
+    @property
+    def at_home(self) -> frozenset[int]:
+        """The ids of those among them that are at home."""
+        return frozenset(entrant for entrant in self._at_home if self._is_free(entrant))
+
+    @property
+    def away(self) -> int:
+        """How many are at home and can't be paired, since they are not there."""
+        return len(self._at_home) - len(self.at_home)
+
+    def _is_free(self, entrant: int) -> bool:
+        version = self._at_home.get(entrant)
+        return version is None or self._free.get(version, 0) > 0
 
     def add(self, match: DueMatch) -> None:
         """Counts one more that is due."""
@@ -133,12 +186,18 @@ class LadderField:
 
 
 def pairing_of(
-    ladder: Ladder, field: LadderField, now: datetime, trickle_seconds: float
+    ladder: Ladder,
+    field: LadderField,
+    now: datetime,
+    trickle_seconds: float,
+    *,
+    at_home: bool = False,
 ) -> Pairing | None:
     """Who meets next on a ladder; None if it rests, or no match can be made.
 
     Args:
         trickle_seconds: how long a ladder of which all is known well rests after each match.
+        at_home: whether a bot at home is to be in it.
     """
     rivals = field.rivals
     if _is_resting(ladder, field, now, trickle_seconds):
@@ -150,8 +209,9 @@ def pairing_of(
         seats=2 if race else entrants_needed(ladder.variant),
         random=Random(derive(ladder.seed, "pairing", ladder.matches_made)),
         rematches=not race,
+        one_of=field.at_home if at_home else None,
     )
-    return None if chosen is None else Pairing(chosen)
+    return None if chosen is None else Pairing(chosen, at_home=at_home)
 
 
 def _is_resting(ladder: Ladder, field: LadderField, now: datetime, trickle_seconds: float) -> bool:
@@ -190,6 +250,16 @@ def is_unplayable(session: Session, ladder: Ladder, bots: int) -> bool:
     return last.count(JobStatus.SET_ASIDE) == enough
 
 
+def _connected(session: Session) -> dict[int, int]:
+    """The versions at home that are there, each with how many games it takes."""
+    there = sa.select(Presence.version_id, Presence.games).where(Presence.games > 0)
+    return dict(session.execute(there).all())
+
+
+def _is(count: int) -> str:
+    return "is" if count == 1 else "are"
+
+
 STATE_WORDS = {
     CompetitionState.PAUSED: "The ladder is paused: no matches are made for now.",
     CompetitionState.FROZEN: "The ladder is frozen: it takes no bots and plays no games.",
@@ -197,20 +267,34 @@ STATE_WORDS = {
 }
 
 
-def _rivals(session: Session, ladder: Ladder) -> list[Rival]:
+def _rivals(session: Session, ladder: Ladder) -> tuple[list[Rival], list[tuple[Rival, int]]]:
     """The active entrants of a ladder, with their finished games since they came, or came back.
 
-    Else one could be chosen for its luck, and rest with it.
+    Else one could be chosen for its luck, and rest with it. Those at home come apart, each with its
+    version.
     """
     active = (
-        sa.select(Entrant.id, Entrant.mu, Entrant.sigma, Entrant.games - Entrant.games_before)
+        sa.select(
+            Entrant.id,
+            Entrant.mu,
+            Entrant.sigma,
+            Entrant.games - Entrant.games_before,
+            Entrant.version_id,
+            BotVersion.language,
+        )
+        .join(Entrant.version)
         .where(Entrant.competition_id == ladder.id, Entrant.state == EntrantState.ACTIVE)
         .order_by(Entrant.id)
     )
-    return [
-        Rival(entrant, Rating(mu, sigma), games)
-        for entrant, mu, sigma, games in session.execute(active)
-    ]
+    boxed: list[Rival] = []
+    at_home: list[tuple[Rival, int]] = []
+    for entrant, mu, sigma, games, version, language in session.execute(active):
+        rival = Rival(entrant, Rating(mu, sigma), games)
+        if language == AT_HOME:
+            at_home.append((rival, version))
+        else:
+            boxed.append(rival)
+    return boxed, at_home
 
 
 def _met(session: Session, ladder: Ladder) -> Met:
@@ -224,7 +308,7 @@ class Ladders(CompetitionKind[Ladder]):
     """Rated without end: whoever entered meets whom it teaches most."""
 
     model, word = Ladder, "ladder"
-    rated = replays = True
+    rated = replays = takes_home = True
     waits = follows_up = False
 
     def matchmaker(self, competitions: Sequence[Ladder], moment: Moment) -> LadderMatchmaker:
@@ -240,11 +324,13 @@ class Ladders(CompetitionKind[Ladder]):
             return STATE_WORDS[competition.state]
         race = competition.variant.seats == 1
         needed = 2 if race else entrants_needed(competition.variant)
-        field = LadderField.read(session, competition, due_matches_of(session, competition))
+        due = due_matches_of(session, competition)
+        field = LadderField.read(session, competition, due, _connected(session))
         rivals, count = field.rivals, len(field.rivals)
         if count < needed:
             there = {0: "there is none", 1: "there is one"}.get(count, f"there are {count}")
-            return f"A match takes {needed} active bots, and {there}."
+            away = field.away and f"; {counted(field.away, 'bot')} at home {_is(field.away)} away"
+            return f"A match takes {needed} active bots, and {there}{away or ''}."
         if race and all_met(rivals, field.met):
             return "Every two of these bots have met; a new bot or version will race again."
         if _is_resting(competition, field, now, trickle_seconds):
@@ -274,7 +360,8 @@ class LadderMatchmaker(Matchmaker[Ladder]):
 
     def __init__(self, kind: Ladders, ladders: Sequence[Ladder], moment: Moment) -> None:
         super().__init__(kind, moment)
-        self._newcomers = newcomers(moment.session, ladders)
+        self._is_at_home = moment.free_at_home is not None
+        self._newcomers = newcomers(moment.session, ladders, at_home=self._is_at_home)
         self._fields: dict[int, LadderField] = {}
         self._urgencies: dict[int, int] = {}
 
@@ -293,9 +380,12 @@ class LadderMatchmaker(Matchmaker[Ladder]):
             # What was made is no part of it, and is written all together at the end.
             with moment.session.no_autoflush:
                 due = moment.due_of(competition)
-                field = LadderField.read(moment.session, competition, due)
+                free = moment.free_at_home
+                field = LadderField.read(moment.session, competition, due, free)
             self._fields[competition.id] = field
-        return pairing_of(competition, field, moment.now, moment.trickle_seconds)
+        return pairing_of(
+            competition, field, moment.now, moment.trickle_seconds, at_home=self._is_at_home
+        )
 
     def made(self, competition: Ladder, match: DueMatch) -> None:
         self._urgencies.pop(competition.id, None)

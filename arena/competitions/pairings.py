@@ -29,6 +29,8 @@ class Pairing:
     default it is the number of the match."""
     opening: Opening | None = None
     """Its opening, where its kind chooses that."""
+    at_home: bool = False
+    """Whether a bot at home is in it."""
 
 
 def pairs_of(ids: Sequence[int]) -> Iterator[tuple[int, int]]:

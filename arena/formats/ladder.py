@@ -93,22 +93,30 @@ def all_met(rivals: Sequence[Rival], met: Met) -> bool:
 
 
 def next_match(
-    rivals: Sequence[Rival], met: Met, *, seats: int, random: Random, rematches: bool = True
+    rivals: Sequence[Rival],
+    met: Met,
+    *,
+    seats: int,
+    random: Random,
+    rematches: bool = True,
+    one_of: Set[int] | None = None,
 ) -> tuple[int, ...] | None:
     """The entrants of the next match in a random order, or None if none can be made.
 
     Args:
         seats: how many entrants a match has.
         rematches: whether two that met may meet again; puzzles give the same result again.
+        one_of: entrants of whom one is to be in it; by default anybody may be.
     """
-    if len(rivals) < seats:
+    firsts = [one for one in rivals if one_of is None or one.id in one_of]
+    if len(rivals) < seats or not firsts:
         return None
     if seats == 2 and random.random() < LEAST_MET_SHARE:
-        chosen = _least_met_pair(rivals, met, random)
+        chosen = _least_met_pair(rivals, firsts, met, random)
     else:
-        chosen = _around_the_due(rivals, met, seats, random, rematches)
+        chosen = _around_the_due(rivals, firsts, met, seats, random, rematches)
     if not rematches and any(met.times(a, b) for a, b in combinations(chosen, 2)):
-        fresh = [pair for pair in combinations(rivals, 2) if not met.times(*pair)]
+        fresh = [pair for pair in _pairs(rivals, firsts) if not met.times(*pair)]
         if not fresh:
             return None
         a, b = min(fresh, key=lambda pair: (pair[0].games + pair[1].games, pair[0].id))
@@ -118,24 +126,37 @@ def next_match(
     return tuple(order)
 
 
-def _least_met_pair(rivals: Sequence[Rival], met: Met, random: Random) -> list[Rival]:
+def _pairs(rivals: Sequence[Rival], firsts: Sequence[Rival]) -> Iterable[tuple[Rival, Rival]]:
+    """Every two of some rivals of whom one is among the first ones."""
+    ids = {first.id for first in firsts}
+    return (pair for pair in combinations(rivals, 2) if pair[0].id in ids or pair[1].id in ids)
+
+
+def _least_met_pair(
+    rivals: Sequence[Rival], firsts: Sequence[Rival], met: Met, random: Random
+) -> list[Rival]:
     """One of the pairs that met least, each equally likely."""
     field = {rival.id for rival in rivals}
-    strangers = [met.strangers(rival, field) for rival in rivals]
+    strangers = [met.strangers(rival, field) for rival in firsts]
     if any(strangers):
         # A large field has hundreds of thousands of pairs: they are not looked at one by one.
-        (first,) = random.choices(rivals, strangers)
+        (first,) = random.choices(firsts, strangers)
         unmet = [other for other in rivals if other is not first and not met.times(first, other)]
         return [first, random.choice(unmet)]
-    pairs = list(combinations(rivals, 2))
+    pairs = list(_pairs(rivals, firsts))
     least = min(met.times(*pair) for pair in pairs)
     return list(random.choice([pair for pair in pairs if met.times(*pair) == least]))
 
 
 def _around_the_due(
-    rivals: Sequence[Rival], met: Met, seats: int, random: Random, rematches: bool
+    rivals: Sequence[Rival],
+    firsts: Sequence[Rival],
+    met: Met,
+    seats: int,
+    random: Random,
+    rematches: bool,
 ) -> list[Rival]:
-    due = min(rivals, key=lambda rival: (rival.games, -rival.rating.sigma, rival.id))
+    due = min(firsts, key=lambda rival: (rival.games, -rival.rating.sigma, rival.id))
     chosen, others = [due], list(rivals)
     while len(chosen) < seats:
         others.remove(chosen[-1])

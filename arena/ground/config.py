@@ -41,8 +41,20 @@ def _none_or(pattern: str, words: str) -> Rule:
 ISOLATION = ("full", "good", "reduced", "none")
 DURATION = Rule("seconds, more than 0 and at most a day", lambda seconds: 0 < seconds <= 86_400)
 PREFIX = "ARENA_"
-OF_OTHERS = {"CACHE_GIB", "DEBUG", "PASSWORD", "RUNTIME", "SERVER", "TOKEN", "WORKER_NAME"}
-"""After the prefix: what workers, commands, and the compose file of docs/containers read."""
+OF_OTHERS = {
+    "CACHE_GIB",
+    "CHAT_KEY",
+    "CHAT_MODEL",
+    "CHAT_URL",
+    "DEBUG",
+    "HOME_LISTENER",
+    "PASSWORD",
+    "RUNTIME",
+    "SERVER",
+    "TOKEN",
+    "WORKER_NAME",
+}
+"""After the prefix: what workers, commands, sample bots, and docs/containers' compose file read."""
 ALIKE = 0.65
 """How much of two names agrees, by `difflib`, if one is the other misspelt."""
 SECRET = {"database", "broker"}
@@ -195,6 +207,11 @@ class Settings:
         "that they are sending.",
         _between(0, 2**30, "MiB, from 0 to 1073741824"),
     )
+    home: str = _setting(
+        "",
+        "The path of the socket on which the pages hand bots at home over to the home worker; by "
+        "default home.sock in the data folder.",
+    )
     play: str = _setting(
         "people",
         "Who may play against bots on the pages: people (who are signed in), everybody or nobody.",
@@ -227,6 +244,11 @@ class Settings:
     def embedded(self) -> bool:
         """Whether broker and workers belong to this arena alone, and begin and end with it."""
         return not self.broker or self.broker.startswith("redis+socket:")
+
+    @property
+    def home_socket(self) -> Path:
+        """Where bots at home are handed over to the home worker."""
+        return Path(self.home).resolve() if self.home else self.data.resolve() / "home.sock"
 
     @property
     def bundles(self) -> Path:

@@ -10,7 +10,16 @@ from __future__ import annotations
 from arena.models.audit import AuditEntry
 from arena.models.base import Base, Mark, UtcTime
 from arena.models.books import OpeningBook
-from arena.models.bots import Bot, BotVersion, CoOwner, LargeFile, SentFile, VersionStatus
+from arena.models.bots import (
+    AT_HOME,
+    Bot,
+    BotVersion,
+    CoOwner,
+    LargeFile,
+    Presence,
+    SentFile,
+    VersionStatus,
+)
 from arena.models.competitions import (
     CALLED_OFF,
     USUAL_LIMITS,
@@ -19,6 +28,7 @@ from arena.models.competitions import (
     CompetitionState,
     Entrant,
     EntrantState,
+    HomeRule,
     Ladder,
     Meeting,
     OpeningPolicy,

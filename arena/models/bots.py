@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 
 import sqlalchemy as sa
-from sqlalchemy import ForeignKey, UniqueConstraint
+from sqlalchemy import CheckConstraint, ForeignKey, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from arena.models.base import Base
@@ -20,6 +20,10 @@ class VersionStatus(StrEnum):
     """No check of it has come to its end."""
     READY = "ready"
     REFUSED = "refused"
+
+
+AT_HOME = "home"
+"""What stands for the language of a version that stays on its author's machine."""
 
 
 class Bot(Base):
@@ -49,7 +53,10 @@ class CoOwner(Base):
 
 
 class BotVersion(Base):
-    """One uploaded revision of a bot; its files never change and are named by their digest."""
+    """One revision of a bot; its files never change and are named by their digest.
+
+    Of a bot at home there are no files, and no digest: what it is its owner says.
+    """
 
     __tablename__ = "bot_version"
     __table_args__ = (UniqueConstraint("bot_id", "number"),)
@@ -71,6 +78,11 @@ class BotVersion(Base):
     def label(self) -> str:
         """The bot's name with the version's number: ``greedy v2``."""
         return f"{self.bot.name} v{self.number}"
+
+    @property
+    def is_at_home(self) -> bool:
+        """Whether it stays on its author's machine."""
+        return self.language == AT_HOME
 
 
 class LargeFile(Base):
@@ -96,3 +108,18 @@ class SentFile(Base):
     """Whether it came in whole and is what it was said to be: only then is it in the store."""
     used: Mapped[datetime]
     """When it was last asked for; a day after that it is forgotten."""
+
+
+class Presence(Base):
+    """Whether a version at home is connected, as the home worker says."""
+
+    __tablename__ = "presence"
+    __table_args__ = (CheckConstraint("games >= 0", name="games"),)
+
+    version_id: Mapped[int] = mapped_column(ForeignKey("bot_version.id"), primary_key=True)
+    worker: Mapped[str] = mapped_column(sa.String(120))
+    """That last said so."""
+    games: Mapped[int]
+    """How many matches it plays at once; 0 if it is away."""
+    since: Mapped[datetime]
+    """Since when it is there, or away."""

@@ -48,6 +48,14 @@ class OpeningPolicy(StrEnum):
     BOOK = "book"
 
 
+class HomeRule(StrEnum):
+    """Whether bots at home may play on a ladder: none, beside boxed ones, or they alone."""
+
+    NO = "no"
+    BESIDE = "beside"
+    ONLY = "only"
+
+
 class EntrantState(StrEnum):
     """Active entrants are paired; the others keep their rating."""
 
@@ -216,6 +224,12 @@ class Ladder(Competition):
     __mapper_args__ = {"polymorphic_identity": "ladder"}  # noqa: RUF012
 
     draw_probability: Mapped[float] = mapped_column(nullable=True)
+    home: Mapped[HomeRule] = mapped_column(default=HomeRule.NO, nullable=True)
+    """Whether bots at home may play on it."""
+
+    def admits(self, version: BotVersion) -> bool:
+        """Whether a version may play on it, as where it runs goes."""
+        return self.home is not (HomeRule.NO if version.is_at_home else HomeRule.ONLY)
 
 
 class Tournament(Competition):

@@ -83,6 +83,8 @@ class Match(Leasable, Base):
     """Which of the fixtures of the same entrants in the same round it is."""
     rated: Mapped[bool]
     """Whether it counts for the ratings and counters of its ladder."""
+    at_home: Mapped[bool] = mapped_column(default=False)
+    """Whether a bot at home is in it, so that a home worker plays it."""
     requester_id: Mapped[int | None] = mapped_column(ForeignKey("user.id"), index=True)
     """Who asked for it, if it was made on request."""
     request: Mapped[str | None] = mapped_column(sa.String(64))
@@ -147,6 +149,8 @@ class Check(Leasable, Base):
     version_id: Mapped[int] = mapped_column(ForeignKey("bot_version.id"), index=True)
     ladder_id: Mapped[int] = mapped_column(ForeignKey("competition.id"))
     """Whose variant and limits it is checked for, and that it enters when it passes."""
+    at_home: Mapped[bool] = mapped_column(default=False)
+    """Whether it is of a bot at home, so that a home worker makes it."""
     findings: Mapped[list[Any]]
     """What was found: for each clause whether it was kept, in words."""
     log: Mapped[str] = mapped_column(sa.Text, default="")
@@ -258,6 +262,8 @@ class Worker(Base):
     languages: Mapped[list[Any]]
     games: Mapped[list[Any] | None]
     """The editions of the games that it has (see `engine.shelf`); None if it does not say."""
+    at_home: Mapped[bool] = mapped_column(default=False)
+    """Whether it is a home worker, to which bots at home are connected."""
     format: Mapped[int]
     """The format of jobs that it knows (see `engine.jobs.FORMAT`)."""
     failed: Mapped[list[Any]] = mapped_column(default=list)

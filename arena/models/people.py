@@ -36,13 +36,14 @@ class Scope(StrEnum):
 
     READ = "read"
     SUBMIT = "submit"
+    CONNECT = "connect"
     ORGANISE = "organise"
     ADMIN = "admin"
 
 
 SCOPES: Mapping[Role, frozenset[Scope]] = {
-    Role.PARTICIPANT: frozenset({Scope.READ, Scope.SUBMIT}),
-    Role.ORGANISER: frozenset({Scope.READ, Scope.SUBMIT, Scope.ORGANISE}),
+    Role.PARTICIPANT: frozenset({Scope.READ, Scope.SUBMIT, Scope.CONNECT}),
+    Role.ORGANISER: frozenset({Scope.READ, Scope.SUBMIT, Scope.CONNECT, Scope.ORGANISE}),
     Role.ADMINISTRATOR: frozenset(Scope),
 }
 """What each role may do."""

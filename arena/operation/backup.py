@@ -116,7 +116,9 @@ def _write(tar: tarfile.TarFile, session: Session, bundles: Path, tell: Tell) ->
         tell(f"{table.name}: {count} rows")
     for column, what in ((BotVersion.digest, "bundle"), (LargeFile.digest, "large file")):
         count = 0
-        for name in session.scalars(sa.select(column).distinct().order_by(column)):
+        for name in session.scalars(
+            sa.select(column).where(column != "").distinct().order_by(column)
+        ):
             stored = bundles / name
             if stored.is_file():
                 with stored.open("rb") as content:

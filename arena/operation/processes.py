@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Mapping
+from socket import gethostname
+
+from arena.ground.config import Settings
 
 PYTHON = [sys.executable, "-P", "-m"]
 # Quiet: what Celery prints at its start is no line of a log, least of all of one in JSON.
 CELERY = [*PYTHON, "celery", "--quiet", "-A"]
+HOME_JOBS = 256
+"""What a home worker has at once, which mostly waits."""
 QUIET = ["--without-gossip", "--without-mingle", "--without-heartbeat", "-l", "INFO"]
 
 
@@ -43,6 +49,27 @@ def worker(slots: int) -> list[str]:
     """Plays so many matches at a time; any number of them may run, on any machine."""
     words = ["-n", "worker@%h", "-c", str(slots), "--disable-prefetch"]
     return [*CELERY, "workers.tasks", "worker", *words, *QUIET]
+
+
+def home_worker() -> list[str]:
+    """Plays the matches of bots at home; one of them is at work, and another would wait."""
+    words = ["-n", "home@%h", "-P", "threads", "-c", str(HOME_JOBS), "--disable-prefetch"]
+    return [*CELERY, "workers.home.tasks", "worker", *words, *QUIET]
+
+
+def home_environment(settings: Settings, listener: int | None = None) -> dict[str, str]:
+    """What a home worker is told beside what any worker is: where bots come in, and its name.
+
+    Args:
+        listener: the descriptor of the socket on which they do, if it inherits that.
+    """
+    name = os.environ.get("ARENA_WORKER_NAME", "").strip()
+    told = {
+        "ARENA_HOME": str(settings.home_socket),
+        # Beside a worker of this machine it is another one.
+        "ARENA_WORKER_NAME": name if name and listener is None else f"{gethostname()}-home",
+    }
+    return told if listener is None else {**told, "ARENA_HOME_LISTENER": str(listener)}
 
 
 OF_THE_ARENA: Mapping[str, Callable[[], list[str]]] = {

@@ -14,6 +14,7 @@ from __future__ import annotations
 import ctypes
 import http.client
 import os
+import select
 import shutil
 import signal
 import socket
@@ -30,6 +31,7 @@ from arena.operation.broker import EmbeddedBroker
 from arena.operation.watchdog import HUNG_SECONDS, VARIABLE, Listener, Pulse
 from engine.jobs import RESULTS_QUEUE
 from engine.program import exit_words
+from engine.unix_sockets import listen_at
 
 FIRST_PAUSE, LONGEST_PAUSE, STEADY = 0.2, 15.0, 30.0
 """Seconds: before the first restart, the longest pause, and until a child counts as healthy."""
@@ -61,6 +63,8 @@ class Child:
     """Where it gives signs of life, if it does; without any it is ended."""
     heard: float = 0.0
     """The time of its last sign."""
+    visitors: socket.socket | None = None
+    """Where somebody has to come in before it is started; it is given that then."""
     process: subprocess.Popen[bytes] | None = None
     started: float = 0.0
     pause: float = FIRST_PAUSE
@@ -70,6 +74,13 @@ class Child:
     def runs(self) -> bool:
         """Whether its process is alive."""
         return self.process is not None and self.process.poll() is None
+
+    @property
+    def is_wanted(self) -> bool:
+        """Whether it is to run: one that waits for visitors is, once there was one."""
+        if self.visitors is None or self.started:
+            return True
+        return bool(select.select([self.visitors], [], [], 0)[0])
 
     def go_on(self) -> None:
         """Lets a process begin that was started to wait."""
@@ -132,6 +143,9 @@ class Supervisor:
             for child in self._children:
                 if child.listener:
                     child.listener.close()
+                if child.visitors:
+                    child.visitors.close()
+                    self.settings.home_socket.unlink(missing_ok=True)
             os.close(lock)
 
     def _stop(self, _number: int, _frame: object) -> None:
@@ -202,7 +216,8 @@ class Supervisor:
 
     def _environment(self, name: str) -> dict[str, str]:
         """What a process is told; who runs strangers' code learns no database."""
-        settings = self.settings.without_secrets if name == "worker" else self.settings
+        strangers = name in ("worker", "home")
+        settings = self.settings.without_secrets if strangers else self.settings
         # Signs of life of this process are for itself to give.
         others = {key: value for key, value in os.environ.items() if key != VARIABLE}
         return {**others, **settings.environment()}
@@ -213,6 +228,7 @@ class Supervisor:
             Child("recorder", processes.recorder(), listener=Listener()),
             Child("web", processes.web(wait=True), follows_broker=False),
             Child("worker", processes.worker(self.settings.workers)),
+            Child("home", processes.home_worker(), visitors=listen_at(self.settings.home_socket)),
         ]
         if self._broker:
             children.insert(0, Child("broker", self._broker.prepare(), follows_broker=False))
@@ -230,6 +246,8 @@ class Supervisor:
             if child is web:
                 web.go_on()
                 self._await("the pages", web, self._web_answers)
+                continue
+            if not child.is_wanted:
                 continue
             self._start(child)
             if child.name == "broker":
@@ -275,6 +293,10 @@ class Supervisor:
         environment = self._environment(child.name)
         if child.listener:
             environment[VARIABLE] = child.listener.address
+        inherited: tuple[int, ...] = ()
+        if child.visitors:
+            inherited = (child.visitors.fileno(),)
+            environment |= processes.home_environment(self.settings, child.visitors.fileno())
         with self._log(child).open("ab") as log:
             child.process = subprocess.Popen(
                 child.command,
@@ -286,6 +308,7 @@ class Supervisor:
                 stderr=log,
                 start_new_session=True,
                 preexec_fn=_end_with(os.getpid()),  # noqa: PLW1509
+                pass_fds=inherited,
             )
         child.started = child.heard = time.monotonic()
 
@@ -317,7 +340,7 @@ class Supervisor:
                 shorten(self._log(child))
 
     def _can_start(self, child: Child) -> bool:
-        return not child.follows_broker or self._broker_lives()
+        return child.is_wanted and (not child.follows_broker or self._broker_lives())
 
     def _bury(self, child: Child, process: subprocess.Popen[bytes], now: float) -> str:
         """Takes note of a child's end, and says when it is started again."""
@@ -335,7 +358,7 @@ class Supervisor:
 
     def _end_all(self) -> None:
         """Ends the children: first who makes work, last who carries it."""
-        self._end("web", "worker")
+        self._end("web", "worker", "home")
         self._drain()
         self._end("recorder")
         self._end("broker")

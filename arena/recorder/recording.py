@@ -37,7 +37,7 @@ from arena.ratings.result import GameResult
 from arena.ratings.trends import Trends
 from arena.ratings.trueskill import Rating, TrueSkill
 from arena.recorder.storage import PlayedMatch, Tally, store, tally
-from arena.schedule import builds, leases, workers
+from arena.schedule import builds, leases, presence, workers
 from arena.schedule.jobs import Leased, read_places, spec_of
 from engine import jobs, reporting
 from engine.match import race_ranks
@@ -147,6 +147,7 @@ class _Batch:
             log.warning("a sign of life was dropped: %s", error)
             self._is_crowded = True
             return leases.Fate.REFUSED
+        presence.note(self._session, sign, self._now)
         self._workers[worker.name] = worker
         return leases.Fate.NOTED
 
@@ -293,7 +294,11 @@ def _play_out(match: Match, report: reporting.MatchReport, now: datetime) -> Pla
     changes = _rate(match, results, kind) if match.rated else None
     # More time than there was is not believed: it would starve the other matches of a ladder.
     there_was = max(0.0, (now - match.created).total_seconds())
-    match.competition.worker_seconds += min(report.seconds, there_was)
+    took = min(report.seconds, there_was)
+    match.competition.worker_seconds += took
+    if match.at_home:
+        # It took no slot that others could have had.
+        match.competition.head_start -= took
     faults = [
         (ids[seatings[number][fault.seat]], fault.termination)
         for number, record in enumerate(report.games)

@@ -137,6 +137,8 @@ def _grant(competition: Competition) -> jobs.Grant:
 def _files(
     session: Session, version: BotVersion, settings: Settings, now: datetime
 ) -> jobs.BotFiles:
+    if version.is_at_home:
+        return jobs.BotFiles("", "", version.id)
     return jobs.BotFiles(version.digest, bundle_location(session, settings, version.digest, now))
 
 

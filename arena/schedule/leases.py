@@ -22,6 +22,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum
 from functools import cached_property
+from itertools import islice
 from math import ceil, inf
 from typing import TypeVar
 
@@ -46,10 +47,11 @@ from arena.models import (
     Worker,
 )
 from arena.schedule import workers
-from arena.schedule.jobs import JOBS, Leased, attempt_at, jobs_of, words_of
+from arena.schedule.jobs import JOBS, Leased, attempt_at, jobs_of, read_places, words_of
 from arena.schedule.load import (
     ASKED,
     Load,
+    open_at_home,
     open_checks,
     open_matches,
     open_moves,
@@ -57,6 +59,7 @@ from arena.schedule.load import (
 from arena.schedule.matchmaking import new_matches
 from arena.schedule.needs import Needs, in_use, needs_of
 from arena.schedule.occurrences import SILENT, UNTAKEN, WAITED
+from arena.schedule.presence import Room, versions_at_home
 from arena.signing import is_own_ticket
 from engine import jobs
 from engine.faulty_rules import take_off_if_raised
@@ -65,6 +68,8 @@ from engine.record import GameRecord, other_rules
 
 FAILURES_ALLOWED = 2
 """A job that fails once more is set aside."""
+MOST_AT_ONCE = 100
+"""Matches with bots at home that are made in one transaction, so that none is long."""
 AHEAD = 2
 """Turns of workers for each slot of a living one: one under way, one waiting."""
 
@@ -107,6 +112,8 @@ def fill(session: Session, settings: Settings, now: datetime) -> list[jobs.Batch
     Checks get half of the room at most while there are matches to play, so that a heap of
     uploads does not stop the ladders, and the other way round. So do matches on request.
 
+    Beside all that, bots at home are given as much as they take: it needs no slot.
+
     While nobody waits for any of these, matches are made several at a time, as soon as there
     is less than one waiting for every other slot: much of what that takes is done only once.
 
@@ -114,20 +121,20 @@ def fill(session: Session, settings: Settings, now: datetime) -> list[jobs.Batch
         The jobs issued; to be sent once the transaction is committed.
     """
     issuing = _Issuing(session, settings, now)
-    if issuing.is_full_enough:
-        return []
-    issuing.take_moves()
-    issuing.take_checks(max(1, issuing.enough // 2))
-    issuing.take_matches()
-    issuing.take_requests(max(1, (issuing.enough - issuing.load.checks) // 2))
     try:
-        issuing.take_new_matches()
+        issuing.take_home()
+        if not issuing.is_full_enough:
+            issuing.take_moves()
+            issuing.take_checks(max(1, issuing.enough // 2))
+            issuing.take_matches()
+            issuing.take_requests(max(1, (issuing.enough - issuing.load.checks) // 2))
+            issuing.take_new_matches()
+            issuing.take_requests()
+            issuing.take_checks()
     except Exception as error:
         # Nothing of this transaction stays; the next one goes on with the other games.
         take_off_if_raised(GAMES, error)
         raise
-    issuing.take_requests()
-    issuing.take_checks()
     return _batches(jobs_of(session, issuing.issued, settings, now), issuing.turns)
 
 
@@ -227,6 +234,35 @@ class _Issuing:
             self._session, self._now, self.has_room, only=only, trickle_seconds=trickle
         )
         self._take(new, self._room)
+
+    def take_home(self) -> None:
+        """Issues what the bots at home that are connected can play now."""
+        room = Room.read(self._session, self._settings.minimum_isolation, self._now)
+        if room is None:
+            return
+        for job in open_at_home(self._session, room.free.keys()):
+            self._take_at_home(job, room)
+        new = new_matches(
+            self._session,
+            self._now,
+            room.has_room,
+            only=self._settings.only,
+            trickle_seconds=self._settings.trickle_seconds,
+            free_at_home=room.free,
+        )
+        for match in islice(new, MOST_AT_ONCE):
+            self._take_at_home(match, room)
+
+    def _take_at_home(self, job: Match | Check, room: Room) -> None:
+        """Issues a job of bots at home, if all of them are there; it has a message of its own."""
+        competition = job.competition if isinstance(job, Match) else job.ladder
+        if isinstance(job, Match):
+            self._session.flush()
+            read_places(self._session, [job])
+        if room.has_room(competition) and room.take(versions_at_home(job)):
+            issue(job, self._settings, self._now)
+            self.issued.append(job)
+            self.turns.append(1.0)
 
     def _take(self, waiting: Iterable[Leased], room: float = inf) -> None:
         """Issues what waits until so many turns are taken."""

@@ -18,9 +18,11 @@ from arena.models import (
     BotVersion,
     Check,
     Competition,
+    Entrant,
     JobStatus,
     Ladder,
     Match,
+    Place,
     Sitting,
     User,
 )
@@ -107,9 +109,11 @@ class Load:
 def _count(
     kind: type[Match] | type[Check] | type[Sitting], status: JobStatus
 ) -> sa.ScalarSelect[int]:
-    """How many jobs there are of a kind."""
-    query = sa.select(sa.func.count()).select_from(kind)
-    return query.where(kind.status == status).scalar_subquery()
+    """How many jobs there are of a kind, those of home workers left out, which take no slot."""
+    query = sa.select(sa.func.count()).select_from(kind).where(kind.status == status)
+    if issubclass(kind, Match | Check):
+        query = query.where(~kind.at_home)
+    return query.scalar_subquery()
 
 
 _LOAD = sa.select(
@@ -129,7 +133,7 @@ _COUNTS = (
         sa.func.count().filter(ASKED, _ISSUED).label("asked_issued"),
         sa.func.count().label("under_way"),
     )
-    .where(Match.status.in_([JobStatus.OPEN, JobStatus.ISSUED]))
+    .where(Match.status.in_([JobStatus.OPEN, JobStatus.ISSUED]), ~Match.at_home)
     .group_by(Match.competition_id)
     .subquery()
 )
@@ -172,7 +176,7 @@ _WAITING = (
     .join(Check.version)
     .join(BotVersion.bot)
     .join(Bot.owner)
-    .where(Check.status == JobStatus.OPEN, _IS_FIRST)
+    .where(Check.status == JobStatus.OPEN, ~Check.at_home, _IS_FIRST)
     .subquery()
 )
 _OPEN_CHECKS = (
@@ -217,11 +221,21 @@ def open_matches(
     """The next open matches of a kind."""
     if count <= 0:
         return []
-    waiting = sa.select(Match).where(Match.status == JobStatus.OPEN, which)
+    waiting = sa.select(Match).where(Match.status == JobStatus.OPEN, ~Match.at_home, which)
     if met is not None:
         waiting = waiting.where(Match.competition.has(is_any(Competition, met)))
     # Who has one locked is making it void, and may wait for another that is being recorded.
     return session.scalars(locking(waiting.limit(count), Match, free=True)).all()
+
+
+def open_at_home(session: Session, versions: Collection[int]) -> Sequence[Check | Match]:
+    """The open checks of some versions at home, and the open matches that these are in."""
+    is_open = Check.status == JobStatus.OPEN, Check.at_home, Check.version_id.in_(versions)
+    checks = session.scalars(locking(sa.select(Check).where(*is_open), Check, free=True)).all()
+    its = Match.places.any(Place.entrant.has(Entrant.version_id.in_(versions)))
+    waiting = sa.select(Match).where(Match.status == JobStatus.OPEN, Match.at_home, its)
+    matches = session.scalars(locking(waiting, Match, free=True)).all()
+    return [*checks, *matches]
 
 
 def open_checks(

@@ -8,7 +8,7 @@ kinds. What is to be played is for a competition's kind to say (`arena.competiti
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -40,6 +40,7 @@ def new_matches(
     *,
     only: str = "",
     trickle_seconds: float = 0.0,
+    free_at_home: Mapping[int, int] | None = None,
 ) -> Iterator[Match]:
     """New matches of the competitions whose turn it is, one after the other while any can be made.
 
@@ -50,6 +51,7 @@ def new_matches(
         has_room: whether more of a competition could be played now.
         only: the name of the one competition whose turn it may be.
         trickle_seconds: how long a settled ladder rests after each match.
+        free_at_home: as `Moment` has it, of which the caller keeps count.
     """
     query = sa.select(Competition).where(Competition.state == CompetitionState.OPEN)
     if only:
@@ -57,9 +59,12 @@ def new_matches(
     # Requests are made beside the recorder, and each match has a number of its own. Who has one
     # locked may wait for another in which something was just recorded: its turn is the next time.
     found = session.scalars(locking(query, Competition, anew=True, free=True)).all()
-    competitions = [one for one in found if has_room(one)]
+    competitions = [
+        one for one in found if has_room(one) and (free_at_home is None or kind_of(one).takes_home)
+    ]
     due = due_matches(session)
-    turns = _Turns(competitions, has_room, Moment(session, now, due, trickle_seconds))
+    moment = Moment(session, now, due, trickle_seconds, free_at_home)
+    turns = _Turns(competitions, has_room, moment)
     while next_one := turns.next():
         competition, pairing, maker = next_one
         match = make(session, competition, pairing, now)
@@ -134,6 +139,7 @@ def make(
         round=pairing.round,
         leg=pairing.leg,
         rated=kind_of(competition).rated and requester is None,
+        at_home=pairing.at_home,
         requester_id=requester and requester.id,
         options=dict(start.variant.options),
         opening=list(start.moves),

@@ -81,6 +81,11 @@ def request_match(
         words = f"from 2 to {MOST_IN_A_RACE}" if race else str(needed)
         raise Refusal(f"a match of {ladder.name} is between {words} bots, not {len(bots)}")
     entrants = [find_entrant(session, ladder, name) for name in bots]
+    if at_home := next((one for one in entrants if one.version.is_at_home), None):
+        raise Refusal(
+            f"{at_home.version.label} is at home, and plays whom its ladder pairs it with: name "
+            "bots that were submitted"
+        )
     if len({entrant.id for entrant in entrants}) < len(entrants):
         raise Refusal("a bot version sits in a match once: name different ones")
     if quota is not None:

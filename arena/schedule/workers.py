@@ -85,6 +85,7 @@ def note_alive(session: Session, sign: SignOfLife, now: datetime) -> Worker:
     worker.isolation = sign.isolation
     worker.languages = list(sign.languages)
     worker.games = None if sign.games is None else list(sign.games)
+    worker.at_home = sign.at_home is not None
     worker.format = sign.format
     worker.clock_ahead = None if sign.clock is None else sign.clock - now.timestamp()
     return worker
@@ -153,7 +154,8 @@ def slots(session: Session, minimum_isolation: str, now: datetime) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Hands:
-    """How many matches the workers that are given jobs can play at the same time."""
+    """How many matches the workers that are given jobs can play at the same time; what home workers
+    can is in `arena.schedule.presence`."""
 
     slots: int
     by_needs: Mapping[str, int]
@@ -162,7 +164,11 @@ class Hands:
     @classmethod
     def of(cls, session: Session, minimum_isolation: str, now: datetime) -> Hands:
         """Those of an arena."""
-        able = [one for one in living(session, now) if may_play(one, minimum_isolation)]
+        able = [
+            one
+            for one in living(session, now)
+            if may_play(one, minimum_isolation) and not one.at_home
+        ]
         by_needs: Counter[str] = Counter()
         for worker in able:
             by_needs.update(dict.fromkeys(met_by(worker), worker.slots))
@@ -204,6 +210,7 @@ def note_failure(
     return not again or not any(
         other.name != name
         and other.slots
+        and other.at_home is job_is_at_home(job)
         and may_play(other, minimum_isolation)
         and needs_of_job(job).words in met_by(other)
         and label(job) not in {one.job for one in _failed(other)}
@@ -220,6 +227,11 @@ def note_falsehood(session: Session, name: str, job: str, problem: str, now: dat
         job: its label.
     """
     _hold_against(session, name, FailedJob(job, against=True), problem, now)
+
+
+def job_is_at_home(job: Leased) -> bool:
+    """Whether a home worker has a job."""
+    return not isinstance(job, Sitting) and job.at_home
 
 
 def label(job: Leased) -> str:
@@ -257,9 +269,11 @@ def _hold_against(session: Session, name: str, job: FailedJob, problem: str, now
 
 
 def _others_work(session: Session, name: str, now: datetime) -> bool:
-    """Whether the arena would still have a worker without this one."""
+    """Whether the arena would still have a worker of its kind without this one."""
+    its = session.get_one(Worker, name)
     return any(
         other.name != name
+        and other.at_home is its.at_home
         and other.slots
         and other.set_aside is None
         and other.format == jobs.FORMAT

@@ -222,6 +222,7 @@ def _account(form: Any, secret: str = "") -> tuple[str, int]:
 WORDS = {
     Scope.READ: "read: what everybody may read, and your own bots, code and logs",
     Scope.SUBMIT: "submit: enter bots and change yours",
+    Scope.CONNECT: "connect: play with bots of yours that stay at home",
     Scope.ORGANISE: "organise: run tournaments, freeze ladders, void matches",
     Scope.ADMIN: "admin: everything else, users too",
 }

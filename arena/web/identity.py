@@ -59,6 +59,7 @@ KNOWN_COOKIE, KNOWN_LASTS = "arena-known", timedelta(days=365)
 WHOSE = {
     Scope.READ: "everybody with an account",
     Scope.SUBMIT: "participants",
+    Scope.CONNECT: "participants",
     Scope.ORGANISE: "organisers and administrators",
     Scope.ADMIN: "administrators",
 }

@@ -99,6 +99,7 @@ LIMITS = {
     "api.play_move": [RateLimit("120 per minute", _account, "moves")],
     "api.submit_bot": [RateLimit("60 per hour", _account, "uploads")],
     "api.send_part": [RateLimit("1500 per hour", _account, "parts of files")],
+    "api.poll_link": [RateLimit("1200 per minute", _account, "polls")],
 }
 CHANGES = [RateLimit("600 per hour", _account, "changes")]
 """The limit of each other operation of the API that changes something."""

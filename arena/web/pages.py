@@ -22,6 +22,7 @@ from werkzeug.wrappers import Response as Answer
 from arena.bots import entries, sharing
 from arena.ground import bot_names
 from arena.models import Bot, BotVersion, Competition, Scope
+from arena.schedule.presence import whereabouts
 from arena.web import duels, leaderboards, queries
 from arena.web.api.results import DuelShape, Encounter
 from arena.web.duels import Duel, Side
@@ -72,6 +73,7 @@ def bot(name: str) -> str | Answer:
                 "variant": chosen.competition.variant,
                 "on": on_ladder(session, chosen, versions),
                 "there": {one.version_id: one for one in versions},
+                "whereabouts": whereabouts(session, chosen.version, datetime.now(UTC)),
                 "games": queries.games_of_entrant(session, chosen, count=20),
             }
         return render_template(

@@ -46,6 +46,7 @@ from arena.models import (
 )
 from arena.operation import retention
 from arena.schedule.builds import waits_for_builds
+from arena.schedule.presence import whereabouts
 from arena.web import queries, uploads
 from arena.web.deeds import REFUSED, add_deed
 from arena.web.downloads import Download
@@ -168,6 +169,9 @@ def why_it_waits(session: Session, check: Check) -> str:
     seconds, owner = settings().build_seconds_an_hour, check.version.bot.owner
     if check.status is not JobStatus.OPEN:
         return ""
+    at_home = whereabouts(session, check.version, datetime.now(UTC))
+    if at_home is not None:
+        return "" if at_home.connected else "it is checked while it is connected: arena connect"
     if not waits_for_builds(session, owner, seconds, datetime.now(UTC)):
         return ""
     return (
@@ -242,7 +246,7 @@ def download(name: str, number: int) -> Response:
                 download_name=name,
                 conditional=False,
             )
-    except FileNotFoundError:
+    except (FileNotFoundError, IsADirectoryError):  # one at home has none
         abort(404, f"The files of {version.label} are not stored on this server.")
     return keep_to_itself(answer)
 

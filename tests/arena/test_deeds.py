@@ -30,6 +30,7 @@ from arena.bots.bot_deeds import (
     UnshareBot,
     WithdrawBot,
 )
+from arena.bots.home_deeds import ConnectBot
 from arena.cli import COMMANDS, InputError, cli, deeds, run
 from arena.cli.client import Where
 from arena.competitions import books
@@ -53,7 +54,9 @@ from arena.models import (
     BotVersion,
     Check,
     CoOwner,
+    HomeRule,
     JobStatus,
+    Ladder,
     Role,
     StrengthTest,
     Worker,
@@ -170,6 +173,11 @@ EXAMPLES: dict[type[Deed], tuple[Callable[[Numbers], dict[str, Any]], dict[str, 
         {"version": 99},
         "there is no version 99 of the bot bot-0",
     ),
+    ConnectBot: (
+        lambda _: {"name": "bot-0", "ladder": "ladder-0", "new_version": "deeper"},
+        {"ladder": "nowhere"},
+        "there is no ladder 'nowhere'",
+    ),
     RetireBot: (
         lambda _: {"name": "bot-0", "ladder": "ladder-0"},
         {"ladder": "nowhere"},
@@ -258,6 +266,7 @@ def copied(
         person(database, "shut", active=False)
         with database.begin() as session:
             session.execute(sa.update(Bot).values(owner_id=user.id))
+            session.execute(sa.update(Ladder).values(home=HomeRule.BESIDE))
             bot = session.scalars(sa.select(Bot).where(Bot.name == "bot-1")).one()
             session.add(CoOwner(bot_id=bot.id, user_id=mate.id))
             # One check that was set aside, and one that is not over.
@@ -489,6 +498,7 @@ def test_an_organiser_elsewhere_runs_a_tournament(
 
 WHO: list[tuple[type[Deed], dict[str, Any], str]] = [
     (EnterBot, {"name": "bot-1", "ladder": "ladder-0", "version": 1}, "owner co-owner"),
+    (ConnectBot, {"name": "bot-1", "ladder": "ladder-0"}, "owner co-owner"),
     (RetireBot, {"name": "bot-1", "ladder": "ladder-0"}, "owner co-owner"),
     (WithdrawBot, {"name": "bot-1"}, "owner co-owner"),
     (ChangeBot, {"name": "bot-1", "open_source": True}, "owner co-owner"),

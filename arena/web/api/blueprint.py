@@ -18,6 +18,7 @@ from arena.web.api import (
     competitions,
     deeds,
     games,
+    home,
     ladders,
     large_files,
     sittings,
@@ -52,6 +53,7 @@ VIEWS: list[Any] = [*(one for one in _FUNCTIONS if hasattr(one, "address")), *de
 for _view in VIEWS:
     _method, _rule = _view.address.split()
     api.add_url_rule(_rule, _view.__name__, _view, methods=[_method])
+home.add_to(api)
 
 
 @api.after_request

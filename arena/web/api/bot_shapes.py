@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Literal, Self
 
+import sqlalchemy as sa
 from pydantic import Field
 from sqlalchemy.orm import Session
 
 from arena.bots import sharing
 from arena.competitions.ranks import ranks_of
-from arena.models import Bot, Entrant, JobStatus, VersionStatus
+from arena.models import Bot, BotVersion, Entrant, JobStatus, VersionStatus
+from arena.schedule.presence import whereabouts
 from arena.web import queries
 from arena.web.api.competition_shapes import EntrantShape
 from arena.web.api.ladder_shapes import RankedEntrant
@@ -40,12 +42,25 @@ class WaitingShape(Shape):
     test: int
 
 
+class AtHomeShape(Shape):
+    """A version that stays on its owner's machine, and whether it is there."""
+
+    version: int
+    connected: bool
+    since: Annotated[
+        datetime | None, Field(description="Since when it is, or is not; null if it never was.")
+    ]
+
+
 class BotDetail(BotShape):
     """A bot with its versions on ladders."""
 
     co_owners: list[str] = Field(description="Who else may do with it whatever its owner may.")
     ladders: list[RankedEntrant]
     waiting: list[WaitingShape] = Field(description="Versions that are to pass a test first.")
+    at_home: AtHomeShape | None = Field(
+        description="Its newest version, if that stays on its owner's machine."
+    )
 
     @classmethod
     def looked_up(cls, session: Session, bot: Bot) -> Self:
@@ -57,8 +72,14 @@ class BotDetail(BotShape):
             for number, tests in queries.tests_waited_for(session, bot).items()
             for test in tests
         ]
+        versions = sa.select(BotVersion).where(BotVersion.bot_id == bot.id)
+        newest = session.scalar(versions.order_by(BotVersion.number.desc()).limit(1))
+        at_home = None
+        if newest and (its := whereabouts(session, newest, datetime.now(UTC))):
+            at_home = AtHomeShape(version=newest.number, **its._asdict())
         return cls.of(
             bot,
+            at_home=at_home,
             co_owners=[user.name for user in sharing.co_owners(session, bot)],
             ladders=[RankedEntrant.of(one, **asdict(ranks[one.id])) for one in on],
             waiting=waiting,

@@ -230,6 +230,9 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ),
     ("POST", "api.submit_bot"): ("/api/v1/submissions", (401, 415, 415, 415, 415)),
     ("POST", "api.enter_bot"): ("/api/v1/bots/bot-0/enter", (401, 415, 415, 415, 415)),
+    ("POST", "api.connect_bot"): ("/api/v1/home", (401, 415, 415, 415, 415)),
+    ("GET", "api.open_link"): ("/api/v1/home/link", (405,) * 5),  # no WebSocket
+    ("POST", "api.poll_link"): ("/api/v1/home/link", (401, 400, 400, 400, 400)),
     ("POST", "api.retire_bot"): ("/api/v1/bots/bot-0/retire", (401, 415, 415, 415, 415)),
     ("POST", "api.withdraw_bot"): ("/api/v1/bots/bot-0/withdraw", (401, 403, 200, 403, 403)),
     ("POST", "api.share_bot"): ("/api/v1/bots/bot-0/share", (401, 415, 415, 415, 415)),

@@ -1,0 +1,57 @@
+"""How a bot at home connects: what is asked here is answered by the home worker."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sqlalchemy as sa
+from flask import Blueprint, abort, request
+from sqlalchemy.orm import joinedload
+from werkzeug.wrappers import Response
+
+from arena.models import BotVersion, Scope
+from arena.web.handing_over import hand_over
+from arena.web.identity import database, needs, signed_in
+from engine.links import LinkError, read_json
+
+HANDSHAKE = ("Connection", "Upgrade", "Sec-WebSocket-Key", "Sec-WebSocket-Version")
+
+
+@needs(Scope.CONNECT)
+def open_link() -> Response:
+    """Opens a WebSocket between a bot of one's own and the home worker."""
+    lines = [f"{name}: {request.headers.get(name, '')}\r\n" for name in HANDSHAKE]
+    head = f"GET {request.path} HTTP/1.1\r\nHost: {request.host}\r\n{''.join(lines)}\r\n"
+    return hand_over({"kind": "websocket", **_caller(), "head": head})
+
+
+@needs(Scope.CONNECT)
+def poll_link() -> Response:
+    """Says something to the home worker, and waits for what it says."""
+    try:
+        said = read_json(request.get_data())
+    except LinkError as error:
+        abort(400, str(error))
+    if not isinstance(said, dict):
+        abort(400, "A parcel is an object.")
+    return hand_over({"kind": "poll", **_caller(), "body": said})
+
+
+def _caller() -> dict[str, Any]:
+    """Who asks, as the home worker is told."""
+    account, number = signed_in(), request.args.get("version", type=int)
+    query = sa.select(BotVersion).where(BotVersion.id == number)
+    query = query.options(joinedload(BotVersion.bot))
+    with database().read() as session:
+        version = session.scalar(query) if number else None
+        if version is None or not version.is_at_home:
+            abort(404, "There is no such version of a bot at home.")
+        if not account.owns(version.bot):
+            abort(403, f"The bot {version.bot.name} is not yours.")
+        return {"user": account.id, "version": version.id, "label": version.label}
+
+
+def add_to(blueprint: Blueprint) -> None:
+    """Makes them reachable. They are no operations of the document, but the link's own."""
+    blueprint.add_url_rule("/home/link", view_func=open_link, websocket=True)
+    blueprint.add_url_rule("/home/link", view_func=poll_link, methods=["POST"])

@@ -1,0 +1,1 @@
+"""The home worker: matches of bots that run on their authors' machines."""
