@@ -40,6 +40,7 @@ from workers.archives import (
     MADE_BY_BUILDS,
     read_tar,
 )
+from workers.box_folder import FreshFolder, discard, one_at_a_time, open_to_readers
 from workers.bundles import digest_of, unpacked_files, write_files
 from workers.cores import claimed_core
 from workers.files import Collected, File, Files
@@ -51,7 +52,6 @@ from workers.limits import Limits
 from workers.manifest import read_manifest
 from workers.processes import descendants, usage
 from workers.program import BoxProgram
-from workers.runtime import FreshFolder, discard, one_at_a_time, open_to_readers
 from workers.sandbox import Sandbox
 
 LIMITS = Limits(memory_bytes=1024 * MIB, threads=128, work_bytes=256 * MIB)

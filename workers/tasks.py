@@ -71,10 +71,10 @@ PR_SET_PDEATHSIG = 1
 @cache
 def sandbox() -> Sandbox:
     """This process's means to start bots; raises BoxError below the operator's minimum."""
-    runtime = os.environ.get("ARENA_RUNTIME")
+    box_folder = os.environ.get("ARENA_BOX_FOLDER")
     return Sandbox(
         os.environ.get("ARENA_MINIMUM_ISOLATION", "good"),
-        Path(runtime) if runtime else None,
+        Path(box_folder) if box_folder else None,
         kept_bytes=kept_bytes(os.environ.get("ARENA_CACHE_GIB", "")),
     )
 

@@ -25,6 +25,7 @@ from typing import Protocol
 
 from engine.program import stderr_file
 from workers import seccomp
+from workers.box_folder import remove_tree
 from workers.bubblewrap import (
     DEVICES,
     LIBRARY,
@@ -40,7 +41,6 @@ from workers.launches import BOX_PATH, Launch
 from workers.limits import KEEPER, Limits, set_limits
 from workers.processes import tasks_of_user
 from workers.program import END_SECONDS, BoxError, BoxProgram, close_pipes, written
-from workers.runtime import remove_tree
 from workers.users import BotUser, BoxUserError
 
 OTHERS_TASKS = 256

@@ -41,7 +41,7 @@ def _none_or(pattern: str, words: str) -> Rule:
 ISOLATION = ("full", "good", "reduced", "none")
 DURATION = Rule("seconds, more than 0 and at most a day", lambda seconds: 0 < seconds <= 86_400)
 PREFIX = "ARENA_"
-OF_OTHERS = {"CACHE_GIB", "DEBUG", "PASSWORD", "RUNTIME", "SERVER", "TOKEN", "WORKER_NAME"}
+OF_OTHERS = {"BOX_FOLDER", "CACHE_GIB", "DEBUG", "PASSWORD", "SERVER", "TOKEN", "WORKER_NAME"}
 """After the prefix: what workers, commands, and the compose file of docs/containers read."""
 ALIKE = 0.65
 """How much of two names agrees, by `difflib`, if one is the other misspelt."""

@@ -43,7 +43,7 @@ def sandbox_at(open_folder: Path) -> Callable[[str], Sandbox]:
 
     @cache
     def build(level: str) -> Sandbox:
-        return Sandbox("none", open_folder / "runtime", maximum=level)
+        return Sandbox("none", open_folder / "box_folder", maximum=level)
 
     def get(level: str) -> Sandbox:
         sandbox = build(level)

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from tests.requirements import need
+from workers.box_folder import closed_to_others
 from workers.languages import LanguageError
 from workers.launches import box_python
-from workers.runtime import closed_to_others
 
 ROOT = Path(__file__).parents[2]
 FILES = {
