@@ -20,6 +20,8 @@ LONGEST_LEVEL, LONGEST_LANGUAGE, MOST_LANGUAGES = 20, 20, 30
 """Characters of what a worker calls its boxes, and the languages that it runs; and how many."""
 LONGEST_EDITION, MOST_EDITIONS = 200, 200
 """Characters of an edition of games, and how many a worker has."""
+LONGEST_PLATFORM, MOST_PLATFORMS = 80, 8
+"""Characters of a platform of runtimes, and how many a worker is."""
 LARGEST_COUNT = 10_000
 """The greatest number of slots, and of formats."""
 LONGEST_WORDS, MOST_LINES = 20_000, 100
@@ -50,6 +52,8 @@ class SignOfLife:
     clock: float | None = None
     """Its time, in seconds since 1970; None from a worker of a release before, which does not say.
     """
+    platforms: tuple[str, ...] = ()
+    """For which platforms runtimes can be that it keeps; none from a worker of a release before."""
 
     def to_json(self) -> dict[str, Any]:
         """The sign as JSON's types."""
@@ -61,6 +65,7 @@ class SignOfLife:
             "format": self.format,
             "games": None if self.games is None else list(self.games),
             "clock": self.clock,
+            "platforms": list(self.platforms),
         }
 
     @classmethod
@@ -78,6 +83,9 @@ class SignOfLife:
                 raise JobError(f"no sign of life: more than {MOST_EDITIONS} games, or no list")
             if clock is not None and not (type(clock) in (int, float) and 0 <= clock < LATEST):
                 raise JobError("no sign of life: its clock shows no time")
+            platforms = data.get("platforms", [])
+            if not isinstance(platforms, list) or len(platforms) > MOST_PLATFORMS:
+                raise JobError(f"no sign of life: more than {MOST_PLATFORMS} platforms, or no list")
             return cls(
                 _worker(data),
                 _count(data["slots"], "slots"),
@@ -88,6 +96,7 @@ class SignOfLife:
                 if games is None
                 else tuple(_word(one, "game", LONGEST_EDITION) for one in games),
                 clock,
+                tuple(_word(one, "platform", LONGEST_PLATFORM) for one in platforms),
             )
         except (KeyError, TypeError, AttributeError) as error:
             raise JobError(f"no sign of life: {str(error)[:200]!r}") from None

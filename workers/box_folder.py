@@ -79,9 +79,20 @@ class BoxFolder:
         Raises:
             OSError: it can't be made.
         """
+        return self._made(name, 0o700)
+
+    def open(self, name: str) -> Path:
+        """A folder in it that bots' users may enter and not list, made if need be.
+
+        Raises:
+            OSError: it can't be made.
+        """
+        return self._made(name, 0o711)
+
+    def _made(self, name: str, mode: int) -> Path:
         folder = self.folder / name
-        folder.mkdir(mode=0o700, exist_ok=True)
-        folder.chmod(0o700)
+        folder.mkdir(mode=mode, exist_ok=True)
+        folder.chmod(mode)
         return folder
 
     def library(self, name: str, contents: Mapping[str, bytes], python: str | None) -> Path:

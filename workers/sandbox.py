@@ -106,9 +106,11 @@ class Sandbox:
             self.builds = self._folder.closed("builds")
             """The same for what was built of them."""
             self.kept = KeptFiles(
-                self._runtime.closed("large"), (self.bundles, self.builds), most_bytes=kept_bytes
+                self._folder.closed("large"), (self.bundles, self.builds), most_bytes=kept_bytes
             )
             """Large files of both."""
+            self.runtimes = self._folder.open("runtimes")
+            """A place for unpacked runtimes, which every bot's user may read."""
         except OSError as error:
             raise BoxError(f"no box folder: {error}") from None
         programs = [bubblewrap] if bubblewrap else list(candidates())
@@ -160,7 +162,9 @@ class Sandbox:
             return self.box.start(folder, launch, limits, core=core)
         if os.geteuid() == 0:
             raise BoxError("no box can be built here, and root runs no bot without one")
-        variables = environment(launch, str(self._library()))
+        library = str(self._library())
+        launch = launch.placed(library, str(launch.runtime))
+        variables = environment(launch, library)
         return PlainProgram(launch.command, cwd=folder, env=variables)
 
     @property
@@ -182,7 +186,7 @@ class Sandbox:
         Returns:
             How many processes were ended.
         """
-        self._folder.sweep(self.bundles, self.builds)
+        self._folder.sweep(self.bundles, self.builds, self.runtimes)
         if os.geteuid() == 0:
             sweep_lent(self._folder.folder)
         spaced = self.box if isinstance(self.box, NamespaceBox) else None

@@ -18,7 +18,7 @@ from workers.launches import box_python
 ROOT = Path(__file__).parents[2]
 FILES = {
     "bots": ("test_hostile.py",),
-    "boxes": ("test_sandbox.py", "test_orphans.py", "test_building.py"),
+    "boxes": ("test_sandbox.py", "test_orphans.py", "test_building.py", "test_runtimes.py"),
     "builds": ("test_hostile_builds.py",),
 }
 USER = 60790
