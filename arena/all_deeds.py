@@ -11,6 +11,7 @@ from arena.bots.bot_deeds import (
     UnshareBot,
     WithdrawBot,
 )
+from arena.bots.runtimes import RemoveRuntime
 from arena.competitions.book_deeds import AddBook, RemoveBook
 from arena.competitions.ladder_deeds import ChangeLadder, CreateLadder
 from arena.competitions.strength_deeds import CloneTest, CreateTest, ExtendTest, StopTest
@@ -53,6 +54,7 @@ DEEDS: tuple[type[Deed], ...] = (
     ShareBot,
     UnshareBot,
     CancelCheck,
+    RemoveRuntime,
     ReadmitWorker,
     ForgetWorker,
     GiveNotice,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from random import Random
@@ -104,14 +104,22 @@ class LadderField:
             self.add(match)
 
     @classmethod
-    def read(cls, session: Session, ladder: Ladder, due: Iterable[DueMatch]) -> LadderField:
+    def read(
+        cls,
+        session: Session,
+        ladder: Ladder,
+        due: Iterable[DueMatch],
+        absent: Collection[int] = (),
+    ) -> LadderField:
         """Who can be paired on a ladder now.
 
         Args:
             due: its matches that are not fixed.
+            absent: the entrants that no worker can play now.
         """
         due = list(due)
-        found = cls(ladder, _rivals(session, ladder), _met(session, ladder), due)
+        rivals = [one for one in _rivals(session, ladder) if one.id not in absent]
+        found = cls(ladder, rivals, _met(session, ladder), due)
         if sum(match.is_set_aside for match in due) >= FEWEST_ASIDE:
             found.is_unplayable = is_unplayable(session, ladder, len(found.rivals))
         return found
@@ -274,7 +282,10 @@ class LadderMatchmaker(Matchmaker[Ladder]):
 
     def __init__(self, kind: Ladders, ladders: Sequence[Ladder], moment: Moment) -> None:
         super().__init__(kind, moment)
-        self._newcomers = newcomers(moment.session, ladders)
+        self._newcomers = {
+            ladder: [one for one in young if one.entrant not in moment.absent]
+            for ladder, young in newcomers(moment.session, ladders).items()
+        }
         self._fields: dict[int, LadderField] = {}
         self._urgencies: dict[int, int] = {}
 
@@ -293,7 +304,7 @@ class LadderMatchmaker(Matchmaker[Ladder]):
             # What was made is no part of it, and is written all together at the end.
             with moment.session.no_autoflush:
                 due = moment.due_of(competition)
-                field = LadderField.read(moment.session, competition, due)
+                field = LadderField.read(moment.session, competition, due, moment.absent)
             self._fields[competition.id] = field
         return pairing_of(competition, field, moment.now, moment.trickle_seconds)
 

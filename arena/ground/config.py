@@ -130,6 +130,15 @@ class Settings:
         "fetch bundles from there. By default they are given paths in the data folder.",
         _none_or(r"https?://[^\s?#]+", "it begins with http:// or https:// and has no '?'"),
     )
+    indexes: str = _setting(
+        "",
+        "Further indexes of Python packages that runtimes are made from, NAME=ADDRESS with commas "
+        "between them, as arena runtime add calls them by --index NAME.",
+        _none_or(
+            r"[a-z0-9-]+=[^\s,]+(,[a-z0-9-]+=[^\s,]+)*",
+            "it is NAME=ADDRESS with commas between them",
+        ),
+    )
     metrics_token: str = _setting(
         "",
         "Whoever shows this token may read /metrics; by default it is for this machine alone.",
@@ -237,6 +246,11 @@ class Settings:
     def quota_bytes(self) -> int:
         """The quota of each person."""
         return int(self.quota_mib * 2**20)
+
+    @property
+    def runtimes(self) -> Path:
+        """Where runtimes are kept, by digest."""
+        return self.data.resolve() / "runtimes"
 
     @property
     def without_secrets(self) -> Settings:

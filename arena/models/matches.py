@@ -258,6 +258,8 @@ class Worker(Base):
     languages: Mapped[list[Any]]
     games: Mapped[list[Any] | None]
     """The editions of the games that it has (see `engine.shelf`); None if it does not say."""
+    platforms: Mapped[list[Any] | None]
+    """For which platforms runtimes can be that it keeps; None if it does not say."""
     format: Mapped[int]
     """The format of jobs that it knows (see `engine.jobs.FORMAT`)."""
     failed: Mapped[list[Any]] = mapped_column(default=list)

@@ -42,12 +42,10 @@ class CeleryQueue:
             return
         with self._app.producer_pool.acquire(block=True) as producer:
             for batch in issued:
-                edition = GAMES.edition(jobs.variant_of(batch[0]).game)
-                several = batch[0].grant.processes > 1
                 self._app.send_task(
                     TASK[batch[0].lease.kind],
                     tuple(job.to_json() for job in batch),
-                    queue=jobs.queue_of(edition, several=several),
+                    queue=_queue_of(batch[0]),
                     priority=FIRST if isinstance(batch[0], jobs.MoveJob) else LATER,
                     time_limit=jobs.GRACE_SECONDS + ceil(sum(map(_longest_seconds, batch))),
                     argsrepr="",  # a text of it for people, which takes long and nobody reads
@@ -77,6 +75,11 @@ class CeleryQueue:
             log.warning("the broker does not say which jobs wait: %.200s", error)
             return None
         return found
+
+
+def _queue_of(job: jobs.AnyJob) -> str:
+    edition = GAMES.edition(jobs.variant_of(job).game)
+    return jobs.queue_of(edition, jobs.platforms_of(job), several=job.grant.processes > 1)
 
 
 def _attempts(raw: bytes) -> set[jobs.Attempt]:

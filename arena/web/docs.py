@@ -30,6 +30,7 @@ FOLDER = Path(__file__).parents[2] / "docs"
 FIRST = (
     "writing-a-bot",
     "protocol",
+    "runtimes",
     "ladders",
     "playing",
     "replays",
