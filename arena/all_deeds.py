@@ -12,6 +12,7 @@ from arena.bots.bot_deeds import (
     WithdrawBot,
 )
 from arena.bots.home_deeds import ConnectBot
+from arena.bots.runtimes import RemoveRuntime
 from arena.competitions.book_deeds import AddBook, RemoveBook
 from arena.competitions.ladder_deeds import ChangeLadder, CreateLadder
 from arena.competitions.strength_deeds import CloneTest, CreateTest, ExtendTest, StopTest
@@ -55,6 +56,7 @@ DEEDS: tuple[type[Deed], ...] = (
     ShareBot,
     UnshareBot,
     CancelCheck,
+    RemoveRuntime,
     ReadmitWorker,
     ForgetWorker,
     GiveNotice,

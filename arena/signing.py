@@ -1,4 +1,4 @@
-"""What the arena signs: sessions, tickets, and the short-lived addresses of bundles.
+"""What the arena signs: sessions, tickets, and the short-lived addresses of bundles and runtimes.
 
 The secret is made once and kept in the database, for every server and the recorder. A worker on
 another machine is given, in each job, an address of each bundle it needs. It holds for that one
@@ -11,6 +11,7 @@ from __future__ import annotations
 import hmac
 import secrets
 from datetime import datetime
+from pathlib import Path
 
 from itsdangerous import BadData, URLSafeSerializer
 from sqlalchemy.orm import Session
@@ -62,11 +63,22 @@ def rotate(session: Session, actor: Actor, now: datetime) -> None:
 
 def bundle_location(session: Session, settings: Settings, digest: str, now: datetime) -> str:
     """Where a worker finds a bundle: a path on one machine, a signed address on many."""
+    return _location(session, settings, settings.bundles, digest, now)
+
+
+def runtime_location(session: Session, settings: Settings, digest: str, now: datetime) -> str:
+    """Where a worker finds a runtime, in the same way."""
+    return _location(session, settings, settings.runtimes, digest, now)
+
+
+def _location(
+    session: Session, settings: Settings, folder: Path, digest: str, now: datetime
+) -> str:
     if not settings.public_url:
-        return str(settings.bundles / digest)
+        return str(folder / digest)
     expires = int(now.timestamp() + settings.take_up_seconds + FETCH_SECONDS)
     token = _signer(_secret(session)).dumps([digest, expires])
-    return f"{settings.public_url.rstrip('/')}/bundles/{digest}?token={token}"
+    return f"{settings.public_url.rstrip('/')}/{folder.name}/{digest}?token={token}"
 
 
 def sign_ticket(session: Session, job: str, nonce: str) -> str:
@@ -99,7 +111,7 @@ SIGNATURE = 32
 
 
 def may_fetch(session: Session, digest: str, token: str, now: datetime) -> bool:
-    """Whether a token is one for this bundle that still holds."""
+    """Whether a token is one for this bundle or runtime that still holds."""
     found = session.get(Mark, SECRET_MARK)
     if found is None:
         return False
@@ -107,7 +119,7 @@ def may_fetch(session: Session, digest: str, token: str, now: datetime) -> bool:
         signed = _signer(found.value).loads(token)
     except BadData:
         return False
-    # What was signed is of the one form that `bundle_location` writes.
+    # What was signed is of the one form that `_location` writes.
     its_digest, expires = signed
     return bool(its_digest == digest and now.timestamp() < expires)
 

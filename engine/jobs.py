@@ -8,8 +8,9 @@ of the job carries them, so that a worker that was given up for dead is not list
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from itertools import combinations
 from typing import Any
 
 from engine.game import Variant
@@ -53,16 +54,28 @@ is far too busy. What has not ended then hangs, and its worker ends it; a game's
 themselves."""
 
 
-def queue_of(edition: Edition, *, several: bool = False) -> str:
+def queue_of(edition: Edition, platforms: Collection[str] = (), *, several: bool = False) -> str:
     """Where the jobs of an edition's games wait: a worker takes from the queues of those it has.
 
     Args:
+        platforms: what the runtimes of its bots were made for. Such jobs have queues of their own,
+            from which only workers take that are such platforms.
         several: the jobs grant bots several processes: workers that freeze and charge those as one
             take them, and no other.
     """
     is_own = edition.package == OWN
     queue = MATCHES_QUEUE if is_own else f"{MATCHES_QUEUE}.{edition.package}-{edition.version}"
+    queue += "".join(f"+{one.replace(' ', '-')}" for one in sorted(platforms))
     return f"{queue}{SEVERAL}" if several else queue
+
+
+def queues_of(
+    edition: Edition, platforms: Collection[str], *, several: bool = False
+) -> Iterator[str]:
+    """All queues from which a worker takes that has an edition and is these platforms."""
+    for count in range(len(platforms) + 1):
+        for some in combinations(sorted(platforms), count):
+            yield queue_of(edition, some, several=several)
 
 
 Attempt = tuple[str, int, int]
@@ -115,24 +128,51 @@ def _number(value: Any, name: str) -> int:
 
 
 @dataclass(frozen=True, slots=True)
+class RuntimeFiles:
+    """Where a runtime is, what it must be, and for which platform it was made."""
+
+    digest: str
+    location: str
+    """A path on one machine, an address on many."""
+    platform: str
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: Any) -> RuntimeFiles:
+        return cls(str(data["digest"]), str(data["location"]), str(data["platform"]))
+
+
+@dataclass(frozen=True, slots=True)
 class BotFiles:
     """Where a bot's bundle is, and what it must be; of a bot at home only by what it is known."""
 
     digest: str
     location: str
     """A path on one machine, an address on many."""
+    runtime: RuntimeFiles | None = None
+    """What it is run with besides; None from an arena of a release before, which has none."""
     at_home: int | None = None
     """The number of the version, if it is a bot at home, which has no bundle."""
 
     def to_json(self) -> dict[str, Any]:
-        files: dict[str, Any] = {"digest": self.digest, "location": self.location}
-        return files if self.at_home is None else {**files, "at_home": self.at_home}
+        said: dict[str, Any] = {"digest": self.digest, "location": self.location}
+        if self.runtime:
+            said["runtime"] = self.runtime.to_json()
+        if self.at_home is not None:
+            said["at_home"] = self.at_home
+        return said
 
     @classmethod
     def from_json(cls, data: Any) -> BotFiles:
-        at_home = data.get("at_home")
-        known = None if at_home is None else int(at_home)
-        return cls(str(data["digest"]), str(data["location"]), known)
+        runtime, at_home = data.get("runtime"), data.get("at_home")
+        return cls(
+            str(data["digest"]),
+            str(data["location"]),
+            RuntimeFiles.from_json(runtime) if runtime else None,
+            None if at_home is None else int(at_home),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,6 +294,12 @@ def is_at_home(job: AnyJob) -> bool:
 def variant_of(job: AnyJob) -> Variant:
     """What a job is played of."""
     return job.spec.variant if isinstance(job, Job) else job.game.variant
+
+
+def platforms_of(job: AnyJob) -> frozenset[str]:
+    """What the runtimes of a job's bots were made for."""
+    bots = job.bots if isinstance(job, Job) else (job.bot,)
+    return frozenset(bot.runtime.platform for bot in bots if bot.runtime)
 
 
 Batch = Sequence[AnyJob]

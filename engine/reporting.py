@@ -21,6 +21,8 @@ LONGEST_LEVEL, LONGEST_LANGUAGE, MOST_LANGUAGES = 20, 20, 30
 """Characters of what a worker calls its boxes, and the languages that it runs; and how many."""
 LONGEST_EDITION, MOST_EDITIONS = 200, 200
 """Characters of an edition of games, and how many a worker has."""
+LONGEST_PLATFORM, MOST_PLATFORMS = 80, 8
+"""Characters of a platform of runtimes, and how many a worker is."""
 LARGEST_COUNT = 10_000
 """The greatest number of slots, and of formats."""
 LONGEST_WORDS, MOST_LINES = 20_000, 100
@@ -53,6 +55,8 @@ class SignOfLife:
     clock: float | None = None
     """Its time, in seconds since 1970; None from a worker of a release before, which does not say.
     """
+    platforms: tuple[str, ...] = ()
+    """For which platforms runtimes can be that it keeps; none from a worker of a release before."""
     at_home: Mapping[int, int] | None = None
     """Of a home worker the versions that are connected, each with how many games it takes at once;
     None from any other."""
@@ -67,6 +71,7 @@ class SignOfLife:
             "format": self.format,
             "games": None if self.games is None else list(self.games),
             "clock": self.clock,
+            "platforms": list(self.platforms),
         }
         if self.at_home is not None:
             sign["at_home"] = [list(one) for one in self.at_home.items()]
@@ -87,6 +92,9 @@ class SignOfLife:
                 raise JobError(f"no sign of life: more than {MOST_EDITIONS} games, or no list")
             if clock is not None and not (type(clock) in (int, float) and 0 <= clock < LATEST):
                 raise JobError("no sign of life: its clock shows no time")
+            platforms = data.get("platforms", [])
+            if not isinstance(platforms, list) or len(platforms) > MOST_PLATFORMS:
+                raise JobError(f"no sign of life: more than {MOST_PLATFORMS} platforms, or no list")
             return cls(
                 _worker(data),
                 _count(data["slots"], "slots"),
@@ -97,6 +105,7 @@ class SignOfLife:
                 if games is None
                 else tuple(_word(one, "game", LONGEST_EDITION) for one in games),
                 clock,
+                tuple(_word(one, "platform", LONGEST_PLATFORM) for one in platforms),
                 _at_home(data.get("at_home")),
             )
         except (KeyError, TypeError, AttributeError) as error:

@@ -21,6 +21,7 @@ from engine import jobs
 from engine.games import GAMES
 from engine.messages import address_of, pack
 from engine.timers import Every
+from workers.runtimes import platforms_here
 
 ANSWER_SECONDS = 30.0
 
@@ -64,12 +65,19 @@ class KeepTaken(bootsteps.StartStopStep):
 
 # Never declared: a worker's login may change nothing about the queues themselves.
 def queues(*, several: bool = False) -> list[Queue]:
-    """A queue for each package of games that this worker has; it takes no job of any other game.
+    """Queues for each package of games that this worker has, and for its platforms of runtimes.
+
+    It takes no job of any other game, or with a runtime for any other platform.
 
     Args:
         several: those of jobs that grant bots several processes.
     """
-    names = {jobs.queue_of(edition, several=several) for edition in GAMES.editions()}
+    platforms = platforms_here()
+    names = {
+        name
+        for edition in GAMES.editions()
+        for name in jobs.queues_of(edition, platforms, several=several)
+    }
     return [Queue(name, no_declare=True) for name in sorted(names)]
 
 

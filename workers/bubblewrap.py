@@ -18,6 +18,8 @@ BOT_FOLDER = "/bot"
 SCRATCH = "/tmp"  # noqa: S108 - it is the box's own
 LIBRARY = "/arena"
 """The folder where Python bots find the `engine` package."""
+RUNTIME = "/runtime"
+"""The folder of a bot's runtime, if it has one."""
 DEVICES = ("/dev/null", "/dev/full", "/dev/random", "/dev/urandom")
 """Not /dev/zero: a shared map of it is memory that RLIMIT_DATA does not count."""
 SYSTEM_PATHS = (
@@ -44,6 +46,7 @@ class Bubblewrap:
         *,
         scratch_bytes: int,
         readable: Sequence[str] = (),
+        runtime: Path | None = None,
         itself: str = "",
         shared_bytes: int = 0,
     ) -> Iterator[str]:
@@ -55,6 +58,7 @@ class Bubblewrap:
             environment: the whole of it.
             scratch_bytes: the size of a writable /tmp; 0 for none.
             readable: folders of the system that its language needs besides.
+            runtime: the folder of its runtime.
             itself: what the only file of /proc says, the link self/exe; empty for no /proc.
             shared_bytes: the size of a /dev/shm, where libraries keep what several processes
                 share, as their locks; 0 for none.
@@ -81,6 +85,8 @@ class Bubblewrap:
         yield from ("--ro-bind", str(folder), BOT_FOLDER)
         if library:
             yield from ("--ro-bind", str(library), LIBRARY)
+        if runtime:
+            yield from ("--ro-bind", str(runtime), RUNTIME)
         if scratch_bytes:
             yield from ("--perms", "1777", "--size", str(scratch_bytes), "--tmpfs", SCRATCH)
         else:

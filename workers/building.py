@@ -40,6 +40,7 @@ from workers.archives import (
     MADE_BY_BUILDS,
     read_tar,
 )
+from workers.box_folder import FreshFolder, discard, one_at_a_time, open_to_readers
 from workers.bundles import digest_of, unpacked_files, write_files
 from workers.cores import claimed_core
 from workers.files import Collected, File, Files
@@ -51,7 +52,7 @@ from workers.limits import Limits
 from workers.manifest import read_manifest
 from workers.processes import descendants, usage
 from workers.program import BoxProgram
-from workers.runtime import FreshFolder, discard, one_at_a_time, open_to_readers
+from workers.runtimes import UnpackedRuntime
 from workers.sandbox import Sandbox
 
 LIMITS = Limits(memory_bytes=1024 * MIB, threads=128, work_bytes=256 * MIB)
@@ -101,12 +102,20 @@ class StartableBot:
     """How long that took; 0 if it was built before, or there was nothing to build."""
 
 
-def prepare(box: Sandbox, folder: Path, digest: str, *, core: int | None = None) -> StartableBot:
+def prepare(
+    box: Sandbox,
+    folder: Path,
+    digest: str,
+    *,
+    core: int | None = None,
+    runtime: UnpackedRuntime | None = None,
+) -> StartableBot:
     """Makes an unpacked bundle's bot ready to play; builds it if that was not done before.
 
     Args:
         folder: the bundle's files, proven to be those of the digest.
         core: the processor core for a build.
+        runtime: the one that it names, for its build, too.
 
     Raises:
         BundleError: the folder is no unpacked bundle.
@@ -117,7 +126,9 @@ def prepare(box: Sandbox, folder: Path, digest: str, *, core: int | None = None)
     """
     files = unpacked_files(folder)
     manifest = read_manifest(files)
-    launch = manifest.launch()
+    if manifest.runtime and runtime is None:
+        raise LanguageError(f"it asks for the runtime {manifest.runtime}, which it was not given")
+    launch = manifest.launch(runtime)
     if manifest.language is None and manifest.main in files:
         machine = os.uname().machine
         if other := other_processor(files[manifest.main].content, machine):
@@ -127,10 +138,10 @@ def prepare(box: Sandbox, folder: Path, digest: str, *, core: int | None = None)
             )
     if not manifest.is_built:
         return StartableBot(folder, launch)
-    target = box.builds / f"{digest}-{toolchain()}"
+    target = _place(box, digest, runtime)
     if found := _cached(target, launch):
         return found
-    command = manifest.building(files)
+    command = manifest.building(files, runtime)
     box.builds.mkdir(parents=True, exist_ok=True, mode=0o700)
     with one_at_a_time(box.builds):
         if found := _cached(target, launch):
@@ -184,19 +195,30 @@ def _spoilt_script(files: Files) -> str:
     return ""
 
 
-def is_ready(box: Sandbox, folder: Path, digest: str) -> bool:
+def _place(box: Sandbox, digest: str, runtime: UnpackedRuntime | None) -> Path:
+    """Where a bot is kept once it is built."""
+    return box.builds / f"{digest}-{toolchain(runtime.digest if runtime else '')}"
+
+
+def is_ready(
+    box: Sandbox, folder: Path, digest: str, runtime: UnpackedRuntime | None = None
+) -> bool:
     """Whether `prepare` has nothing to build.
 
     Raises:
         BundleError: the folder is no unpacked bundle.
     """
     built = read_manifest(unpacked_files(folder)).is_built
-    return not built or (box.builds / f"{digest}-{toolchain()}").is_dir()
+    return not built or _place(box, digest, runtime).is_dir()
 
 
-def toolchain() -> str:
-    """Stands for this machine and its compilers, another after each change of them."""
-    parts: list[object] = [os.uname().nodename, os.uname().machine, SCRIPT]
+def toolchain(runtime: str = "") -> str:
+    """Stands for this machine and its compilers, another after each change of them.
+
+    Args:
+        runtime: the digest of that with which a bot is built.
+    """
+    parts: list[object] = [os.uname().nodename, os.uname().machine, SCRIPT, runtime]
     for language in LANGUAGES:
         if language.build:
             parts += [language.build, language.environment]

@@ -23,6 +23,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 
 from workers.archives import collect, read_tar
+from workers.box_folder import FreshFolder, discard, one_at_a_time
 from workers.fetching import fetch, is_address, plain
 from workers.files import Collected, Files
 from workers.foreign_files import PROGRAM, windows_lines, wrong_text
@@ -39,7 +40,6 @@ from workers.large_files import (
 )
 from workers.launches import Launch
 from workers.manifest import MANIFEST, STEMS, Manifest, read_manifest
-from workers.runtime import FreshFolder, discard, one_at_a_time
 
 DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
 GIVEN_UP_SECONDS = 24 * 60 * 60

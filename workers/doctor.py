@@ -62,19 +62,17 @@ class Diagnosis:
         return asdict(self) | {"suffices": self.suffices}
 
 
-def examine(minimum: str = "good", runtime: Path | None = None) -> Diagnosis:
+def examine(minimum: str = "good", box_folder: Path | None = None) -> Diagnosis:
     """Looks at this machine, and ends what was left of boxes; takes well under a second.
 
     Args:
         minimum: the weakest level that the operator accepts.
-        runtime: as for `Sandbox`.
+        box_folder: as for `Sandbox`.
     """
     try:
-        sandbox = Sandbox("none", runtime)
+        sandbox = Sandbox("none", box_folder)
     except BoxError as error:
-        broken = ProbeFinding(
-            "runtime folder", False, str(error), "give a runtime folder elsewhere"
-        )
+        broken = ProbeFinding("box folder", False, str(error), "give a box folder elsewhere")
         host = (broken, *_host())
         return Diagnosis("none", minimum, (), host, tuple(_languages()), tuple(_games()))
     sandbox.end_orphans()

@@ -27,10 +27,10 @@ from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
+from workers.box_folder import discard, one_at_a_time
 from workers.fetching import fetch_to, is_address
 from workers.files import File, Files
 from workers.large_files import MIB, UNFINISHED, Aside, BundleError, Large, digest_of_file
-from workers.runtime import discard, one_at_a_time
 
 GIB = 1024 * MIB
 USUAL_BYTES = 8 * GIB

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path, PurePath
+from typing import NamedTuple
 
 from engine.bridges.command import Bridge
 from engine.bridges.foreign import SAYS
@@ -61,6 +63,33 @@ class Launch:
     """The most processes that it uses at once."""
     told_by: str = ""
     """As `engine.program.Program` has it."""
+    runtime: Path | None = None
+    """The folder of its runtime, to which its command and environment refer by `RUNTIME`."""
+
+    def placed(self, library: str, place: str) -> Launch:
+        """The same where the library and the runtime have their places, as the bot sees them."""
+        if self.runtime is None:
+            return self
+
+        def put(word: str) -> str:
+            return word.replace(RUNTIME.library, library).replace(RUNTIME.place, place)
+
+        return replace(
+            self,
+            command=tuple(put(word) for word in self.command),
+            environment={name: put(value) for name, value in self.environment.items()},
+        )
+
+
+class Marks(NamedTuple):
+    """What stands in a launch for places that only the box knows."""
+
+    library: str
+    place: str
+
+
+RUNTIME = Marks("\0library\0", "\0runtime\0")
+"""With zero bytes, which no author's word has."""
 
 
 def command_for(path: Path) -> list[str]:
@@ -275,7 +304,7 @@ def find_python(path: str, least: tuple[int, int]) -> str:
         python = shutil.which(name, path=path)
         if python is None or not Path(python).resolve().is_relative_to("/usr"):
             continue
-        version = _python_version(python)
+        version = version_of(python)
         if version >= least:
             return python
         too_old.append(f"{python} is {'.'.join(map(str, version))}")
@@ -285,13 +314,13 @@ def find_python(path: str, least: tuple[int, int]) -> str:
     )
 
 
-def _python_version(path: str) -> tuple[int, ...]:
-    """An interpreter's version; empty if it doesn't run."""
-    code = "import sys; print(*sys.version_info[:2])"
+def version_of(path: str) -> tuple[int, ...]:
+    """The first two numbers of an interpreter's version; empty if it doesn't run."""
     try:
         done = subprocess.run(
-            [path, "-I", "-S", "-c", code], env={}, capture_output=True, timeout=10, check=True
+            [path, "--version"], env={}, capture_output=True, timeout=10, check=True
         )
     except (OSError, subprocess.SubprocessError):
         return ()
-    return tuple(int(word) for word in done.stdout.split())
+    found = re.search(r"(\d+)\.(\d+)", done.stdout.decode(errors="replace"))
+    return (int(found[1]), int(found[2])) if found else ()

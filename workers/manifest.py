@@ -11,6 +11,7 @@ The file is optional, as are its keys:
     threads = 4                 # how many it uses; by default one
     processes = 2               # how many it needs, with those that it starts; by default one
     bridge = "gtp"              # what it speaks in place of the arena's protocol: gtp or ugi
+    runtime = "scientific"      # the packages that it needs, of those that its arena offers
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ from workers.languages import (
     without_env,
 )
 from workers.launches import Launch, launch_bridge, launch_build, launch_file, launch_words
+from workers.runtimes import UnpackedRuntime
 
 MANIFEST = "bot.toml"
 STEMS = ("bot", "main")
@@ -49,6 +51,7 @@ KIT = "arena_bot"
 """What the kits' files are called; beside a bot they are none."""
 MAX_THREADS = 64
 MAX_NAME = 60
+RUNTIME_NAME = re.compile(r"[a-z0-9][a-z0-9.-]{0,39}", re.ASCII)
 MAX_BYTES = 8192
 """The longest file: the time it takes to read grows with its length squared."""
 PACKAGE = re.compile(
@@ -85,22 +88,29 @@ class Manifest:
     processes: int = 1
     bridge: Bridge | None = None
     """What stands before a program that speaks another protocol."""
+    runtime: str = ""
+    """The name of the runtime that it is run with; empty for none."""
     package: str = ""
     """Of a language that starts a class by its whole name: what stands before that of the file."""
 
-    def launch(self) -> Launch:
+    def launch(self, runtime: UnpackedRuntime | None = None) -> Launch:
         """The command for a box on this machine.
 
+        Args:
+            runtime: the one that it names; left out where that isn't there, it is started without.
+
         Raises:
-            LanguageError: the interpreter is not installed.
+            LanguageError: the interpreter is not installed, or its runtime is not for it.
         """
         found = self._launch_alone()
+        if runtime is not None and self.runtime:
+            found = runtime.given_to(found, self.language, self.threads)
         if self.bridge:
             return launch_bridge(self.bridge, found, processes=self.processes)
         return replace(found, processes=self.processes)
 
     def _launch_alone(self) -> Launch:
-        """The same without a bridge."""
+        """The same without a bridge, and without a runtime."""
         if self.language and self.words:
             return launch_words(self.language, self.words, threads=self.threads)
         file = f"{self.package}.{PurePosixPath(self.main).name}" if self.package else self.main
@@ -112,16 +122,20 @@ class Manifest:
         """Whether there is something to be done before it can be run."""
         return bool(self.build or (self.language and self.language.build and not self.words))
 
-    def building(self, files: Iterable[str]) -> Launch:
+    def building(self, files: Iterable[str], runtime: UnpackedRuntime | None = None) -> Launch:
         """The command that builds it in a box, for a bot that is built.
 
         Args:
             files: the names of all its files.
+            runtime: the one that it names.
 
         Raises:
-            LanguageError: the compiler is not installed.
+            LanguageError: the compiler is not installed, or its runtime is not for it.
         """
-        return launch_build(self.language, self.main, files, script=self.build)
+        found = launch_build(self.language, self.main, files, script=self.build)
+        if runtime is None or not self.runtime:
+            return found
+        return runtime.shown_to(found, self.language)
 
 
 def read_manifest(files: Files, left_out: Collection[str] = ()) -> Manifest:
@@ -152,6 +166,7 @@ def read_manifest(files: Files, left_out: Collection[str] = ()) -> Manifest:
         threads=said.get("threads", 1),
         processes=said.get("processes", 2 if "bridge" in said else 1),
         bridge=_bridge(said["bridge"]) if "bridge" in said else None,
+        runtime=said.get("runtime", ""),
     )
 
 
@@ -199,6 +214,8 @@ def _parse(content: bytes) -> Mapping[str, Any]:
         raise BundleError(f"{MANIFEST}: games takes {KINDS[list]}")
     if not said.get("name", "x").isprintable() or not 1 <= len(said.get("name", "x")) <= MAX_NAME:
         raise BundleError(f"{MANIFEST}: name is one line of 1 to {MAX_NAME} characters")
+    if not RUNTIME_NAME.fullmatch(said.get("runtime", "x")):
+        raise BundleError(f'{MANIFEST}: runtime is the name of one, as in runtime = "scientific"')
     if not 1 <= said.get("threads", 1) <= MAX_THREADS:
         raise BundleError(f"{MANIFEST}: threads is a number from 1 to {MAX_THREADS}")
     least = 2 if "bridge" in said else 1
@@ -214,7 +231,7 @@ def _parse(content: bytes) -> Mapping[str, Any]:
 
 KEYS: Mapping[str, type] = {
     "name": str, "main": str, "language": str, "run": str, "build": str, "games": list,
-    "threads": int, "processes": int, "bridge": str,
+    "threads": int, "processes": int, "bridge": str, "runtime": str,
 }  # fmt: skip
 KINDS = {str: "a text in quotes", int: "a whole number", list: 'a list of texts, ["a", "b"]'}
 

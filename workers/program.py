@@ -17,11 +17,11 @@ from engine.player import VoidGameError
 from engine.program import cpu_clock, ended_within, exit_words
 from engine.stopwatch import Stopwatch
 from engine.threads import Standstill, threads_of
+from workers.box_folder import remove_tree
 from workers.bubblewrap import SCRATCH, complaint
 from workers.cgroups import Group
 from workers.cleanup import finish_later
 from workers.processes import exit_status, usage
-from workers.runtime import remove_tree
 from workers.users import BotUser
 
 END_SECONDS = 0.5

@@ -31,7 +31,7 @@ nobody's loss; whatever the bot does inside ends in its `Program`.
 
 A worker that is an ordinary user runs bots as that user, in a user namespace. A root worker
 gives every running bot a user of its own, of which nobody else on the machine has anything and
-to whom alone its files are shown, and keeps copies of programs that bots need in its runtime
+to whom alone its files are shown, and keeps copies of programs that bots need in its box
 folder.
 
 If the worker dies, the kernel kills its boxes. It goes by the *thread* that started them:
@@ -50,6 +50,7 @@ from pathlib import Path
 from engine.program import PlainProgram, Program
 from engine.referee import ISOLATION_LEVELS
 from workers import seccomp
+from workers.box_folder import BoxFolder
 from workers.bubblewrap import Bubblewrap, candidates
 from workers.cgroups import GroupError, Places, find_places
 from workers.kept_files import USUAL_BYTES, KeptFiles
@@ -60,7 +61,6 @@ from workers.limits import Limits
 from workers.orphans import end_orphans
 from workers.probe import ProbeFinding, probe
 from workers.program import BoxError
-from workers.runtime import Runtime
 from workers.users import sweep_lent
 from workers.walls import ONE_PROCESS, Box, LandlockBox, NamespaceBox, environment
 
@@ -74,7 +74,7 @@ class Sandbox:
     def __init__(
         self,
         minimum: str = "good",
-        runtime: Path | None = None,
+        box_folder: Path | None = None,
         *,
         maximum: str = "full",
         bubblewrap: Path | None = None,
@@ -84,7 +84,7 @@ class Sandbox:
 
         Args:
             minimum: the weakest level that the operator accepts.
-            runtime: the runtime folder; by default one in the cache of the machine or user.
+            box_folder: the box folder; by default one in the cache of the machine or user.
             maximum: the strongest level to be tried.
             bubblewrap: the program that builds boxes; by default the first found that works.
             kept_bytes: that bots' large files may have together that are kept here.
@@ -100,17 +100,19 @@ class Sandbox:
         """Why there is no better box, a sentence each."""
         self.box: Box | None = None
         try:
-            self._runtime = Runtime(runtime)
-            self.bundles = self._runtime.closed("bundles")
+            self._folder = BoxFolder(box_folder)
+            self.bundles = self._folder.closed("bundles")
             """A place for unpacked bundles, each of which is shown to its bot's user alone."""
-            self.builds = self._runtime.closed("builds")
+            self.builds = self._folder.closed("builds")
             """The same for what was built of them."""
             self.kept = KeptFiles(
-                self._runtime.closed("large"), (self.bundles, self.builds), most_bytes=kept_bytes
+                self._folder.closed("large"), (self.bundles, self.builds), most_bytes=kept_bytes
             )
             """Large files of both."""
+            self.runtimes = self._folder.open("runtimes")
+            """A place for unpacked runtimes, which every bot's user may read."""
         except OSError as error:
-            raise BoxError(f"no runtime folder: {error}") from None
+            raise BoxError(f"no box folder: {error}") from None
         programs = [bubblewrap] if bubblewrap else list(candidates())
         ceiling = ISOLATION_LEVELS.index(maximum)
         try:
@@ -160,7 +162,9 @@ class Sandbox:
             return self.box.start(folder, launch, limits, core=core)
         if os.geteuid() == 0:
             raise BoxError("no box can be built here, and root runs no bot without one")
-        variables = environment(launch, str(self._library()))
+        library = str(self._library())
+        launch = launch.placed(library, str(launch.runtime))
+        variables = environment(launch, library)
         return PlainProgram(launch.command, cwd=folder, env=variables)
 
     @property
@@ -182,9 +186,9 @@ class Sandbox:
         Returns:
             How many processes were ended.
         """
-        self._runtime.sweep(self.bundles, self.builds)
+        self._folder.sweep(self.bundles, self.builds, self.runtimes)
         if os.geteuid() == 0:
-            sweep_lent(self._runtime.folder)
+            sweep_lent(self._folder.folder)
         spaced = self.box if isinstance(self.box, NamespaceBox) else None
         ended = end_orphans(spaced.bubblewrap.path if spaced else None)
         if spaced and spaced.places:
@@ -220,7 +224,7 @@ class Sandbox:
         library = self._library()
         places = self._places() if maximum == "full" else None
         bubblewraps = [
-            Bubblewrap(self._runtime.program(path), disable_userns)
+            Bubblewrap(self._folder.program(path), disable_userns)
             for path in programs
             for disable_userns in (True, False)
         ]
@@ -236,7 +240,7 @@ class Sandbox:
             return
         files = {f"workers/{name}": Path(__file__).with_name(name) for name in LAUNCHER_FILES}
         contents = {name: file.read_bytes() for name, file in files.items()}
-        launcher = self._runtime.library("workers", contents, python)
+        launcher = self._folder.library("workers", contents, python)
         yield LandlockBox(python, launcher, library)
 
     def _places(self) -> Places | None:
@@ -251,4 +255,4 @@ class Sandbox:
         python = None
         with suppress(LanguageError):  # then there are no Python bots to read it
             python = box_python()
-        return self._runtime.library("engine", library_files(), python)
+        return self._folder.library("engine", library_files(), python)

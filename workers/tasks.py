@@ -43,7 +43,7 @@ from engine.match import Players
 from engine.process import BotProcess
 from engine.program import Program
 from engine.timers import Every
-from workers import at_home, building, bundles
+from workers import at_home, building, bundles, runtime_files
 from workers.app import LoginError, Murmur, app, demand_own_login, queues, say, worker_name
 from workers.building import BuildError
 from workers.cores import claimed_core
@@ -53,6 +53,7 @@ from workers.launches import installed_languages
 from workers.limits import Limits
 from workers.program import BoxError
 from workers.progress import ProgressTeller, Reports, failure
+from workers.runtimes import UnpackedRuntime, platforms_here
 from workers.sandbox import Sandbox
 
 log = logging.getLogger("workers")
@@ -73,10 +74,10 @@ PR_SET_PDEATHSIG = 1
 @cache
 def sandbox() -> Sandbox:
     """This process's means to start bots; raises BoxError below the operator's minimum."""
-    runtime = os.environ.get("ARENA_RUNTIME")
+    box_folder = os.environ.get("ARENA_BOX_FOLDER")
     return Sandbox(
         os.environ.get("ARENA_MINIMUM_ISOLATION", "good"),
-        Path(runtime) if runtime else None,
+        Path(box_folder) if box_folder else None,
         kept_bytes=kept_bytes(os.environ.get("ARENA_CACHE_GIB", "")),
     )
 
@@ -110,7 +111,7 @@ def tidy_if_due() -> None:
     """Removes once a day what was unpacked or built of bots that were not played for long."""
     if not _tidying.is_due():
         return
-    for unpacked in (sandbox().bundles, sandbox().builds):
+    for unpacked in (sandbox().bundles, sandbox().builds, sandbox().runtimes):
         bundles.sweep(unpacked, unused_seconds=UNUSED_SECONDS)
     sandbox().kept.sweep()
 
@@ -177,6 +178,7 @@ def live(sender: Any, **_: Any) -> None:
         sandbox().level,
         tuple(installed_languages()),
         games=tuple(map(str, GAMES.editions())),
+        platforms=platforms_here(),
     )
 
     murmur = Murmur(2 * ALIVE_SECONDS)
@@ -431,6 +433,10 @@ def _move(job: jobs.MoveJob, progress: ProgressTeller) -> Message:
     return jobs.RECORD_MOVE, reporting.MoveReport(job.lease, worker_name(), game).to_json()
 
 
+def _try_out(box: Sandbox, runtime: UnpackedRuntime) -> None:
+    runtime_files.try_out(runtime, box)
+
+
 @dataclass(frozen=True, slots=True)
 class _Bot:
     """A bot of a job, ready to be started."""
@@ -462,6 +468,7 @@ class _Bot:
         Raises:
             BundleError: what was fetched is not the bundle.
             RoomError: its large files have no room here.
+            NoRuntimeError: or not its runtime.
             LanguageError: it can't be run here, or not with what it is granted.
             BuildError: it can't be built.
             BoxError: no box can be built for that.
@@ -471,8 +478,11 @@ class _Bot:
             return cls(starter, at_home.ALLOWANCES, player=at_home.HomePlayer)
         box = sandbox()
         folder = bundles.unpack(files.location, files.digest, box.bundles, box.kept, held=held)
+        runtime = None
+        if files.runtime:
+            runtime = runtime_files.unpack(files.runtime, box.runtimes, partial(_try_out, box))
         try:
-            found = building.prepare(box, folder, files.digest, core=core)
+            found = building.prepare(box, folder, files.digest, core=core, runtime=runtime)
         except BuildError as error:
             progress.tell_of_build(files.digest, error.seconds)
             raise

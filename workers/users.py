@@ -2,7 +2,7 @@
 
 A claim of a user number is a lock on a file in a folder of root's, so that nobody else on the
 machine can make one, and the kernel gives it back when its holder dies. It is one folder for the
-whole machine, whatever runtime folders its workers have.
+whole machine, whatever box folders its workers have.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from workers.box_folder import closed_to_others
 from workers.processes import lives, status_of
-from workers.runtime import closed_to_others
 
 BOT_USERS = range(60800, 61184)
 """User numbers for bots of a root worker.
@@ -65,7 +65,7 @@ class BotUser:
         """
         return (CHROOT, f"--userspec=+{self.number}:+{self.number}", "--groups=", "/")
 
-    def lend(self, folder: Path, runtime: Path) -> Path:
+    def lend(self, folder: Path, box_folder: Path) -> Path:
         """Shows this user a folder that is closed to others, until `release`.
 
         Returns:
@@ -73,11 +73,11 @@ class BotUser:
             by hard links where that can be, and into which only this user can look.
 
         Raises:
-            OSError: that can't be made in the runtime folder.
+            OSError: that can't be made in the box folder.
         """
         if not closed_to_others(folder):
             return folder
-        views = runtime / "lent"
+        views = box_folder / "lent"
         views.mkdir(mode=0o711, exist_ok=True)
         views.chmod(0o711)
         self._lent = views / str(self.number)
@@ -98,10 +98,10 @@ class BotUser:
         os.close(self._claim)
 
 
-def sweep_lent(runtime: Path) -> None:
-    """Removes from a runtime folder what was shown to bots whose workers were killed."""
+def sweep_lent(box_folder: Path) -> None:
+    """Removes from a box folder what was shown to bots whose workers were killed."""
     for number in BOT_USERS:
-        view = runtime / "lent" / str(number)
+        view = box_folder / "lent" / str(number)
         if view.exists():
             with suppress(BoxUserError):  # it is shown to a bot that runs
                 user = BotUser([number])

@@ -25,9 +25,11 @@ from typing import Protocol
 
 from engine.program import stderr_file
 from workers import seccomp
+from workers.box_folder import remove_tree
 from workers.bubblewrap import (
     DEVICES,
     LIBRARY,
+    RUNTIME,
     SCRATCH,
     SYSTEM_PATHS,
     Bubblewrap,
@@ -40,7 +42,6 @@ from workers.launches import BOX_PATH, Launch
 from workers.limits import KEEPER, Limits, set_limits
 from workers.processes import tasks_of_user
 from workers.program import END_SECONDS, BoxError, BoxProgram, close_pipes, written
-from workers.runtime import remove_tree
 from workers.users import BotUser, BoxUserError
 
 OTHERS_TASKS = 256
@@ -87,6 +88,7 @@ class NamespaceBox:
     def start(
         self, folder: Path, launch: Launch, limits: Limits, *, core: int | None = None
     ) -> BoxProgram:
+        launch = launch.placed(LIBRARY, RUNTIME)
         # What is lent is closed when the box stands or has failed; what is kept, only then.
         with _our_fault(), ExitStack() as lent, ExitStack() as kept:
             stderr, user = _claim(kept)
@@ -109,6 +111,7 @@ class NamespaceBox:
                     environment(launch, LIBRARY),
                     scratch_bytes=scratch_bytes,
                     readable=launch.readable,
+                    runtime=launch.runtime,
                     itself=launch.itself,
                     shared_bytes=limits.scratch_bytes if limits.processes > 1 else 0,
                 ),
@@ -173,6 +176,7 @@ class LandlockBox:
         self, folder: Path, launch: Launch, limits: Limits, *, core: int | None = None
     ) -> BoxProgram:
         _refuse_several(limits)
+        launch = launch.placed(str(self.library), str(launch.runtime))
         with _our_fault(), ExitStack() as lent, ExitStack() as kept:
             stderr, user = _claim(kept)
             folder = user.lend(folder, self.library.parent) if user else folder
@@ -182,6 +186,7 @@ class LandlockBox:
                 variables |= {"HOME": str(work), "TMPDIR": str(work)}
             # Node gives up on a configuration that it may not read, but not on a missing one.
             readable = [*SYSTEM_PATHS, "/etc/ssl/openssl.cnf", *launch.readable, str(self.library)]
+            readable += [str(launch.runtime)] if launch.runtime else []
             specification: Specification = {
                 "command": list(launch.command),
                 "environment": variables,

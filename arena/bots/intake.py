@@ -27,6 +27,8 @@ class TakenIn:
     """What the bot is called by its manifest, or its file."""
     large: Mapping[str, int] = field(default_factory=dict)
     """The sizes of its large files by their digests."""
+    runtime: str = ""
+    """The name of the runtime that it asks for; empty for none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,13 +11,13 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload
 
 from arena import audit
-from arena.bots import quota, sending
+from arena.bots import quota, runtimes, sending
 from arena.bots.intake import TakenIn
 from arena.bots.lost_bundles import bring_back
 from arena.competitions.strength_plans import check_terms
 from arena.ground import bot_names, texts
 from arena.ground.locks import find, lock
-from arena.ground.refusals import Refusal
+from arena.ground.refusals import NotThere, Refusal
 from arena.models import (
     Bot,
     BotVersion,
@@ -30,6 +30,7 @@ from arena.models import (
     Ladder,
     LargeFile,
     Match,
+    Runtime,
     User,
     VersionStatus,
 )
@@ -62,6 +63,7 @@ def submit(
     size: int,
     language: str,
     ladder: Ladder,
+    runtime: str = "",
     note: str = "",
     test_first: StrengthTerms | None = None,
     large: Mapping[str, int] = NONE,
@@ -69,17 +71,19 @@ def submit(
 ) -> BotVersion:
     """Takes in a version whose bundle is stored, and has it checked for a ladder.
 
-    A version with the files of the bot's last one is that one: it is only entered.
+    A version with the files of the bot's last one, and its runtime, is that one: it is only
+    entered.
 
     Args:
         owner: who hands it in: a new bot's owner, or whoever else it is shared with.
+        runtime: the name of the one that it asks for; empty for none.
         test_first: the test that it is to pass against the bot's active version before it
             enters, if there is one.
         large: the sizes of the bundle's large files by their digests.
 
     Raises:
         SubmissionError: the name is no name or somebody else's, the note is too long, the ladder
-            takes no bots, or it can't be tested so.
+            takes no bots, it can't be tested so, or its runtime is not there or not for it.
     """
     if words := bot_names.refusal(name):
         raise SubmissionError(words)
@@ -89,6 +93,7 @@ def submit(
         raise SubmissionError(
             f"the bot has {size} bytes, and {ladder.name} takes at most {ladder.bundle_bytes}"
         )
+    given = _runtime(session, runtime, language) if runtime else None
     if test_first is not None:
         try:
             check_terms(test_first, ladder)
@@ -106,7 +111,7 @@ def submit(
         raise SubmissionError(f"there is a bot {bot.name} already, of another owner: choose a name")
     elif bot.name != name:
         raise SubmissionError(f"your bot is called {bot.name}: write it so, or choose another name")
-    version = _version(session, bot, digest, size, language, note, now)
+    version = _version(session, bot, digest, size, language, given, note, now)
     for one, its_size in large.items():
         session.merge(LargeFile(bundle=digest, digest=one, size=its_size))
     asked = None
@@ -213,6 +218,7 @@ def hand_in(
         size=files.size,
         language=files.language,
         ladder=ladder,
+        runtime=files.runtime,
         note=note,
         test_first=test_first,
         large=files.large,
@@ -228,12 +234,31 @@ def hand_in(
     return version
 
 
+def _runtime(session: Session, name: str, language: str) -> Runtime:
+    """The runtime that a bot asks for.
+
+    Raises:
+        SubmissionError: there is none, or it is for another language.
+    """
+    try:
+        found = runtimes.find(session, name)
+    except NotThere as error:
+        raise SubmissionError(f"{error}; /docs/runtimes tells of them") from None
+    if found.language != language:
+        raise SubmissionError(
+            f"the runtime {name} is for {found.language}, and the bot is {language}: leave out "
+            "runtime, or take another"
+        )
+    return found
+
+
 def _version(
     session: Session,
     bot: Bot,
     digest: str,
     size: int,
     language: str,
+    runtime: Runtime | None,
     note: str,
     now: datetime,
 ) -> BotVersion:
@@ -243,7 +268,7 @@ def _version(
         .order_by(BotVersion.number.desc())
         .limit(1)
     )
-    if last is not None and last.digest == digest:
+    if last is not None and (last.digest, last.runtime) == (digest, runtime):
         return last
     version = BotVersion(
         bot=bot,
@@ -251,6 +276,7 @@ def _version(
         digest=digest,
         size=size,
         language=language,
+        runtime=runtime,
         note=note,
         status=VersionStatus.CHECKING,
         created=now,

@@ -65,6 +65,7 @@ COMMANDS = {
     "notice": ("notice", "Tell all visitors a line, on every page."),
     "tournament": ("tournament", "Create and run tournaments, and show how they stand."),
     "book": ("book", "Add books of openings, and list them."),
+    "runtime": ("runtime", "Offer packages to bots, list them, or fetch them."),
     "strength": ("strength", "Test submitted versions against each other."),
     "user": ("user", "Manage accounts."),
     "fake": ("fake", "Fill a new data folder with made-up bots and games."),

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from arena.cli.home_runtimes import runtime_for
 from engine.clock import ALLOWANCES, Allowances
 from engine.program import Program
 from workers import building, bundles
@@ -70,6 +71,7 @@ def into_box(bundle: Bundle, box: Sandbox, processes: int = 1) -> Boxed:
         processes: how many it is granted.
 
     Raises:
+        InputError: it can't have the runtime that it names.
         LanguageError: this machine can't run its language.
         BuildError: it can't be built.
         BoxError: no box can be built for that.
@@ -81,10 +83,12 @@ def into_box(bundle: Bundle, box: Sandbox, processes: int = 1) -> Boxed:
             assert large.path  # from where it is copied
             archive.with_name(large.digest).symlink_to(large.path.resolve())
         folder = bundles.unpack(archive, bundle.digest, box.bundles, box.kept)
-    if not building.is_ready(box, folder, bundle.digest):
+    runtime = runtime_for(bundle.manifest, box)
+    if not building.is_ready(box, folder, bundle.digest, runtime):
         where = "in no box, since none can be built here" if box.box is None else "in a box"
         click.echo(f"building {bundle.name}, once and {where}", err=True)
-    return Boxed(box, building.prepare(box, folder, bundle.digest), Limits(processes=processes))
+    ready = building.prepare(box, folder, bundle.digest, runtime=runtime)
+    return Boxed(box, ready, Limits(processes=processes))
 
 
 def pack(path: Path) -> Bundle:

@@ -32,6 +32,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 API = "/api/v1"
 WAIT_SECONDS = 60.0
+PART = 1 << 18
+"""Bytes of a download that are taken at once."""
 NO_SUCH_ADDRESS = "There is nothing at this address."
 """What an arena says of an operation that it does not know."""
 
@@ -264,6 +266,15 @@ class RemoteArena:
             try:
                 yield from gzip.GzipFile(fileobj=answer) if packed else answer
             except (EOFError, OSError, http.client.HTTPException) as error:
+                raise ServerFault(f"the download from {self.address} broke off: {error}") from None
+
+    def parts(self, path: str) -> Iterator[bytes]:
+        """What an address of the API answers, as it comes; errors as for `get`."""
+        with self._open("GET", self._there(path, {})) as answer:
+            try:
+                while part := answer.read(PART):
+                    yield part
+            except (OSError, http.client.HTTPException) as error:
                 raise ServerFault(f"the download from {self.address} broke off: {error}") from None
 
     def send(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:

@@ -116,7 +116,14 @@ def submit(
     with opened(where.data) as (database, settings):
         bundles.store(settings.bundles, bundle)
         large = {one.digest: one.size for one in bundle.large}
-        taken = TakenIn(bundle.digest, bundle.size, bundle.language, bundle.name, large)
+        taken = TakenIn(
+            bundle.digest,
+            bundle.size,
+            bundle.language,
+            bundle.name,
+            large,
+            bundle.manifest.runtime,
+        )
 
         def enter(session: Session) -> str:
             now = datetime.now(UTC)

@@ -16,7 +16,8 @@ from arena.cli.arguments import SAMPLES, listed_samples, read_variant
 from engine.game import Variant
 from engine.games import GAMES
 from engine.match import entrants_needed
-from workers.manifest import MANIFEST
+from workers.manifest import MANIFEST, RUNTIME_NAME
+from workers.runtimes import KINDS
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,39}", re.ASCII)
 
@@ -104,7 +105,8 @@ TEMPLATES = {
     show_default="the one to begin with",
     help="As in 'clobber size=5x6'.",
 )
-def new(name: str, language: str, game: str) -> None:
+@click.option("--runtime", help="Packages that its arena offers: see arena runtime list.")
+def new(name: str, language: str, game: str, runtime: str | None) -> None:
     """Begin a bot: a folder NAME with a bot that plays, a test, and a README.
 
     Example: arena new mybot --language python --game clobber
@@ -119,7 +121,11 @@ def new(name: str, language: str, game: str) -> None:
     variant = read_variant(game)
     template = TEMPLATES[language]
     folder = Path(name)
-    files = contents(name, template, variant)
+    if runtime is not None and not RUNTIME_NAME.fullmatch(runtime):
+        raise InputError(f"{runtime[:60]!r} is no name of a runtime: see arena runtime list")
+    if runtime is not None and template.name not in KINDS.values():
+        raise InputError(f"there are no runtimes for {template.name}: leave out --runtime")
+    files = contents(name, template, variant, runtime)
     try:
         folder.mkdir()
     except FileExistsError:
@@ -140,7 +146,9 @@ def new(name: str, language: str, game: str) -> None:
     click.echo(f"It plays already: {play}")
 
 
-def contents(name: str, template: Template, variant: Variant) -> dict[str, str]:
+def contents(
+    name: str, template: Template, variant: Variant, runtime: str | None = None
+) -> dict[str, str]:
     """The files of a new bot's folder, each with its text."""
     example = (SAMPLES / template.source).read_text(encoding="utf-8")
     files = {template.main: example.replace(template.called, name)}
@@ -151,6 +159,8 @@ def contents(name: str, template: Template, variant: Variant) -> dict[str, str]:
         f"main = {json.dumps(template.main)}\n"
         f"games = [{json.dumps(variant.game)}]\n"
     )
+    if runtime is not None:
+        files[MANIFEST] += f"runtime = {json.dumps(runtime)}\n"
     files[_test_name(name)] = _test(variant)
     files["README.md"] = _readme(name, template, variant)
     return files

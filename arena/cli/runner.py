@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -13,6 +14,7 @@ from typing import TypeVar
 
 import click
 
+import engine
 from arena.cli import InputError, refusing
 from arena.cli.arguments import GivenBot, minimum_option
 from arena.cli.boxed import into_box, pack
@@ -90,7 +92,7 @@ def plain(bot: GivenBot) -> Launcher:
     try:
         bundle = pack(bot.path)
         manifest = bundle.manifest
-        if manifest.is_built or not bot.path.is_dir():
+        if manifest.is_built or manifest.runtime or not bot.path.is_dir():
             boxed = into_box(bundle, Sandbox("none"))
             return _started_plainly(bot, boxed.ready.launch, boxed.ready.folder)
     except BuildError as error:
@@ -102,12 +104,18 @@ def plain(bot: GivenBot) -> Launcher:
 
 
 def _started_plainly(bot: GivenBot, launch: Launch, folder: Path) -> Launcher:
-    with suppress(LanguageError):  # then nothing is started by it
-        # That of this program, which has the engine.
-        launch = replace(
-            launch,
-            command=[sys.executable if one == box_python() else one for one in launch.command],
-        )
+    env = None
+    if launch.runtime:
+        # By the system's interpreter, which that is made for.
+        launch = launch.placed(str(ROOT), str(launch.runtime))
+        env = {**os.environ, **launch.environment}
+    else:
+        with suppress(LanguageError):  # then nothing is started by it
+            # That of this program, which has the engine.
+            launch = replace(
+                launch,
+                command=[sys.executable if one == box_python() else one for one in launch.command],
+            )
     if launch.processes > 1:
         click.echo(
             f"{bot.name} is of several processes; in no box the CPU time of the first alone is "
@@ -116,12 +124,16 @@ def _started_plainly(bot: GivenBot, launch: Launch, folder: Path) -> Launcher:
         )
     allowances = replace(ALLOWANCES, start_seconds=launch.start_seconds)
     command, its = launch.command, launch.told_by
-    return Launcher(bot.name, lambda _: PlainProgram(command, cwd=folder, told_by=its), allowances)
+    return Launcher(
+        bot.name, lambda _: PlainProgram(command, cwd=folder, env=env, told_by=its), allowances
+    )
 
 
 NO_BOX = click.option(
     "--no-box", is_flag=True, help="Run the bots as plain processes of this user."
 )
+ROOT = Path(engine.__file__).parents[1]
+"""Where bots in no box find the engine."""
 HEARING_SECONDS = 0.5
 """A signal that comes just before Python waits is heard only after that: no wait is endless."""
 LEAST_BOX = "reduced"

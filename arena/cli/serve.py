@@ -82,7 +82,8 @@ class BundleIntake:
         # By what was sent: the file in an archive or a folder is often called bot or main.
         sent = path.name if path.is_dir() else ENDING.sub("", path.name)
         name = bundle.manifest.name or sent
-        return TakenIn(bundle.digest, bundle.size, bundle.language, name, large)
+        runtime = bundle.manifest.runtime
+        return TakenIn(bundle.digest, bundle.size, bundle.language, name, large, runtime)
 
 
 def application() -> Flask:

@@ -9,7 +9,7 @@ that plays each of its matches and is over then, has to say only who meets next 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -39,6 +39,8 @@ class Moment:
     """The matches of each competition that are not fixed, by its id; kept up with what is made."""
     trickle_seconds: float = 0.0
     """How long a settled ladder rests after each match."""
+    absent: Collection[int] = frozenset()
+    """The entrants that no worker can play now, by their ids."""
     free_at_home: Mapping[int, int] | None = None
     """How many more matches each bot at home plays that is there, by its version, where matches
     with such bots are made; None where others are."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from random import Random
@@ -133,17 +133,21 @@ class LadderField:
         session: Session,
         ladder: Ladder,
         due: Iterable[DueMatch],
+        absent: Collection[int] = (),
         free: Mapping[int, int] | None = None,
     ) -> LadderField:
         """Who can be paired on a ladder now.
 
         Args:
             due: its matches that are not fixed.
+            absent: the entrants that no worker can play now.
             free: as `Moment.free_at_home`; bots at home are left out where it is None.
         """
         due = list(due)
         boxed, at_home = _rivals(session, ladder)
-        rivals = boxed if ladder.home is not HomeRule.ONLY else []
+        rivals = [one for one in boxed if one.id not in absent]
+        if ladder.home is HomeRule.ONLY:
+            rivals = []
         homes: dict[int, int] = {}
         if free is not None and ladder.home is not HomeRule.NO:
             homes = {rival.id: version for rival, version in at_home}
@@ -361,7 +365,12 @@ class LadderMatchmaker(Matchmaker[Ladder]):
     def __init__(self, kind: Ladders, ladders: Sequence[Ladder], moment: Moment) -> None:
         super().__init__(kind, moment)
         self._is_at_home = moment.free_at_home is not None
-        self._newcomers = newcomers(moment.session, ladders, at_home=self._is_at_home)
+        self._newcomers = {
+            ladder: [one for one in young if one.entrant not in moment.absent]
+            for ladder, young in newcomers(
+                moment.session, ladders, at_home=self._is_at_home
+            ).items()
+        }
         self._fields: dict[int, LadderField] = {}
         self._urgencies: dict[int, int] = {}
 
@@ -380,8 +389,9 @@ class LadderMatchmaker(Matchmaker[Ladder]):
             # What was made is no part of it, and is written all together at the end.
             with moment.session.no_autoflush:
                 due = moment.due_of(competition)
-                free = moment.free_at_home
-                field = LadderField.read(moment.session, competition, due, free)
+                field = LadderField.read(
+                    moment.session, competition, due, moment.absent, moment.free_at_home
+                )
             self._fields[competition.id] = field
         return pairing_of(
             competition, field, moment.now, moment.trickle_seconds, at_home=self._is_at_home

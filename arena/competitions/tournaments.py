@@ -203,9 +203,11 @@ class Tournaments(CompetitionKind[Tournament]):
         course = course_of(moment.session, competition)
         made = {one.result.fixture for one in course.made}
         for fixture in course.due:
-            if fixture not in made and not course.suspended.intersection(fixture.entrants):
+            ids = tuple(course.ids[number] for number in fixture.entrants)
+            waits = course.suspended.intersection(fixture.entrants) or set(ids) & set(moment.absent)
+            if fixture not in made and not waits:
                 return Pairing(
-                    tuple(course.ids[number] for number in fixture.entrants),
+                    ids,
                     fixture.round,
                     fixture.leg,
                     key=("round", fixture.round, *fixture.entrants, "leg", fixture.leg),

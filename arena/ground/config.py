@@ -42,6 +42,7 @@ ISOLATION = ("full", "good", "reduced", "none")
 DURATION = Rule("seconds, more than 0 and at most a day", lambda seconds: 0 < seconds <= 86_400)
 PREFIX = "ARENA_"
 OF_OTHERS = {
+    "BOX_FOLDER",
     "CACHE_GIB",
     "CHAT_KEY",
     "CHAT_MODEL",
@@ -49,7 +50,6 @@ OF_OTHERS = {
     "DEBUG",
     "HOME_LISTENER",
     "PASSWORD",
-    "RUNTIME",
     "SERVER",
     "TOKEN",
     "WORKER_NAME",
@@ -141,6 +141,15 @@ class Settings:
         "Where workers on other machines reach the pages, e.g. https://arena.example.org; they "
         "fetch bundles from there. By default they are given paths in the data folder.",
         _none_or(r"https?://[^\s?#]+", "it begins with http:// or https:// and has no '?'"),
+    )
+    indexes: str = _setting(
+        "",
+        "Further indexes of Python packages that runtimes are made from, NAME=ADDRESS with commas "
+        "between them, as arena runtime add calls them by --index NAME.",
+        _none_or(
+            r"[a-z0-9-]+=[^\s,]+(,[a-z0-9-]+=[^\s,]+)*",
+            "it is NAME=ADDRESS with commas between them",
+        ),
     )
     metrics_token: str = _setting(
         "",
@@ -259,6 +268,11 @@ class Settings:
     def quota_bytes(self) -> int:
         """The quota of each person."""
         return int(self.quota_mib * 2**20)
+
+    @property
+    def runtimes(self) -> Path:
+        """Where runtimes are kept, by digest."""
+        return self.data.resolve() / "runtimes"
 
     @property
     def without_secrets(self) -> Settings:

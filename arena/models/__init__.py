@@ -60,4 +60,5 @@ from arena.models.people import (
     Scope,
     User,
 )
+from arena.models.runtimes import Runtime
 from arena.models.sittings import Sitting, SittingSeat

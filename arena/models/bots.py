@@ -11,6 +11,7 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from arena.models.base import Base
 from arena.models.people import User, lower_name
+from arena.models.runtimes import Runtime
 
 
 class VersionStatus(StrEnum):
@@ -71,8 +72,11 @@ class BotVersion(Base):
     note: Mapped[str] = mapped_column(sa.Text, default="")
     status: Mapped[VersionStatus]
     created: Mapped[datetime]
+    runtime_id: Mapped[int | None] = mapped_column(ForeignKey("runtime.id"), index=True)
+    """The runtime that it got when it was handed in, and keeps; None if it names none."""
 
     bot: Mapped[Bot] = relationship()
+    runtime: Mapped[Runtime | None] = relationship()
 
     @property
     def label(self) -> str:

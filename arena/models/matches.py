@@ -264,6 +264,8 @@ class Worker(Base):
     """The editions of the games that it has (see `engine.shelf`); None if it does not say."""
     at_home: Mapped[bool] = mapped_column(default=False)
     """Whether it is a home worker, to which bots at home are connected."""
+    platforms: Mapped[list[Any] | None]
+    """For which platforms runtimes can be that it keeps; None if it does not say."""
     format: Mapped[int]
     """The format of jobs that it knows (see `engine.jobs.FORMAT`)."""
     failed: Mapped[list[Any]] = mapped_column(default=list)

@@ -1,10 +1,11 @@
-"""A backup: every row of every table as of one moment, and the bundles, in one tar.
+"""A backup: every row of every table as of one moment, bundles and runtimes, in one tar.
 
 Rows are written as JSON, table by table, so that a backup of SQLite can be restored to
 PostgreSQL and the other way round. It is read in one transaction that sees one moment, while the
-arena runs. Bundles come after the rows: they never change and are not removed, so that each that
-a row names is there. Last come the digests of the tables, by which a restore knows that all is
-there and as it was. The backup holds everything: hashes of passwords, the secret of sessions.
+arena runs. Bundles and runtimes come after the rows: they never change and are not removed while a
+row names them, so that each is there. Last come the digests of the tables, by which a restore knows
+that all is there and as it was. The backup holds everything: hashes of passwords, the secret of
+sessions.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import hashlib
 import io
 import json
 import os
+import re
 import shutil
 import tarfile
 import tempfile
@@ -29,7 +31,7 @@ from sqlalchemy.orm import Session
 from arena.ground.config import Settings
 from arena.ground.db import Database
 from arena.ground.file_locks import lock_file
-from arena.models import Base, BotVersion, LargeFile, Mark, SentFile
+from arena.models import Base, BotVersion, LargeFile, Mark, Runtime, SentFile
 from arena.models.base import UtcTime
 from arena.signing import ARENA_MARK
 from engine.plurals import counted
@@ -38,6 +40,7 @@ FORMAT = 2
 DIGESTS = "digests.json"
 """The last file: for each table the SHA-256 of its rows, in hexadecimal."""
 AT_A_TIME = 1000
+DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
 SPOOLED = 16 * 1024 * 1024
 """Bytes of a table that are held in memory; a larger one goes through a file."""
 
@@ -65,7 +68,7 @@ def write_backup(database: Database, settings: Settings, file: Path, tell: Tell)
             os.truncate(descriptor, 0)  # what a command left that was killed
             with open(descriptor, "wb", closefd=False) as raw:
                 with tarfile.open(fileobj=raw, mode="w") as tar, database.read() as session:
-                    _write(tar, session, settings.bundles, tell)
+                    _write(tar, session, settings, tell)
                 raw.flush()
                 os.fsync(raw.fileno())
             unfinished.rename(file)
@@ -95,7 +98,8 @@ def _alone(path: Path, refusal: str) -> Iterator[int]:
         os.close(descriptor)
 
 
-def _write(tar: tarfile.TarFile, session: Session, bundles: Path, tell: Tell) -> None:
+def _write(tar: tarfile.TarFile, session: Session, settings: Settings, tell: Tell) -> None:
+    bundles = settings.bundles
     schema = session.execute(sa.text("SELECT version_num FROM alembic_version")).scalar_one()
     about = {"format": FORMAT, "schema": schema, "made": datetime.now(UTC).isoformat()}
     _add(tar, "about.json", io.BytesIO(json.dumps(about).encode()))
@@ -127,7 +131,25 @@ def _write(tar: tarfile.TarFile, session: Session, bundles: Path, tell: Tell) ->
             else:
                 tell(f"the {what} {name[:12]} is not in {bundles}: left out")
         tell(counted(count, what))
+    _add_runtimes(tar, session, settings.runtimes, tell)
     _add(tar, DIGESTS, io.BytesIO(json.dumps(table_digests).encode()))
+
+
+def _add_runtimes(tar: tarfile.TarFile, session: Session, folder: Path, tell: Tell) -> None:
+    """Those that can be had, and those that versions of bots have."""
+    kept = sa.select(BotVersion.runtime_id).where(BotVersion.runtime_id.is_not(None))
+    needed = sa.or_(Runtime.withdrawn.is_(None), Runtime.id.in_(kept))
+    wanted = sa.select(Runtime.digest).where(needed).distinct().order_by(Runtime.digest)
+    count = 0
+    for digest in session.scalars(wanted):
+        if (folder / digest).is_file():
+            with (folder / digest).open("rb") as content:
+                _add(tar, f"runtimes/{digest}", content)
+            count += 1
+        else:
+            tell(f"the runtime {digest[:12]} is not in {folder}: left out")
+    if count:
+        tell(f"{count} runtimes")
 
 
 def _add(tar: tarfile.TarFile, name: str, content: IO[bytes]) -> None:
@@ -177,17 +199,19 @@ def restore_backup(file: Path, settings: Settings, tell: Tell) -> None:
     # the other has stored, and an arena would begin on half of it.
     taken = f"an arena runs on {settings.data}, or is restored there: restore to another folder"
     with _alone(settings.data / "lock", taken):
-        if settings.bundles.exists() and any(settings.bundles.iterdir()):
-            raise BackupError(f"{settings.bundles} is not empty: restore to a new place")
+        for folder in (settings.bundles, settings.runtimes):
+            if folder.exists() and any(folder.iterdir()):
+                raise BackupError(f"{folder} is not empty: restore to a new place")
         try:
             with tarfile.open(file, "r:") as tar:
                 members = iter(tar)
                 about = _about(tar, next(members, None))
                 database = Database(settings.database_url)
                 try:
-                    _fill(database, tar, members, about, settings.bundles, tell)
+                    _fill(database, tar, members, about, settings, tell)
                 except BaseException:
-                    shutil.rmtree(settings.bundles, ignore_errors=True)
+                    for folder in (settings.bundles, settings.runtimes):
+                        shutil.rmtree(folder, ignore_errors=True)
                     raise
                 finally:
                     database.close()
@@ -216,7 +240,7 @@ def _fill(
     tar: tarfile.TarFile,
     members: Iterator[tarfile.TarInfo],
     about: dict[str, Any],
-    bundles: Path,
+    settings: Settings,
     tell: Tell,
 ) -> None:
     database.make_file()
@@ -240,8 +264,8 @@ def _fill(
             if kind == "tables" and expected and name == expected[0]:
                 count, found[name] = _insert(session, tar, member, expected.pop(0))
                 tell(f"{name}: {count} rows")
-            elif kind == "bundles" and not expected:
-                _store(bundles, name, _content(tar, member))
+            elif kind in FOLDERS and not expected:
+                _store(getattr(settings, kind), name, _content(tar, member))
             elif member.name == DIGESTS and not expected:
                 _compare(found, _read(tar, member))
                 break
@@ -347,14 +371,18 @@ def _content(tar: tarfile.TarFile, member: tarfile.TarInfo) -> IO[bytes]:
     return content
 
 
-def _store(bundles: Path, name: str, content: IO[bytes]) -> None:
-    """Keeps a bundle or a large file, which is proven while it is written."""
-    bundles.mkdir(parents=True, exist_ok=True, mode=0o700)
+FOLDERS = {"bundles": "bundle", "runtimes": "runtime"}
+"""What a backup has files of, by the folders, each of which has a property of `Settings`."""
+
+
+def _store(folder: Path, name: str, content: IO[bytes]) -> None:
+    """Keeps a file that is named by its digest, and proven while it is written."""
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     proof = hashlib.sha256()
-    with tempfile.NamedTemporaryFile(dir=bundles, prefix=".new-", delete=False) as file:
+    with tempfile.NamedTemporaryFile(dir=folder, prefix=".new-", delete=False) as file:
         while chunk := content.read(CHUNK):
             proof.update(chunk)
             file.write(chunk)
     if proof.hexdigest() != name:
-        raise BackupError(f"the bundle {name[:12]!r} of the backup is damaged")
-    Path(file.name).rename(bundles / name)
+        raise BackupError(f"the {FOLDERS[folder.name]} {name[:12]!r} of the backup is damaged")
+    Path(file.name).rename(folder / name)

@@ -18,6 +18,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from arena.bots.lost_bundles import lost_versions
+from arena.bots.runtimes import lost
 from arena.competitions.ladder_settings import CHANGED
 from arena.competitions.ladders import UNPLAYABLE, Ladders
 from arena.ground.config import Settings
@@ -37,7 +38,7 @@ from arena.models import (
 )
 from arena.operation.queues import Queues
 from arena.schedule import occurrences, workers
-from arena.schedule.idle import why_nobody_can
+from arena.schedule.idle import why_nobody_can, why_nobody_keeps
 from arena.schedule.needs import Needs
 from arena.schedule.occurrences import Occurrences
 from engine.game import Termination
@@ -110,7 +111,7 @@ class Alarm:
 
     kind: str
     """``idle ladder``, ``set aside``, ``lost bundle``, ``differs``, ``worker``, ``recorder``,
-    ``broker``, ``clock``, ``messages``, ``not taken up``, ``indexes`` or ``game``.
+    ``broker``, ``clock``, ``messages``, ``not taken up``, ``indexes``, ``game`` or ``runtime``.
     """
     subject: str
     words: str
@@ -220,6 +221,7 @@ def look(session: Session, settings: Settings, now: datetime) -> Health:
         *_lost(session, known, silent, behind, now),
         *_clocks(session, behind, now),
         *_games(session, settings, now),
+        *_lost_runtimes(session, settings),
     )
     return Health(
         matches, checks, known, games, faults, silent, behind, dict(found.ever), backup, alarms
@@ -412,9 +414,23 @@ def _games(session: Session, settings: Settings, now: datetime) -> Iterator[Alar
     for needs in sorted(Needs(*row) for row in session.execute(wanted)):
         if needs.game in GAMES.faults:
             continue
+        subject = f"{needs.game} of several processes" if needs.several else needs.game
         if words := why_nobody_can(session, needs, settings, now):
-            subject = f"{needs.game} of several processes" if needs.several else needs.game
             yield Alarm("game", subject, words.rstrip("."))
+        elif words := why_nobody_keeps(session, needs, settings, now):
+            yield Alarm("runtime", subject, words.rstrip("."))
+
+
+def _lost_runtimes(session: Session, settings: Settings) -> Iterator[Alarm]:
+    """Runtimes whose files are gone, though bots have them."""
+    for runtime, count in lost(session, settings):
+        yield Alarm(
+            "runtime",
+            runtime.name,
+            f"the file of the runtime {runtime.name} is lost, which "
+            f"{counted(count, 'version')} of bots need: restore runtimes/{runtime.digest} from a "
+            "backup",
+        )
 
 
 def _lost(

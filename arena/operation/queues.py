@@ -42,7 +42,7 @@ def keys_of(queue: str) -> list[str]:
 
 
 def keys_of_jobs(client: redis.Redis) -> list[str]:
-    """Under which keys jobs wait, those of games that are not here any more, too."""
+    """Under which keys jobs wait, those of games and runtimes that nobody has any more, too."""
     names = {MATCHES_QUEUE}
     for key in client.scan_iter(match=f"{MATCHES_QUEUE}[.+]*", count=1000):
         names.add(key.decode().partition(STEP)[0])

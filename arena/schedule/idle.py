@@ -8,6 +8,7 @@ from datetime import datetime
 from sqlalchemy.orm import Session
 
 from arena.competitions.kinds import kind_of
+from arena.competitions.platforms import wanted_by
 from arena.ground.config import ISOLATION, Settings
 from arena.models import Competition, CompetitionState, Mark
 from arena.schedule import workers
@@ -31,7 +32,13 @@ def why_idle(
     if settings.only not in ("", competition.name):
         return f"This arena plays {settings.only} alone."
     nobody = why_nobody_works(session, settings.minimum_isolation, now)
-    return nobody or why_nobody_can(session, needs_of(competition), settings, now) or ELSEWHERE
+    needs = needs_of(competition)
+    return (
+        nobody
+        or why_nobody_can(session, needs, settings, now)
+        or why_nobody_keeps(session, needs, settings, now)
+        or ELSEWHERE
+    )
 
 
 def why_nobody_can(session: Session, needs: Needs, settings: Settings, now: datetime) -> str | None:
@@ -52,6 +59,23 @@ def why_nobody_can(session: Session, needs: Needs, settings: Settings, now: date
             f"{ISOLATION[0]}: its matches wait for one."
         )
     return f"No worker has the game {game} by the rules of {rules}: its matches wait for one."
+
+
+def why_nobody_keeps(
+    session: Session, needs: Needs, settings: Settings, now: datetime
+) -> str | None:
+    """Why bots of what has these needs wait for their runtimes; None if none does."""
+    wanted = wanted_by(session, needs.game, several=needs.several)
+    if not wanted:
+        return None
+    hands = workers.Hands.of(session, settings.minimum_isolation, now)
+    found = [
+        f"No worker with this game keeps runtimes for {platform}: {', '.join(bots)} "
+        f"{'wait' if len(bots) > 1 else 'waits'} for one."
+        for platform, bots in wanted.items()
+        if not hands.slots_for(needs.words, (platform,))
+    ]
+    return " ".join(found) or None
 
 
 def note_taken_off(session: Session) -> None:

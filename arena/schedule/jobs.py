@@ -24,7 +24,7 @@ from arena.models import (
     Sitting,
     SittingSeat,
 )
-from arena.signing import bundle_location, sign_ticket
+from arena.signing import bundle_location, runtime_location, sign_ticket
 from engine import jobs
 from engine.game import Variant
 from engine.games import GAMES
@@ -138,8 +138,14 @@ def _files(
     session: Session, version: BotVersion, settings: Settings, now: datetime
 ) -> jobs.BotFiles:
     if version.is_at_home:
-        return jobs.BotFiles("", "", version.id)
-    return jobs.BotFiles(version.digest, bundle_location(session, settings, version.digest, now))
+        return jobs.BotFiles("", "", at_home=version.id)
+    runtime = None
+    if version.runtime is not None:
+        digest = version.runtime.digest
+        where = runtime_location(session, settings, digest, now)
+        runtime = jobs.RuntimeFiles(digest, where, version.runtime.platform)
+    where = bundle_location(session, settings, version.digest, now)
+    return jobs.BotFiles(version.digest, where, runtime)
 
 
 def spec_of(match: Match) -> MatchSpec:

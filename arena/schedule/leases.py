@@ -30,6 +30,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from arena.competitions.kinds import KINDS, kind_of, names_of
+from arena.competitions.platforms import platforms_in_use, platforms_of_entrants
 from arena.competitions.voids import make_void
 from arena.ground.config import Settings
 from arena.ground.db import LARGEST_ID
@@ -51,6 +52,7 @@ from arena.schedule.jobs import JOBS, Leased, attempt_at, jobs_of, read_places, 
 from arena.schedule.load import (
     ASKED,
     Load,
+    Reach,
     open_at_home,
     open_checks,
     open_matches,
@@ -183,9 +185,36 @@ class _Issuing:
         """Those of which more matches could be played now."""
         return _narrowed(self._used, self._has_room)
 
-    def has_room(self, competition: Competition) -> bool:
-        """Whether the workers that can play for a competition have not enough yet."""
-        return self._has_room(needs_of(competition))
+    @cached_property
+    def _platforms(self) -> set[str] | None:
+        """The platforms of runtimes for which there is a worker; None if that is all in use."""
+        kept = self._hands.platforms
+        return None if platforms_in_use(self._session) <= kept else kept
+
+    @cached_property
+    def _free_platforms(self) -> set[str] | None:
+        """Those for which the workers have not enough yet."""
+        if not self.load.by_platforms:
+            return self._platforms
+        kept = self._hands.platforms if self._platforms is None else self._platforms
+        taken: Counter[str] = Counter()
+        for (_, platforms), turns in self.load.by_platforms.items():
+            for one in platforms:
+                taken[one] += ceil(turns)
+        return {one for one in kept if taken[one] < AHEAD * self._hands.slots_keeping(one)}
+
+    def has_room(self, competition: Competition, platforms: frozenset[str] = frozenset()) -> bool:
+        """Whether the workers that can play for a competition have not enough yet.
+
+        Args:
+            platforms: what the runtimes are made for that they have to keep besides.
+        """
+        if not self._has_room(needs := needs_of(competition)):
+            return False
+        if not platforms:
+            return True
+        their = self.load.by_platforms[needs.words, platforms]
+        return their < AHEAD * self._hands.slots_for(needs.words, platforms)
 
     def _has_room(self, needs: Needs) -> bool:
         words = needs.words
@@ -194,7 +223,7 @@ class _Issuing:
     def take_moves(self) -> None:
         load = self.load
         most = min(load.open_moves, max(1, self.slots // 2) - load.moves, self.slots)
-        waiting = open_moves(self._session, most, self._met)
+        waiting = open_moves(self._session, most, Reach(self._met, self._platforms))
         self._take([sitting for sitting in waiting if not self._ended_by_rules(sitting)])
 
     def _ended_by_rules(self, sitting: Sitting) -> bool:
@@ -212,12 +241,28 @@ class _Issuing:
         """
         room = ceil(min(self.load.open_checks, most - self.load.checks, self._room))
         budget = self._settings.build_seconds_an_hour
-        self._take(open_checks(self._session, room, self._met, budget, self._now))
+        reach = Reach(self._met, self._platforms)
+        self._take(open_checks(self._session, room, reach, budget, self._now))
+
+    @cached_property
+    def _made_for(self) -> dict[int, str]:
+        return platforms_of_entrants(self._session)
+
+    def _platforms_for(self, job: Leased) -> frozenset[str]:
+        """What the runtimes are made for of those who meet in a match."""
+        places = job.places if isinstance(job, Match) and self._made_for else ()
+        its = (self._made_for.get(place.entrant_id) for place in places)
+        return frozenset(one for one in its if one is not None)
+
+    @cached_property
+    def _playable(self) -> Reach:
+        """The matches for which there is room."""
+        return Reach(self._free, self._free_platforms)
 
     def take_matches(self) -> None:
         """Issues matches that were rolled back."""
         room = ceil(min(self.load.open_matches, self._room))
-        self._take(open_matches(self._session, room, ~ASKED, self._free))
+        self._take(open_matches(self._session, room, ~ASKED, self._playable))
 
     def take_requests(self, most: float = inf) -> None:
         """Issues matches on request.
@@ -226,12 +271,18 @@ class _Issuing:
             most: how many turns of them may be under way.
         """
         room = ceil(min(self.load.open_requests, most - self.load.requests, self._room))
-        self._take(open_matches(self._session, room, ASKED, self._free))
+        self._take(open_matches(self._session, room, ASKED, self._playable))
 
     def take_new_matches(self) -> None:
         only, trickle = self._settings.only, self._settings.trickle_seconds
         new = new_matches(
-            self._session, self._now, self.has_room, only=only, trickle_seconds=trickle
+            self._session,
+            self._now,
+            self.has_room,
+            only=only,
+            trickle_seconds=trickle,
+            made_for=self._made_for,
+            platforms=self._hands.platforms,
         )
         self._take(new, self._room)
 
@@ -249,6 +300,8 @@ class _Issuing:
             only=self._settings.only,
             trickle_seconds=self._settings.trickle_seconds,
             free_at_home=room.free,
+            made_for=self._made_for,
+            platforms=room.platforms,
         )
         for match in islice(new, MOST_AT_ONCE):
             self._take_at_home(match, room)
@@ -259,7 +312,8 @@ class _Issuing:
         if isinstance(job, Match):
             self._session.flush()
             read_places(self._session, [job])
-        if room.has_room(competition) and room.take(versions_at_home(job)):
+        has_room = room.has_room(competition, self._platforms_for(job))
+        if has_room and room.take(versions_at_home(job)):
             issue(job, self._settings, self._now)
             self.issued.append(job)
             self.turns.append(1.0)
@@ -268,10 +322,11 @@ class _Issuing:
         """Issues what waits until so many turns are taken."""
         each = iter(waiting)
         while room > 0 and (job := next(each, None)) is not None:
-            if isinstance(job, Match) and not self.has_room(job.competition):
+            platforms = self._platforms_for(job)
+            if isinstance(job, Match) and not self.has_room(job.competition, platforms):
                 continue
             issue(job, self._settings, self._now)
-            turn = self.load.add(job)
+            turn = self.load.add(job, platforms)
             self.issued.append(job)
             self.turns.append(turn)
             room -= turn
@@ -286,12 +341,13 @@ def _narrowed(needs: set[Needs], which: Callable[[Needs], bool]) -> set[Needs] |
 def _batches(issued: Sequence[jobs.AnyJob], turns: Sequence[float]) -> list[jobs.Batch]:
     """Jobs that follow each other and take a turn together, for workers of one kind."""
     found: list[list[jobs.AnyJob]] = []
-    taken, last = inf, ""
+    taken, last = inf, ("", frozenset[str]())
     for job, turn in zip(issued, turns, strict=True):
         needs = Needs(jobs.variant_of(job).game, job.grant.processes > 1).words
-        if taken + turn > 1 or needs != last:
+        whose = needs, jobs.platforms_of(job)
+        if taken + turn > 1 or whose != last:
             found.append([])
-            taken, last = 0.0, needs
+            taken, last = 0.0, whose
         found[-1].append(job)
         taken += turn
     return list(found)

@@ -23,7 +23,9 @@ from arena.models import (
     Ladder,
     Match,
     Place,
+    Runtime,
     Sitting,
+    SittingSeat,
     User,
 )
 from arena.schedule.builds import BUILT, SINCE, UNTIL, lately
@@ -61,6 +63,10 @@ class Load:
     open_requests: int = 0
     by_needs: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
     """Turns of matches by what they need, in words (`arena.schedule.needs`)."""
+    by_platforms: defaultdict[tuple[str, frozenset[str]], float] = field(
+        default_factory=lambda: defaultdict(float)
+    )
+    """Those of matches of bots with runtimes, by what they need and what those are made for."""
     _turns: dict[int, float] = field(default_factory=dict)
 
     @classmethod
@@ -74,18 +80,30 @@ class Load:
             load.requests += turn * asked_issued
             load.open_requests += asked - asked_issued
             load.open_matches += under_way - issued - (asked - asked_issued)
+        made_for: defaultdict[tuple[int, Competition], set[str]] = defaultdict(set)
+        for match, competition, platform in session.execute(_WITH_RUNTIMES):
+            made_for[match, competition].add(platform)
+        for (_, competition), platforms in made_for.items():
+            key = needs_of(competition).words, frozenset(platforms)
+            load.by_platforms[key] += load._turn(competition, under_way=1)
         return load
 
-    def add(self, job: Leased) -> float:
+    def add(self, job: Leased, platforms: frozenset[str] = frozenset()) -> float:
         """Counts a job that was just issued, and says what part of a turn it takes.
 
         A match that is issued again has a turn of its own: it may be what ended the process that
         played it, and others with it.
+
+        Args:
+            platforms: what the runtimes of its bots are made for, if it is a match.
         """
         if isinstance(job, Match):
             turn = self._turn(job.competition, under_way=1) if job.attempt == 1 else 1.0
             self.matches += turn
-            self.by_needs[needs_of(job.competition).words] += turn
+            words = needs_of(job.competition).words
+            self.by_needs[words] += turn
+            if platforms:
+                self.by_platforms[words, platforms] += turn
             self.requests += turn if job.requester_id else 0.0
             return turn
         if isinstance(job, Check):
@@ -142,6 +160,17 @@ _MATCHES = sa.select(
 ).join(_COUNTS, _COUNTS.c.competition_id == Competition.id)
 """The matches that are to be played, by their competitions."""
 
+
+_WITH_RUNTIMES = (
+    sa.select(Match.id, Competition, Runtime.platform)
+    .join(Competition, Competition.id == Match.competition_id)
+    .join(Place, Place.match_id == Match.id)
+    .join(Entrant, Entrant.id == Place.entrant_id)
+    .join(BotVersion, BotVersion.id == Entrant.version_id)
+    .join(Runtime, Runtime.id == BotVersion.runtime_id)
+    .where(_ISSUED)
+)
+"""The matches under way of bots with runtimes, and what those are made for."""
 
 _EARLIER, _ITS_LADDER = aliased(Check), aliased(Ladder)
 _IS_FIRST = ~(
@@ -204,26 +233,52 @@ Met = Collection[Needs] | None
 """The needs of which there is to be something; None for all."""
 
 
-def open_moves(session: Session, count: int, met: Met) -> Sequence[Sitting]:
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """What somebody can play now of all that waits."""
+
+    met: Met
+    platforms: Collection[str] | None
+    """For which runtimes somebody keeps; None if no bot with a runtime waits for anybody."""
+
+    @property
+    def versions(self) -> sa.Select[int] | None:
+        """The versions of bots that are out of reach; None if there are none."""
+        if self.platforms is None:
+            return None
+        return (
+            sa.select(BotVersion.id)
+            .join(Runtime, Runtime.id == BotVersion.runtime_id)
+            .where(Runtime.platform.not_in(self.platforms))
+        )
+
+
+def open_moves(session: Session, count: int, reach: Reach) -> Sequence[Sitting]:
     """The sittings in which a bot's move is due, who waits longest first."""
     if count <= 0:
         return []
     waiting = sa.select(Sitting).where(Sitting.status == JobStatus.OPEN)
-    if met is not None:
-        waiting = waiting.where(Sitting.ladder.has(is_any(Ladder, met)))
+    if reach.met is not None:
+        waiting = waiting.where(Sitting.ladder.has(is_any(Ladder, reach.met)))
+    if (beyond := reach.versions) is not None:
+        seats = sa.exists().where(SittingSeat.sitting_id == Sitting.id)
+        waiting = waiting.where(~seats.where(SittingSeat.version_id.in_(beyond)))
     first = waiting.order_by(Sitting.moved).limit(count)
     return session.scalars(locking(first, Sitting)).all()
 
 
 def open_matches(
-    session: Session, count: int, which: sa.ColumnElement[bool], met: Met
+    session: Session, count: int, which: sa.ColumnElement[bool], reach: Reach
 ) -> Sequence[Match]:
     """The next open matches of a kind."""
     if count <= 0:
         return []
     waiting = sa.select(Match).where(Match.status == JobStatus.OPEN, ~Match.at_home, which)
-    if met is not None:
-        waiting = waiting.where(Match.competition.has(is_any(Competition, met)))
+    if reach.met is not None:
+        waiting = waiting.where(Match.competition.has(is_any(Competition, reach.met)))
+    if (beyond := reach.versions) is not None:
+        theirs = Place.entrant.has(Entrant.version_id.in_(beyond))
+        waiting = waiting.where(~Match.places.any(theirs))
     # Who has one locked is making it void, and may wait for another that is being recorded.
     return session.scalars(locking(waiting.limit(count), Match, free=True)).all()
 
@@ -239,7 +294,7 @@ def open_at_home(session: Session, versions: Collection[int]) -> Sequence[Check 
 
 
 def open_checks(
-    session: Session, count: int, met: Met, build_seconds: float, now: datetime
+    session: Session, count: int, reach: Reach, build_seconds: float, now: datetime
 ) -> Sequence[Check]:
     """The next open checks, people's bots first.
 
@@ -255,6 +310,8 @@ def open_checks(
         return []
     limits = {**lately(now), "budget": build_seconds or inf}
     waiting = _OPEN_CHECKS
-    if met is not None:
-        waiting = waiting.where(Check.ladder.has(is_any(Ladder, met)))
+    if reach.met is not None:
+        waiting = waiting.where(Check.ladder.has(is_any(Ladder, reach.met)))
+    if (beyond := reach.versions) is not None:
+        waiting = waiting.where(Check.version_id.not_in(beyond))
     return session.scalars(waiting.limit(count), limits).all()

@@ -8,7 +8,7 @@ kinds. What is to be played is for a competition's kind to say (`arena.competiti
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -32,15 +32,21 @@ from engine.games import GAMES
 from engine.openings import Opening, opening
 from engine.seeds import derive
 
+HasRoom = Callable[[Competition, frozenset[str]], bool]
+NO_PLATFORMS = frozenset[str]()
+NOBODY: Mapping[int, str] = {}
+
 
 def new_matches(
     session: Session,
     now: datetime,
-    has_room: Callable[[Competition], bool] = lambda _: True,
+    has_room: HasRoom = lambda *_: True,
     *,
     only: str = "",
     trickle_seconds: float = 0.0,
     free_at_home: Mapping[int, int] | None = None,
+    made_for: Mapping[int, str] = NOBODY,
+    platforms: Collection[str] = (),
 ) -> Iterator[Match]:
     """New matches of the competitions whose turn it is, one after the other while any can be made.
 
@@ -48,10 +54,13 @@ def new_matches(
     which alone it is left meanwhile to make matches of open competitions.
 
     Args:
-        has_room: whether more of a competition could be played now.
+        has_room: whether more of a competition could be played now, by who keeps runtimes for
+            platforms.
         only: the name of the one competition whose turn it may be.
         trickle_seconds: how long a settled ladder rests after each match.
         free_at_home: as `Moment` has it, of which the caller keeps count.
+        made_for: for which platforms the runtimes of entrants are made, by their ids.
+        platforms: those for which somebody keeps runtimes.
     """
     query = sa.select(Competition).where(Competition.state == CompetitionState.OPEN)
     if only:
@@ -60,11 +69,14 @@ def new_matches(
     # locked may wait for another in which something was just recorded: its turn is the next time.
     found = session.scalars(locking(query, Competition, anew=True, free=True)).all()
     competitions = [
-        one for one in found if has_room(one) and (free_at_home is None or kind_of(one).takes_home)
+        one
+        for one in found
+        if has_room(one, NO_PLATFORMS) and (free_at_home is None or kind_of(one).takes_home)
     ]
     due = due_matches(session)
-    moment = Moment(session, now, due, trickle_seconds, free_at_home)
-    turns = _Turns(competitions, has_room, moment)
+    absent = {one for one, its in made_for.items() if its not in platforms}
+    moment = Moment(session, now, due, trickle_seconds, absent, free_at_home)
+    turns = _Turns(competitions, has_room, made_for, moment)
     while next_one := turns.next():
         competition, pairing, maker = next_one
         match = make(session, competition, pairing, now)
@@ -81,10 +93,11 @@ class _Turns:
     def __init__(
         self,
         competitions: Sequence[Competition],
-        has_room: Callable[[Competition], bool],
+        has_room: HasRoom,
+        made_for: Mapping[int, str],
         moment: Moment,
     ) -> None:
-        self._has_room, self._moment = has_room, moment
+        self._has_room, self._made_for, self._moment = has_room, made_for, moment
         self._groups: list[tuple[Matchmaker[Any], list[Competition]]] = []
         for kind in KINDS.values():
             its = [one for one in competitions if kind_of(one) is kind]
@@ -97,12 +110,18 @@ class _Turns:
         for maker, competitions in self._groups:
             order = sorted(competitions, key=lambda one: (maker.urgency(one), self._share(one)))
             for competition in order:
-                if not self._has_room(competition):
+                if not self._has_room(competition, NO_PLATFORMS):
                     continue
-                if pairing := maker.next_pairing(competition):
+                pairing = maker.next_pairing(competition)
+                if pairing and self._can_be_played(competition, pairing):
                     firsts.append((competition, pairing, maker))
                     break
         return min(firsts, key=lambda first: self._share(first[0]), default=None)
+
+    def _can_be_played(self, competition: Competition, pairing: Pairing) -> bool:
+        """Whether workers have room for these, if their bots have runtimes."""
+        its = {self._made_for[one] for one in pairing.entrants if one in self._made_for}
+        return not its or self._has_room(competition, frozenset(its))
 
     def _share(self, competition: Competition) -> tuple[float, float]:
         """The workers' time for a competition by its weight, and since when it has waited.

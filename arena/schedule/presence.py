@@ -61,6 +61,8 @@ class Room:
     """How many more games each version takes that is connected."""
     needs: frozenset[str]
     """The needs that they meet (see `arena.schedule.needs`)."""
+    platforms: frozenset[str] = frozenset()
+    """For which they keep the runtimes of boxed bots."""
 
     @classmethod
     def read(cls, session: Session, minimum_isolation: str, now: datetime) -> Room | None:
@@ -81,11 +83,17 @@ class Room:
             sum(one.slots for one in able.values()) - jobs,
             {version: games - busy[version] for version, games, name in present if name in able},
             frozenset(needs for one in able.values() for needs in met_by(one)),
+            frozenset(platform for one in able.values() for platform in one.platforms or ()),
         )
 
-    def has_room(self, competition: Competition) -> bool:
-        """Whether they can play one more match of a competition."""
-        return self.slots > 0 and needs_of(competition).words in self.needs
+    def has_room(self, competition: Competition, platforms: frozenset[str] = frozenset()) -> bool:
+        """Whether they can play one more match of a competition.
+
+        Args:
+            platforms: what the runtimes are made for that they have to keep besides.
+        """
+        meets = needs_of(competition).words in self.needs and platforms <= self.platforms
+        return self.slots > 0 and meets
 
     def take(self, versions: Collection[int]) -> bool:
         """Counts a job of these bots at home, if all are there and take one more."""

@@ -14,7 +14,7 @@ readmitted it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 
@@ -86,6 +86,7 @@ def note_alive(session: Session, sign: SignOfLife, now: datetime) -> Worker:
     worker.languages = list(sign.languages)
     worker.games = None if sign.games is None else list(sign.games)
     worker.at_home = sign.at_home is not None
+    worker.platforms = list(sign.platforms)
     worker.format = sign.format
     worker.clock_ahead = None if sign.clock is None else sign.clock - now.timestamp()
     return worker
@@ -160,6 +161,8 @@ class Hands:
     slots: int
     by_needs: Mapping[str, int]
     """Those of workers that meet a need, by its words (`arena.schedule.needs`)."""
+    each: Sequence[tuple[int, Collection[str], Collection[str]]] = ()
+    """Of each worker its slots, the needs that it meets, and the platforms of its runtimes."""
 
     @classmethod
     def of(cls, session: Session, minimum_isolation: str, now: datetime) -> Hands:
@@ -169,11 +172,32 @@ class Hands:
             for one in living(session, now)
             if may_play(one, minimum_isolation) and not one.at_home
         ]
+        each = [(one.slots, set(met_by(one)), frozenset(one.platforms or ())) for one in able]
         by_needs: Counter[str] = Counter()
-        for worker in able:
-            by_needs.update(dict.fromkeys(met_by(worker), worker.slots))
+        for count, met, _ in each:
+            by_needs.update(dict.fromkeys(met, count))
         most = {words: min(count, MOST_MATCHES) for words, count in by_needs.items()}
-        return cls(min(sum(one.slots for one in able), MOST_MATCHES), most)
+        return cls(min(sum(one.slots for one in able), MOST_MATCHES), most, each)
+
+    def slots_for(self, words: str, platforms: Collection[str]) -> int:
+        """Those of workers that meet a need, and keep runtimes for all these platforms."""
+        return min(
+            MOST_MATCHES,
+            sum(
+                slots
+                for slots, met, kept in self.each
+                if slots and words in met and set(platforms) <= set(kept)
+            ),
+        )
+
+    def slots_keeping(self, platform: str) -> int:
+        """Those of workers that keep runtimes for a platform, whatever games they have."""
+        return sum(slots for slots, _, kept in self.each if platform in kept)
+
+    @property
+    def platforms(self) -> set[str]:
+        """Those for which somebody keeps runtimes."""
+        return {platform for slots, _, kept in self.each if slots for platform in kept}
 
 
 def note_success(session: Session, job: Leased, name: str) -> None:

@@ -48,6 +48,7 @@ from arena.web.pages import pages
 from arena.web.pictures import pictures
 from arena.web.replays import replays
 from arena.web.requests import requests
+from arena.web.runtimes import runtimes
 from arena.web.sittings import pages as sittings
 from arena.web.strength import strength
 from arena.web.submissions import submissions
@@ -74,6 +75,7 @@ BLUEPRINTS = (
     administration,
     submissions,
     bundles,
+    runtimes,
     metrics.metrics,
     operation,
     api,

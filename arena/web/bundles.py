@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
+from pathlib import Path
 
 from flask import Blueprint, abort, request, send_file
 from werkzeug.wrappers import Response
@@ -26,7 +27,7 @@ DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
 def fetch(digest: str) -> Response:
     """A bundle, for whoever was given its address some minutes ago."""
     _demand_token(digest)
-    return _send(digest)
+    return send_kept(settings().bundles, digest)
 
 
 @bundles.get("/bundles/<bundle>/<digest>")
@@ -36,7 +37,13 @@ def fetch_large(bundle: str, digest: str) -> Response:
     with reading() as session:
         if session.get(LargeFile, (bundle, digest)) is None:
             abort(404, "This bundle has no such file.")
-    return _send(digest)
+    return send_kept(settings().bundles, digest)
+
+
+def signed_file(folder: Path, digest: str) -> Response:
+    """A file that is named by its digest, for whoever was given its address some minutes ago."""
+    _demand_token(digest)
+    return send_kept(folder, digest)
 
 
 def _demand_token(digest: str) -> None:
@@ -46,9 +53,11 @@ def _demand_token(digest: str) -> None:
         abort(403, "This address is none of the arena's, or it is too old.")
 
 
-def _send(digest: str) -> Response:
-    path = settings().bundles / digest
+def send_kept(folder: Path, digest: str) -> Response:
+    """A file that is named by its digest, or in parts, if they are asked for: a worker goes on with
+    what it has of a large one."""
+    path = folder / digest
     if not DIGEST.fullmatch(digest) or not path.is_file():
-        abort(404, "This bundle is not kept here.")
+        abort(404, "This file is not kept here.")
     answer = send_file(path, mimetype="application/octet-stream", conditional=True, max_age=None)
     return keep_to_itself(answer)

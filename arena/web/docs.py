@@ -31,6 +31,7 @@ FIRST = (
     "writing-a-bot",
     "protocol",
     "home",
+    "runtimes",
     "ladders",
     "playing",
     "replays",

@@ -127,15 +127,17 @@ def give_sign(
     *,
     slots: int,
     games: tuple[str, ...] | None = (),
+    platforms: tuple[str, ...] = (),
 ) -> None:
     """Has a worker with good boxes say that it lives.
 
     Args:
         games: the editions that it has, all that are here if none is given; None if it says nothing
             of them, as one of a release before.
+        platforms: those for which it keeps runtimes.
     """
     games = tuple(map(str, GAMES.editions())) if games == () else games
-    sign = reporting.SignOfLife(worker, slots, "good", games=games)
+    sign = reporting.SignOfLife(worker, slots, "good", games=games, platforms=platforms)
     workers.note_alive(session, sign, now)
 
 

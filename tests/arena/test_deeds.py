@@ -31,6 +31,7 @@ from arena.bots.bot_deeds import (
     WithdrawBot,
 )
 from arena.bots.home_deeds import ConnectBot
+from arena.bots.runtimes import RemoveRuntime
 from arena.cli import COMMANDS, InputError, cli, deeds, run
 from arena.cli.client import Where
 from arena.competitions import books
@@ -212,6 +213,11 @@ EXAMPLES: dict[type[Deed], tuple[Callable[[Numbers], dict[str, Any]], dict[str, 
         lambda _: {"ladder": "ladder-0", "bots": ("bot-0:1", "bot-1:1")},
         {"bots": ("bot-0:1",)},
         "is between 2 bots, not 1",
+    ),
+    RemoveRuntime: (
+        lambda _: {"name": "scientific"},
+        {"name": "nothing"},
+        "there is no runtime 'nothing' here; there are: ",
     ),
     ReadmitWorker: (
         lambda _: {"worker": "one"},

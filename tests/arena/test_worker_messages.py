@@ -82,8 +82,8 @@ def worker() -> Iterator[Worker]:
         folder = stack.enter_context(short_folder())
         folder.chmod(0o711)
         broker = EmbeddedBroker(folder)
-        runtime = folder / "runtime"
-        variables = environment(ARENA_BROKER=broker.url, ARENA_RUNTIME=str(runtime))
+        box_folder = folder / "box_folder"
+        variables = environment(ARENA_BROKER=broker.url, ARENA_BOX_FOLDER=str(box_folder))
         started = []
         for command in (broker.prepare(), processes.worker(1)):
             process = subprocess.Popen(

@@ -165,7 +165,7 @@ class Site:
             variables = self.environment(
                 ARENA_BROKER=self._broker_url(user),
                 ARENA_WORKER_NAME=name,
-                ARENA_RUNTIME=str(self.folder / f"runtime-{name}"),
+                ARENA_BOX_FOLDER=str(self.folder / f"box_folder-{name}"),
             )
             found.append(Service(f"worker {name}", processes.worker(number), variables))
         return found

@@ -19,8 +19,11 @@ import pytest
 from engine.process import BotProcess
 from engine.program import Program
 from tests.requirements import need
+from tests.workers.runtimes import small_runtime
+from workers.languages import language_named
 from workers.launches import Launch, box_python
 from workers.limits import Limits
+from workers.runtimes import UnpackedRuntime
 from workers.sandbox import Sandbox
 
 HOSTILE = Path(__file__).parents[1] / "hostile"
@@ -43,7 +46,7 @@ def sandbox_at(open_folder: Path) -> Callable[[str], Sandbox]:
 
     @cache
     def build(level: str) -> Sandbox:
-        return Sandbox("none", open_folder / "runtime", maximum=level)
+        return Sandbox("none", open_folder / "box_folder", maximum=level)
 
     def get(level: str) -> Sandbox:
         sandbox = build(level)
@@ -57,6 +60,12 @@ def sandbox_at(open_folder: Path) -> Callable[[str], Sandbox]:
 def sandbox(request: pytest.FixtureRequest, sandbox_at: Callable[[str], Sandbox]) -> Sandbox:
     """A sandbox of each level."""
     return sandbox_at(request.param)
+
+
+@pytest.fixture
+def runtime(sandbox: Sandbox, tmp_path: Path) -> UnpackedRuntime:
+    """A small runtime, unpacked for that sandbox."""
+    return small_runtime(tmp_path, sandbox)
 
 
 @pytest.fixture
@@ -79,9 +88,12 @@ def boxed(
     *arguments: str,
     limits: Limits = LIMITS,
     core: int | None = None,
+    runtime: UnpackedRuntime | None = None,
 ) -> BotProcess:
     """A player of ``bot.py`` in that folder."""
     launch = python_launch(*arguments)
+    if runtime:
+        launch = runtime.given_to(launch, language_named("python"), 1)
     return BotProcess(lambda: sandbox.start(folder, launch, limits, core=core))
 
 
@@ -133,6 +145,9 @@ def canary() -> Iterator[Canary]:
         for place in (closed, folder):
             (place / "canary").write_bytes(b"sings")
             (place / "canary").chmod(0o644)
+        pieces = folder / "runtime" / "packages" / "pieces"
+        pieces.mkdir(parents=True)
+        (pieces / "__init__.py").touch()
         process = subprocess.Popen(["/bin/sleep", "1000"], stdin=subprocess.DEVNULL)
         found = Canary(folder, closed, process)
         tcp, path, abstract = (
@@ -158,6 +173,7 @@ def canary() -> Iterator[Canary]:
             "files": [str(folder / "canary"), str(closed / "canary")],
             "port": tcp.getsockname()[1],
             "socket": str(folder / "socket"),
+            "runtime": str(folder / "runtime"),
             "abstract": f"arena-canary-{os.getpid()}",
             "datagrams": str(folder / "datagrams"),
         }

@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 
 from tests.requirements import need
+from workers.box_folder import closed_to_others
 from workers.languages import LanguageError
 from workers.launches import box_python
-from workers.runtime import closed_to_others
 
 ROOT = Path(__file__).parents[2]
 FILES = {
     "bots": ("test_hostile.py",),
-    "boxes": ("test_sandbox.py", "test_orphans.py", "test_building.py"),
+    "boxes": ("test_sandbox.py", "test_orphans.py", "test_building.py", "test_runtimes.py"),
     "builds": ("test_hostile_builds.py",),
 }
 USER = 60790

@@ -310,7 +310,7 @@ def test_missing_compiler(prepared: Prepare, monkeypatch: pytest.MonkeyPatch) ->
 def test_without_any_box(open_folder: Path, bot_folder: Path, tmp_path: Path) -> None:
     """Where there is no box an ordinary user builds plainly; root never does."""
     need_language("C")
-    sandbox = Sandbox("none", open_folder / "runtime", maximum="none")
+    sandbox = Sandbox("none", open_folder / "box_folder", maximum="none")
     folder, digest = unpacked(sandbox, bot_folder, tmp_path, {"bot.c": C})
     shutil.rmtree(sandbox.builds, ignore_errors=True)
     if os.geteuid() == 0:

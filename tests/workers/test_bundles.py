@@ -18,8 +18,8 @@ import pytest
 
 from tests.workers.test_archives import BOT, FILES, make_folder, make_tar, make_zip
 from workers.archives import BundleError
+from workers.box_folder import one_at_a_time
 from workers.bundles import pack, store, sweep, unpack
-from workers.runtime import one_at_a_time
 
 MAKERS: Mapping[str, Callable[[Path, Mapping[str, bytes]], Path]] = {
     "folder": lambda folder, files: make_folder(folder / "mine", files),

@@ -24,10 +24,10 @@ def test_report_agrees_with_the_sandbox(open_folder: Path) -> None:
 
     Of CPU time, which a busy machine changes less.
     """
-    runtime = open_folder / "runtime"
-    sandbox = Sandbox("none", runtime)
+    box_folder = open_folder / "box_folder"
+    sandbox = Sandbox("none", box_folder)
     start = sum(os.times()[:4])
-    report = examine("reduced", runtime)
+    report = examine("reduced", box_folder)
     assert sum(os.times()[:4]) - start < 1
     assert report.level == sandbox.level
     assert {layer.name for layer in report.layers} == {layer.name for layer in sandbox.layers}
@@ -41,7 +41,7 @@ def test_useless_runtime_folder(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     report = examine("good", tmp_path / "file")
     assert (report.level, report.suffices, report.layers) == ("none", False, ())
-    assert report.host[0].name == "runtime folder"
+    assert report.host[0].name == "box folder"
     assert report.host[0].remedy
 
 
@@ -54,7 +54,7 @@ def test_first_process_of_a_container_builds_boxes(
     code = "import sys; from pathlib import Path; from workers.sandbox import Sandbox\n"
     code += "Sandbox('good', Path(sys.argv[1]), maximum='good')"
     command = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child", sys.executable]
-    subprocess.run([*command, "-c", code, str(open_folder / "runtime")], cwd=ROOT, check=True)
+    subprocess.run([*command, "-c", code, str(open_folder / "box_folder")], cwd=ROOT, check=True)
 
 
 @pytest.mark.parametrize(

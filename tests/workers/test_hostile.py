@@ -35,7 +35,9 @@ from tests.workers.conftest import (
     boxed,
     processes_with,
 )
+from tests.workers.runtimes import small_runtime
 from workers.launches import box_python
+from workers.runtimes import IDLE, THREADS
 from workers.sandbox import Sandbox
 
 NORMAL, MEMORY, TIMEOUT = Termination.NORMAL, Termination.MEMORY, Termination.TIMEOUT
@@ -44,7 +46,10 @@ CRASH, PROTOCOL = Termination.CRASH, Termination.PROTOCOL
 Expected = tuple[Termination, str]
 """How the game ends, and what the bot says of its attack or, failing that, the referee of it."""
 
-VARIABLES = "HOME LANG PATH (PWD )?PYTHONPATH"
+VARIABLES = " ".join(sorted({*THREADS, *IDLE, "HOME", "LANG", "PATH", "PYTHONPATH"})).replace(
+    "PATH PYTHONPATH", "PATH (PWD )?PYTHONPATH"
+)
+"""Of a bot with a runtime."""
 
 
 SEVERAL = "several processes"
@@ -144,6 +149,7 @@ ATTACKS: Mapping[str, Mapping[str, Expected]] = {
     "children_bomb": forking(MEMORY, "memory limit"),
     "interjector": forking(PROTOCOL, "without being asked"),
     "civil_war": forking(NORMAL, "all refused"),
+    "tamper": everywhere(NORMAL, "all refused"),
 }
 
 VARIANT = GAMES["clobber"].variant(size="4x4")
@@ -188,9 +194,13 @@ def test_hostile_bot(
     sandbox_at: Callable[[str], Sandbox],
     bot_folder: Path,
     canary: Canary,
+    tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """It gets what it deserves; its sibling plays on, and outside nothing is touched."""
+    """It gets what it deserves; its sibling plays on, and outside nothing is touched.
+
+    It has a runtime, which is one thing more that it sees, and its sibling has none.
+    """
     monkeypatch.setenv("ARENA_SECRET", "not for bots")
     sandbox = sandbox_at("full" if kind == SEVERAL else kind)
     limits = replace(LIMITS, processes=PROCESSES) if kind == SEVERAL else LIMITS
@@ -198,8 +208,10 @@ def test_hostile_bot(
     home = furnish(bot_folder, name, canary)
     sibling_home = furnish(bot_folder, "honest", canary)
     canary.targets["files"].append(str(sibling_home / "bot.py"))
+    runtime = small_runtime(tmp_path, sandbox)
+    canary.targets["runtime"] = str(runtime.folder)
     (home / "targets.json").write_text(json.dumps(canary.targets))
-    hostile = boxed(sandbox, home, marker, limits=limits)
+    hostile = boxed(sandbox, home, marker, limits=limits, runtime=runtime)
     sibling = boxed(sandbox, sibling_home, marker, limits=limits)
     try:
         takes_long = name.endswith("_bomb") or name in ("ponderer", "offspring", "forker")
@@ -236,6 +248,7 @@ def test_hostile_bot(
         ("kernel_log", "two lines.*seccomp.*PR_SET_SECCOMP"),
         ("page_cache", "evict.*cold.*paged out.*past the cache.*past the cache later.*fiemap"),
         ("ptrace", "attach.*prlimit.*setpriority.*affinity.*pidfd"),
+        ("tamper", "write.*replace.*remove.*chmod.*preload.*others"),
         ("fork_bomb", "posix_spawn, subprocess"),
     ],
 )

@@ -122,9 +122,9 @@ def furnish(folder: Path, name: str, canary: Canary, marker: str) -> None:
         file.chmod(0o644)
 
 
-def left_behind(runtime: Path) -> list[str]:
+def left_behind(box_folder: Path) -> list[str]:
     """Files, mounts and memory groups that a build could leave."""
-    found = [str(path) for path in runtime.rglob(".work-*")]
+    found = [str(path) for path in box_folder.rglob(".work-*")]
     found += [
         line for line in Path("/proc/self/mounts").read_text().splitlines() if "/bot " in line
     ]

@@ -28,7 +28,7 @@ if "filtered" in sys.argv:  # by a filter of one instruction, which allows every
     assert not prctl(38, 1, 0, 0, 0) and not prctl(22, 2, filters, 0, 0)
 Sandbox("good", Path(sys.argv[1]), bubblewrap=Path(sys.argv[2]))
 """
-"""A worker that accepts nothing weaker than `good`: its runtime folder and its bubblewrap."""
+"""A worker that accepts nothing weaker than `good`: its box folder and its bubblewrap."""
 
 
 def test_layers_all_hold(sandbox: Sandbox) -> None:
@@ -40,12 +40,12 @@ def test_layers_all_hold(sandbox: Sandbox) -> None:
 def test_never_below_the_minimum(open_folder: Path) -> None:
     """What the operator asks for and the machine can't give is refused, with the reason."""
     with pytest.raises(BoxError, match=r"best box here is 'none' and 'good' is asked for"):
-        Sandbox("good", open_folder / "runtime", maximum="none")
+        Sandbox("good", open_folder / "box_folder", maximum="none")
 
 
 def test_no_box_at_all(open_folder: Path, bot_folder: Path) -> None:
     """With the operator's leave an ordinary user runs bots plainly; root never does."""
-    sandbox = Sandbox("none", open_folder / "runtime", maximum="none")
+    sandbox = Sandbox("none", open_folder / "box_folder", maximum="none")
     write(bot_folder, "import os, engine\nprint(os.getcwd(), flush=True)")
     if os.geteuid() == 0:
         with pytest.raises(BoxError, match="root runs no bot"):
@@ -72,7 +72,7 @@ def test_broken_layer_rules_a_box_out(
     leaky.write_text(f'#!/bin/sh\nshift 2\nexec {box.bubblewrap.path} "$@"\n')
     leaky.chmod(0o755)
     words = "good: does not hold (call filter: none is loaded, one process: it could fork)"
-    command = [sys.executable, "-c", STRICT, str(open_folder / "runtime"), str(leaky)]
+    command = [sys.executable, "-c", STRICT, str(open_folder / "box_folder"), str(leaky)]
     done = subprocess.run(
         [*command, *["filtered"] * filtered], capture_output=True, text=True, check=False
     )
@@ -88,7 +88,7 @@ def test_bubblewrap_that_fails_is_quoted(open_folder: Path) -> None:
     broken.chmod(0o755)
     words = "No permissions to create new namespace .the kernel or the container refuses"
     with pytest.raises(BoxError, match=words):
-        Sandbox("good", open_folder / "runtime", bubblewrap=broken)
+        Sandbox("good", open_folder / "box_folder", bubblewrap=broken)
 
 
 def test_of_two_forms_of_a_level_one_is_enough(
@@ -106,7 +106,7 @@ def test_of_two_forms_of_a_level_one_is_enough(
         f'#!/bin/sh\nmkdir $0.tried && {{ {refusal}; }}\nexec {box.bubblewrap.path} "$@"\n'
     )
     looser.chmod(0o755)
-    sandbox = Sandbox("good", open_folder / "runtime", maximum="good", bubblewrap=looser)
+    sandbox = Sandbox("good", open_folder / "box_folder", maximum="good", bubblewrap=looser)
     assert isinstance(sandbox.box, NamespaceBox)
     assert not sandbox.box.bubblewrap.disable_userns
     assert (sandbox.level, sandbox.failures) == ("good", [])

@@ -160,7 +160,7 @@ def test_the_most_that_a_manifest_may_say(tmp_path: Path) -> None:
         (b"name = '\xff'", "bot.toml: .*decode.*: save it as UTF-8"),
         (
             "colour = 1",
-            "there is no key 'colour'; name, main, .*, games, threads, processes, bridge are",
+            "there is no key 'colour'; name, main, .*, threads, processes, bridge, runtime are",
         ),
         ("name = 1", "name takes a text in quotes"),
         ("threads = true", "threads takes a whole number"),

@@ -26,9 +26,9 @@ import os, sys
 from pathlib import Path
 from workers.launches import Launch, box_python
 from workers.sandbox import Sandbox
-runtime, folder, level = sys.argv[1:]
+box_folder, folder, level = sys.argv[1:]
 launch = Launch((box_python(), "-u", "-S", "./bot.py"))
-program = Sandbox(level, Path(runtime), maximum=level).start(Path(folder), launch)
+program = Sandbox(level, Path(box_folder), maximum=level).start(Path(folder), launch)
 assert os.read(program.stdout, 5) == b"again"
 print(program.pid, flush=True)
 input()
@@ -126,10 +126,10 @@ def test_a_bot_that_forgets_its_worker_is_ended(
     """Executing from a second thread, it loses the tie to its worker; it is found, and no other."""
     sandbox = sandbox_at(level)
     (bot_folder / "bot.py").write_text(CHANGES_THREAD)
-    runtime = str(open_folder / "runtime")
+    box_folder = str(open_folder / "box_folder")
     workers = [
         subprocess.Popen(
-            [sys.executable, "-c", WORKER, runtime, str(bot_folder), level],
+            [sys.executable, "-c", WORKER, box_folder, str(bot_folder), level],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             cwd=ROOT,

@@ -198,7 +198,7 @@ def test_bots_import_the_games_of_other_packages(
     """The shelf in the box has what is installed here, with its version, but what can't be."""
     packages.install("other-games", "ONE = game('one')", "one = other_games:ONE")
     packages.install("absent-games", "", "two = no_such_module:TWO")
-    sandbox = Sandbox("none", open_folder / "runtime-with-games", maximum=level)
+    sandbox = Sandbox("none", open_folder / "box_folder-with-games", maximum=level)
     need(sandbox.level == level, f"no {level!r} box here")
     write(
         bot_folder,
@@ -281,16 +281,16 @@ def test_bot_ends_with_its_referee(sandbox: Sandbox, bot_folder: Path, open_fold
         "import os, sys; from pathlib import Path\n"
         "from workers.launches import Launch, box_python\n"
         "from workers.sandbox import Sandbox\n"
-        "runtime, folder, level, marker = sys.argv[1:]\n"
-        "sandbox = Sandbox(level, Path(runtime), maximum=level)\n"
+        "box_folder, folder, level, marker = sys.argv[1:]\n"
+        "sandbox = Sandbox(level, Path(box_folder), maximum=level)\n"
         "launch = Launch((box_python(), '-S', './bot.py', marker))\n"
         "program = sandbox.start(Path(folder), launch)\n"
         "print(os.read(program.stdout, 10), flush=True)\n"
         "input()\n"
     )
-    runtime = str(open_folder / "runtime")
+    box_folder = str(open_folder / "box_folder")
     worker = subprocess.Popen(
-        [sys.executable, "-c", code, runtime, str(bot_folder), sandbox.level, marker],
+        [sys.executable, "-c", code, box_folder, str(bot_folder), sandbox.level, marker],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         cwd=ROOT,

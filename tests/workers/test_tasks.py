@@ -49,10 +49,10 @@ SOURCES: Mapping[str, Mapping[str, str]] = {
 
 @pytest.fixture(autouse=True)
 def worker(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The settings of a worker whose runtime folder every user can reach."""
+    """The settings of a worker whose box folder every user can reach."""
     folder = Path(tempfile.mkdtemp(prefix="arena-worker-"))
     folder.chmod(0o711)
-    monkeypatch.setenv("ARENA_RUNTIME", str(folder / "runtime"))
+    monkeypatch.setenv("ARENA_BOX_FOLDER", str(folder / "box_folder"))
     tasks.sandbox.cache_clear()
     yield
     tasks.sandbox.cache_clear()

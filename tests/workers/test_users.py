@@ -13,7 +13,7 @@ import pytest
 
 from tests.requirements import need
 from workers import users
-from workers.runtime import Runtime
+from workers.box_folder import BoxFolder
 from workers.users import BOT_USERS, BotUser, BoxUserError, sweep_lent
 
 STRANGER = 60791
@@ -122,14 +122,14 @@ def read_as(number: int, path: Path) -> bool:
 
 def test_a_closed_folder_is_lent_to_one_user(open_folder: Path, numbers: Sequence[int]) -> None:
     """It reads all files, nobody else does, and nothing is left of that at the end."""
-    runtime = Runtime(open_folder / "lending")
-    bundle = runtime.closed("bundles") / "a bundle"
+    box_folder = BoxFolder(open_folder / "lending")
+    bundle = box_folder.closed("bundles") / "a bundle"
     (bundle / "deep").mkdir(parents=True)
     for name in ("bot.py", "deep/own.py"):
         (bundle / name).write_text("secret")
         (bundle / name).chmod(0o644)
     users_of_two = BotUser(numbers), BotUser(numbers)
-    first, second = (user.lend(bundle, runtime.folder) for user in users_of_two)
+    first, second = (user.lend(bundle, box_folder.folder) for user in users_of_two)
     for name in ("bot.py", "deep/own.py"):
         for number in (*(user.number for user in users_of_two), STRANGER):
             seen = [read_as(number, folder / name) for folder in (bundle, first, second)]
@@ -137,30 +137,30 @@ def test_a_closed_folder_is_lent_to_one_user(open_folder: Path, numbers: Sequenc
     assert (first / "bot.py").stat().st_ino == (bundle / "bot.py").stat().st_ino
     for user in users_of_two:
         user.release()
-    assert not list((runtime.folder / "lent").iterdir())
+    assert not list((box_folder.folder / "lent").iterdir())
     assert (bundle / "deep" / "own.py").read_text() == "secret"
 
 
 def test_what_a_killed_worker_lent_is_taken_back(open_folder: Path, numbers: Sequence[int]) -> None:
     """The next holder of a number sees nothing of what was lent to the last."""
-    runtime = Runtime(open_folder / "lending")
+    box_folder = BoxFolder(open_folder / "lending")
     for name in ("one", "two"):
-        (runtime.closed("bundles") / name).mkdir(exist_ok=True)
-        (runtime.folder / "bundles" / name / f"{name}.py").write_text("")
+        (box_folder.closed("bundles") / name).mkdir(exist_ok=True)
+        (box_folder.folder / "bundles" / name / f"{name}.py").write_text("")
     user = BotUser(numbers)
-    user.lend(runtime.folder / "bundles" / "one", runtime.folder)
+    user.lend(box_folder.folder / "bundles" / "one", box_folder.folder)
     user._lent = None  # as if it were never given back
     user.release()
     user = BotUser(numbers)
-    lent = user.lend(runtime.folder / "bundles" / "two", runtime.folder)
+    lent = user.lend(box_folder.folder / "bundles" / "two", box_folder.folder)
     assert [path.name for path in lent.parent.rglob("*.py")] == ["two.py"]
     # Of a number that nobody takes again a starting worker's sweep removes it.
-    sweep_lent(runtime.folder)
+    sweep_lent(box_folder.folder)
     assert lent.exists()
     user._lent = None
     user.release()
-    sweep_lent(runtime.folder)
-    assert not list((runtime.folder / "lent").iterdir())
+    sweep_lent(box_folder.folder)
+    assert not list((box_folder.folder / "lent").iterdir())
 
 
 def test_an_open_folder_is_shown_as_it_is(numbers: Sequence[int]) -> None:

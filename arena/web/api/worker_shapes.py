@@ -25,6 +25,7 @@ class WorkerShape(Shape):
     isolation: str
     languages: list[str]
     games: list[str] = Field(description="The editions of the games that it has.")
+    platforms: list[str] = Field(description="For which platforms runtimes can be that it keeps.")
     last_seen: datetime
     failed: list[str] | None = Field(
         description="The jobs that it failed at since it last did one; null unless you organise."
@@ -40,6 +41,7 @@ class WorkerShape(Shape):
             one,
             state=state,
             games=sorted(needs.games_of(one)),
+            platforms=one.platforms or [],
             failed=[entry["job"] for entry in one.failed] if with_failures else None,
             problem=(one.problem if one.failed else "") if with_failures else None,
         )

@@ -344,7 +344,7 @@ def test_old_records_stay_until_there_are_new_ones(bot: str, cli: Cli, tmp_path:
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root's bots have users of their own")
 def test_more_matches_than_there_is_room_for_are_refused(cli: Cli) -> None:
-    """384 users for bots (see `workers.runtime`) are enough for 192 matches of two."""
+    """384 users for bots (see `workers.box_folder`) are enough for 192 matches of two."""
     said = play(cli, DICE, DICE, "--concurrency", 193)
     assert said.code == 2
     assert "arena: --concurrency 193 is too much: the users for bots of this" in said.err

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
+from arena.audit import ARENA
+from arena.bots import runtimes
 from arena.ground.config import Settings
 from arena.ground.db import Database
 from arena.models import Base, BotVersion, Competition, LargeFile, SentFile, User
@@ -20,6 +22,7 @@ from arena.recorder.rebuild import rebuild
 from tests import postgres
 from tests.arena.running import arena
 from tests.arena.simulator import CALM, Simulation
+from tests.arena.web.conftest import CARD
 
 CONTENT = b"a bot"
 DIGEST = hashlib.sha256(CONTENT).hexdigest()
@@ -42,7 +45,10 @@ def lived(database: Database, tmp_path: Path) -> Settings:
     settings = Settings(data=tmp_path / "first", database=database.url)
     settings.bundles.mkdir(parents=True)
     (settings.bundles / DIGEST).write_bytes(CONTENT)
+    settings.runtimes.mkdir()
+    (settings.runtimes / DIGEST).write_bytes(CONTENT)
     with database.begin() as session:
+        runtimes.add(session, "some", DIGEST, len(CONTENT), CARD, "Python", simulation.now, ARENA)
         session.execute(sa.update(BotVersion).values(digest=DIGEST))
         session.add(LargeFile(bundle=DIGEST, digest=LARGE, size=len(NET)))
         somebody = session.scalars(sa.select(User.id).limit(1)).one()
@@ -103,6 +109,7 @@ def test_a_restored_arena_is_the_same(
         assert nulls(restored) == nulls(database) > 0
         stored = {path.name: path.read_bytes() for path in settings.bundles.iterdir()}
         assert stored == {DIGEST: CONTENT, LARGE: NET}
+        assert (settings.runtimes / DIGEST).read_bytes() == CONTENT
         with restored.begin() as session:
             for competition in session.scalars(sa.select(Competition)).all():
                 assert competition.games > 0

@@ -262,7 +262,7 @@ def test_a_worker_elsewhere_needs_no_more_than_its_login(
         "ARENA_WORKER_NAME": "a",
         "ARENA_WORKERS": "1",
         "ARENA_DATA": str(folder / "nothing"),
-        "ARENA_RUNTIME": str(folder / "runtime"),
+        "ARENA_BOX_FOLDER": str(folder / "box_folder"),
         "ARENA_MINIMUM_ISOLATION": "reduced",
         "ARENA_LOG": "json",
     }

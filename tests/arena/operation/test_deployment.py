@@ -22,7 +22,7 @@ from tests.requirements import need
 DOCS = Path(__file__).parents[3] / "docs"
 UNITS = sorted((DOCS / "systemd").glob("*.service"))
 KNOWN = {f"ARENA_{known.name.upper()}" for known in fields(Settings)}
-KNOWN |= {"ARENA_WORKER_NAME", "ARENA_RUNTIME"}
+KNOWN |= {"ARENA_WORKER_NAME", "ARENA_BOX_FOLDER"}
 """The settings, and what a worker alone is told."""
 OF_A_TEMPLATE = ("web", "recorder")
 """What arena@.service is started as."""

@@ -194,9 +194,9 @@ def test_one_arena_has_a_folder_to_itself() -> None:
 
 def test_a_worker_without_a_box_says_so() -> None:
     """On the terminal and on the front page; the rest of the arena goes on."""
-    with short_folder() as folder, RunningArena(folder, ARENA_RUNTIME="/dev/null/x") as running:
+    with short_folder() as folder, RunningArena(folder, ARENA_BOX_FOLDER="/dev/null/x") as running:
         running.start()
-        words = "arena: worker: this worker plays nothing: no runtime folder"
+        words = "arena: worker: this worker plays nothing: no box folder"
         until(lambda: words in running.output(), "the worker's refusal")
         status, text = running.page("/")
         assert status == 200

@@ -17,6 +17,7 @@ from jinja2.bccache import Bucket
 from werkzeug.routing import Rule
 
 from arena.audit import ARENA
+from arena.bots import runtimes
 from arena.bots.submissions import enter, submit
 from arena.competitions import strength_plans, strength_tests
 from arena.competitions.fields import field_of
@@ -156,6 +157,17 @@ on_sqlite = pytest.mark.parametrize("site", ["sqlite"], indirect=True)
 """For what is a matter of the pages, and on every database the same."""
 
 
+CARD = {
+    "kind": "python",
+    "interpreter": "Python 3.11",
+    "platform": "x86_64 python3.11",
+    "packages": [{"name": "numpy", "version": "2.0", "licence": HOSTILE}],
+    "lock": "numpy==2.0",
+    "start_seconds": 10.0,
+}
+"""What a runtime says of itself."""
+
+
 def furnish(database: Database) -> dict[str, int]:
     """Lets an arena live for some seconds, and adds what those did not bring about.
 
@@ -187,6 +199,7 @@ def furnish(database: Database) -> dict[str, int]:
         check = session.scalars(sa.select(Check).where(Check.version_id == refused.id)).one()
         check.status = JobStatus.FIXED
         check.findings = [{"kept": False, "words": HOSTILE}]
+        runtimes.add(session, "scientific", "0" * 64, 3, CARD, "Python", now, ARENA)
         numbers = {
             "running": _issue(session, simulation),
             "waiting": _issue(session, simulation, taken_up=False),

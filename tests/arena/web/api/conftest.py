@@ -67,6 +67,8 @@ def arena(
             sent = SentFile(user_id=owner.id, digest=numbers["digest"], size=2**21, used=now())
             session.add(sent)
         found = Settings(data=folder, database=database.url)
+        found.runtimes.mkdir()
+        (found.runtimes / ("0" * 64)).write_bytes(b"tar")
         app = create_app(found, BundleIntake(found.bundles))
         app.testing = True
         yield SimpleNamespace(

@@ -103,6 +103,7 @@ def test_what_is_there_is_answered_as_said(
         "users": {"name": "other"},
         "books": {"name": "small"},
         "large-files": {"digest": numbers["digest"]},
+        "runtimes": {"name": "scientific"},
     }[kind]
     named = {name: there[name] for name in re.findall(r"{(\w+)}", path)}
     statuses = attempt(document[f"/api/v1{path}"][method], arena, path_parameters=named)

@@ -4,7 +4,7 @@ A bot must reach bubblewrap, the `engine` package and its own files. A worker th
 ordinary user shares all it has with its bots' user, which is itself, and with nobody else. A
 worker that is root runs every bot as a user of its own (see `workers.users`), who can read
 neither a virtual environment nor a clone in a closed home; for them it keeps copies of programs
-in the runtime folder, which belongs to root and can be entered but not listed. What strangers
+in the box folder, which belongs to root and can be entered but not listed. What strangers
 handed in lies there in folders closed to all but root. Copies are named by their content, so
 that workers can share a folder and an upgrade needs no cleaning up.
 """
@@ -32,7 +32,7 @@ CHMOD = shutil.which("chmod", path="/usr/bin:/bin") or "/bin/chmod"
 
 
 def default_folder() -> Path:
-    """Where the runtime folder lies unless the operator says otherwise."""
+    """Where the box folder lies unless the operator says otherwise."""
     if os.geteuid() == 0:
         return Path("/var/cache/arena-box")
     cache = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"))
@@ -41,8 +41,8 @@ def default_folder() -> Path:
     return cache / "arena-box"
 
 
-class Runtime:
-    """The runtime folder."""
+class BoxFolder:
+    """The box folder."""
 
     def __init__(self, folder: Path | None = None) -> None:
         """Makes it, if need be.
@@ -70,7 +70,7 @@ class Runtime:
         if as_root and (closed := closed_to_others(self.folder)):
             raise PermissionError(
                 f"bots' users can't reach {self.folder}, since {closed} is closed to others: "
-                "give a runtime folder outside it"
+                "give a box folder outside it"
             )
 
     def closed(self, name: str) -> Path:
@@ -79,9 +79,20 @@ class Runtime:
         Raises:
             OSError: it can't be made.
         """
+        return self._made(name, 0o700)
+
+    def open(self, name: str) -> Path:
+        """A folder in it that bots' users may enter and not list, made if need be.
+
+        Raises:
+            OSError: it can't be made.
+        """
+        return self._made(name, 0o711)
+
+    def _made(self, name: str, mode: int) -> Path:
         folder = self.folder / name
-        folder.mkdir(mode=0o700, exist_ok=True)
-        folder.chmod(0o700)
+        folder.mkdir(mode=mode, exist_ok=True)
+        folder.chmod(mode)
         return folder
 
     def library(self, name: str, contents: Mapping[str, bytes], python: str | None) -> Path:

@@ -1,4 +1,4 @@
-"""The runtime folder and the users of bots, and where memory groups are looked for."""
+"""The box folder and the users of bots, and where memory groups are looked for."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ import pytest
 
 from tests.requirements import need
 from workers import cgroups
-from workers.cgroups import PREFIX, GroupError, find_places
-from workers.launches import box_python
-from workers.runtime import (
+from workers.box_folder import (
     UNFINISHED_SECONDS,
-    Runtime,
+    BoxFolder,
     closed_to_others,
 )
+from workers.cgroups import PREFIX, GroupError, find_places
+from workers.launches import box_python
 from workers.sandbox import Sandbox
 from workers.users import BOT_USERS
 
 
 @pytest.fixture
 def folder(open_folder: Path) -> Iterator[Path]:
-    """A new place for a runtime folder."""
-    return open_folder / f"runtime-{os.getpid()}-{len(list(open_folder.iterdir()))}"
+    """A new place for a box folder."""
+    return open_folder / f"box_folder-{os.getpid()}-{len(list(open_folder.iterdir()))}"
 
 
 def test_a_library_is_made_once_and_compiled(folder: Path) -> None:
@@ -35,7 +35,7 @@ def test_a_library_is_made_once_and_compiled(folder: Path) -> None:
     files = {"pieces/__init__.py": b"", "pieces/deep/own.py": b"GAME = 7"}
     mask = os.umask(0o077)
     try:
-        copy = Runtime(folder).library("pieces", files, box_python())
+        copy = BoxFolder(folder).library("pieces", files, box_python())
     finally:
         os.umask(mask)
     assert closed_to_others(copy / "pieces" / "deep") is None
@@ -47,9 +47,9 @@ def test_a_library_is_made_once_and_compiled(folder: Path) -> None:
     game, cached = out.split()
     assert game == "7"
     assert Path(cached).exists()
-    assert Runtime(folder).library("pieces", files, box_python()) == copy
+    assert BoxFolder(folder).library("pieces", files, box_python()) == copy
     files["pieces/deep/own.py"] = b"GAME = 8"
-    assert Runtime(folder).library("pieces", files, box_python()) != copy
+    assert BoxFolder(folder).library("pieces", files, box_python()) != copy
     assert [path.name for path in folder.iterdir() if path.name.startswith(".")] == []
 
 
@@ -57,7 +57,7 @@ def test_a_library_is_made_once_and_compiled(folder: Path) -> None:
 def test_what_killed_workers_left_is_swept(folder: Path, place: str) -> None:
     """Builds, and what was being unpacked or thrown away; not what another is just making."""
     caches = [folder / "bundles", folder / "builds"]
-    runtime = Runtime(folder)
+    box_folder = BoxFolder(folder)
     for cache in caches:
         cache.mkdir()
     made = [folder / place / name for name in (".work-a", ".new-b", ".old-c", ".work-d", "engine")]
@@ -66,14 +66,14 @@ def test_what_killed_workers_left_is_swept(folder: Path, place: str) -> None:
     old = time.time() - UNFINISHED_SECONDS - 1
     for path in (*made[:3], made[4]):
         os.utime(path, (old, old))
-    assert runtime.sweep(*caches) == 3
+    assert box_folder.sweep(*caches) == 3
     assert [path.exists() for path in made] == [False, False, False, True, True]
 
 
 def test_runtime_folder_is_shut_to_writers_and_lookers(folder: Path) -> None:
     """The bots' users of a root worker pass through it, and no more; nobody else does even that."""
     through = 0o711 if os.geteuid() == 0 else 0o700
-    assert stat.S_IMODE(Runtime(folder).folder.stat().st_mode) == through
+    assert stat.S_IMODE(BoxFolder(folder).folder.stat().st_mode) == through
 
 
 @pytest.mark.parametrize("name", ["bundles", "builds"])
@@ -90,14 +90,14 @@ def test_runtime_folder_that_others_may_replace_is_refused(folder: Path) -> None
     above.mkdir(parents=True)
     above.chmod(0o777)
     with pytest.raises(PermissionError, match="above is theirs to change: give another"):
-        Runtime(above / "runtime")
+        BoxFolder(above / "box_folder")
     above.chmod(0o1777)
-    Runtime(above / "runtime")
+    BoxFolder(above / "box_folder")
     if os.geteuid() == 0:
         above.chmod(0o755)
         os.chown(above, 60791, 60791)
         with pytest.raises(PermissionError, match="above is theirs to change: give another"):
-            Runtime(above / "runtime")
+            BoxFolder(above / "box_folder")
 
 
 def test_unreachable_runtime_folder_is_refused(tmp_path: Path) -> None:
@@ -105,8 +105,8 @@ def test_unreachable_runtime_folder_is_refused(tmp_path: Path) -> None:
     need(os.geteuid() == 0, "only a root worker's bots are other users")
     closed = tmp_path / "closed"
     closed.mkdir(mode=0o700)
-    with pytest.raises(PermissionError, match="is closed to others: give a runtime folder outside"):
-        Runtime(closed / "runtime")
+    with pytest.raises(PermissionError, match="is closed to others: give a box folder outside"):
+        BoxFolder(closed / "box_folder")
 
 
 def test_runtime_folder_of_others_is_refused(folder: Path) -> None:
@@ -114,7 +114,7 @@ def test_runtime_folder_of_others_is_refused(folder: Path) -> None:
     folder.mkdir()
     folder.chmod(0o777)
     with pytest.raises(PermissionError, match=r"others can write to .*: give another"):
-        Runtime(folder)
+        BoxFolder(folder)
     assert stat.S_IMODE(folder.stat().st_mode) == 0o777
 
 
@@ -122,7 +122,7 @@ def test_link_as_runtime_folder_is_refused(folder: Path, tmp_path: Path) -> None
     """A link that somebody else may turn round is not taken."""
     folder.symlink_to(tmp_path)
     with pytest.raises(PermissionError, match="is not a folder of this user"):
-        Runtime(folder)
+        BoxFolder(folder)
 
 
 def test_program_in_a_closed_home_is_copied(folder: Path, tmp_path: Path) -> None:
@@ -136,10 +136,10 @@ def test_program_in_a_closed_home_is_copied(folder: Path, tmp_path: Path) -> Non
     program.write_text('#!/bin/sh\ncat "${0%/*}/../../tool.libs/library"\n')
     program.chmod(0o755)
     (home / "tool.libs" / "library").write_text("loaded")
-    copy = Runtime(folder).program(program)
-    assert Runtime(folder).program(program) == copy != program
+    copy = BoxFolder(folder).program(program)
+    assert BoxFolder(folder).program(program) == copy != program
     assert subprocess.check_output([copy], user=BOT_USERS.start, group=BOT_USERS.start) == b"loaded"
-    assert Runtime(folder).program(Path("/bin/sh")) == Path("/bin/sh")
+    assert BoxFolder(folder).program(Path("/bin/sh")) == Path("/bin/sh")
 
 
 # /proc/self/mountinfo and /proc/self/cgroup of hosts, after proc(5) and cgroups(7)
