@@ -329,7 +329,7 @@ class Ladders(CompetitionKind[Ladder]):
         race = competition.variant.seats == 1
         needed = 2 if race else entrants_needed(competition.variant)
         due = due_matches_of(session, competition)
-        field = LadderField.read(session, competition, due, _connected(session))
+        field = LadderField.read(session, competition, due, free=_connected(session))
         rivals, count = field.rivals, len(field.rivals)
         if count < needed:
             there = {0: "there is none", 1: "there is one"}.get(count, f"there are {count}")
