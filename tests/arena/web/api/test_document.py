@@ -34,6 +34,7 @@ ELSEWHERE = {
     "/bots/{name}/versions/{number}/files",  # nobody keeps the files of a simulated bot
     "/bots/{name}/enter",  # the body names a ladder
     "/bots/{name}/retire",
+    "/selections/{number}/remove",  # another request may have removed it
     "/games/{number}/pgn",  # the games of this arena have none
 }
 """Those that say that something is not there even where what is in the path is."""
@@ -98,6 +99,7 @@ def test_what_is_there_is_answered_as_said(
         "tests": {"number": numbers["test"]},
         "matches": {"number": numbers["played"]},
         "games": {"number": numbers["trio"], "seat": 1},
+        "selections": {"number": numbers["selection"]},
         "checks": {"number": numbers["check"]},
         "sittings": {"number": numbers["sitting"]},
         "users": {"name": "other"},
@@ -125,7 +127,7 @@ def test_the_document_lists_every_operation(arena: SimpleNamespace) -> None:
             assert "200" in one["responses"] or "201" in one["responses"]
             assert one["security"] or method == "get"
             # What is read may be what one has already; every change and download is counted.
-            counted = method != "get" or path.endswith(".jsonl")
+            counted = method != "get" or path.endswith((".jsonl", ".csv"))
             assert ("304" in one["responses"]) == (method == "get")
             assert ("429" in one["responses"]) == counted
 
