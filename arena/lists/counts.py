@@ -39,7 +39,7 @@ POINTS = 60
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What came of some of the games; one counts for each of its seats that are asked about."""
+    """What came of some of the games, for each of their seats that are asked about."""
 
     key: int
     """A seat, from 0; an opening's number; a bot's id; or a month as in 202605."""
@@ -49,14 +49,19 @@ class Share:
     lost: int
     cpu_us: int = 0
     plies: int = 0
-    """All plies of the games."""
+    """All plies of the games, counted for each such seat, as the time is."""
     example: int = 0
     """The number of one of them."""
 
     @property
+    def seats(self) -> int:
+        """How many those are: mostly one of each game."""
+        return self.won + self.drawn + self.lost
+
+    @property
     def points(self) -> float:
         """The share that was won, a drawn game being half."""
-        return (self.won + self.drawn / 2) / max(self.games, 1)
+        return (self.won + self.drawn / 2) / max(self.seats, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,18 +110,19 @@ def count(session: Session, wanted: GameFilter) -> Counts:
         NotThere: it names what is not there.
     """
     games, is_cut = _games(session, wanted)
+    repeats = wanted.is_of_seat  # where it is about one, two of a game may be such
     others = _others(games) if wanted.is_of_seat else None
     every = _all_seats(games) if others is None else games
     month = sa.extract("year", games.c.finished) * 100 + sa.extract("month", games.c.finished)
     bots = every if others is None else others
     parts = [
-        _shares("all", games, sa.literal(0)),
+        _shares("all", games, sa.literal(0), repeats=repeats),
         _shares("seats", every, every.c.seat),
-        _shares("openings", games, games.c.opening, most=MOST_SHARES),
+        _shares("openings", games, games.c.opening, most=MOST_SHARES, repeats=repeats),
         _shares("bots", bots, bots.c.bot_id, most=MOST_SHARES),
-        _shares("months", games, month),
-        _shares("plies", games, games.c.plies),
-        _shares("endings", games, word=games.c.ending),
+        _shares("months", games, month, repeats=repeats),
+        _shares("plies", games, games.c.plies, repeats=repeats),
+        _shares("endings", games, word=games.c.ending, repeats=repeats),
         _shares("faults", every, word=every.c.fault),
     ]
     if others is not None:
@@ -138,7 +144,7 @@ def count(session: Session, wanted: GameFilter) -> Counts:
     by_key = {kind: sorted(of, key=lambda one: one.key) for kind, of in shares.items()}
     return Counts(
         whole.games,
-        is_cut or whole.games >= MOST_GAMES,
+        is_cut or whole.seats >= MOST_GAMES,
         begun,
         ended,
         whole,
@@ -194,16 +200,19 @@ def _shares(
     *,
     word: sa.ColumnElement[Any] | None = None,
     most: int | None = None,
+    repeats: bool = False,
 ) -> Any:
     """A query for what is counted of rows that have the same key, or the same word.
 
     Args:
         most: of how many of them, those with the most games.
+        repeats: whether a game may be in several of them.
     """
     number = sa.literal(0) if key is None else key
     text = sa.null() if word is None else word
     its = rows.c
-    games = sa.func.count().label("games")
+    number_of = sa.func.count(sa.distinct(its.game_id)) if repeats else sa.func.count()
+    games = number_of.label("games")
     query = sa.select(
         sa.literal(kind).label("kind"),
         sa.cast(number, sa.BigInteger).label("key"),

@@ -22,7 +22,7 @@ class ShareShape(Shape):
     drawn: int
     lost: int
     cpu_us: int
-    plies: int = Field(description="Of all these games together.")
+    plies: int = Field(description="Of all these games together, as cpu_us, for each such seat.")
 
 
 class PliesShape(Shape):
