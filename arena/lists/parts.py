@@ -203,6 +203,14 @@ def _compared(key: str, comparison: str, value: float) -> FilterPart:
     return FilterPart(tried, stream)
 
 
+def _uncounted() -> FilterPart:
+    """That it counts for nothing, which is rare."""
+    table = a_seat()
+    which = (table.counts == sa.false(), table.seat == FIRST_SEAT)
+    stream = Stream(table, which, RowTie.FIRST)
+    return FilterPart(lambda row: hidden(row.counts) == sa.false(), stream)
+
+
 def _plies(least: int | None, most: int | None) -> FilterPart:
     def within(column: Any) -> Condition:
         ends = []
@@ -242,6 +250,8 @@ def parts(wanted: GameFilter, known: Known) -> Iterator[FilterPart]:
     for one in wanted.value:
         yield _told(one.key)
         yield _compared(one.key, one.comparison, one.value)
+    if wanted.counts is False:
+        yield _uncounted()
     if wanted.plies is not None:
         yield _plies(wanted.plies.least, wanted.plies.most)
     yield from _tried(wanted)
@@ -257,9 +267,8 @@ def _tried(wanted: GameFilter) -> Iterator[FilterPart]:
     if wanted.result is not None:
         result = wanted.result
         yield FilterPart(lambda row: hidden(row.result) == result)
-    if wanted.counts is not None:
-        counts = sa.true() if wanted.counts else sa.false()
-        yield FilterPart(lambda row: hidden(row.counts) == counts)
+    if wanted.counts:
+        yield FilterPart(lambda row: hidden(row.counts) == sa.true())
     if wanted.since is not None:
         begin = wanted.since.begin
         yield FilterPart(lambda row: hidden(row.finished) >= begin)

@@ -10,7 +10,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from functools import cache
 from statistics import fmean
 from typing import Any
@@ -63,9 +63,9 @@ class Listed:
         for statement, rows in zip(_INSERTS, (self.seats, self.values, self.tags), strict=True):
             if rows:
                 connection.execute(statement, rows)
-        days: dict[date, tuple[int, int]] = {}
+        days: dict[int, tuple[int, int]] = {}
         for row in self.seats:
-            day, number = row["finished"].astimezone(UTC).date(), row["game_id"]
+            day, number = row["finished"].astimezone(UTC).toordinal(), row["game_id"]
             days[day] = days.get(day, (number,))[0], number
         if days:
             ends = [

@@ -66,9 +66,9 @@ def _span(session: Session, wanted: GameFilter) -> Span:
         return Span(1, LARGEST_ID)
     query = sa.select(sa.func.min(GameDay.first_id), sa.func.max(GameDay.last_id))
     if wanted.since is not None:
-        query = query.where(GameDay.day >= wanted.since.begin.date())
+        query = query.where(GameDay.day >= wanted.since.begin.toordinal())
     if wanted.until is not None:
-        query = query.where(GameDay.day <= wanted.until.end.date())
+        query = query.where(GameDay.day <= wanted.until.end.toordinal())
     first, last = session.execute(query).one()
     return Span(first or 1, last or 0)
 
@@ -153,6 +153,8 @@ class Walk:
             NotThere: it names what is not there.
         """
         told = list(parts(wanted, look_up(session, wanted)))
+        if wanted.since is not None or wanted.until is not None:
+            told.append(FilterPart(lambda _: sa.true(), everything()))
         falls = wanted.sort in (Order.NEWEST, Order.LONGEST)
         by_length = wanted.sort in (Order.LONGEST, Order.SHORTEST)
         span = _span(session, wanted)
@@ -163,10 +165,12 @@ class Walk:
         if by_length and not is_whole:
             part, stream = _by_length(told)
         elif part is None or part.stream is None:
-            stream = _everything()
+            stream = everything()
         else:
             stream = part.stream
-        table, which = stream.table, [*stream.which, *span.of(stream.table.game_id)]
+        table, which = stream.table, [*stream.which]
+        if is_whole or not by_length:
+            which += span.of(table.game_id)
         row, source = _tied(stream, is_of_seat=wanted.is_of_seat)
         keys = [table.game_id]
         if by_length:
@@ -218,7 +222,8 @@ def _behind(span: Span, number: int, *, falls: bool) -> Span:
     return Span(max(span.first, number + 1), span.last)
 
 
-def _everything() -> Stream:
+def everything() -> Stream:
+    """All games."""
     table = a_seat()
     return Stream(table, (table.seat == FIRST_SEAT,), RowTie.FIRST)
 
@@ -228,7 +233,7 @@ def _by_length(told: Sequence[FilterPart]) -> tuple[FilterPart | None, Stream]:
     for part in told:
         if part.stream is not None and part.column == "competition_id":
             return part, part.stream
-    return None, _everything()
+    return None, everything()
 
 
 def _tied(stream: Stream, *, is_of_seat: bool) -> tuple[Any, Any]:
@@ -259,8 +264,10 @@ def _choose(
     probes = []
     for number, stream in streams.items():
         game = stream.table.game_id
-        next_ones = sa.select(game.label("id")).where(*stream.which, *span.of(game)).limit(few)
+        next_ones = sa.select(game.label("id")).where(*stream.which).limit(few)
         if stream.is_ordered:
+            # Of others, whatever their numbers: to leave some out would take a look at all.
+            next_ones = next_ones.where(*span.of(game))
             next_ones = next_ones.order_by(game.desc() if falls else game.asc())
         ids = next_ones.subquery()
         farthest = sa.func.min(ids.c.id) if falls else sa.func.max(ids.c.id)

@@ -7,7 +7,7 @@ order of the games, and are found by whatever narrows a list most (see `arena.li
 
 from __future__ import annotations
 
-from datetime import date, datetime
+from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
@@ -67,6 +67,12 @@ class ListedSeat(Base):
         _of_games("opening"),
         _of_games("plies"),
         _of_games("worker"),
+        Index(
+            "ix_listed_seat_uncounted",
+            "game_id",
+            sqlite_where=sa.text("seat = 0 AND counts = 0"),
+            postgresql_where=sa.text("seat = 0 AND NOT counts"),
+        ),
         WITHOUT_ROWID,
     )
 
@@ -126,7 +132,8 @@ class GameDay(Base):
 
     __tablename__ = "game_day"
 
-    day: Mapped[date] = mapped_column(sa.Date, primary_key=True)
+    day: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    """By its number: 1 is the first of January of year 1."""
     first_id: Mapped[int] = mapped_column(ForeignKey("game.id"))
     last_id: Mapped[int] = mapped_column(ForeignKey("game.id"))
 

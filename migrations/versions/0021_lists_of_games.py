@@ -6,7 +6,6 @@ import hashlib
 import json
 import zlib
 from collections import defaultdict
-from datetime import date
 from statistics import fmean
 from typing import Any
 
@@ -81,7 +80,7 @@ def upgrade() -> None:
     )
     days = op.create_table(
         "game_day",
-        sa.Column("day", sa.Date(), nullable=False),
+        sa.Column("day", sa.Integer(), nullable=False, autoincrement=False),
         sa.Column("first_id", sa.Integer(), nullable=False),
         sa.Column("last_id", sa.Integer(), nullable=False),
         sa.ForeignKeyConstraint(["first_id"], ["game.id"], name="fk_game_day_first_id_game"),
@@ -111,13 +110,20 @@ def upgrade() -> None:
             sqlite_where=which,
             postgresql_where=which,
         )
+    op.create_index(
+        "ix_listed_seat_uncounted",
+        "listed_seat",
+        ["game_id"],
+        sqlite_where=sa.text("seat = 0 AND counts = 0"),
+        postgresql_where=sa.text("seat = 0 AND NOT counts"),
+    )
     op.create_index("ix_game_value_key_value", "game_value", ["key", "value"])
 
 
 def _fill(seats: sa.Table, values: sa.Table, days: sa.Table) -> None:
     """Writes the rows of the games that are there. None of them has tags yet."""
     connection = op.get_bind()
-    last, ends = 0, dict[date, tuple[int, int]]()
+    last, ends = 0, dict[int, tuple[int, int]]()
     while True:
         games = connection.execute(_GAMES, {"last": last, "most": AT_A_TIME}).mappings().all()
         if not games:
@@ -132,7 +138,7 @@ def _fill(seats: sa.Table, values: sa.Table, days: sa.Table) -> None:
         if told:
             connection.execute(sa.insert(values), told)
         for row in games:
-            day, number = row["finished"].date(), row["id"]
+            day, number = row["finished"].toordinal(), row["id"]
             ends[day] = ends.get(day, (number,))[0], number
     if ends:
         rows = [{"day": day, "first_id": one, "last_id": end} for day, (one, end) in ends.items()]

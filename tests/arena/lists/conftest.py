@@ -28,7 +28,8 @@ from arena.models import (
 )
 from arena.recorder.storage import unpack
 from engine.game import Termination
-from tests.conftest import DATABASES, furnished_database
+from tests.conftest import DATABASES
+from tests.furnished import furnished_database
 
 NOW = datetime(2026, 5, 4, tzinfo=UTC)
 

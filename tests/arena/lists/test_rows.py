@@ -31,7 +31,8 @@ from engine.player import Choice, Turn
 from engine.referee import play_game
 from tests.arena.lists.conftest import plain_games
 from tests.arena.simulator import CALM, LotPlayer, Simulation
-from tests.conftest import DATABASES, furnished_database
+from tests.conftest import DATABASES
+from tests.furnished import furnished_database
 
 TABLES = (ListedSeat, GameValue, GameTag, GameDay)
 

@@ -113,7 +113,7 @@ def test_pages_go_on(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(seen) == len(set(seen)) == 15
     monkeypatch.setattr(search, "PROBE", 2)
     monkeypatch.setattr(search, "WINDOW", 3)
-    assert "Look further" in site.page("/games?counts=no")
+    assert "Look further" in site.page("/games?seat=9")
 
 
 @on_sqlite
