@@ -131,7 +131,7 @@ class _View:
 
     @classmethod
     def of(cls, session: Session, asked: Mapping[str, str]) -> _View:
-        typed = {word: asked.get(word, "").strip()[:LONGEST_WORD] for word in WORDS}
+        typed = {word: asked.get(word, "").strip()[: LONGEST_WORD + 1] for word in WORDS}
         words = {word: text for word, text in typed.items() if text}
         try:
             wanted = read_filter(words)
@@ -159,7 +159,8 @@ class _View:
     def without(self, word: str) -> str:
         """The address of this filter without a word."""
         rest: dict[str, Any] = {key: text for key, text in self.words.items() if key != word}
-        return url_for("lists.games", **rest)
+        is_charts = request.endpoint == "lists.game_charts"
+        return url_for("lists.game_charts" if is_charts else "lists.games", **rest)
 
     @property
     def chips(self) -> list[tuple[str, str, str]]:

@@ -123,6 +123,7 @@ def test_pages_go_on(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
         ("/games?plies=many", "Plies: give a number of plies"),
         ("/games?bot=nobody", "There is no bot nobody."),
         ("/games?competition=none", "There is no competition none."),
+        (f"/games?tag={'x' * 201}", "Tag: give at most 200"),
         ("/games?worker=one", "for organisers to look for"),
         ("/games/charts?since=yesterday", "Since: give a day"),
         ("/games/charts?chart=two+words", "Chart: give the key of a number"),
@@ -135,7 +136,7 @@ def test_what_cant_be_meant_is_said_above_the_form(site: Site, address: str, wor
     assert words in unescape(answer.text)
     typed = address.partition("=")[2]
     if not address.startswith(("/games?worker", "/games/charts?chart")):
-        assert f'value="{typed}"' in answer.text
+        assert f'value="{typed}"' in answer.text, typed
 
 
 def test_charts_draw_what_bots_gave(site: Site) -> None:
