@@ -24,6 +24,7 @@ from arena.competitions.tournament_deeds import (
     WithdrawFromTournament,
 )
 from arena.deeds import Deed
+from arena.lists.selection_deeds import KeepSelection, RemoveSelection
 from arena.operation.notice import GiveNotice
 from arena.people.user_deeds import ActivateUser, ChangeRole, DeactivateUser
 from arena.schedule.requests import RequestUnratedMatch
@@ -35,6 +36,8 @@ DEEDS: tuple[type[Deed], ...] = (
     VoidMatch,
     RequeueMatch,
     RequeueChecks,
+    KeepSelection,
+    RemoveSelection,
     AddBook,
     RemoveBook,
     CreateLadder,

@@ -96,6 +96,8 @@ class Choice(NamedTuple):
     """The numbers that it gave for this ply, by their keys."""
     waited_us: int = 0
     """How much of the wall time it waited for a core, as far as that is known."""
+    tags: tuple[str, ...] = ()
+    """The words by which it marked this ply."""
 
 
 @dataclass(frozen=True, slots=True)

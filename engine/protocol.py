@@ -20,6 +20,8 @@ LOG_LIMIT = 64 * 1024
 """Bytes of ``#`` lines a ply."""
 NUMBERS_LIMIT = 16
 """How many different numbers a bot may give for a ply; further ones are text for the log."""
+TAGS_LIMIT = 16
+"""By how many different tags a bot may mark a ply; further ones are text for the log."""
 LONGEST_WORD = 40
 """Characters of a time, or a level of isolation."""
 
@@ -128,6 +130,8 @@ def demand_sayable(record: GameRecord) -> None:
             raise RecordError(f"at ply {number}: no bot can say such a text")
         if len(ply.values) > NUMBERS_LIMIT or not all(map(_KEY.fullmatch, ply.values)):
             raise RecordError(f"at ply {number}: no bot can give such values")
+        if len(ply.tags) > TAGS_LIMIT or not all(map(_KEY.fullmatch, ply.tags)):
+            raise RecordError(f"at ply {number}: no bot can give such tags")
     if any(len(fault.detail) > 4 * LONGEST_REPLY for fault in record.faults):
         raise RecordError("a fault has too many words")
     for word in (record.started, record.isolation):
@@ -196,3 +200,9 @@ def parse_value(line: str) -> tuple[str, float] | None:
         return None
     value = float(words[1])
     return (words[0], value) if abs(value) < TOO_LARGE else None
+
+
+def parse_tag(line: str) -> str | None:
+    """The word of a line ``# tag WORD``; None if it is any other text for the log."""
+    words = split_words(line[1:])
+    return words[1] if len(words) == 2 and words[0] == "tag" and _KEY.fullmatch(words[1]) else None

@@ -44,6 +44,8 @@ class Ply(NamedTuple):
     """Numbers that the bot gave for this ply."""
     waited_us: int = 0
     """How much of the wall time the bot waited for a core, as far as that is known."""
+    tags: tuple[str, ...] = ()
+    """Words by which the bot marked this ply."""
 
 
 def charged_us(ply: Ply, time: TimeControl) -> int | None:
@@ -100,6 +102,7 @@ class GameRecord:
     def to_json(self) -> dict[str, Any]:
         """The record as JSON's types; `from_json` takes it back."""
         waited_us = [ply.waited_us for ply in self.plies]
+        tags = {str(n): list(ply.tags) for n, ply in enumerate(self.plies) if ply.tags}
         return {
             "record": FORMAT,
             "game": self.variant.game,
@@ -111,6 +114,7 @@ class GameRecord:
             "moves": [f"{ply.seat + 1}:{ply.move}" for ply in self.plies],
             "texts": {str(n): ply.text for n, ply in enumerate(self.plies) if ply.text},
             "values": {str(n): dict(ply.values) for n, ply in enumerate(self.plies) if ply.values},
+            **({"tags": tags} if tags else {}),
             "faults": [
                 {
                     "seat": fault.seat + 1,
@@ -167,7 +171,8 @@ class GameRecord:
         cpu_us, wall_us = (_times(run[clock], len(moves)) for clock in ("cpu_us", "wall_us"))
         waited_us = _times(run.get("waited_us", [0] * len(moves)), len(moves))
         texts, values = (map(data[said].get, numbers) for said in ("texts", "values"))
-        plies = tuple(map(_ply, moves, cpu_us, wall_us, texts, values, waited_us))
+        tags = map(data.get("tags", {}).get, numbers)
+        plies = tuple(map(_ply, moves, cpu_us, wall_us, texts, values, waited_us, tags))
         faults = tuple(
             Fault(
                 _integer(fault["seat"]) - 1,
@@ -219,7 +224,9 @@ _SEATS: Mapping[str, Seat] = {str(number): number - 1 for number in range(100)}
 """Seats as moves name them, who are counted from 1; 0 is chance."""
 
 
-def _ply(word: Any, cpu_us: Any, wall_us: Any, text: Any, values: Any, waited_us: Any) -> Ply:
+def _ply(
+    word: Any, cpu_us: Any, wall_us: Any, text: Any, values: Any, waited_us: Any, tags: Any
+) -> Ply:
     number, _, move = _text(word).partition(":")
     seat = _SEATS.get(number)
     if seat is None:
@@ -232,6 +239,7 @@ def _ply(word: Any, cpu_us: Any, wall_us: Any, text: Any, values: Any, waited_us
         "" if text is None else _text(text),
         {} if values is None else {_text(key): _number(value) for key, value in values.items()},
         waited_us or 0,
+        () if tags is None else tuple(map(_text, _list(tags))),
     )
 
 

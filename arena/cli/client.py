@@ -31,6 +31,7 @@ from arena.cli.options import on_data
 F = TypeVar("F", bound=Callable[..., Any])
 
 API = "/api/v1"
+LINES = "application/x-ndjson"
 WAIT_SECONDS = 60.0
 PART = 1 << 18
 """Bytes of a download that are taken at once."""
@@ -247,18 +248,18 @@ class RemoteArena:
             found = _json(self._ask("GET", urllib.parse.urljoin(self.address, found["next"])))
             yield from found["items"]
 
-    def lines(self, path: str, **query: Any) -> tuple[Iterator[bytes], int]:
-        """The lines of an address that answers many, as they come, and how many they are.
+    def lines(self, path: str, **query: Any) -> tuple[Iterator[bytes], int | None]:
+        """The lines of an address that answers many, as they come.
 
-        Errors as for `get`.
+        With how many they are, if the server knows. Errors as for `get`.
         """
         headers = {"Accept-Encoding": "gzip"}
         answer = self._open("GET", self._there(path, query), headers=headers)
         total = answer.headers.get("X-Total-Count", "")
-        if not total.isdecimal():
+        if not total.isdecimal() and answer.headers.get_content_type() != LINES:
             answer.close()
             raise ServerFault("the server sends no list: is that the address of an arena?")
-        return self._lines(answer), int(total)
+        return self._lines(answer), int(total) if total.isdecimal() else None
 
     def _lines(self, answer: http.client.HTTPResponse) -> Iterator[bytes]:
         packed = answer.headers.get("Content-Encoding") == "gzip"

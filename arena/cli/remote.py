@@ -5,9 +5,10 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import takewhile
 from pathlib import Path
@@ -303,23 +304,37 @@ def _show_check(there: RemoteArena, bot: str, in_json: bool) -> int:
 
 
 @click.command()
-@click.argument("competition", type=Name())
+@click.argument("competition", type=Name(), required=False)
+@click.option(
+    "--where",
+    "words",
+    multiple=True,
+    metavar="WORD=TEXT",
+    help="Only such games: bot=greedy, ending=timeout, and what else the page Games asks for.",
+)
 @click.option(
     "-o", "--output", type=NamedPath(dir_okay=False, path_type=Path), help="The file to write."
 )
 @click.option("--after", type=click.IntRange(0), help="Only games of higher numbers.")
 @on_server
-def export(competition: str, output: Path | None, after: int | None, server: str | None) -> None:
-    """Download all games of a competition as JSON Lines, which arena replay reads.
+def export(
+    competition: str | None,
+    words: Sequence[str],
+    output: Path | None,
+    after: int | None,
+    server: str | None,
+) -> None:
+    """Download games as JSON Lines, which arena replay reads.
 
-    COMPETITION is a ladder, a tournament, or test-5 for strength test 5. Without -o they
-    go to standard output. FILE is replaced when all of them have come; until then they are in
+    COMPETITION is a ladder, a tournament, or test-5 for strength test 5; without it they are of
+    all. --where narrows them as the list of games on the pages does. Without -o they go to
+    standard output. FILE is replaced when all of them have come; until then they are in
     FILE.part. What was interrupted goes on with --after and the number of the last game that came.
 
-    Example: arena export clobber-6x7 -o games.jsonl
+    Example: arena export clobber-6x7 --where bot=greedy --where ending=timeout -o games.jsonl
     """
-    there = need_server(server)
-    lines, total = there.lines("/games.jsonl", competition=competition, after=after)
+    wanted = _read_where(competition, words)
+    lines, total = need_server(server).lines("/games.jsonl", **wanted, after=after)
     if output is None:
         for line in takewhile(lambda _: not reader_has_gone(), lines):
             sys.stdout.buffer.write(line)
@@ -327,6 +342,23 @@ def export(competition: str, output: Path | None, after: int | None, server: str
         return
     count = _keep(_told(lines, total), output)
     click.echo(f"{counted(count, 'game is', 'games are')} in {output}", err=True)
+
+
+def _read_where(competition: str | None, words: Sequence[str]) -> dict[str, str]:
+    """The words of a filter, which the server reads.
+
+    Raises:
+        InputError: one is no such word, or is said twice.
+    """
+    said = {} if competition is None else {"competition": competition}
+    for word in words:
+        name, equals, text = word.partition("=")
+        if not equals or not re.fullmatch("[a-z]+", name) or name == "after":
+            raise InputError(f"--where {word[:60]!r}: write WORD=TEXT, as in ending=timeout")
+        if name in said:
+            raise InputError(f"--where {word[:60]!r}: {name} is said twice")
+        said[name] = text
+    return said
 
 
 def _keep(lines: Iterable[bytes], output: Path) -> int:
@@ -356,7 +388,7 @@ def _keep(lines: Iterable[bytes], output: Path) -> int:
     return count
 
 
-def _told(lines: Iterable[bytes], total: int) -> Iterator[bytes]:
+def _told(lines: Iterable[bytes], total: int | None) -> Iterator[bytes]:
     """Passes lines on, and tells how many there were."""
     with ProgressBar("downloading", "game", total=total) as bar:
         for line in lines:

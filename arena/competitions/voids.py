@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena.models import Competition, GameSeat, JobStatus, Match, PlayedGame
+from arena.models import Competition, GameSeat, JobStatus, ListedSeat, Match, PlayedGame
 
 
 def ask_rebuild(session: Session, competition: Competition) -> None:
@@ -28,6 +28,7 @@ def make_void(session: Session, match: Match, why: str) -> None:
         ask_rebuild(session, match.competition)
     match.end_lease(JobStatus.VOID, why)
     games = sa.select(PlayedGame.id).where(PlayedGame.match_id == match.id)
+    session.execute(sa.update(ListedSeat).where(ListedSeat.game_id.in_(games)).values(counts=False))
     session.execute(
         sa.update(GameSeat)
         .where(GameSeat.game_id.in_(games))

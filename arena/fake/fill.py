@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
+from heapq import merge
 from itertools import islice
 from random import Random
 
@@ -20,6 +21,7 @@ from arena.bots.furnish import open_ladder
 from arena.fake.season import DAYS, MatchRows, Season
 from arena.fake.stock import StoredMatch, play_stock
 from arena.ground.db import Database
+from arena.lists.rows import Listed
 from arena.models import (
     Bot,
     BotVersion,
@@ -72,25 +74,32 @@ def fill(
         session.flush()
         seq = session.scalar(sa.select(sa.func.max(Match.seq))) or 0
         fields = _enter_all(session, random, made, versions)
+        known = session.execute(sa.select(BotVersion.id, BotVersion.bot_id))
+        bots_of = {row.id: row.bot_id for row in known}
     # Few ladders have most of the games, as it is everywhere.
     weights = [1 / (rank + 1) ** 0.8 for rank in range(ladders)]
     total, done = sum(weights), 0
     stocks: dict[str, list[StoredMatch]] = {}
+    seasons, played = [], []
     for ladder, field, weight in zip(made, fields, weights, strict=True):
-        wanted = math.ceil(games * weight / total)
         variant = str(ladder.variant)
         if variant not in stocks:
             stocks[variant] = play_stock(ladder, random)
-        run = Season(ladder, field, stocks[variant], random, first_seq=seq + 1, now=now)
-        matches = run.matches(wanted)
-        while batch := list(islice(matches, MATCHES_AT_ONCE)):
-            with database.begin() as session:
-                _write(session, batch)
-            done += sum(len(rows.games) for rows in batch)
-            progress(done)
-        seq = run.seq - 1
+        season = Season(ladder, field, stocks[variant], random, bots=bots_of, now=now)
+        seasons.append(season)
+        played.append(season.matches(math.ceil(games * weight / total)))
+    matches = merge(*played, key=lambda rows: rows.match["fixed"])
+    while batch := list(islice(matches, MATCHES_AT_ONCE)):
+        for rows in batch:
+            seq += 1
+            rows.match["seq"] = seq
         with database.begin() as session:
-            run.write_totals(session)
+            _write(session, batch)
+        done += sum(len(rows.games) for rows in batch)
+        progress(done)
+    for season in seasons:
+        with database.begin() as session:
+            season.write_totals(session)
     return done
 
 
@@ -177,13 +186,15 @@ def _write(session: Session, batch: Sequence[MatchRows]) -> None:
     """Inserts matches with all that belongs to them, table by table."""
     match = (session.scalar(sa.select(sa.func.max(Match.id))) or 0) + 1
     game = (session.scalar(sa.select(sa.func.max(PlayedGame.id))) or 0) + 1
-    matches, places, games, seats = [], [], [], []
+    matches, places, games, seats, listed = [], [], [], [], Listed.nothing()
     for rows in batch:
         matches.append(rows.match | {"id": match})
         places += [place | {"match_id": match} for place in rows.places]
-        for row, its_seats in zip(rows.games, rows.seats, strict=True):
+        each = zip(rows.games, rows.seats, rows.listed, rows.said, strict=True)
+        for row, its_seats, its_listed, its_said in each:
             games.append(row | {"id": game, "match_id": match})
             seats += [seat | {"game_id": game} for seat in its_seats]
+            listed.add(game, its_listed, its_said)
             game += 1
         match += 1
     for table, found in (
@@ -194,6 +205,7 @@ def _write(session: Session, batch: Sequence[MatchRows]) -> None:
     ):
         assert isinstance(table, sa.Table)
         session.connection().execute(sa.insert(table), found)
+    listed.write(session.connection())
     if session.get_bind().dialect.name == "postgresql":
         # Ids that were given by hand are not known to what gives the next ones.
         for name, last in (("match", match), ("game", game)):

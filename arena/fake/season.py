@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from random import Random
@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 from arena.competitions.ladders import Ladders
 from arena.competitions.ranks import games_to_be_ranked
 from arena.fake.stock import StoredMatch
+from arena.lists.rows import OfMatch, SeatWords, listed_seats, opening_number
 from arena.models import Entrant, JobStatus, Ladder, Meeting
 from arena.ratings.book import RatingBook
 from arena.ratings.trends import Trends
@@ -25,6 +26,7 @@ from engine.match import MatchSpec, entrants_needed
 
 DAYS = 120
 """How many days ago the first match was played."""
+WORKERS = tuple(f"worker-{number}" for number in range(1, 9))
 LOOK_MATCHES = 100
 """Matches between two looks at who has a better rank than ever."""
 
@@ -37,6 +39,8 @@ class MatchRows:
     places: list[dict[str, Any]]
     games: list[dict[str, Any]]
     seats: list[list[dict[str, Any]]]
+    listed: list[list[dict[str, Any]]]
+    said: Sequence[SeatWords]
 
 
 class Season:
@@ -49,11 +53,16 @@ class Season:
         stock: Sequence[StoredMatch],
         random: Random,
         *,
-        first_seq: int,
+        bots: Mapping[int, int],
         now: datetime,
     ) -> None:
+        """Begins one.
+
+        Args:
+            bots: the bot of each version, by their ids.
+        """
         self.ladder, self.random, self.now = ladder, random, now
-        self.seq = first_seq
+        self.versions = {one.id: (one.version_id, bots[one.version_id]) for one in field}
         self.field = sorted(field, key=lambda entrant: entrant.id)
         self.strength = {entrant.id: random.gauss(25, 6) for entrant in self.field}
         self.order = sorted(self.strength, key=lambda e: self.strength[e])
@@ -69,7 +78,7 @@ class Season:
         self.stock = stock
 
     def matches(self, games: int) -> Iterator[MatchRows]:
-        """The rows of matches until so many games are made."""
+        """The rows of matches, but for their places among all, until so many games are made."""
         started = self.now - timedelta(days=DAYS)
         while self.total.games < games:
             when = started + timedelta(days=DAYS) * (self.total.games / games)
@@ -97,16 +106,28 @@ class Season:
         changes = [self.book.apply(result) for result in results]
         for change in changes:
             self.trends.note(change)
-        seats = []
+        row = self._match_row(spec, when)
+        about = OfMatch(
+            self.ladder.id,
+            self.ladder.game,
+            opening_number(row["options"], row["opening"]),
+            when,
+            row["played_by"],
+            counts=True,
+        )
+        seats, listed = [], []
         for number, (record, seating) in enumerate(zip(stored.records, seatings, strict=True)):
             told = number if len(results) == spec.games else 0
             its = seat_rows(record, seating, chosen, results[told], changes[told])
-            seats.append([row | {"log": ""} for row in its])
+            listed.append(listed_seats(record, its, self.versions, about))
+            seats.append([seat | {"log": ""} for seat in its])
         rows = MatchRows(
-            self._match_row(spec, when),
+            row,
             [{"number": n, "entrant_id": e} for n, e in enumerate(chosen)],
             self._game_rows(stored, when),
             seats,
+            listed,
+            stored.said,
         )
         faults = [
             (chosen[seating[fault.seat]], fault.termination)
@@ -149,8 +170,6 @@ class Season:
         return self.random.sample(self.order[start : start + width], size)
 
     def _match_row(self, spec: MatchSpec, when: datetime) -> dict[str, Any]:
-        seq = self.seq
-        self.seq += 1
         return {
             "competition_id": self.ladder.id,
             "leg": 1,
@@ -158,13 +177,13 @@ class Season:
             "options": dict(spec.variant.options),
             "opening": list(spec.opening),
             "seed": spec.seed,
-            "seq": seq,
             "fixed": when,
             "status": JobStatus.FIXED,
             "attempt": 1,
             "failures": 0,
             "problem": "",
             "created": when - timedelta(minutes=1),
+            "played_by": self.random.choice(WORKERS),
         }
 
     def write_totals(self, session: Session) -> None:

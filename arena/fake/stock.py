@@ -6,40 +6,54 @@ from dataclasses import dataclass
 from random import Random
 
 from arena.competitions.ladders import Ladders
+from arena.lists.rows import SeatWords, said
 from arena.models import Ladder
 from arena.recorder.recording import results_of
 from arena.recorder.storage import pack
 from engine.match import MatchSpec, entrants_needed, shares_beaten
 from engine.openings import opening
-from engine.player import Choice, CrashError, GameEnd, GameSetup, Turn
+from engine.player import (
+    BotError,
+    Choice,
+    CrashError,
+    GameEnd,
+    GameSetup,
+    MemoryForfeitError,
+    ProtocolError,
+    TimeForfeitError,
+    Turn,
+)
 from engine.record import GameRecord
 from engine.referee import play_game
 
+TAGS = ("book", "sacrifice", "endgame")
+FAULTS = (CrashError, TimeForfeitError, MemoryForfeitError, ProtocolError)
+"""In the first game of as many matches one leaves by its fault."""
 STOCK = 12
 """Real matches of a variant, which all its records are taken from."""
 
 
 class _RandomPlayer:
-    """Plays random legal moves, and sometimes crashes."""
+    """Plays random legal moves, says something of them, and leaves by a fault if it is told to."""
 
     isolation = "none"
     closed = False
 
-    def __init__(self, random: Random, *, crash_ply: int | None) -> None:
-        self.random, self.crash_ply = random, crash_ply
+    def __init__(self, random: Random, fault: BotError | None, fault_ply: int) -> None:
+        self.random, self.fault, self.fault_ply = random, fault, fault_ply
 
     def new_game(self, setup: GameSetup) -> None:
         pass
 
     def choose(self, turn: Turn) -> Choice:
-        if self.crash_ply is not None and turn.ply >= self.crash_ply:
+        if self.fault is not None and turn.ply >= self.fault_ply:
             self.closed = True
-            raise CrashError("exit 1")
+            raise self.fault
         move = self.random.choice(turn.state.legal_moves())
         spent = int(self.random.lognormvariate(9, 1))
-        return Choice(
-            move, cpu_us=spent, wall_us=spent + 200, values={"eval": self.random.random()}
-        )
+        values = {"eval": self.random.random(), "depth": float(self.random.randrange(4, 20))}
+        tags = (self.random.choice(TAGS),) if self.random.random() < 0.05 else ()
+        return Choice(move, cpu_us=spent, wall_us=spent + 200, values=values, tags=tags)
 
     def settle(self) -> None:
         pass
@@ -62,6 +76,7 @@ class StoredMatch:
     records: tuple[GameRecord, ...]
     packed: tuple[bytes, ...]
     digests: tuple[str, ...]
+    said: tuple[SeatWords, ...]
     score: float
     """The points of the entrant in place 0 in all games, from 0 to 1."""
 
@@ -75,9 +90,12 @@ def play_stock(ladder: Ladder, random: Random) -> list[StoredMatch]:
         spec = MatchSpec(start.variant, entrants, ladder.time, start.moves, random.getrandbits(32))
         records = []
         for game in range(spec.games):
-            crash = random.randrange(2, 20) if number == 0 and game == 0 else None
+            faulty = game == 0 and number < len(FAULTS)
+            ply = random.randrange(2, 20)
             players = [
-                _RandomPlayer(random, crash_ply=crash if seat == 0 else None)
+                _RandomPlayer(
+                    random, FAULTS[number]("made up") if faulty and seat == 0 else None, ply
+                )
                 for seat in range(spec.variant.seats)
             ]
             names = [entrants[place] for place in spec.seating(game)]
@@ -102,6 +120,7 @@ def play_stock(ladder: Ladder, random: Random) -> list[StoredMatch]:
                 tuple(records),
                 tuple(pack(record) for record in records),
                 tuple(record.digest() for record in records),
+                tuple(said(record) for record in records),
                 score / len(results),
             )
         )

@@ -114,6 +114,11 @@ class Match(Leasable, Base):
         self.progress = None
 
     @property
+    def is_void(self) -> bool:
+        """Whether it was made void."""
+        return self.status is JobStatus.VOID
+
+    @property
     def counts(self) -> bool:
         """Whether it counts in the tables of its competition once it is fixed.
 

@@ -19,6 +19,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from arena.competitions.pairings import pairs_of
+from arena.lists.rows import Listed, OfMatch, listed_seats, opening_number, said
 from arena.models import GameSeat, Match, Meeting, PlayedGame
 from arena.ratings.book import RatingChange
 from arena.ratings.result import GameResult
@@ -177,14 +178,15 @@ def store(session: Session, played: Sequence[PlayedMatch]) -> None:
     connection = session.connection()
     games = [row for one in played for row in _games(one)]
     ids = iter(connection.scalars(_INSERT_GAMES, games).all())
-    seats = [
-        {"game_id": id_, **seat}
-        for one in played
-        for number in range(len(one.report.games))
-        for id_ in [next(ids)]
-        for seat in _seats(one, number)
-    ]
+    seats, listed = [], Listed.nothing()
+    for one in played:
+        about, versions = _in_common(one.match), _versions(one.match)
+        for number, record in enumerate(one.report.games):
+            id_, its = next(ids), _seats(one, number)
+            seats += [{"game_id": id_, **seat} for seat in its]
+            listed.add(id_, listed_seats(record, its, versions, about), said(record))
     connection.execute(_INSERT_SEATS, seats)
+    listed.write(connection)
     counted: dict[int, Tally] = {}
     for one in played:
         if one.tally:
@@ -217,6 +219,24 @@ def _games(played: PlayedMatch) -> list[dict[str, Any]]:
         }
         for number, record in enumerate(played.report.games)
     ]
+
+
+def _in_common(match: Match) -> OfMatch:
+    assert match.fixed is not None
+    return OfMatch(
+        match.competition_id,
+        match.competition.game,
+        opening_number(match.options, match.opening),
+        match.fixed,
+        match.played_by,
+        match.counts,
+    )
+
+
+def _versions(match: Match) -> dict[int, tuple[int, int]]:
+    """Of each entrant the ids of its version and its bot."""
+    versions = {place.entrant_id: place.entrant.version for place in match.places}
+    return {entrant: (version.id, version.bot_id) for entrant, version in versions.items()}
 
 
 def _seats(played: PlayedMatch, number: int) -> list[dict[str, Any]]:

@@ -40,6 +40,7 @@ from arena.web.bundles import bundles
 from arena.web.competitions import FILTERS as ADDRESSES_OF
 from arena.web.competitions import competitions
 from arena.web.docs import docs
+from arena.web.game_pages import lists
 from arena.web.games import games
 from arena.web.ladders import ladders
 from arena.web.news import news
@@ -60,6 +61,7 @@ BLUEPRINTS = (
     pages,
     news,
     games,
+    lists,
     sittings,
     docs,
     pictures,

@@ -144,6 +144,48 @@ def rating_chart(games: Sequence[RatedGame]) -> Markup:
     )
 
 
+def course(points: Sequence[tuple[int, float]], of: str) -> Markup:
+    """The course of a number.
+
+    Args:
+        points: where, and how large it is there.
+        of: of what that is the number: of a game, say.
+    """
+    if len(points) < 2:
+        return Markup("")
+    left, right, top, bottom = 58, WIDTH - 8, 8, HEIGHT - 26
+    values = [value for _, value in points]
+    low, high = min(values), max(values)
+    begin, end = points[0][0], points[-1][0]
+
+    def y(value: float) -> float:
+        # Halves, for the whole span may be more than a float holds.
+        share = (value / 2 - low / 2) / (high / 2 - low / 2) if high > low else 0.5
+        return bottom - share * (bottom - top)
+
+    drawn = [
+        f"{left + (at - begin) * (right - left) / (end - begin):.1f},{y(value):.1f}"
+        for at, value in points
+    ]
+    edges = Markup("").join(
+        Markup(
+            '<line class="grid" x1="{}" x2="{}" y1="{:.1f}" y2="{:.1f}"/>'
+            '<text x="{}" y="{:.1f}" dy=".35em" text-anchor="end">{:.4g}</text>'
+        ).format(left, right, y(value), y(value), left - 6, y(value), value)
+        for value in {low, high}
+    )
+    words = f"{of} {begin:,} to {end:,}: from {low:.6g} to {high:.6g}"
+    return Markup(
+        '<svg class="chart" viewBox="0 0 {} {}" role="img" aria-label="{}">{}'
+        '<polyline class="line" points="{}" fill="none"/>'
+        '<text x="{}" y="{}">{} {:,}</text>'
+        '<text x="{}" y="{}" text-anchor="end">{:,}</text></svg>'
+    ).format(
+        WIDTH, HEIGHT, words, edges, " ".join(drawn),
+        left, HEIGHT - 8, of, begin, right, HEIGHT - 8, end,
+    )  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True)
 class Strip:
     """A flat chart over the plies of a game, and what it shows."""

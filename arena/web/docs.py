@@ -33,6 +33,7 @@ FIRST = (
     "home",
     "runtimes",
     "ladders",
+    "lists",
     "playing",
     "replays",
     "tournaments",

@@ -1,10 +1,10 @@
-"""What CSV and JSON say of a board, and JSON of a tournament."""
+"""What CSV says of boards and games, and JSON of boards and tournaments."""
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -14,10 +14,18 @@ from sqlalchemy.orm import Session
 from arena.competitions.results import results, to_json
 from arena.competitions.tournament_matches import digest
 from arena.ground.config import Settings
+from arena.ground.db import Database
+from arena.lists.filters import GameFilter
+from arena.lists.rows import seat_result
 from arena.models import Tournament
 from arena.web import queries
+from arena.web.api.game_shapes import GameShape
 from arena.web.api.ladder_shapes import BoardLineShape, BoardShape
+from arena.web.game_lists import numbers, parts
 from arena.web.leaderboards import LadderBoard
+
+GAMES_AT_ONCE = 100
+"""How many games an export reads at a time."""
 
 
 def columns(board: LadderBoard) -> list[str]:
@@ -47,11 +55,52 @@ def board_json(board: LadderBoard) -> dict[str, Any]:
 
 def csv_answer(rows: Sequence[Mapping[str, Any]], columns: Iterable[str]) -> Response:
     """Rows as a CSV file."""
+    return Response(_csv(rows, list(columns), header=True), mimetype="text/csv")
+
+
+GAME_COLUMNS = (
+    "number", "competition", "match", "finished", "ending", "plies", "opening", "counts", "bots",
+    "results", "points", "faults",
+)  # fmt: skip
+"""What CSV says of a game; the last four of each seat, with spaces between them."""
+
+
+def game_rows(database: Database, wanted: GameFilter, after: int) -> Iterator[bytes]:
+    """All games that a filter wants above a number as parts of a CSV file."""
+    yield _csv([], GAME_COLUMNS, header=True)
+    for some in parts(numbers(database, wanted, after), GAMES_AT_ONCE):
+        with database.read() as session:
+            games = queries.games_in_order(session, some)
+            yield _csv([_game(GameShape.of(game)) for game in games], GAME_COLUMNS)
+
+
+def _game(game: GameShape) -> dict[str, Any]:
+    seats = game.seats
+    return {
+        "number": game.number,
+        "competition": game.competition,
+        "match": game.match,
+        "finished": game.finished.isoformat(),
+        "ending": str(game.termination),
+        "plies": game.plies,
+        "opening": game.opening,
+        "counts": "yes" if game.counts else "no",
+        "bots": " ".join(f"{seat.bot}:{seat.version}" for seat in seats),
+        "results": " ".join(str(seat_result(seat.rank, seat.points)) for seat in seats),
+        "points": " ".join(f"{seat.points:g}" for seat in seats),
+        "faults": " ".join(str(seat.fault or "-") for seat in seats),
+    }
+
+
+def _csv(
+    rows: Iterable[Mapping[str, Any]], columns: Sequence[str], *, header: bool = False
+) -> bytes:
     file = io.StringIO(newline="")
-    writer = csv.DictWriter(file, fieldnames=list(columns))
-    writer.writeheader()
+    writer = csv.DictWriter(file, fieldnames=columns)
+    if header:
+        writer.writeheader()
     writer.writerows(rows)
-    return Response(file.getvalue(), mimetype="text/csv")
+    return file.getvalue().encode()
 
 
 def tournament_json(

@@ -89,11 +89,6 @@ def named(entrant: _AbstractLoad) -> _AbstractLoad:
     return bot.load_only(Bot.name, Bot.owner_id, Bot.open_source)
 
 
-def with_seats() -> sa.Select[PlayedGame]:
-    """For lists of games, with who sat where and in which competition."""
-    return sa.select(PlayedGame).options(joinedload(PlayedGame.competition), _seats())
-
-
 def _where() -> _AbstractLoad:
     """With games: the names of their competitions."""
     return joinedload(PlayedGame.competition).load_only(Competition.name, Competition.title)
@@ -118,6 +113,16 @@ def _games(ids: sa.Select[int] | Sequence[int]) -> sa.Select[PlayedGame]:
 def games_by_id(session: Session, ids: Sequence[int]) -> list[PlayedGame]:
     """Some games with their seats, the last first."""
     return list(session.scalars(_games(ids)))
+
+
+def games_in_order(session: Session, ids: Sequence[int]) -> list[PlayedGame]:
+    """Some games with their seats and openings, in the order of these numbers."""
+    fate = (Match.status, Match.problem, Match.requester_id, Match.competition_id)
+    match = joinedload(PlayedGame.match).load_only(*fate, Match.options, Match.opening)
+    query = sa.select(PlayedGame).where(PlayedGame.id.in_(ids))
+    query = query.options(joinedload(PlayedGame.competition), match, _seats())
+    found = {game.id: game for game in session.scalars(query)}
+    return [found[number] for number in ids]
 
 
 def latest_games(session: Session, ladder: Ladder, *, count: int) -> list[PlayedGame]:

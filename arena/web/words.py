@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 from markupsafe import Markup
 
+from arena.lists.counts import in_words
 from arena.models import PlayedGame, VersionStatus
 from arena.ratings.elo import signed
 from arena.ratings.trueskill import Rating
@@ -99,8 +100,7 @@ def opening_words(variant: Variant, options: Mapping[str, str], moves: Sequence[
         variant: of the competition.
         options: of the match.
     """
-    own = [f"{key}={its}" for key, its in options.items() if variant.options.get(key) != its]
-    return " ".join([*own, *moves]) or "from the start"
+    return in_words(variant.options, options, moves)
 
 
 def outcome(record: GameRecord, people: Collection[int] = ()) -> str:

@@ -116,6 +116,9 @@ public:
         note(text.str());
     }
 
+    // Marks this ply, and by it the game, with a word by which it is found again.
+    void tag(const std::string& word) { note("# tag " + word); }
+
     // A random number from 0 to sides - 1; a game's seed gives the same ones again.
     std::size_t roll(std::size_t sides) { return static_cast<std::size_t>(dice_() % sides); }
 

@@ -46,6 +46,11 @@ export function number(key, value) {
   note(`# ${key} ${Number(Number(value).toPrecision(10))}`);
 }
 
+/** Marks this ply, and by it the game, with a word by which it is found again. */
+export function tag(word) {
+  note(`# tag ${word}`);
+}
+
 function note(line) {
   noted += Math.min(Buffer.byteLength(line), LONGEST_LINE) + 1;
   if (noted <= LONGEST_LOG) {

@@ -146,6 +146,13 @@ class Bot:
         """
         self._note(f"# {key} {value:.10g}")
 
+    def tag(self, word: str) -> None:
+        """Marks this ply, and by it the game, with a word by which it is found again.
+
+        A word is as a key of `number`.
+        """
+        self._note(f"# tag {word}")
+
     def run(self) -> None:
         """Plays until the referee says ``quit``. Print nothing before you call it."""
         self._out = sys.stdout.buffer

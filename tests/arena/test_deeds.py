@@ -48,6 +48,7 @@ from arena.competitions.tournament_deeds import (
 from arena.deeds import By, Deed, perform
 from arena.ground.db import Database
 from arena.ground.refusals import NotAllowed, NotThere, Refusal, WrongField
+from arena.lists.selection_deeds import KeepSelection, RemoveSelection
 from arena.models import (
     SCOPES,
     AuditEntry,
@@ -59,6 +60,7 @@ from arena.models import (
     JobStatus,
     Ladder,
     Role,
+    Selection,
     StrengthTest,
     Worker,
 )
@@ -86,6 +88,16 @@ EXAMPLES: dict[type[Deed], tuple[Callable[[Numbers], dict[str, Any]], dict[str, 
         lambda its: {"number": its["aside"]},
         {"number": 1},
         "match 1 is fixed, and not set aside",
+    ),
+    KeepSelection: (
+        lambda _: {"name": "lost on time", "filter": "ending=timeout&result=lost"},
+        {"filter": "ending=boredom"},
+        "ending: it is one of normal",
+    ),
+    RemoveSelection: (
+        lambda its: {"number": its["selection"]},
+        {"number": 999_999},
+        "there is no selection 999999",
     ),
     AddBook: (
         lambda _: {"name": "mine", "game": "clobber size=4x4", "text": "a2a1\nb1a1 b2b3"},
@@ -291,8 +303,10 @@ def copied(
                 worker.set_aside = now()
             variant = GAMES["clobber"].variant()
             books.add(session, "small", variant, "a2a1", now(), ARENA, most=None)
+            selection = Selection(owner_id=user.id, name="all", words="", created=now())
+            session.add(selection)
             session.flush()
-            numbers = {**numbers, "check": check.id}
+            numbers = {**numbers, "check": check.id, "selection": selection.id}
         yield database, numbers, folder
 
 
@@ -432,7 +446,9 @@ def test_its_doors_do_the_same(
 def test_nobody_does_it_without_its_scope(deed: type[Deed]) -> None:
     """Whatever door they come through."""
     values, *_ = EXAMPLES[deed]
-    asked = deed(**values(dict.fromkeys(["played", "aside", "ended", "test", "check"], 1)))
+    asked = deed(
+        **values(dict.fromkeys(["played", "aside", "ended", "test", "check", "selection"], 1))
+    )
     nobody = By(ARENA, frozenset(), now())
     with pytest.raises(NotAllowed, match=f"scope {deed.scope}"):
         perform(sa.orm.Session(), asked, nobody)

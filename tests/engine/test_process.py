@@ -139,7 +139,7 @@ def test_where_logs_end(start: StartBot):
     """What is kept of a flood is its beginning and its end, without what steers a terminal."""
     bot = start(
         go="complain('\\x1b[31mfirst\\n'); complain(200_000 * 'e' + '\\n'); complain('last\\n')\n"
-        "for i in range(20): say(f'# number{i} {i}\\n')\n"
+        "for i in range(20): say(f'# number{i} {i}\\n'); say(f'# tag word{i}\\n')\n"
         "say(60 * ('# ' + 999 * 'x' + '\\n')); honest()",
     )
     record = play(bot, variant=GAMES["clobber"].variant(size="5x4"))
@@ -148,9 +148,10 @@ def test_where_logs_end(start: StartBot):
     assert errors.endswith("eeee\nlast\n")
     assert "bytes left out" in errors
     assert len(errors) < 66_000
-    # Sixteen numbers a ply, then text; and no more than 256 KiB of that, of 60 KB a ply.
+    # Sixteen numbers and tags a ply, then text; and no more than 256 KiB of that, of 60 KB a ply.
     assert record.plies[0].values == {f"number{i}": i for i in range(16)}
-    assert log.startswith("ply 0: number16 16\n")
+    assert record.plies[0].tags == tuple(f"word{i}" for i in range(16))
+    assert log.startswith("ply 0: number16 16\nply 0: tag word16\n")
     assert log.endswith("x\n")
     assert "bytes left out" in log
     assert 262_144 <= len(log) < 262_200

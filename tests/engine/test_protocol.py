@@ -231,6 +231,25 @@ def test_a_number_for_a_ply(line, value):
 
 
 @pytest.mark.parametrize(
+    ("line", "tag"),
+    [
+        ("# tag book", "book"),
+        ("#tag\tmate-found.2 ", "mate-found.2"),
+        ("# tag", None),
+        ("# tag two words", None),
+        # A number, of which the key is "tag".
+        ("# tag 5", None),
+        ("# Tag book", None),
+        ("# tag naïve", None),
+        (f"# tag {'x' * 33}", None),
+    ],
+)
+def test_a_tag(line, tag):
+    """The word behind ``tag``, which is as a key; all else is no tag."""
+    assert protocol.parse_tag(line) == tag
+
+
+@pytest.mark.parametrize(
     ("raw", "text"),
     [
         (b"move a1", "move a1"),

@@ -37,6 +37,7 @@ struct Probe : arena::Bot {
         log("clocks " + listed(position.clocks_ms, " "));
         log("legal " + listed(position.legal, "+") + "\nposition " + position.state);
         number("budget", position.budget());
+        tag("told");
         const double used = position.used(), left = position.left();
         const double clock = position.clocks_ms[position.game.you - 1] / 1000.0;
         const bool right = used >= 0 && used < 0.5 && left > clock - 1 && left <= clock;

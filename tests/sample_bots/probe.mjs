@@ -1,6 +1,6 @@
 // A bot on the JavaScript kit that tells all it was told; see test_kits.py for what it says.
 
-import { log, number, play } from "./arena_bot.mjs";
+import { log, number, play, tag } from "./arena_bot.mjs";
 
 play({
   name: "probe",
@@ -20,6 +20,7 @@ play({
     log(`clocks ${position.clocksMs.join(" ")}`);
     log(`legal ${position.legal.join("+")}\nposition ${position.state}`);
     number("budget", position.budget);
+    tag("told");
     const [used, left] = [position.used(), position.left()];
     const clock = position.clocksMs[position.game.you - 1] / 1000;
     const right = used >= 0 && used < 0.5 && left > clock - 1 && left <= clock;

@@ -78,6 +78,7 @@ ok
 # legal red:a1+red:t20
 # position (text) 1
 # budget 1.4
+# tag told
 # times are right
 move red:t20 a remark of two lines é
 # end 1,3,2,4 -3,-88.5,-4,0 plylimit
@@ -92,6 +93,7 @@ ok
 # legal a2a1+a2b2
 # position wbw/bwb 1
 # budget 0.93
+# tag told
 # times are right
 """
 

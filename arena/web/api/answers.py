@@ -18,6 +18,7 @@ from arena.models import (
     Ladder,
     Match,
     OpeningBook,
+    Selection,
     StrengthTest,
     Tournament,
     User,
@@ -28,6 +29,7 @@ from arena.web.api.competition_shapes import CompetitionShape, EntrantShape
 from arena.web.api.game_shapes import MatchShape
 from arena.web.api.ladder_shapes import LadderShape
 from arena.web.api.results import TestShape, TournamentShape
+from arena.web.api.selections import SelectionShape
 from arena.web.api.shapes import Shape
 from arena.web.api.user_shapes import UserShape
 
@@ -41,6 +43,7 @@ SHAPES: Mapping[type, type[Shape]] = {
     User: UserShape,
     Tournament: TournamentShape,
     OpeningBook: BookShape,
+    Selection: SelectionShape,
     Competition: CompetitionShape,
 }
 """As what rows travel, of any class that derives from one of these, too. A class that a deed has of

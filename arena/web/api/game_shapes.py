@@ -7,9 +7,16 @@ from typing import Annotated, Any
 
 from pydantic import Field, RootModel
 
+from arena.lists.filters import opening_word
+from arena.lists.rows import opening_number
 from arena.models import JobStatus, Match
 from arena.web.api.shapes import At, List, Shape
 from engine.game import Termination
+
+
+def its_opening(match: Match) -> int:
+    """The number of a match's opening."""
+    return opening_number(match.options, match.opening)
 
 
 class SeatShape(Shape):
@@ -42,6 +49,12 @@ class GameShape(Shape):
     plies: int
     finished: datetime
     digest: str
+    opening: Annotated[str, At(lambda one: opening_word(its_opening(one.match)))] = Field(
+        description="Which it is, as the filter opening takes it."
+    )
+    counts: Annotated[bool, At(lambda one: one.match.counts and not one.match.is_void)] = Field(
+        description="Whether it counts in its competition: neither void nor played on request."
+    )
     seats: Annotated[list[SeatShape], At(lambda one: [SeatShape.of(seat) for seat in one.seats])]
 
 

@@ -5,16 +5,21 @@ from __future__ import annotations
 import json as jsons
 import zlib
 from collections.abc import Iterator
-from typing import Annotated
+from typing import Annotated, Any
 
 import sqlalchemy as sa
 from flask import Response, request
-from pydantic import Field
+from pydantic import Field, create_model
 from sqlalchemy.orm import Session, joinedload
 
 from arena.ground.db import Database
-from arena.models import Competition, GameSeat, JobStatus, Match, PlayedGame, Scope
+from arena.ground.refusals import Refusal, WrongField
+from arena.lists.filters import LONGEST_WORD, WORDS, GameFilter
+from arena.lists.parts import look_up
+from arena.lists.search import find
+from arena.models import JobStatus, Match, PlayedGame, Scope
 from arena.web import queries, submissions
+from arena.web.api.count_shapes import CountsShape, told
 from arena.web.api.game_shapes import (
     GameList,
     GameShape,
@@ -22,10 +27,21 @@ from arena.web.api.game_shapes import (
     MatchList,
     Record,
 )
-from arena.web.api.paging import Pages, page
+from arena.web.api.paging import Pages, address, page
 from arena.web.api.shapes import Id, Name, Number, Shape
 from arena.web.api.specification import operation
 from arena.web.downloads import Download
+from arena.web.exports import game_rows
+from arena.web.game_lists import (
+    CURSOR,
+    counted_games,
+    cursor,
+    numbers,
+    of_entrant,
+    parts,
+    read_cursor,
+    read_filter,
+)
 from arena.web.games import PGN, PICTURE_SECONDS, pgn_file
 from arena.web.identity import database, signed_in
 from arena.web.lookup import (
@@ -38,7 +54,7 @@ from arena.web.lookup import (
 )
 
 TAG = "games"
-LINES = "application/x-ndjson"
+LINES, CSV = "application/x-ndjson", "text/csv"
 CHUNK_GAMES = 100
 """How many games an export reads at a time."""
 
@@ -50,10 +66,32 @@ class MatchPages(Pages):
     status: JobStatus | None = None
 
 
-class GamePages(Pages):
-    """Which games are wanted."""
+Asked = Annotated[str | None, Field(max_length=LONGEST_WORD)]
 
-    competition: Name | None = None
+
+def _with_words(name: str, base: type[Shape]) -> type[Any]:
+    """A shape that takes the words of a filter besides its own."""
+    fields: dict[str, Any] = {
+        word: (
+            Asked,
+            Field(
+                None,
+                description=f"{its.help}.",
+                pattern=f"^({'|'.join(its.choices)})$" if its.choices else None,
+            ),
+        )
+        for word, its in WORDS.items()
+    }
+    return create_model(name, __base__=base, __doc__=base.__doc__, **fields)
+
+
+class _GamePages(Pages):
+    """Which games are wanted, and which page of them."""
+
+    cursor: Annotated[
+        str | None,
+        Field(pattern=f"^{CURSOR}$", description="Where to go on: see next of the page before"),
+    ] = None
     entrant: Annotated[Id | None, Field(description="The id of one of its players.")] = None
 
 
@@ -63,12 +101,26 @@ class LadderExport(Shape):
     after: Annotated[Number, Field(description="Only those of higher numbers.")] = 0
 
 
-class Export(LadderExport):
+class _Export(LadderExport):
     """Which games are exported."""
 
-    competition: Annotated[
-        Name, Field(description="A ladder, a tournament, or test-5 for strength test 5.")
-    ]
+
+class _Counted(Shape):
+    """Which games are counted."""
+
+
+GamePages: Any = _with_words("GamePages", _GamePages)
+Export: Any = _with_words("Export", _Export)
+Counted: Any = _with_words("Counted", _Counted)
+
+
+def _filter(query: Any) -> GameFilter:
+    said = {word: getattr(query, word) for word in WORDS}
+    try:
+        return read_filter({word: text for word, text in said.items() if text})
+    except WrongField as error:
+        # It is as the document says, and yet can't be meant.
+        raise Refusal(str(error)) from None
 
 
 @operation("GET /matches", MatchList, tag=TAG, errors=[404])
@@ -100,18 +152,36 @@ def get_match(number: int) -> MatchDetail:
         return MatchDetail.of(find_match(session, number))
 
 
-@operation("GET /games", GameList, tag=TAG, errors=[404])
+@operation("GET /games", GameList, tag=TAG, errors=[403, 404, 409])
 def list_games(query: GamePages) -> GameList:
-    """The games that were played."""
-    wanted = queries.with_seats()
+    """The games that were played and are as they are asked for.
+
+    A page may have fewer than its limit, even none, and still tell of a next one: then so many
+    games were looked at that the rest is left for that.
+    """
+    wanted = _filter(query)
     with reading() as session:
-        if query.competition is not None:
-            competition = find_competition(session, query.competition)
-            wanted = wanted.where(PlayedGame.competition_id == competition.id)
         if query.entrant is not None:
-            seats = sa.select(GameSeat.game_id).where(GameSeat.entrant_id == query.entrant)
-            wanted = wanted.where(PlayedGame.id.in_(seats))
-        return page(GameList, session, wanted, PlayedGame.id, query)
+            narrowed = of_entrant(session, wanted, query.entrant)
+            if narrowed is None:
+                return GameList(items=[], next=None)
+            wanted = narrowed
+        found = find(session, wanted, most=query.limit, after=read_cursor(query.cursor))
+        games = queries.games_in_order(session, found.games)
+        further = cursor(found.further)
+        return GameList(
+            items=GameShape.each(session, games), next=further and address(cursor=further)
+        )
+
+
+@operation("GET /games/counts", CountsShape, tag=TAG, errors=[403, 404, 409])
+def count_games(query: Counted) -> CountsShape:
+    """What came of the newest 10,000 games that are as they are asked for.
+
+    Games that do not count are left out, unless counts=no asks for them.
+    """
+    with reading() as session:
+        return told(session, counted_games(_filter(query)))
 
 
 @operation("GET /games/<int:number>", GameShape, tag=TAG)
@@ -149,47 +219,64 @@ get_pgn = operation("GET /games/<int:number>/pgn", None, tag=TAG, name="get_pgn"
 def export_ladder(name: str, query: LadderExport) -> Response:
     """All games of a ladder, as `export_games` has them."""
     with reading() as session:
-        return _export(session, find_ladder(session, name), query.after)
+        find_ladder(session, name)
+        return _export(session, GameFilter(competition=name), query.after)
 
 
-@operation("GET /games.jsonl", None, tag=TAG, media=LINES, errors=[404, 429, 503])
+@operation("GET /games.jsonl", None, tag=TAG, media=LINES, errors=[403, 404, 409, 429, 503])
 def export_games(query: Export) -> Response:
-    """All games of a competition as JSON Lines, the first played first.
+    """All games that are as they are asked for as JSON Lines, the first played first.
 
     Each line is the record of a game, with its number, its match and when it ended. What is
-    interrupted goes on after the last number that came. X-Total-Count says how many there are.
+    interrupted goes on after the last number that came. Of all games, and of those of a
+    competition, X-Total-Count says how many there are.
     """
+    wanted = _filter(query)
     with reading() as session:
-        return _export(session, find_competition(session, query.competition), query.after)
+        look_up(session, wanted)
+        return _export(session, wanted, query.after)
 
 
-def _export(session: Session, competition: Competition, after: int) -> Response:
-    wanted = (PlayedGame.competition_id == competition.id, PlayedGame.id > after)
-    total = session.scalar(sa.select(sa.func.count()).where(*wanted))
-    lines = _lines(database(), competition.id, after)
-    headers = {"Vary": "Accept-Encoding", "X-Total-Count": str(total)}
+@operation("GET /games.csv", None, tag=TAG, media=CSV, errors=[403, 404, 409, 429, 503])
+def export_games_csv(query: Export) -> Response:
+    """The same as CSV: a line for each game, without its moves."""
+    wanted = _filter(query)
+    with reading() as session:
+        look_up(session, wanted)
+    return _sent(game_rows(database(), wanted, query.after), CSV, {})
+
+
+def _export(session: Session, wanted: GameFilter, after: int) -> Response:
+    headers = {}
+    if set(wanted.words) <= {"competition", "sort"}:
+        total = sa.select(sa.func.count()).select_from(PlayedGame).where(PlayedGame.id > after)
+        if wanted.competition is not None:
+            competition = find_competition(session, wanted.competition)
+            total = total.where(PlayedGame.competition_id == competition.id)
+        headers["X-Total-Count"] = str(session.scalar(total))
+    return _sent(_lines(database(), wanted, after), LINES, headers)
+
+
+def _sent(parts: Iterator[bytes], media: str, headers: dict[str, str]) -> Response:
+    headers["Vary"] = "Accept-Encoding"
     if request.accept_encodings["gzip"]:
-        lines, headers["Content-Encoding"] = _compressed(lines), "gzip"
-    return Response(Download(lines), mimetype=LINES, headers=headers)
+        parts, headers["Content-Encoding"] = _compressed(parts), "gzip"
+    return Response(Download(parts), mimetype=media, headers=headers)
 
 
-def _lines(database: Database, competition: int, after: int) -> Iterator[bytes]:
+def _lines(database: Database, wanted: GameFilter, after: int) -> Iterator[bytes]:
     """Games, read chunk by chunk: no transaction lasts as long as a download."""
-    while True:
-        rows = sa.select(
-            PlayedGame.id, PlayedGame.match_id, PlayedGame.finished, PlayedGame.record
-        ).where(PlayedGame.competition_id == competition, PlayedGame.id > after)
+    rows = sa.select(PlayedGame.id, PlayedGame.match_id, PlayedGame.finished, PlayedGame.record)
+    for some in parts(numbers(database, wanted, after), CHUNK_GAMES):
         with database.read() as session:
-            found = session.execute(rows.order_by(PlayedGame.id).limit(CHUNK_GAMES)).all()
-        if not found:
-            return
-        parts = []
+            its = rows.where(PlayedGame.id.in_(some)).order_by(PlayedGame.id)
+            found = session.execute(its).all()
+        lines = []
         for row in found:
             about = {"number": row.id, "match": row.match_id, "finished": row.finished.isoformat()}
             # What is stored is JSON already: an object, which gets some keys more.
-            parts.append(b"%s,%s" % (jsons.dumps(about)[:-1].encode(), _text(row.record)[1:]))
-        yield b"\n".join([*parts, b""])
-        after = found[-1].id
+            lines.append(b"%s,%s" % (jsons.dumps(about)[:-1].encode(), _text(row.record)[1:]))
+        yield b"\n".join([*lines, b""])
 
 
 def _text(stored: bytes) -> bytes:

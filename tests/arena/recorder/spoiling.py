@@ -79,6 +79,15 @@ def values_too_many(data: dict[str, Any]) -> None:
     data["games"][1]["values"] = {"0": {f"n{number}": 1.0 for number in range(17)}}
 
 
+def tags_of_many_words(data: dict[str, Any]) -> None:
+    data["games"][0]["tags"] = {"0": ["two words"]}
+
+
+def tags_too_many(data: dict[str, Any]) -> None:
+    """The protocol has sixteen of a ply kept."""
+    data["games"][1]["tags"] = {"0": [f"word{number}" for number in range(17)]}
+
+
 def a_box_of_many_words(data: dict[str, Any]) -> None:
     data["games"][0]["run"]["isolation"] = "full" * 100
 
@@ -116,6 +125,8 @@ FORGERIES = {
     a_text_for_terminals: "game 2 is refuted by the rules: at ply 0: no bot can say such a text",
     values_with_odd_names: "game 1 is refuted by the rules: at ply 0: no bot can give such values",
     values_too_many: "game 2 is refuted by the rules: at ply 0: no bot can give such values",
+    tags_of_many_words: "game 1 is refuted by the rules: at ply 0: no bot can give such tags",
+    tags_too_many: "game 2 is refuted by the rules: at ply 0: no bot can give such tags",
     a_box_of_many_words: "its beginning or its isolation is no word, or too long a one",
     another_ticket: "the ticket is wrong",
     no_ticket: "the ticket is wrong",

@@ -35,6 +35,13 @@ from tests.arena.web.signing_in import now
         (["logs", "--check", "bot-0", "--token=eve"], 2, "is not yours"),
         (["leaderboard", "none"], 2, "There is no ladder none."),
         (["export", "none"], 2, "There is no competition none."),
+        (["export", "--where", "bot=nobody"], 2, "There is no bot nobody."),
+        (["export", "--where", "plies=many"], 2, "Plies: give a number of plies"),
+        (["export", "--where", "ending=boredom"], 2, "ending: "),
+        (["export", "--where", "size=3"], 2, "size: "),
+        (["export", "--where", "after=3"], 2, "write WORD=TEXT"),
+        (["export", "--where", "bot"], 2, "write WORD=TEXT"),
+        (["export", "ladder-0", "--where", "competition=x"], 2, "competition is said twice"),
         (["export", "ladder-0", "-o", "/none/games"], 2, "can't write /none/games"),
         (["export", "ladder-0", "-o", "x" * 5000], 2, "File name too long"),
         (["submit", "x" * 5000, "--ladder", "ladder-0"], 2, "is too long to be the name of a file"),
@@ -125,6 +132,14 @@ def test_exported_games_are_replayed(owner: Arena, site: SimpleNamespace, tmp_pa
     middle = json.loads(lines[1])["number"]
     assert owner("export", "ladder-0", "--after", middle, "-o", file)[0] == 0
     assert file.read_text().splitlines() == lines[2:]
+    some = ("--where", "bot=bot-0", "--where", "seat=1", "--where", "result=won")
+    code, found, _ = owner("export", "ladder-0", *some)
+    assert code == 0
+    # Of the games of two random players some are so, and others are not.
+    assert set(found.splitlines()) < set(lines)
+    for line in map(json.loads, found.splitlines()):
+        assert line["players"][0].startswith("bot-0")
+        assert line["ranks"] == [1, 2]
     by_number = owner("replay", middle, "--json")
     assert by_number[0] == 0
     assert json.loads(by_number[1])["valid"] is True

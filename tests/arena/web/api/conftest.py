@@ -12,7 +12,7 @@ from arena.audit import ARENA
 from arena.cli.serve import BundleIntake
 from arena.competitions import books
 from arena.ground.config import Settings
-from arena.models import SCOPES, Bot, BotVersion, Check, Ladder, Role, SentFile, User
+from arena.models import SCOPES, Bot, BotVersion, Check, Ladder, Role, Selection, SentFile, User
 from arena.people.accounts import add_token
 from arena.sittings import Person, Wish, begin
 from arena.web.app import create_app
@@ -66,6 +66,10 @@ def arena(
             numbers["digest"] = "0" * 64
             sent = SentFile(user_id=owner.id, digest=numbers["digest"], size=2**21, used=now())
             session.add(sent)
+            kept = Selection(owner_id=owner.id, name="all", words="", created=now())
+            session.add(kept)
+            session.flush()
+            numbers["selection"] = kept.id
         found = Settings(data=folder, database=database.url)
         found.runtimes.mkdir()
         (found.runtimes / ("0" * 64)).write_bytes(b"tar")

@@ -34,6 +34,7 @@ ELSEWHERE = {
     "/bots/{name}/versions/{number}/files",  # nobody keeps the files of a simulated bot
     "/bots/{name}/enter",  # the body names a ladder
     "/bots/{name}/retire",
+    "/selections/{number}/remove",  # another request may have removed it
     "/games/{number}/pgn",  # the games of this arena have none
 }
 """Those that say that something is not there even where what is in the path is."""
@@ -98,6 +99,7 @@ def test_what_is_there_is_answered_as_said(
         "tests": {"number": numbers["test"]},
         "matches": {"number": numbers["played"]},
         "games": {"number": numbers["trio"], "seat": 1},
+        "selections": {"number": numbers["selection"]},
         "checks": {"number": numbers["check"]},
         "sittings": {"number": numbers["sitting"]},
         "users": {"name": "other"},
@@ -125,7 +127,7 @@ def test_the_document_lists_every_operation(arena: SimpleNamespace) -> None:
             assert "200" in one["responses"] or "201" in one["responses"]
             assert one["security"] or method == "get"
             # What is read may be what one has already; every change and download is counted.
-            counted = method != "get" or path.endswith(".jsonl")
+            counted = method != "get" or path.endswith((".jsonl", ".csv"))
             assert ("304" in one["responses"]) == (method == "get")
             assert ("429" in one["responses"]) == counted
 
@@ -162,9 +164,10 @@ def test_the_docs_tell_all_that_a_record_holds(arena: SimpleNamespace) -> None:
     record = arena.client.get(f"{path}/record").json
     _, _, text = DOCS.read_text(encoding="utf-8").partition("## A game's record\n")
     rows = re.findall(r"^\| (`.+?`) \| (.+) \|$", text.partition("\n## ")[0], re.M)
-    assert {key for keys, _ in rows for key in re.findall(r"`(\w+)`", keys)} == record.keys()
+    told = {key for keys, _ in rows for key in re.findall(r"`(\w+)`", keys)}
+    assert told == record.keys() | {"tags"}
     (run,) = (words for key, words in rows if key == "`run`")
-    # What was waited for is there if somebody waited.
+    # What was waited for is there if somebody waited, and tags are if there was one.
     assert set(re.findall(r"`(\w+)`", run)) == record.pop("run").keys() | {"waited_us"}
     essence = json.dumps(record, sort_keys=True, separators=(",", ":"))
     assert hashlib.sha256(essence.encode()).hexdigest() == arena.client.get(path).json["digest"]

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from arena.models import Bot, Competition, Match, PlayedGame, User
+from arena.models import Bot, Competition, ListedSeat, Match, PlayedGame, User
 from arena.web.api.paging import LARGEST_PAGE
 from engine.record import parse_record
 from engine.record import replay as prove
@@ -211,7 +211,13 @@ def test_a_changed_thing_has_another_tag(arena: SimpleNamespace) -> None:
         ("GET", "/ladders/ladder-0/games.jsonl?after=x", 422, "after: "),
         ("GET", "/ladders/ladder-0/games.jsonl?after=1&after=2", 422, "after: "),
         ("GET", "/ladders/cup/games.jsonl", 404, "There is no ladder cup."),
-        ("GET", "/games.jsonl", 422, "competition: "),
+        ("GET", "/games.jsonl?ending=boredom", 422, "ending: "),
+        ("GET", "/games.jsonl?plies=many", 409, "Plies: give a number of plies"),
+        ("GET", "/games.csv?bot=nobody", 404, "There is no bot nobody."),
+        ("GET", "/games?cursor=1.2.3", 422, "cursor: "),
+        ("GET", "/games?competition=none", 404, "There is no competition none."),
+        ("GET", "/games/counts?since=2026-02-30", 409, "Since: give a day"),
+        ("GET", "/games/counts?worker=one", 403, "for organisers"),
         ("GET", "/games.jsonl?competition=none", 404, "There is no competition none."),
         ("GET", "/account", 401, "sign in and do it again, or send a token"),
         ("DELETE", "/ladders", 405, "not allowed"),
@@ -284,12 +290,15 @@ def test_games_of_a_strength_test_are_exported(arena: SimpleNamespace) -> None:
         ladder = game.competition_id
         of_name = sa.select(Competition.id).where(Competition.name == name)
         game.competition_id = session.scalars(of_name).one()
+        listed_seat = sa.update(ListedSeat).where(ListedSeat.game_id == number)
+        session.execute(listed_seat.values(competition_id=game.competition_id))
     try:
         lines = arena.client.get(there).text.splitlines()
         assert [json.loads(line)["number"] for line in lines] == [number]
     finally:
         with arena.database.begin() as session:
             session.get_one(PlayedGame, number).competition_id = ladder
+            session.execute(listed_seat.values(competition_id=ladder))
 
 
 def test_an_export_is_sent_as_it_is_made(arena: SimpleNamespace) -> None:
@@ -305,7 +314,10 @@ def test_an_export_is_sent_as_it_is_made(arena: SimpleNamespace) -> None:
         filler = (HOSTILE * size)[:size].encode()
         stored = zlib.compress(json.dumps({"record": 1, "x": filler.decode()}).encode(), 1)
         rows = [{**about, "number": 10 + n, "record": stored} for n in range(copies)]
-        session.execute(sa.insert(PlayedGame), rows)
+        made = session.scalars(sa.insert(PlayedGame).returning(PlayedGame.id), rows).all()
+        seat = session.get_one(ListedSeat, (game.id, 0))
+        its = {column.key: getattr(seat, column.key) for column in sa.inspect(ListedSeat).columns}
+        session.execute(sa.insert(ListedSeat), [its | {"game_id": number} for number in made])
         name = game.competition.name
     tracemalloc.start()
     try:
@@ -316,6 +328,7 @@ def test_an_export_is_sent_as_it_is_made(arena: SimpleNamespace) -> None:
         tracemalloc.stop()
         answer.close()
         with arena.database.begin() as session:
+            session.execute(sa.delete(ListedSeat).where(ListedSeat.game_id.in_(made)))
             session.execute(sa.delete(PlayedGame).where(PlayedGame.number >= 10))
     assert sent > copies * size
     assert peak < sent / 4
