@@ -35,6 +35,7 @@ from workers.languages import (
     STEM,
     SUFFIXES,
     Language,
+    LanguageError,
     find_language,
     interpreter_named,
     language_named,
@@ -100,10 +101,17 @@ class Manifest:
             runtime: the one that it names; left out where that isn't there, it is started without.
 
         Raises:
-            LanguageError: the interpreter is not installed, or its runtime is not for it.
+            LanguageError: the interpreter is not installed, or its runtime is not for it, or not
+                for a bridge.
         """
         found = self._launch_alone()
         if runtime is not None and self.runtime:
+            if self.bridge and runtime.card.program:
+                # What finds the one's own library would mislead the other's.
+                raise LanguageError(
+                    f"the runtime {self.runtime} brings its own interpreter, beside which no "
+                    "bridge is started: name one of packages alone"
+                )
             found = runtime.given_to(found, self.language, self.threads)
         if self.bridge:
             return launch_bridge(self.bridge, found, processes=self.processes)

@@ -21,9 +21,11 @@ from tests.workers.conftest import LIMITS, said
 from tests.workers.runtimes import PYTHON, packed, small_runtime, write_runtime
 from tests.workers.test_fetching import pages
 from tests.workers.test_fetching import said as answered
+from workers.files import File
 from workers.languages import LanguageError, language_named
 from workers.launches import launch_file
 from workers.limits import Limits
+from workers.manifest import MANIFEST, read_manifest
 from workers.program import BoxError
 from workers.runtime_files import pack, try_out, unpack
 from workers.runtime_making import make, read_wanted
@@ -37,6 +39,7 @@ import { createRequire } from "node:module";
 console.log(NAME, createRequire(import.meta.url)("pieces").NAME, process.env.OMP_NUM_THREADS);
 process.stdin.resume();
 """
+BRIDGED = b'bridge = "gtp"\nrun = "python3 bot.py"\nruntime = "some"\n'
 IN_BOX = Limits(memory_bytes=256 << 20, threads=16)
 
 
@@ -210,6 +213,18 @@ def test_a_runtime_is_for_one_language(tmp_path: Path) -> None:
             found.given_to(launch_file("bot", None), language_named(name), 1)
     with pytest.raises(LanguageError, match="the bot is a program by itself"):
         found.given_to(launch_file("bot", None), None, 1)
+
+
+def test_an_interpreter_of_its_own_has_no_bridge_before_it(tmp_path: Path) -> None:
+    """The variables by which that finds its library would be the bridge's, too."""
+    files = {"bot.py": File(b"", False), MANIFEST: File(BRIDGED, False)}
+    bot = read_manifest(files)
+    card = write_runtime(tmp_path / "made")
+    found = UnpackedRuntime(tmp_path / "made", card, "")
+    assert "engine.bridges" in bot.launch(found).command
+    own = replace(found, card=replace(card, program="python/bin/python3.13"))
+    with pytest.raises(LanguageError, match="own interpreter, beside which no bridge is started"):
+        bot.launch(own)
 
 
 def wheel(folder: Path, name: str, module: str = "NAME = 'made'\n", version: str = "1.5") -> None:
