@@ -275,7 +275,7 @@ def test_a_broker_begins_empty() -> None:
             client.rpush("results", "one", "two")
             client.close()
             assert broker.waiting("results") == 2
-        assert processes[0].wait(20) == 0
+        assert processes[0].wait(60) == 0
 
 
 def test_a_broker_of_a_long_path_listens_elsewhere(tmp_path: Path) -> None:
