@@ -113,7 +113,7 @@ def running() -> Iterator[str]:
         finally:
             _admin(url).dispose()
             server.send_signal(signal.SIGINT)
-            server.wait(20)
+            server.wait(60)
 
 
 def create(server: str, *, like: str = "template1") -> str:

@@ -23,8 +23,8 @@ from tests.arena.test_end_to_end import VARIANT, Watched, furnish_small, pool_pr
 from workers import bundles
 
 GOLDEN = Path(__file__).parents[1] / "data" / "golden_tournament.json"
-BOTS = 8
-MATCHES = 56
+BOTS = 6
+MATCHES = 30
 """Each meets each of the others twice."""
 
 # Each plays a different one of the legal moves, counted on from ply to ply.
@@ -51,7 +51,7 @@ for line in sys.stdin:
 
 
 def furnish(database: Database, folder: Path, mark: str, pause: float) -> None:
-    """Eight bots that need no check any more, and a double round robin between them.
+    """Six bots that need no check any more, and a double round robin between them.
 
     Args:
         pause: how many seconds each waits before it moves.
@@ -155,6 +155,7 @@ def test_a_tournament_comes_out_the_same(workers: int) -> None:
             ]
             for process in processes:
                 process.kill()
+            assert len(running.matches(JobStatus.FIXED)) < MATCHES, "it was over too soon"
             await_what_was_issued(running, victims)
         # Where an arena runs, the command waits for the end.
         found = arena_says(*words)

@@ -42,7 +42,7 @@ def press(words: Iterable[object], steps: Iterable[tuple[bytes, str]]) -> tuple[
                 seen += more
         except OSError:  # the other end is closed
             pass
-        return process.wait(10), seen.decode(errors="replace")
+        return process.wait(60), seen.decode(errors="replace")
     finally:
         process.kill()
         process.wait()

@@ -61,7 +61,7 @@ def _served(file: Path, *, patience_seconds: float) -> Iterator[int]:
         yield port
     finally:
         server.terminate()
-        assert server.wait(20) == 0
+        assert server.wait(60) == 0
 
 
 @pytest.fixture(scope="module")

@@ -36,7 +36,7 @@ def port(sqlite_like: Path, tmp_path: Path) -> Iterator[int]:
         yield port
     finally:
         server.terminate()
-        assert server.wait(20) == 0
+        assert server.wait(60) == 0
 
 
 def listens(port: int) -> bool:
@@ -48,7 +48,7 @@ def listens(port: int) -> bool:
 def test_a_proxy_of_this_machine_is_no_way_to_the_metrics(port: int) -> None:
     """Also where nobody told the settings of it."""
     for headers, status in (({}, 200), ({"X-Forwarded-For": "10.1.2.3"}, 403)):
-        asks = HTTPConnection("127.0.0.1", port, timeout=5)
+        asks = HTTPConnection("127.0.0.1", port, timeout=30)
         asks.request("GET", "/metrics", headers=headers)
         assert asks.getresponse().status == status
         asks.close()
@@ -58,8 +58,8 @@ def test_who_says_nothing_keeps_nobody_out(port: int) -> None:
     """Browsers keep connections open in which they ask for nothing."""
     with ExitStack() as stack:
         for _ in range(SILENT):
-            stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=5))
-        asks = HTTPConnection("127.0.0.1", port, timeout=5)
+            stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=30))
+        asks = HTTPConnection("127.0.0.1", port, timeout=30)
         asks.request("GET", "/healthz")
         assert asks.getresponse().read() == b"ok\n"
         asks.close()

@@ -59,13 +59,13 @@ def test_the_second_waits_for_the_first(
     """It says so once, and goes on when the first has ended."""
     first, second = two
     for _ in range(2):
-        assert first.begin().wait(10)
+        assert first.begin().wait(60)
     waiting = second.begin()
     until(lambda: TAKEN in caplog.messages, "the second one's word")
     assert not waiting.wait(1)
-    assert first.begin().wait(10)
+    assert first.begin().wait(60)
     first.database.close()
-    assert waiting.wait(10)
+    assert waiting.wait(60)
     assert caplog.messages == [TAKEN, "this recorder takes over"]
 
 
@@ -91,7 +91,7 @@ def test_a_second_arena_is_refused(
 ) -> None:
     """Even with a folder of its own; what the first has under way would be rolled back."""
     first, _ = two
-    assert first.begin().wait(10)
+    assert first.begin().wait(60)
     monkeypatch.setenv("ARENA_DATA", str(tmp_path))
     monkeypatch.setenv("ARENA_DATABASE", database.url)
     monkeypatch.setattr(prepare, "PATIENCE", 0.1)
@@ -115,15 +115,15 @@ def test_who_lost_its_session_lost_its_claim(
 ) -> None:
     """It can't even write before it has claimed again: another may have taken over meanwhile."""
     first, second = two
-    assert first.begin().wait(10)
+    assert first.begin().wait(60)
     end_sessions(database)
-    assert second.begin().wait(10)
+    assert second.begin().wait(60)
     back = first.begin()
     until(lambda: TAKEN in caplog.messages, "the first one's word")
-    assert second.begin().wait(10)
+    assert second.begin().wait(60)
     assert not back.is_set()
     second.database.close()
-    assert back.wait(10)
+    assert back.wait(60)
 
 
 @pytest.mark.parametrize("database", ["postgresql"], indirect=True)
@@ -137,7 +137,7 @@ def test_a_session_lost_in_a_transaction_loses_what_it_wrote(
         with first.database.begin() as session:
             session.execute(sa.text("INSERT INTO mark (key, value) VALUES ('told', 'first')"))
             end_sessions(database)
-            assert second.begin().wait(10)
+            assert second.begin().wait(60)
 
     with pytest.raises(sa.exc.OperationalError):
         half()

@@ -45,7 +45,7 @@ def test_no_worker_ends_what_may_take_so_long(times: list[TimeControl], hours: f
         queue = connection.SimpleQueue(jobs.MATCHES_QUEUE)
         queue.clear()
         CeleryQueue(app, settings).send([batch])
-        message = queue.get(timeout=1)
+        message = queue.get(timeout=60)
         message.ack()
     assert message.headers["timelimit"] == [pytest.approx(hours * 3600), None]
 

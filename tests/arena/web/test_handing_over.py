@@ -148,7 +148,7 @@ class Connected:
 
     def close(self) -> None:
         self.link.close()
-        self.thread.join(25.0)
+        self.thread.join(60)
 
 
 @pytest.mark.parametrize("polls", [False, True], ids=["websocket", "polls"])
@@ -163,7 +163,7 @@ def test_a_connection_comes_in_and_stays(site: Site, polls: bool) -> None:
         until(lambda: client.heard, "what was said to it")
         assert client.heard == [{"is": "open", "program": program.number}]
         client.link.say({"is": "ended", "program": program.number, "how": "exit 3"})
-        assert program.wait(5.0)
+        assert program.wait(60)
         assert program.kill() == "exit 3"
         assert _answers(site.address)
     finally:
@@ -209,7 +209,7 @@ def test_who_may_not_is_told_so_and_tries_no_more(
     site: Site, who: str, words: str, polls: bool
 ) -> None:
     client = Connected(site, who=who, polls=polls)
-    client.thread.join(15.0)
+    client.thread.join(60)
     try:
         assert not client.thread.is_alive()
         assert any(part.casefold() in client.refused.casefold() for part in words.split("|"))

@@ -128,7 +128,7 @@ def test_a_program_may_take_its_time_for_readyok() -> None:
     newgame = "newgame clobber size=5x6 seats=2 you=1 move=1000 seed=1\n"
     command = [sys.executable, "-c", HASTY, "bridge", "ugi", "--", *ENGINE, "uci", "loads"]
     with begun(*command) as (process, _):
-        said, errors = process.communicate(f"{newgame}quit\n", timeout=10)
+        said, errors = process.communicate(f"{newgame}quit\n", timeout=60)
     assert errors.count(" gave no 'readyok' in time\n") == 2
     assert (process.returncode, said.splitlines()[-1:]) == (0, ["ok"])
 
@@ -145,7 +145,7 @@ def test_a_bridge_does_not_outlive_its_referee(protocol: str, what: str) -> None
         capture_output=True,
         text=True,
         check=False,
-        timeout=20,
+        timeout=60,
     )
     late, gone = said.stderr.splitlines()
     assert what in late

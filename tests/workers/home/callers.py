@@ -89,7 +89,7 @@ class Client:
         where = Parcel(self.end.got, 1).to_json()
         self._send({"session": session, "client": client, **where})
         try:
-            answer = json.loads(self._socket.recv(timeout=5.0))
+            answer = json.loads(self._socket.recv(timeout=60))
         except ConnectionClosed as error:
             raise RefusedError(error.rcvd.reason if error.rcvd else "") from None
         self.session, self.is_new = answer["session"], answer["new"]
@@ -155,7 +155,7 @@ class Client:
         """Why the other end closed the connection."""
         try:
             while True:
-                self._socket.recv(timeout=5.0)
+                self._socket.recv(timeout=60)
         except ConnectionClosed as error:
             return error.rcvd.reason if error.rcvd else ""
 

@@ -171,7 +171,7 @@ def test_who_breaks_the_rules_of_the_link_is_out(worker: HomeWorker, said: Any, 
         pass
     client.send_raw(said)
     assert words in client.reason
-    assert program.wait(5.0)
+    assert program.wait(60)
     assert words in program.kill()
     assert worker.lobby.present() == {}
 
@@ -246,7 +246,7 @@ def test_a_session_without_a_connection_ends(
     until(lambda: worker.lobby.present())
     program = worker.lobby.start(VERSION)
     client.cut()
-    assert program.wait(5.0)
+    assert program.wait(60)
     assert program.kill() == "no connection for 0 s"
 
 
