@@ -80,7 +80,10 @@ class SeatNames(tuple[str, ...]):
 
 
 class Missing(Variant):
-    """A variant of a game that is not on the shelf: it can be named, and not played."""
+    """A variant that can't be made, as that of a game that is not on the shelf.
+
+    It can be named, and not played.
+    """
 
     max_plies = 0
 
@@ -205,19 +208,20 @@ class Shelf(Mapping[str, Game]):
             return False
 
     def find(self, name: str, options: Mapping[str, str], seats: int = 2) -> Variant:
-        """A variant for who only looks: one that can merely be named, where its game isn't here.
+        """A variant for who only looks: one that can merely be named, where it can't be made.
+
+        Its game isn't here, has such options no more, or its rules fail.
 
         Args:
             seats: how many it is to have, where that can't be known.
-
-        Raises:
-            OptionError: the game is here, and has no such options.
         """
         try:
-            game = self[name]
-        except UnknownGameError as error:
-            return Missing(name, options, seats, str(error))
-        return game.variant(**options)
+            return self[name].variant(**options)
+        except OptionError as error:
+            reason = str(error)
+        except Exception as error:  # a stranger's rules
+            reason = f"the rules of {name} can't make this variant: {in_a_line(error)}"
+        return Missing(name, options, seats, reason)
 
     @property
     def singles(self) -> dict[str, Game]:

@@ -165,6 +165,8 @@ def test_a_game_that_is_not_here_can_be_named(package: Package) -> None:
     assert "there is no game &#x27;chess&#x27;" in render(variant.initial().scene())
     with pytest.raises(UnknownGameError, match="there is no game 'chess'"):
         variant.read("8/8")
+    lost = GAMES.find("clobber", {"size": "1x1"})
+    assert "clobber has no size=1x1" in render(lost.initial().scene())
     assert GAMES.find("clobber", {"size": "4x4"}) == GAMES["clobber"].variant(size="4x4")
 
 
