@@ -70,7 +70,7 @@ def new(name: str) -> None:
         f"{name}/ has a package with a game that plays.\n"
         f"  {name}/{module}/__init__.py   its rules; write your own there\n"
         f"  {name}/{module}/rules.md      its page for people\n"
-        f"  {name}/tests/                 its tests\n"
+        f"  {name}/{'tests/':{len(module) + 12}}   its tests\n"
         f"Next: pip install -e {name}; arena game check {name}; "
         f"arena play {name} mcts random --games 10"
     )
