@@ -103,14 +103,14 @@ def read_fields(text: str, *names: str) -> list[str]:
     return fields
 
 
-def read_seat(text: str) -> int:
-    """The seat to move of two, counted from 0, from its number on the wire, counted from 1.
+def read_seat(text: str, seats: int = 2) -> int:
+    """The seat to move, counted from 0, from its number on the wire, counted from 1.
 
     Raises:
         PositionError: it is no such number.
     """
-    if text not in ("1", "2"):
-        raise PositionError(f"the seat to move is {text[:20]!r}, not a number from 1 to 2")
+    if text not in [str(seat + 1) for seat in range(seats)]:
+        raise PositionError(f"the seat to move is {text[:20]!r}, not a number from 1 to {seats}")
     return int(text) - 1
 
 

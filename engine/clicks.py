@@ -8,8 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from engine.declaring import in_a_line
+from engine.drawable import LONGEST_LINE, undrawable
 from engine.faulty_rules import HangingRulesError
 from engine.game import GameError, Move, State
+from engine.protocol import visible
 from engine.scene import Scene
 
 Clicks = tuple[str, ...]
@@ -61,18 +64,6 @@ def illustrate(state: State, *, last: str | None = None, clicked: Sequence[str] 
     return scene
 
 
-def undrawable(scene: Scene) -> str:
-    """Why a scene can't be drawn; empty if it can."""
-    names = {square.name for square in scene.squares}
-    if not names and not scene.text:
-        return "its scene has no squares and no text"
-    astray = [piece.words for piece in scene.pieces if not names.issuperset(piece.squares)]
-    if astray:
-        return f"a {astray[0]} lies nowhere"
-    ends = {end for line in scene.lines for end in (line.start, line.end)}
-    return "" if ends <= names else "a line leads nowhere"
-
-
 def _scene_or_text(state: State) -> Scene:
     try:
         scene = state.scene()
@@ -80,8 +71,9 @@ def _scene_or_text(state: State) -> Scene:
     except (GameError, HangingRulesError):
         raise
     except Exception as error:
-        reason = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+        reason = in_a_line(error)
     if not reason:
         return scene
     words = f"No picture: {reason}"
-    return Scene(f"{state.variant}: {words}", (), (), captions=(words,), text=(state.text(),))
+    text = visible(state.text(), but="")[:LONGEST_LINE]
+    return Scene(f"{state.variant}: {words}", (), (), captions=(words,), text=(text,))

@@ -17,7 +17,9 @@ from random import Random
 from typing import NoReturn, TypeVar
 from xml.etree import ElementTree
 
-from engine.clicks import beginning, following, illustrate, undrawable, ways
+from engine.clicks import beginning, following, illustrate, ways
+from engine.declaring import LONGEST_PAGE
+from engine.drawable import undrawable
 from engine.game import (
     CHANCE,
     Game,
@@ -590,6 +592,7 @@ def check_game(game: Game) -> None:
     page = game.rules()
     demand(page.lstrip().startswith("# "), "its rules page does not begin with a heading (# TITLE)")
     demand(len(page.split()) >= 20, "its rules page has hardly a word")
+    demand(len(page) <= LONGEST_PAGE, f"its rules page has more than {LONGEST_PAGE:,} letters")
 
 
 def _openings(variant: Variant) -> None:

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from types import FrameType, TracebackType
 
 from engine import game as shared
+from engine.declaring import in_a_line
 from engine.game import GameError, State, Variant
 from engine.shelf import Shelf
 
@@ -148,8 +149,7 @@ def fault_of(error: BaseException) -> RulesFault | None:
     place, game = inside[-1]
     if isinstance(error, HangingRulesError):
         return RulesFault(game, f"its rules were broken off in {place}")
-    words = " ".join(str(error).split())[:200]
-    return RulesFault(game, f"its rules raise {type(error).__name__}: {words} in {place}")
+    return RulesFault(game, f"its rules raise {in_a_line(error)} in {place}")
 
 
 def _raised(traceback: TracebackType | None) -> Iterable[tuple[str, str]]:

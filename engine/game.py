@@ -16,7 +16,7 @@ from enum import StrEnum
 from functools import lru_cache
 from random import Random
 
-from engine.options import Option
+from engine.options import Option, fault_of_line
 from engine.scene import Look, Scene
 
 Seat = int
@@ -24,6 +24,9 @@ Seat = int
 
 CHANCE: Seat = -1
 """Whose turn it is when dice are thrown or a card is drawn: nobody's, who is seen as seat 0."""
+
+MOST_SEATS = 64
+LONGEST_SEAT_NAME = 40
 
 Move = str
 """A move in its game's notation: one word of printable ASCII."""
@@ -246,6 +249,21 @@ class State(ABC):
         return None
 
 
+def line_of(state: State, text: str, words: int | None = None) -> str:
+    """What the rules say of a position, as it stands in a line of the protocol.
+
+    Args:
+        words: how many it has, with single spaces between them; any number by default.
+
+    Raises:
+        ValueError: it is no printable ASCII, or has other words.
+    """
+    is_line = text.isascii() and text.isprintable()
+    if is_line and words in (None, text.count(" ") + 1) and "  " not in f" {text} ":
+        return text
+    raise ValueError(f"a move or position of {state.variant} is no word of printable ASCII")
+
+
 def squares_in(move: str) -> tuple[str, ...]:
     """The squares that a move's notation names, in its order."""
     return tuple(re.findall(r"[a-z][0-9]+", move))
@@ -462,7 +480,25 @@ def _built(
     build: Callable[[Mapping[str, str]], Variant], options: tuple[tuple[str, str], ...]
 ) -> Variant:
     """A variant is made once: its tables are costly and it never changes."""
-    return build(dict(options))
+    variant = build(dict(options))
+    _demand_seats(variant)
+    return variant
+
+
+def _demand_seats(variant: Variant) -> None:
+    """Raises: TypeError, ValueError: what a variant says of its seats, or its length, is wrong."""
+    seats, names = variant.seats, variant.seat_names
+    if not isinstance(seats, int) or not 1 <= seats <= MOST_SEATS:
+        raise ValueError(f"{variant} has {seats!r:.40} seats, and not 1 to {MOST_SEATS}")
+    if variant.options.get("seats", str(seats)) != str(seats):
+        raise ValueError(f"{variant} has {seats} seats")
+    if not len(names) == len(variant.side_of) == len(variant.entrant_of) == seats:
+        raise ValueError(f"{variant} has {seats} seats, and names, sides or entrants for others")
+    for name in names:
+        if wrong := fault_of_line(name, LONGEST_SEAT_NAME):
+            raise ValueError(f"a name of a seat of {variant} {wrong}")
+    if not isinstance(variant.max_plies, int) or variant.max_plies < 1:
+        raise TypeError(f"the max_plies of {variant} are {variant.max_plies!r:.40}, and no number")
 
 
 @dataclass(frozen=True)
@@ -504,7 +540,7 @@ class Game:
         chosen = {}
         for key, option in self.options.items():
             value = options.get(key, option.default)
-            if not option.accepts(value):
+            if not option.takes(value):
                 raise OptionError(
                     f"{self.name} has no {key}={value[:40]}; allowed for {key}: {option.allowed}"
                 )

@@ -6,6 +6,9 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+WORD = re.compile(r"[!-~]{1,200}")
+"""What a value may be at all: it is a word of ``newgame`` and of a variant's name."""
+
 
 @dataclass(frozen=True)
 class Option:
@@ -15,6 +18,19 @@ class Option:
     allowed: str
     """The values in words, for a message that refuses another."""
     accepts: Callable[[str], bool]
+
+    def takes(self, value: object) -> bool:
+        """Whether it may have a value: one word that the game accepts."""
+        return isinstance(value, str) and bool(WORD.fullmatch(value)) and self.accepts(value)
+
+
+def fault_of_line(text: object, longest: int) -> str:
+    """Why something is no line of text for people, in words after its name; empty if it is one."""
+    if not isinstance(text, str):
+        return f"is {type(text).__name__}, and no text"
+    if not text.strip() or len(text) > longest:
+        return f"has {len(text)} letters, and not 1 to {longest}"
+    return "" if text.isprintable() else "has letters that can't be seen, or is no single line"
 
 
 def choice(default: str, *others: str) -> Option:

@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from engine.game import line_of
 from engine.player import GameEnd, GameSetup, ProtocolError, Turn
 from engine.record import TOO_LARGE, GameRecord, RecordError
 
@@ -69,9 +70,10 @@ def turn_lines(turn: Turn, wants: frozenset[str]) -> str:
     lines = ""
     if wants:
         if "state" in wants:
-            lines = f"state {turn.state.text()}\n"
+            lines = f"state {line_of(turn.state, turn.state.text())}\n"
         if "legal" in wants:
-            lines += f"legal {' '.join(turn.state.legal_moves())}\n"
+            moves = turn.state.legal_moves()
+            lines += f"legal {line_of(turn.state, ' '.join(moves), len(moves))}\n"
     clocks = ",".join([str(max(0, clock.left_ms)) for clock in turn.clocks])
     out = ""
     if turn.out:

@@ -20,6 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from engine.declaring import fault_of_game, in_a_line
 from engine.game import Game, Move, OptionError, Seat, State, Termination, Variant
 from engine.scene import Scene, Square
 
@@ -32,6 +33,10 @@ VERSION = re.compile(r"[\w.+!-]{1,40}", re.ASCII)
 """What the version of a game's rules may be: it is a part of a queue's name."""
 ENTRY = re.compile(r"\s*([^=\s]+)\s*=\s*([\w.]+):([\w.]+)\s*(?:\[([\w, .-]*)\])?\s*")
 """An entry point, by https://packaging.python.org/specifications/entry-points/."""
+WORD = re.compile(r"\w{1,60}", re.ASCII)
+"""What a game of a family may be called behind its colon."""
+IMPORT_SECONDS = 30.0
+"""That the import of a stranger's game may take."""
 HEADER = re.compile(r"^(Name|Version): *(\S+)", re.MULTILINE)
 
 
@@ -75,7 +80,10 @@ class SeatNames(tuple[str, ...]):
 
 
 class Missing(Variant):
-    """A variant of a game that is not on the shelf: it can be named, and not played."""
+    """A variant that can't be made, as that of a game that is not on the shelf.
+
+    It can be named, and not played.
+    """
 
     max_plies = 0
 
@@ -184,7 +192,7 @@ class Shelf(Mapping[str, Game]):
             except UnknownGameError:
                 continue
             if isinstance(found, Mapping):
-                games = (f"{name}:{word}" for word in found)
+                games = (f"{name}:{word}" for word in self._words_of(name, found))
                 yield from (game for game in games if game not in self._failed)
             else:
                 yield name
@@ -200,19 +208,20 @@ class Shelf(Mapping[str, Game]):
             return False
 
     def find(self, name: str, options: Mapping[str, str], seats: int = 2) -> Variant:
-        """A variant for who only looks: one that can merely be named, where its game isn't here.
+        """A variant for who only looks: one that can merely be named, where it can't be made.
+
+        Its game isn't here, has such options no more, or its rules fail.
 
         Args:
             seats: how many it is to have, where that can't be known.
-
-        Raises:
-            OptionError: the game is here, and has no such options.
         """
         try:
-            game = self[name]
-        except UnknownGameError as error:
-            return Missing(name, options, seats, str(error))
-        return game.variant(**options)
+            return self[name].variant(**options)
+        except OptionError as error:
+            reason = str(error)
+        except Exception as error:  # a stranger's rules
+            reason = f"the rules of {name} can't make this variant: {in_a_line(error)}"
+        return Missing(name, options, seats, reason)
 
     @property
     def singles(self) -> dict[str, Game]:
@@ -324,6 +333,17 @@ class Shelf(Mapping[str, Game]):
             f"the game {name} of {declared.package} {declared.version} can't be loaded: {reason}"
         )
 
+    def _words_of(self, name: str, family: Mapping[str, Game]) -> list[str]:
+        """The games of a family; none, and its fault, if it can't list them."""
+        try:
+            words = list(family)
+            if not all(isinstance(word, str) and WORD.fullmatch(word) for word in words):
+                raise TypeError("it lists games whose names are no words")
+        except Exception as error:
+            self.take_off(name, in_a_line(error))
+            return []
+        return words
+
     def _of_family(self, games: Mapping[str, Game], family: str, word: str) -> Game:
         if reason := self._failed.get(f"{family}:{word}"):
             raise UnknownGameError(f"{family}:{word} can't be loaded: {reason}")
@@ -334,9 +354,11 @@ class Shelf(Mapping[str, Game]):
                 f"{family} has no game {word[:40]!r}; 'arena games' lists those that it has"
             ) from None
         except Exception as error:
-            raise UnknownGameError(f"{family}:{word} can't be loaded: {_words(error)}") from None
+            raise UnknownGameError(f"{family}:{word} can't be loaded: {in_a_line(error)}") from None
         if game.name != f"{family}:{word}":
             raise UnknownGameError(f"{family}:{word} can't be loaded: it is called {game.name!r}")
+        if wrong := fault_of_game(game):
+            raise UnknownGameError(f"{family}:{word} can't be loaded: {wrong}")
         return game
 
 
@@ -349,22 +371,20 @@ def _import(declared: Declared) -> tuple[Game | Mapping[str, Game] | None, str, 
     """
     where = f"{declared.module}:{declared.attribute}"
     try:
-        found: object = importlib.import_module(declared.module)
-        for attribute in declared.attribute.split("."):
-            found = getattr(found, attribute)
+        found = _found(declared) if declared.package == OWN else _aside(declared)
     except ImportError as error:
         if declared.extras:
             extras = ",".join(declared.extras)
             return None, f"it needs pip install '{declared.package}[{extras}]' ({error})", True
-        return None, _words(error), False
+        return None, in_a_line(error), False
     except (Exception, SystemExit) as error:  # whatever a stranger's module does
-        return None, _words(error), False
+        return None, in_a_line(error), False
     if isinstance(found, Game):
         if found.name != declared.name:
             reason = f"{where} is called {found.name!r}, and declared as {declared.name!r}"
         elif found.version and not VERSION.fullmatch(found.version):
             reason = f"{where} has a version {found.version[:60]!r}, which is none"
-        else:
+        elif not (reason := fault_of_game(found)):
             return found, "", False
     elif isinstance(found, Mapping):
         return found, "", False
@@ -373,9 +393,53 @@ def _import(declared: Declared) -> tuple[Game | Mapping[str, Game] | None, str, 
     return None, reason, False
 
 
-def _words(error: BaseException) -> str:
-    """An error in a line."""
-    return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+def _found(declared: Declared) -> object:
+    """What an entry point names, imported if it is not yet."""
+    found: object = importlib.import_module(declared.module)
+    for attribute in declared.attribute.split("."):
+        found = getattr(found, attribute)
+    return found
+
+
+def _aside(declared: Declared) -> object:
+    """The same of a stranger's module, which may do anything while it is imported.
+
+    A thread of its own does it, which can be left if it does not end; and as threads inherit it
+    from whoever starts them, those that the module leaves behind keep no process from ending.
+    What it prints is a message: standard output is the caller's, who may be writing JSON there, or
+    moves to a referee.
+
+    Raises:
+        TimeoutError: it takes longer than `IMPORT_SECONDS`.
+        Exception, SystemExit: what the module raises.
+    """
+    import contextlib
+    import threading
+
+    came: list[object] = []
+    raised: list[BaseException] = []
+
+    def bring() -> None:
+        try:
+            came.append(_found(declared))
+        except BaseException as error:
+            raised.append(error)
+
+    thread = threading.Thread(target=bring, name=f"import of {declared.name}", daemon=True)
+    with contextlib.redirect_stdout(sys.stderr):
+        try:
+            thread.start()
+        except RuntimeError:  # a box of few threads, in which a bot hurts itself alone
+            bring()
+        else:
+            thread.join(IMPORT_SECONDS)
+    for error in raised:
+        if isinstance(error, (Exception, SystemExit)):
+            raise error
+        raise RuntimeError(f"it raises {type(error).__name__}")
+    if not came:
+        raise TimeoutError(f"its import takes longer than {IMPORT_SECONDS:g} s")
+    return came[0]
 
 
 def installed() -> list[Declared]:

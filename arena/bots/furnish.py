@@ -30,6 +30,7 @@ from arena.models import (
     User,
 )
 from engine.clock import TimeControl
+from engine.declaring import in_a_line
 from engine.game import Game, Variant
 from engine.seeds import derive
 
@@ -62,16 +63,25 @@ def furnish(
         games: those that ladders are opened for.
 
     Returns:
-        A line for each sample that a ladder does not take, with the reason; they are no reason
-        not to start.
+        A line for each sample that a ladder does not take, and for each game whose offers its rules
+        can't make, with the reason; they are no reason not to start.
     """
+    left_out: list[str] = []
     house = session.scalar(sa.select(User).where(User.name == HOUSE))
     if house is None:
         house = User(name=HOUSE, created=now)
         session.add(house)
     start = fair_start(session, weight=1.0)
     for game in games:
-        for variant in game.offered:
+        try:
+            offered = game.offered
+        except Exception as error:  # a stranger's rules
+            left_out.append(
+                f"no ladders are opened for the game {game.name}, which can't make what it offers: "
+                f"{in_a_line(error)}"
+            )
+            continue
+        for variant in offered:
             if _first_time(session, f"ladder {variant}"):
                 opened = open_ladder(game, variant, now)
                 # An organiser may have made one of that name before this game was furnished.
@@ -82,7 +92,6 @@ def furnish(
     house_ladders = list(
         session.scalars(sa.select(Ladder).where(Ladder.state != CompetitionState.CLOSED))
     )
-    left_out = []
     for sample in samples:
         for ladder in house_ladders:
             if ladder.game in sample.games and _is_due(session, sample, ladder):

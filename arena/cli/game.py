@@ -16,7 +16,7 @@ from arena.cli import InputError
 from arena.cli.arguments import read_variant
 from arena.cli.game_checks import CheckOutcome, run_checks
 from engine.conformance import random_path
-from engine.game import Variant
+from engine.game import Game, Variant
 from engine.games import GAMES
 from engine.protocol import visible
 from engine.shelf import NAME
@@ -70,7 +70,7 @@ def new(name: str) -> None:
         f"{name}/ has a package with a game that plays.\n"
         f"  {name}/{module}/__init__.py   its rules; write your own there\n"
         f"  {name}/{module}/rules.md      its page for people\n"
-        f"  {name}/tests/                 its tests\n"
+        f"  {name}/{'tests/':{len(module) + 12}}   its tests\n"
         f"Next: pip install -e {name}; arena game check {name}; "
         f"arena play {name} mcts random --games 10"
     )
@@ -97,7 +97,7 @@ def check(name: str, seconds: float, in_json: bool) -> None:
     """
     word, *options = name.split()
     found = GAMES[word]
-    variants = (read_variant(name),) if options else found.offered
+    variants = (read_variant(name),) if options else _offered(found)
     outcomes: list[CheckOutcome] = []
     for outcome in run_checks(found, variants, seconds):
         outcomes.append(outcome)
@@ -116,6 +116,14 @@ def check(name: str, seconds: float, in_json: bool) -> None:
         held = f"{len(outcomes) - len(broken)} of {len(outcomes)} checks hold"
         click.echo(f"{word} by the rules of {GAMES.rules(word)}: {held}")
     sys.exit(1 if broken else 0)
+
+
+def _offered(game: Game) -> tuple[Variant, ...]:
+    """What a game offers; nothing if it can't make that, which the first of its checks tells."""
+    try:
+        return game.offered
+    except Exception:
+        return ()
 
 
 def _print(outcome: CheckOutcome) -> None:

@@ -38,7 +38,7 @@ from arena.models import (
 )
 from arena.operation.queues import Queues
 from arena.schedule import occurrences, workers
-from arena.schedule.idle import why_nobody_can, why_nobody_keeps
+from arena.schedule.idle import why_nobody_can, why_nobody_keeps, why_not_made
 from arena.schedule.needs import Needs
 from arena.schedule.occurrences import Occurrences
 from engine.game import Termination
@@ -419,6 +419,11 @@ def _games(session: Session, settings: Settings, now: datetime) -> Iterator[Alar
             yield Alarm("game", subject, words.rstrip("."))
         elif words := why_nobody_keeps(session, needs, settings, now):
             yield Alarm("runtime", subject, words.rstrip("."))
+    for competition in session.scalars(
+        sa.select(Competition).where(Competition.state == CompetitionState.OPEN)
+    ):
+        if words := why_not_made(competition):
+            yield Alarm("game", competition.name, words.rstrip("."))
 
 
 def _lost_runtimes(session: Session, settings: Settings) -> Iterator[Alarm]:

@@ -15,7 +15,7 @@ from arena.schedule import workers
 from arena.schedule.needs import Needs, needs_of
 from engine import jobs
 from engine.games import GAMES
-from engine.shelf import UnknownGameError
+from engine.shelf import Missing, UnknownGameError
 
 TAKEN_OFF_MARK = "games that the recorder lacks"
 ELSEWHERE = "The workers play elsewhere; its turn will come."
@@ -36,9 +36,19 @@ def why_idle(
     return (
         nobody
         or why_nobody_can(session, needs, settings, now)
+        or why_not_made(competition)
         or why_nobody_keeps(session, needs, settings, now)
         or ELSEWHERE
     )
+
+
+def why_not_made(competition: Competition) -> str | None:
+    """Why the variant of a competition can't be made, although its game is here; None if it can."""
+    variant = competition.variant
+    if not isinstance(variant, Missing) or competition.game not in GAMES:
+        return None
+    rules = GAMES.rules(competition.game)
+    return f"Matches of {variant} wait for other rules than those of {rules}: {variant.reason}."
 
 
 def why_nobody_can(session: Session, needs: Needs, settings: Settings, now: datetime) -> str | None:

@@ -31,6 +31,7 @@ from arena.models import (
 from engine.games import GAMES
 from engine.openings import Opening, opening
 from engine.seeds import derive
+from engine.shelf import Missing
 
 HasRoom = Callable[[Competition, frozenset[str]], bool]
 NO_PLATFORMS = frozenset[str]()
@@ -71,7 +72,9 @@ def new_matches(
     competitions = [
         one
         for one in found
-        if has_room(one, NO_PLATFORMS) and (free_at_home is None or kind_of(one).takes_home)
+        if has_room(one, NO_PLATFORMS)
+        and (free_at_home is None or kind_of(one).takes_home)
+        and not isinstance(one.variant, Missing)
     ]
     due = due_matches(session)
     absent = {one for one, its in made_for.items() if its not in platforms}

@@ -7,8 +7,10 @@ sources beside the folder, is not on this site, and is named without a link.
 
 from __future__ import annotations
 
+import logging
 import posixpath
 import re
+import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -22,9 +24,11 @@ from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 from markupsafe import Markup, escape
 
+from engine.declaring import LONGEST_PAGE, LONGEST_TITLE
 from engine.games import GAMES
 
 docs = Blueprint("docs", __name__)
+log = logging.getLogger("arena.web")
 
 FOLDER = Path(__file__).parents[2] / "docs"
 FIRST = (
@@ -50,6 +54,7 @@ GAME_PAGES = "games/"
 HERE = re.compile(r"(?!\w+:)")
 """How an address within these files begins: without a scheme."""
 Tokens = Sequence[Token]
+LONGEST_SUMMARY = 400
 SENTENCE = re.compile(r".+?(?<!\b[A-Z])[.?!](?=\s|$)", re.DOTALL)
 """A capital alone is of a name, as in J. P. Grossman."""
 
@@ -86,15 +91,19 @@ def guides() -> dict[str, Guide]:
     order = sorted(found, key=lambda name: (known.get(name, len(known)), name))
     games = {GAME_PAGES + name: GAMES[name].rules for name in sorted(GAMES)}
     pages = {name: found[name] for name in order} | games
-    return {name: read(name, text) for name, page in pages.items() if (text := _written(page))}
+    return {name: guide for name, page in pages.items() if (guide := _guide(name, page))}
 
 
-def _written(page: Callable[[], str]) -> str:
-    """What a page says; nothing if a game's can't be read, which is no reason to show no other."""
+def _guide(name: str, page: Callable[[], str]) -> Guide | None:
+    """A page's guide; none if a game's can't be read, which is no reason to show no other."""
     try:
-        return page()
-    except (OSError, ValueError):
-        return ""
+        text = page()
+        if not text.strip() or len(text) > LONGEST_PAGE:
+            raise ValueError(f"it has {len(text):,} letters, and not 1 to {LONGEST_PAGE:,}")
+        return read(name, text)
+    except Exception as error:  # a stranger's function
+        log.warning("the page %s is not shown: %s: %s", name, type(error).__name__, error)
+        return None
 
 
 def read(name: str, text: str) -> Guide:
@@ -119,7 +128,9 @@ def read(name: str, text: str) -> Guide:
         elif token.type in ("th_open", "td_open") and "right" in str(token.attrs.pop("style", "")):
             # A style would be refused by the policy of the site's pages.
             token.attrSet("class", "number")
-    return Guide(name, title or name, summary, tuple(sections), tuple(tokens))
+    title = textwrap.shorten(title or name, LONGEST_TITLE)
+    summary = textwrap.shorten(summary, LONGEST_SUMMARY)
+    return Guide(name, title, summary, tuple(sections), tuple(tokens))
 
 
 def _words(inline: Token) -> str:

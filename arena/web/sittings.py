@@ -29,6 +29,7 @@ from engine.clicks import illustrate
 from engine.game import IllegalMoveError
 from engine.games import GAMES
 from engine.record import GameRecord, Ply, other_rules
+from engine.shelf import Missing
 
 pages = Blueprint("sittings", __name__)
 
@@ -77,7 +78,7 @@ def listing() -> str:
         own = sittings.latest(session, person, count=LATEST) if person else []
         ladders = [one for one in queries.ladders(session) if one.takes_bots]
         by_game: dict[str, list[Ladder]] = {}
-        for ladder in (one for one in ladders if one.game in GAMES):
+        for ladder in (one for one in ladders if not isinstance(one.variant, Missing)):
             by_game.setdefault(GAMES[ladder.game].title, []).append(ladder)
         return render_template(
             "sittings.html",
@@ -218,7 +219,7 @@ def _show(session: Session, number: int) -> Shown:
         record,
         sittings.own_seats(found),
         person is not None and person.plays(found),
-        None if stuck else boards.reached(record).state.to_move,
+        None if found.finished or stuck else boards.reached(record).state.to_move,
         stuck,
     )
 

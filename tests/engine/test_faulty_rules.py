@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 from collections.abc import Callable
 
@@ -10,7 +11,7 @@ import pytest
 from engine import faulty_rules
 from engine.clock import TimeControl
 from engine.faulty_rules import HangingRulesError, break_off_hangs, fault_of, take_off_if_raised
-from engine.game import State
+from engine.game import State, line_of
 from engine.games import GAMES
 from engine.openings import is_open
 from engine.player import Choice, Turn
@@ -103,6 +104,19 @@ def test_bots_may_think_as_long_as_they_like() -> None:
     play_game(GAMES["clobber"].variant(size="3x2"), [Slow(), Slow()], time=TimeControl(move_ms=1))
     assert len(found) > 6
     assert not any(found)
+
+
+@pytest.mark.parametrize("word", ["a b", "a\nlegal b", "a\0", "\u00e9", ""])
+def test_what_is_no_line_is_the_games_mistake(position: Callable[[str], State], word: str) -> None:
+    """No bot is sent, nor blamed for, what is no word in a line."""
+    state = position("pass")
+    wrong = dataclasses.replace(state)
+    with pytest.raises(ValueError, match="no word of printable ASCII") as raised:
+        line_of(wrong, " ".join(["a1a2", word, "b1b2"]), 3)
+    found = fault_of(raised.value)
+    assert found is not None
+    assert found.game == "faulty"
+    assert line_of(wrong, "a1a2 b1b2", 2) == line_of(wrong, "a1a2 b1b2") == "a1a2 b1b2"
 
 
 def test_what_raises_is_told_with_its_line(position: Callable[[str], State]) -> None:

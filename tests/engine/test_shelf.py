@@ -5,6 +5,7 @@ Packages are folders on the module search path, as pip leaves them.
 
 from __future__ import annotations
 
+import importlib
 import importlib.metadata
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +19,14 @@ from engine.svg import render
 from tests.packages import Installer
 
 Package = Callable[..., Shelf]
+
+
+def said(words: str) -> str:
+    """A package whose game says something else of itself."""
+    return (
+        "import dataclasses\nfrom engine.options import choice\n"
+        f"ONE = dataclasses.replace(game('one'), {words})"
+    )
 
 
 @pytest.fixture
@@ -81,6 +90,24 @@ def test_a_package_puts_games_on_the_shelf(package: Package) -> None:
         ("clobber = games_x:ONE", "ONE = game('clobber')", f"the name clobber is taken by {OWN}"),
         ("One = games_x:ONE", "ONE = game('One')", "a game's name is up to 40 small letters"),
         ("a:b = games_x:ONE", "ONE = game('a:b')", "a game's name is up to 40 small letters"),
+        ("one = games_x:ONE", "raise KeyboardInterrupt", "RuntimeError: it raises KeyboardInterr"),
+        ("one = games_x:ONE", r"raise OSError('a\0b\x1b[2J\u202e')", "OSError: a?b?[2J?"),
+        ("one = games_x:ONE", "ONE = {'a b': game('one:a b')}", "games whose names are no words"),
+        ("one = games_x:ONE", said("title=None"), "its title is NoneType, and no text"),
+        ("one = games_x:ONE", said(r"title='a\0b'"), "its title has letters that can't be seen"),
+        ("one = games_x:ONE", said(r"title='two\nlines'"), "its title has letters that can't be"),
+        ("one = games_x:ONE", said("title='x' * 81"), "its title has 81 letters, and not 1 to 80"),
+        ("one = games_x:ONE", said("offers=None"), "its offers are no sequence of mappings"),
+        ("one = games_x:ONE", said("options=3"), "its options are int, and no mapping"),
+        ("one = games_x:ONE", said("options={'a b': board_size('4x3', 2, 9)}"), "can't be called"),
+        ("one = games_x:ONE", said("options={'move': board_size('4x3', 2, 9)}"), "none of clock, "),
+        (
+            "one = games_x:ONE",
+            said("options={'size': '4x3'}"),
+            "its option size is str, and no Opt",
+        ),
+        ("one = games_x:ONE", said("options={'size': choice('4 3')}"), "does not take its own def"),
+        ("one = games_x:ONE", said("rules='# One'"), "its build, rules and check are not all fun"),
     ],
 )
 def test_what_can_not_be_loaded_is_told_and_stops_nothing(
@@ -104,6 +131,30 @@ def test_what_can_not_be_loaded_is_told_and_stops_nothing(
         assert words in str(caught.value)
 
 
+def test_an_import_that_does_not_end_is_left(
+    package: Package, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And is not tried again."""
+    monkeypatch.setattr(shelf, "IMPORT_SECONDS", 0.1)
+    hangs = package("games-x", "import time\ntime.sleep(1)", "one = games_x:ONE")
+    for _ in range(2):
+        with pytest.raises(UnknownGameError, match=r"its import takes longer than 0\.1 s"):
+            hangs["one"]
+
+
+def test_an_import_leaves_output_and_the_end_to_the_program(
+    package: Package, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What it prints is none of the caller's JSON; no thread of it keeps a process from ending."""
+    code = (
+        "import threading\nprint('hello')\nONE = game('one')\n"
+        "THREAD = threading.Thread(target=threading.Event().wait, args=(1,))\nTHREAD.start()"
+    )
+    assert package("games-x", code, "one = games_x:ONE")["one"].name == "one"
+    assert capsys.readouterr() == ("", "hello\n")
+    assert importlib.import_module("games_x").THREAD.daemon
+
+
 def test_a_game_that_is_not_here_can_be_named(package: Package) -> None:
     """By who only looks; it is played by nobody."""
     variant = GAMES.find("chess", {"size": "9x9"}, seats=3)
@@ -114,6 +165,8 @@ def test_a_game_that_is_not_here_can_be_named(package: Package) -> None:
     assert "there is no game &#x27;chess&#x27;" in render(variant.initial().scene())
     with pytest.raises(UnknownGameError, match="there is no game 'chess'"):
         variant.read("8/8")
+    lost = GAMES.find("clobber", {"size": "1x1"})
+    assert "clobber has no size=1x1" in render(lost.initial().scene())
     assert GAMES.find("clobber", {"size": "4x4"}) == GAMES["clobber"].variant(size="4x4")
 
 

@@ -14,6 +14,7 @@ from arena.ground.config import SettingError
 from arena.ground.db import Database
 from arena.models import Bot, BotVersion, Check, Entrant, EntrantState, Ladder, User
 from engine.games import GAMES
+from tests.packages import Installer
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 CLOBBER = [GAMES["clobber"]]
@@ -38,6 +39,18 @@ def test_ladders_are_opened_for_the_chosen_games(database: Database) -> None:
         furnish(session, [], NOW, games=both)
         ladders = session.scalars(sa.select(Ladder)).all()
         assert len(ladders) == len(offered) - 1 + len(GAMES["oxoxo"].offered)
+
+
+def test_a_game_that_can_not_make_its_offers_stops_no_other(
+    database: Database, packages: Installer
+) -> None:
+    """It is told, and the arena starts."""
+    code = "class Broken(Clobber):\n    def __init__(self, options):\n        1 / 0\n"
+    packages.install("games-x", f"{code}ONE = game('one', Broken)", "one = games_x:ONE")
+    with database.begin() as session:
+        (said,) = furnish(session, [], NOW, games=[GAMES["one"], *CLOBBER])
+        assert "the game one, which can't make what it offers: ZeroDivisionError" in said
+        assert session.scalar(sa.select(sa.func.count(Ladder.id))) == len(CLOBBER[0].offered)
 
 
 def test_samples_are_entered_where_they_belong(database: Database) -> None:

@@ -176,3 +176,42 @@ def test_a_game_whose_rules_raise_stops_no_other(
         assert str(why_idle(session, ladder, SETTINGS, NOW)).startswith(words)
         alarms = health.look(session, SETTINGS, NOW).alarms
         assert any(one.words.startswith(words) for one in alarms)
+
+
+NARROWER = """
+import dataclasses
+ONE = dataclasses.replace(game('one'), options={'size': board_size('5x5', 5, 9)})
+"""
+UNBUILT = """
+class Unbuilt(Clobber):
+    def __init__(self, options):
+        1 // 0
+ONE = game('one', Unbuilt)
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "words"), [(NARROWER, "one has no size=4x3"), (UNBUILT, "ZeroDivisionError")]
+)
+def test_a_version_that_lacks_a_ladders_variant_stops_no_other(
+    sqlite_database: Database, packages: Installer, code: str, words: str
+) -> None:
+    """No more of its matches are made, and it is said why."""
+    packages.install(*GAME)
+    furnish(sqlite_database)
+    with sqlite_database.begin() as session:
+        give_sign(session, "able", NOW, slots=2, games=(OTHER, OWN))
+    packages.install("other-games", code, GAME[2], version="1.6")
+    with sqlite_database.begin() as session:
+        give_sign(session, "able", NOW, slots=2, games=("other-games 1.6", OWN))
+    assert {game for batch in games_issued(sqlite_database) for game in batch} == {"clobber"}
+    with sqlite_database.read() as session:
+        ladder = session.scalars(sa.select(Ladder).where(Ladder.game == "one")).one()
+        assert str(ladder.variant) == "one size=4x3"
+        said = str(why_idle(session, ladder, SETTINGS, NOW))
+        assert said.startswith(
+            "Matches of one size=4x3 wait for other rules than those of other-games 1.6: "
+        )
+        assert words in said
+        alarms = health.look(session, SETTINGS, NOW).alarms
+        assert any(words in one.words for one in alarms)

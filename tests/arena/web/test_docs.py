@@ -10,6 +10,7 @@ from arena.web.docs import FOLDER, guides, read, render
 from engine.games import GAMES
 from tests.arena.web.conftest import Site, on_sqlite
 from tests.arena.web.test_pages import read as look
+from tests.packages import Installer
 
 NAMES = sorted(
     [
@@ -26,6 +27,21 @@ def test_every_file_is_listed(site: Site) -> None:
     assert len(NAMES) > 10
     for name in NAMES:
         assert f'href="/docs/{name}"' in text
+
+
+@pytest.mark.parametrize(
+    "page", ["1 / 0", "None", "''", r"' \n'", "'# ' + 'x' * 200_000"], ids=range(5)
+)
+def test_a_game_whose_page_is_none_spoils_no_other(packages: Installer, page: str) -> None:
+    """Whatever its function does."""
+    code = f"import dataclasses\nONE = dataclasses.replace(game('one'), rules=lambda: {page})"
+    packages.install("games-x", code, "one = games_x:ONE")
+    guides.cache_clear()
+    try:
+        assert GAMES["one"].name == "one"
+        assert sorted(guides()) == NAMES
+    finally:
+        guides.cache_clear()
 
 
 @on_sqlite

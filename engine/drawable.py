@@ -1,0 +1,66 @@
+"""Whether a scene can be drawn: it may be a stranger's, and is drawn on pages where others look.
+
+What is drawn of it stands in attributes and text of XML, which holds no letter that can't be seen,
+and in pages that have to stay pages.
+"""
+
+from __future__ import annotations
+
+import re
+from math import isfinite
+
+from engine.options import fault_of_line
+from engine.scene import Body, Paint, Piece, Scene, Shade, Square
+
+NAME = re.compile(r"[\w.:-]{1,20}", re.ASCII)
+"""What a square may be called."""
+SHADES, BODIES, PAINTS = frozenset(Shade), frozenset(Body), frozenset(Paint)
+MOST_SQUARES, MOST_PIECES, MOST_LINES = 2000, 4000, 200
+LONGEST_LINE = 500
+"""Letters of a title, a caption, or what a piece is called."""
+
+
+def undrawable(scene: Scene) -> str:
+    """Why a scene can't be drawn; empty if it can."""
+    names = {square.name for square in scene.squares}
+    if not names and not scene.text:
+        return "its scene has no squares and no text"
+    if (
+        max(len(scene.squares), len(scene.lines), len(scene.rims)) > MOST_SQUARES
+        or len(scene.pieces) > MOST_PIECES
+        or len(scene.captions) + len(scene.text) > MOST_LINES
+    ):
+        return "its scene has more squares, pieces or lines than can be drawn"
+    if wrong := fault_of_line(scene.title, LONGEST_LINE):
+        return f"the title of its scene {wrong}"
+    for text in (*scene.captions, *scene.text):
+        # An empty line is a distance.
+        if text.strip() and (wrong := fault_of_line(text, LONGEST_LINE)):
+            return f"a line of its scene {wrong}"
+    faults = (*map(_fault_of_square, scene.squares), *map(_fault_of_piece, scene.pieces))
+    if wrong := next(filter(None, faults), ""):
+        return wrong
+    astray = [piece.words for piece in scene.pieces if not names.issuperset(piece.squares)]
+    if astray:
+        return f"a {astray[0]} lies nowhere"
+    if not PAINTS.issuperset(rim.paint for rim in scene.rims):
+        return "a rim has no colour"
+    ends = {end for line in scene.lines for end in (line.start, line.end)}
+    return "" if ends <= names else "a line leads nowhere"
+
+
+def _fault_of_square(square: Square) -> str:
+    if not NAME.fullmatch(square.name):
+        return "a name of a square is no word of up to 20 letters and digits"
+    if square.shade not in SHADES or not isfinite(square.x) or not isfinite(square.y):
+        return f"the square {square.name} has no shade, or no place"
+    return ""
+
+
+def _fault_of_piece(piece: Piece) -> str:
+    if piece.body not in BODIES or piece.paint not in PAINTS:
+        return "a piece has no body, or no colour"
+    if wrong := fault_of_line(piece.words, LONGEST_LINE):
+        return f"what a piece is called {wrong}"
+    wrong = fault_of_line(piece.sign, LONGEST_LINE) if piece.sign else ""
+    return f"the sign of a piece {wrong}" if wrong else ""
