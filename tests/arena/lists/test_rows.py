@@ -121,7 +121,7 @@ def test_the_migration_writes_the_same_of_games_that_are_there(recorded: Databas
         for table in (*TABLES, Selection):
             session.execute(sa.schema.DropTable(sa.inspect(table).local_table))
         # As it was before, with whatever was the newest then.
-        before_it = importlib.import_module("migrations.versions.0021_lists_of_games").down_revision
+        before_it = importlib.import_module("migrations.versions.0022_lists_of_games").down_revision
         session.execute(sa.text(f"UPDATE alembic_version SET version_num = '{before_it}'"))
     recorded.upgrade()
     with recorded.read() as session:

@@ -300,7 +300,7 @@ def test_what_is_too_large_is_refused_before_it_is_read(arena: SimpleNamespace) 
     for sent in (kind, many):
         answer = send(arena, "POST", "/submissions", **sent)
         assert (answer.status_code, answer.mimetype) == (413, "application/problem+json")
-        assert "a bot may have 1000 files, of 16 MiB together." in answer.json["detail"]
+        assert "a bot may have 1000 files, of 16 MiB together;" in answer.json["detail"]
     assert send(arena, "POST", "/submissions", "anonymous", **kind).status_code == 401
 
 
