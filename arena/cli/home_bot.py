@@ -83,6 +83,7 @@ class Running:
         self._texts: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self._is_closed = False
         """Whether the arena wants to hear no more of it."""
+        self._is_told_to_quit = False
         self._seat = ""
         self.thread = threading.Thread(target=self._run, name=f"program {number}", daemon=True)
         self.thread.start()
@@ -118,7 +119,8 @@ class Running:
 
     def _end_by_itself(self, how: str) -> None:
         self._bot.say({"is": "ended", "program": self._number, "how": how})
-        self._bot.tell("ended", f"program {self._number} ended by itself: {how}")
+        if not self._is_told_to_quit:
+            self._bot.tell("ended", f"program {self._number} ended by itself: {how}")
 
     def _read(self, output: int, errors: int) -> None:
         waiting, shown = b"", 0
@@ -154,7 +156,7 @@ class Running:
         return shown
 
     def _look_at(self, line: str) -> None:
-        """Tells of a line from the arena that begins or ends a game."""
+        """Tells of a line from the arena that begins or ends a game, and minds the last one."""
         verb, _, rest = line.partition(" ")
         words = dict(word.split("=", 1) for word in rest.split() if "=" in word)
         if verb == "newgame":
@@ -162,6 +164,8 @@ class Running:
             self._bot.tell("begun", f"program {self._number} begins: {rest}")
         elif verb == "end":
             self._bot.tell("ended", f"program {self._number} {_outcome(words, self._seat)}")
+        elif verb == "quit":
+            self._is_told_to_quit = True
 
 
 def _outcome(end: Mapping[str, str], seat: str) -> str:

@@ -58,6 +58,10 @@ def _account() -> str:
     return str(account.id) if account else address()
 
 
+def _bot_at_home() -> str:
+    return f"{_account()} {request.args.get('version', type=int)}"
+
+
 def _failed(response: Response) -> bool:
     return response.status_code >= 400
 
@@ -99,7 +103,9 @@ LIMITS = {
     "api.play_move": [RateLimit("120 per minute", _account, "moves")],
     "api.submit_bot": [RateLimit("60 per hour", _account, "uploads")],
     "api.send_part": [RateLimit("1500 per hour", _account, "parts of files")],
-    "api.poll_link": [RateLimit("1200 per minute", _account, "polls")],
+    # More than a client asks, which waits for each answer. Each bot has its own, and whoever asks
+    # too often waits for no longer than a game bears.
+    "api.poll_link": [RateLimit("200 per second", _bot_at_home, "polls of this bot")],
 }
 CHANGES = [RateLimit("600 per hour", _account, "changes")]
 """The limit of each other operation of the API that changes something."""

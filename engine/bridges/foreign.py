@@ -139,6 +139,8 @@ class Foreign:
             end_all(lambda: descendants(os.getpid()))
             self._process.kill()  # in a box none is seen, and the rest ends with us
             self._process.wait()
+            self._input.close()
+            self._output.close()
 
     def _ended(self, when: str) -> BridgeError:
         try:

@@ -12,9 +12,22 @@ from sqlalchemy.orm import Session
 
 from arena.competitions.tournament_matches import digest
 from arena.ground.db import Database
-from arena.models import Competition, GameSeat, JobStatus, Ladder, Match, PlayedGame, Tournament
+from arena.models import (
+    Bot,
+    BotVersion,
+    Competition,
+    Entrant,
+    GameSeat,
+    JobStatus,
+    Ladder,
+    Match,
+    PlayedGame,
+    Tournament,
+)
 from arena.schedule.jobs import spec_of
+from engine.game import Termination
 from tests.drills.fields import MATCHES, TOURNAMENT
+from tests.drills.homes import FRAIL, GAMES, Homes
 from tests.drills.sites import Site
 
 
@@ -27,10 +40,10 @@ class Check:
     found: str
 
 
-def results(database: Database) -> Sequence[Check]:
-    """Every match is fixed exactly once, with all its games."""
+def results(database: Database, homes: Homes) -> Sequence[Check]:
+    """Every match is fixed exactly once, with all its games, and nobody is blamed for the blows."""
     with database.read() as session:
-        return _results(session)
+        return [*_results(session), *_at_home(session, homes.kills)]
 
 
 def _results(session: Session) -> Sequence[Check]:
@@ -40,16 +53,45 @@ def _results(session: Session) -> Sequence[Check]:
     fixed = [match for match in matches if match.status is JobStatus.FIXED]
     mine = [match for match in fixed if match.competition_id == cup.id]
     others = {str(match.status) for match in matches} - {"fixed"}
-    faults = session.scalar(
-        sa.select(sa.func.count()).select_from(GameSeat).where(GameSeat.fault.is_not(None))
-    )
     missed = torn(session)
     return [
         Check(len(mine) == MATCHES, "every fixture is played", f"{len(mine)} of {MATCHES} fixed"),
         Check(not others, "nothing is left open", ", ".join(sorted(others)) or "all fixed"),
         fixed_once(session),
-        Check(not faults, "no bot lost by a fault", f"{faults} did"),
         Check(not missed, "every match has all its games", f"torn: {missed}" if missed else "all"),
+    ]
+
+
+def _at_home(session: Session, kills: int) -> Sequence[Check]:
+    """Bots at home played, and what was lost is what was played as a client was killed.
+
+    Args:
+        kills: how often that was.
+    """
+    played = session.scalar(
+        sa.select(sa.func.count()).where(Match.status == JobStatus.FIXED, Match.at_home)
+    )
+    faults = session.execute(
+        sa.select(Bot.name, GameSeat.fault)
+        .join(Entrant, Entrant.id == GameSeat.entrant_id)
+        .join(BotVersion, BotVersion.id == Entrant.version_id)
+        .join(Bot, Bot.id == BotVersion.bot_id)
+        .where(GameSeat.fault.is_not(None))
+    ).all()
+    ours = [(name, fault) for name, fault in faults if (name, fault) != (FRAIL, Termination.CRASH)]
+    lost = len(faults) - len(ours)
+    return [
+        Check(bool(played), "bots at home played", f"{played} matches"),
+        Check(
+            not ours,
+            "no bot lost by a fault",
+            ", ".join(f"{name} by {fault}" for name, fault in ours) or "none",
+        ),
+        Check(
+            lost <= GAMES * kills,
+            "a killed client lost the games that it played, and no others",
+            f"{lost} games by {kills} kills of a client that plays {GAMES} at once",
+        ),
     ]
 
 

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from tests import postgres
 from tests.drills.drill import Clock, drill_seconds, end_in_order, run
-from tests.drills.sites import WORKERS, Addresses
+from tests.drills.sites import HOME_WORKER, WORKERS, Addresses
 from tests.drills.villain import Blow, Villain
 
 HOSTS = ("data", "web", *WORKERS)
@@ -156,7 +156,7 @@ def main() -> int:
             addresses = Addresses(made.address("data"), made.address("web"), namespaces_of(made))
             for host in HOSTS:
                 say(f"host {host} has the address {made.address(host)}")
-            return run(say, seed, lambda _site, _fillable: Villain(Cutter(made).kinds), addresses)
+            return run(say, seed, lambda *_: Villain(Cutter(made).kinds), addresses)
     except NetworkError as error:
         print(error, file=sys.stderr)
         return 2
@@ -165,7 +165,7 @@ def main() -> int:
 def namespaces_of(made: Network) -> dict[str, Path]:
     """Where each service of a site runs."""
     hosts = {"database": "data", "broker": "data"}
-    hosts |= dict.fromkeys(("web", "recorder"), "web")
+    hosts |= dict.fromkeys(("web", "recorder", HOME_WORKER), "web")
     hosts |= {f"worker {name}": name for name in WORKERS}
     return {service: Path("/run/netns", made.namespace(host)) for service, host in hosts.items()}
 

@@ -1,9 +1,10 @@
 """`make drill`: a tournament and a ladder on PostgreSQL and Valkey, and a villain among them.
 
-Three workers, the recorder and the pages are processes of their own, which a service
-manager would keep alive; here the drill does. First the tournament is played on a calm arena of
-another kind (SQLite, the embedded broker, one supervisor). Then it is played again while a seeded
-villain does its worst for DRILL_SECONDS, and what came out is held against the calm run.
+Three workers, the home worker, the recorder and the pages are processes of their own, which a
+service manager would keep alive; here the drill does. On the ladder there are bots at home, too.
+First the tournament is played on a calm arena of another kind (SQLite, the embedded broker, one
+supervisor). Then it is played again while a seeded villain does its worst for DRILL_SECONDS, and
+what came out is held against the calm run.
 
 Run it as ``python -m tests.drills.drill``. It ends with 1 if anything was lost, and with 2 if it
 can't be run here.
@@ -28,10 +29,12 @@ from arena.ground.db import Database
 from arena.models import JobStatus, Match, Worker
 from tests import postgres
 from tests.arena.running import COMMAND, environment, free_port, short_folder
+from tests.arena.test_end_to_end import LADDER
 from tests.drills import checks
 from tests.drills.checks import Check
 from tests.drills.fields import MATCHES, TOURNAMENT, furnish
-from tests.drills.sites import Addresses, Site
+from tests.drills.homes import Homes
+from tests.drills.sites import WORKER_SERVICES, Addresses, Site
 from tests.drills.villain import Killer, Villain, plan
 
 LEASE_SECONDS = 5.0
@@ -153,7 +156,7 @@ def peace(site: Site, operator: Operator, say: Clock) -> None:
             told = fixed
             say(f"peace: {fixed} of {MATCHES} fixed")
         time.sleep(1)
-    site.arena("ladder", "change", "clobber-4x4", "state=paused")
+    site.arena("ladder", "change", LADDER, "state=paused")
     database = Database(site.database_url)
     while say.seconds < deadline:
         with database.read() as session:
@@ -189,21 +192,22 @@ def main() -> int:
     seed, say = int(os.environ.get("DRILL_SEED", "1")), Clock()
     say(f"the drill of seed {seed}: {drill_seconds():.0f} s of blows")
 
-    def villain(site: Site, fillable: bool) -> Villain:
+    def villain(site: Site, homes: Homes, fillable: bool) -> Villain:
         if not fillable:
             say("no disk is filled: to mount a small one needs root")
-        return Villain(Killer(site, fillable=fillable).kinds)
+        return Villain(Killer(site, homes, fillable=fillable).kinds)
 
     return run(say, seed, villain, Addresses())
 
 
 def run(
-    say: Clock, seed: int, villain_of: Callable[[Site, bool], Villain], addresses: Addresses
+    say: Clock, seed: int, villain_of: Callable[[Site, Homes, bool], Villain], addresses: Addresses
 ) -> int:
     """Plays calmly, plays with a villain, and compares; the exit code.
 
     Args:
-        villain_of: the villain of a site, also told whether the site's disk may be filled.
+        villain_of: the villain of a site and of its bots at home, also told whether the site's
+            disk may be filled.
     """
     calm = calm_digest()
     say(f"calm: {MATCHES} matches, digest {calm[:16]}")
@@ -216,18 +220,24 @@ def run(
             site.prepare()
             site.data.mkdir(mode=0o700)
             database = Database(site.database_url)
-            furnish(
-                database, site.data, site.mark,
-                rest_seconds=drill_seconds() * REST_SHARE, ladder_plays=True,
-            )  # fmt: skip
+            rest_seconds = drill_seconds() * REST_SHARE
+            furnish(database, site.data, site.mark, rest_seconds=rest_seconds, ladder_plays=True)
+            homes = Homes(site, database, rest_seconds=rest_seconds)
+            # The tournament is to last through the blows.
+            site.start(*(site.services.keys() - set(WORKER_SERVICES)))
+            homes.await_both()
             site.start()
-            say(f"the arena plays at {site.url}")
-            villain, operator = villain_of(site, fillable), Operator(site, database)
+            say(f"the arena plays at {site.url}, on its ladder with two bots at home")
+            villain, operator = villain_of(site, homes, fillable), Operator(site, database)
             storm(villain, operator, seed=seed, say=say)
             say("the villain rests")
             peace(site, operator, say)
             tell(site, villain, operator, say)
-            found = [*checks.results(database), checks.as_calm(site, calm), checks.rebuilt(site)]
+            found = [
+                *checks.results(database, homes),
+                checks.as_calm(site, calm),
+                checks.rebuilt(site),
+            ]
             database.close()
         finally:
             site.stop()

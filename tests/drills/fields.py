@@ -12,13 +12,23 @@ from arena.audit import Actor
 from arena.bots.submissions import enter, submit
 from arena.competitions.tournaments import TournamentPlan, create
 from arena.ground.db import Database
-from arena.models import BotVersion, Check, CompetitionState, Entrant, Ladder, User, VersionStatus
+from arena.models import (
+    BotVersion,
+    Check,
+    CompetitionState,
+    Entrant,
+    HomeRule,
+    Ladder,
+    User,
+    VersionStatus,
+)
 from engine.clock import TimeControl
 from tests.arena.test_end_to_end import VARIANT, furnish_small
 from workers import bundles
 
 TOURNAMENT = "drill"
 BOTS = 12
+OWNER = "villager"
 MATCHES = BOTS * (BOTS - 1)
 
 # Each plays a different one of the legal moves, counted on from ply to ply. The rest before a
@@ -58,8 +68,9 @@ def furnish(
         # dead then; but no bot may lose by the clock what it would not lose on a calm day.
         ladder.move_ms = 60_000
         ladder.weight = 0.2
+        ladder.home = HomeRule.BESIDE
         ladder.state = CompetitionState.OPEN if ladder_plays else CompetitionState.PAUSED
-        owner = User(name="villager", created=now)
+        owner = User(name=OWNER, created=now)
         session.add(owner)
         versions = []
         for number in range(BOTS):

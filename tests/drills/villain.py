@@ -21,7 +21,8 @@ import psutil
 import redis
 
 from engine.jobs import MATCHES_QUEUE, RESULTS_QUEUE
-from tests.drills.sites import WORKER_SERVICES, Site
+from tests.drills.homes import Homes
+from tests.drills.sites import HOME_WORKER, WORKER_SERVICES, Site
 
 CATCH_SECONDS = 1.5
 """How long the recorder is held so that messages gather which can be caught."""
@@ -75,9 +76,9 @@ class Villain:
 
 
 class Killer:
-    """Blows to the processes, messages and disk of a site."""
+    """Blows to the processes, messages and disk of a site, and to the bots at home beside it."""
 
-    def __init__(self, site: Site, *, fillable: bool) -> None:
+    def __init__(self, site: Site, homes: Homes, *, fillable: bool) -> None:
         """
         Args:
             fillable: whether the site's disk is one of its own, which may be filled.
@@ -100,6 +101,11 @@ class Killer:
             "stop the pages": lambda blow: self._stop("web", blow),
             "double messages": self._double,
             "delay messages": self._delay,
+            "kill the home worker": lambda _: self._kill(HOME_WORKER),
+            "stop the home worker": lambda blow: self._stop(HOME_WORKER, blow),
+            "cut bots at home off": lambda blow: homes.cut(blow.seconds),
+            "break the links of bots at home": lambda _: homes.break_off(),
+            "kill a client": lambda _: homes.kill(),
         }
         if fillable:
             self.kinds["fill the disk"] = self._fill
@@ -123,7 +129,8 @@ class Killer:
         return f"SIGKILL to the playing process {child.pid}"
 
     def _kill_all(self, _: Blow) -> str:
-        killed = [name for name in self._site.services if self._kill(name)]
+        names = self._site.services.keys() - self._site.guests
+        killed = [name for name in names if self._kill(name)]
         return f"SIGKILL to {len(killed)} services at once" if killed else ""
 
     def _empty_broker(self, _: Blow) -> str:

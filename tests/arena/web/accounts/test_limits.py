@@ -6,15 +6,28 @@ from pathlib import Path
 
 import pytest
 from flask import Flask
+from limits import parse
 
 from arena.ground.db import Database
-from arena.web.limits import storage
+from arena.web.limits import LIMITS, storage
 from tests.arena.web.signing_in import (
     NEW,
     Browser,
     pages,
     person,
 )
+from workers.home.program import GRACE_NS
+
+
+def test_who_polls_too_often_loses_no_game(app: Flask) -> None:
+    """It waits for far less than a game bears, and another bot of the same person for nothing."""
+    (limit,) = LIMITS["api.poll_link"]
+    assert parse(limit.often).get_expiry() < GRACE_NS / 1e9 / 10
+    keys = set()
+    for version in ("1", "2", "nonsense"):
+        with app.test_request_context(f"/?version={version}"):
+            keys.add(limit.key())
+    assert len(keys) == 3
 
 
 def test_an_account_waits_after_failures(app: Flask) -> None:
