@@ -36,7 +36,8 @@ SPOILS = {
     "UPDATE match SET seq = seq + 1000 WHERE seq = (SELECT max(seq) FROM match)": (
         "every match is fixed exactly once"
     ),
-    "DELETE FROM game_seat WHERE game_id = 1; DELETE FROM game WHERE id = 1": (
+    "DELETE FROM game_seat WHERE game_id = 1; DELETE FROM listed_seat WHERE game_id = 1;"
+    " DELETE FROM game_day WHERE 1 IN (first_id, last_id); DELETE FROM game WHERE id = 1": (
         "every match has all its games"
     ),
     "UPDATE competition SET matches_made = matches_made + 1": (

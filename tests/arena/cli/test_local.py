@@ -140,9 +140,9 @@ def plain(folder: Path) -> Path:
     [
         (empty, [], "empty holds no files"),
         (missing, [], "missing.py can't be read: No such file"),
-        (too_large, [], "large.py has more than 16 MiB"),
+        (too_large, [], r"the bot has 167\d+ bytes, and clobber-6x7 takes at most 16777216"),
         (linked, [], "'secret' is a link: put the file itself there"),
-        (pipe, [], "null is no plain file"),
+        (pipe, [], "'null' is no plain file"),
         (plain, ["--ladder", "chess"], "there is no ladder 'chess'; there are: .*clobber-6x7"),
         (plain, ["--name", "a bot"], "'a bot' is no name for a bot: 1 to 40 letters"),
         (plain, ["--name", "a.json"], "'a.json' is no name for a bot: .*no .json at the end"),
