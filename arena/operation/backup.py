@@ -15,7 +15,6 @@ import hashlib
 import io
 import json
 import os
-import re
 import shutil
 import tarfile
 import tempfile
@@ -40,10 +39,8 @@ FORMAT = 2
 DIGESTS = "digests.json"
 """The last file: for each table the SHA-256 of its rows, in hexadecimal."""
 AT_A_TIME = 1000
-DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
 SPOOLED = 16 * 1024 * 1024
 """Bytes of a table that are held in memory; a larger one goes through a file."""
-
 CHUNK = 1 << 18
 
 Tell = Callable[[str], None]

@@ -419,11 +419,11 @@ def _games(session: Session, settings: Settings, now: datetime) -> Iterator[Alar
             yield Alarm("game", subject, words.rstrip("."))
         elif words := why_nobody_keeps(session, needs, settings, now):
             yield Alarm("runtime", subject, words.rstrip("."))
-    for competition in session.scalars(
-        sa.select(Competition).where(Competition.state == CompetitionState.OPEN)
-    ):
-        if words := why_not_made(competition):
-            yield Alarm("game", competition.name, words.rstrip("."))
+    played = sa.select(Competition.name, Competition.game, Competition.options)
+    played = played.where(Competition.state == CompetitionState.OPEN)
+    for name, game, options in session.execute(played):
+        if words := why_not_made(GAMES.find(game, options)):
+            yield Alarm("game", name, words.rstrip("."))
 
 
 def _lost_runtimes(session: Session, settings: Settings) -> Iterator[Alarm]:

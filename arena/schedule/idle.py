@@ -14,6 +14,7 @@ from arena.models import Competition, CompetitionState, Mark
 from arena.schedule import workers
 from arena.schedule.needs import Needs, needs_of
 from engine import jobs
+from engine.game import Variant
 from engine.games import GAMES
 from engine.shelf import Missing, UnknownGameError
 
@@ -36,18 +37,17 @@ def why_idle(
     return (
         nobody
         or why_nobody_can(session, needs, settings, now)
-        or why_not_made(competition)
+        or why_not_made(competition.variant)
         or why_nobody_keeps(session, needs, settings, now)
         or ELSEWHERE
     )
 
 
-def why_not_made(competition: Competition) -> str | None:
-    """Why the variant of a competition can't be made, although its game is here; None if it can."""
-    variant = competition.variant
-    if not isinstance(variant, Missing) or competition.game not in GAMES:
+def why_not_made(variant: Variant) -> str | None:
+    """Why a variant can't be made, although its game is here; None if it can."""
+    if not isinstance(variant, Missing) or variant.game not in GAMES:
         return None
-    rules = GAMES.rules(competition.game)
+    rules = GAMES.rules(variant.game)
     return f"Matches of {variant} wait for other rules than those of {rules}: {variant.reason}."
 
 

@@ -6,21 +6,19 @@ job names what it needs by naming the bundle.
 
 from __future__ import annotations
 
-import re
 from datetime import UTC, datetime
 from pathlib import Path
 
 from flask import Blueprint, abort, request, send_file
 from werkzeug.wrappers import Response
 
+from arena.bots.sending import DIGEST
 from arena.models import LargeFile
 from arena.signing import may_fetch
 from arena.web.identity import keep_to_itself, settings
 from arena.web.lookup import reading
 
 bundles = Blueprint("bundles", __name__)
-
-DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
 
 
 @bundles.get("/bundles/<digest>")
