@@ -126,9 +126,12 @@ def test_why_a_move_was_refused_is_read(site: Watched, puzzle: str) -> None:
     site.complaints[:] = [each for each in site.complaints if "400" not in each]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def oxoxo(served: Watched) -> str:
-    """The address of a game of the owner's whose moves end with a choice beside the board."""
+    """The address of a game of the owner's whose moves end with a choice beside the board.
+
+    As long-lived as the site that it changes: tests of other files may come between.
+    """
     now = datetime.now(UTC)
     with served.database.begin() as session:
         variant = GAMES["oxoxo"].variant()
