@@ -1,20 +1,25 @@
-"""What operators do to bots: versions on ladders, checks again, who shares them."""
+"""The commands of bots: the list of them, versions on ladders, checks again, who shares them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import click
 import sqlalchemy as sa
+from sqlalchemy.orm import joinedload
 
 from arena.bots import entries
 from arena.bots.bot_deeds import CancelCheck, EnterBot, RetireBot
 from arena.cli import InputError, deeds
 from arena.cli.client import Name, RemoteArena, Where, need_server, on_arena, on_server
+from arena.cli.data_folder import opened
+from arena.cli.listing import show
+from arena.cli.options import as_json, on_data
 from arena.cli.reading import told
 from arena.deeds import Deed
 from arena.ground import bot_names
-from arena.models import Check
+from arena.models import Bot, BotVersion, Check, Entrant, JobStatus, Ladder
 from arena.schedule.verdicts import RequeueChecks, checks_of
 
 
@@ -130,3 +135,52 @@ def _cancel(bot: str, numbers: Sequence[int], where: Where) -> None:
 
 
 deeds.add_commands(bot)
+
+
+@click.command()
+@on_data
+@as_json
+def bots(data: Path | None, in_json: bool) -> None:
+    """List the bots, their versions and what became of their checks.
+
+    Example: arena bots
+    """
+    with opened(data) as (database, _), database.read() as session:
+        versions = session.scalars(
+            sa.select(BotVersion)
+            .join(BotVersion.bot)
+            .order_by(Bot.name, BotVersion.number)
+            .options(joinedload(BotVersion.bot).joinedload(Bot.owner))
+        ).all()
+        checks: dict[int, Check] = {}
+        for check in session.scalars(sa.select(Check).order_by(Check.id)):
+            if check.version_id not in checks or not check.passed:
+                checks[check.version_id] = check
+        counts = sa.select(Entrant.version_id, sa.func.count()).group_by(Entrant.version_id)
+        counts = counts.join(Ladder, Ladder.id == Entrant.competition_id)
+        entered = {row[0]: row[1] for row in session.execute(counts)}
+        rows = [
+            {
+                "bot": version.bot.name,
+                "version": version.number,
+                "owner": version.bot.owner.name,
+                "language": version.language,
+                "status": str(version.status),
+                "ladders": entered.get(version.id, 0),
+                "check": _check_words(checks.get(version.id)),
+                "digest": version.digest,
+            }
+            for version in versions
+        ]
+    show(rows, ("bot", "version", "owner", "language", "status", "ladders", "check"), in_json)
+
+
+def _check_words(check: Check | None) -> str:
+    if check is None:
+        return ""
+    failed = [finding["words"] for finding in check.findings if not finding["kept"]]
+    if failed:
+        return "; ".join(failed)
+    if check.passed:
+        return f"passed, but entered nothing: {check.problem}" if check.problem else "passed"
+    return "cancelled" if check.status is JobStatus.VOID else str(check.status)

@@ -164,7 +164,7 @@ def test_submit_waits_for_a_server_that_is_away(
         def log_message(self, *_: object) -> None:
             pass
 
-    monkeypatch.setattr("arena.cli.remote.LOOK_SECONDS", 0.01)
+    monkeypatch.setattr("arena.cli.submit.LOOK_SECONDS", 0.01)
     with HTTPServer(("127.0.0.1", 0), Restarting) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()

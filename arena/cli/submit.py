@@ -1,17 +1,19 @@
-"""Commands on ladders and their bots: submit, bots, ladders, leaderboard, ratings."""
+"""The command submit: a bot is handed in, to this machine's arena or to a server."""
 
 from __future__ import annotations
 
-import json
+import io
 import sys
-from dataclasses import asdict
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import click
-import sqlalchemy as sa
-from sqlalchemy.orm import Session, joinedload
+from rich.console import Console
+from sqlalchemy.orm import Session
 
 from arena import audit
 from arena.bots.intake import TakenIn
@@ -19,37 +21,24 @@ from arena.bots.submissions import active_on, hand_in
 from arena.cli import InputError, refusing
 from arena.cli.arguments import HYPOTHESES, Seconds, read_hypotheses
 from arena.cli.boxed import pack
-from arena.cli.client import Name, Where, on_arena
+from arena.cli.checks import FAILED, UNDER_WAY, fate, finding_line, show_log
+from arena.cli.client import RemoteArena, ServerFault, Where, on_arena
 from arena.cli.data_folder import opened
-from arena.cli.listing import show
-from arena.cli.options import NamedPath, as_json, on_data
-from arena.cli.progress_bar import ProgressBar
-from arena.cli.reading import read_all, told
-from arena.cli.remote import submit_there, whole_board
+from arena.cli.options import NamedPath
+from arena.cli.sending import send_large_files
 from arena.cli.sources import git_folder
 from arena.competitions.founding import find_named
-from arena.competitions.kinds import names_of
 from arena.competitions.strength_plans import MAX_GAMES
-from arena.ground.config import Settings
-from arena.models import (
-    Bot,
-    BotVersion,
-    Check,
-    Competition,
-    Entrant,
-    JobStatus,
-    Ladder,
-    User,
-)
+from arena.models import BotVersion, Ladder, User
 from arena.people import accounts
-from arena.recorder.rebuild import rebuild, rebuild_beside
 from arena.strength.terms import StrengthTerms
-from arena.web import leaderboards
-from arena.web.api.ladder_shapes import BoardShape, ListedLadder
 from engine.plurals import counted
+from engine.protocol import visible
 from workers import bundles
 from workers.archives import BundleError
 from workers.bundles import Bundle
+
+LOOK_SECONDS = 1.0
 
 
 @click.command()
@@ -197,141 +186,82 @@ def _user(session: Session, name: str, now: datetime) -> User:
     return found
 
 
-@click.command()
-@on_data
-@as_json
-def bots(data: Path | None, in_json: bool) -> None:
-    """List the bots, their versions and what became of their checks.
+def submit_there(
+    server: RemoteArena, bundle: Bundle, fields: dict[str, str], *, wait: bool, seconds: float
+) -> int:
+    """Submits a bot, and watches its check if that is wanted; the exit code.
 
-    Example: arena bots
+    Raises:
+        InputError: the server refuses it.
+        ServerFault: it fails, or the check has not ended after so many seconds.
     """
-    with opened(data) as (database, _), database.read() as session:
-        versions = session.scalars(
-            sa.select(BotVersion)
-            .join(BotVersion.bot)
-            .order_by(Bot.name, BotVersion.number)
-            .options(joinedload(BotVersion.bot).joinedload(Bot.owner))
-        ).all()
-        checks: dict[int, Check] = {}
-        for check in session.scalars(sa.select(Check).order_by(Check.id)):
-            if check.version_id not in checks or not check.passed:
-                checks[check.version_id] = check
-        counts = sa.select(Entrant.version_id, sa.func.count()).group_by(Entrant.version_id)
-        counts = counts.join(Ladder, Ladder.id == Entrant.competition_id)
-        entered = {row[0]: row[1] for row in session.execute(counts)}
-        rows = [
-            {
-                "bot": version.bot.name,
-                "version": version.number,
-                "owner": version.bot.owner.name,
-                "language": version.language,
-                "status": str(version.status),
-                "ladders": entered.get(version.id, 0),
-                "check": _check_words(checks.get(version.id)),
-                "digest": version.digest,
-            }
-            for version in versions
-        ]
-    show(rows, ("bot", "version", "owner", "language", "status", "ladders", "check"), in_json)
-
-
-def _check_words(check: Check | None) -> str:
-    if check is None:
-        return ""
-    failed = [finding["words"] for finding in check.findings if not finding["kept"]]
-    if failed:
-        return "; ".join(failed)
-    if check.passed:
-        return f"passed, but entered nothing: {check.problem}" if check.problem else "passed"
-    return "cancelled" if check.status is JobStatus.VOID else str(check.status)
-
-
-@click.command()
-@on_arena
-@as_json
-def ladders(where: Where, in_json: bool) -> None:
-    """List the ladders, the first made first.
-
-    Example: arena ladders
-    """
-    newest_first = sa.select(Ladder).order_by(Ladder.id.desc())
-    show(
-        read_all(where, "/ladders", ListedLadder, lambda its: its.scalars(newest_first))[::-1],
-        ("ladder", "variant", "time", "state", "games", "leader"),
-        in_json,
-        cells=lambda one: {"ladder": one["name"]},
-    )
-
-
-@click.command()
-@click.argument("ladder_name", type=Name(), metavar="LADDER")
-@on_arena
-@as_json
-def leaderboard(ladder_name: str, where: Where, in_json: bool) -> None:
-    """Show a ladder's leaderboard, of a server or of this machine's arena as arena submit does.
-
-    Example: arena leaderboard clobber-6x7
-    """
-
-    def here(session: Session, _: Settings) -> dict[str, Any]:
-        board = leaderboards.board(session, find_named(session, Ladder, ladder_name))
-        return BoardShape.of(board).model_dump(mode="json")
-
-    found = told(where, lambda server: whole_board(server, ladder_name), here)
-    if in_json:
-        click.echo(json.dumps(found))
-        return
-    rows = [
-        row
-        | {
-            "rank": row["rank"] or "placement",
-            "rating": f"{row['rating']:.0f} ± {row['interval']:.0f}",
-            "W-D-L": f"{row['wins']}-{row['draws']}-{row['losses']}",
-            "score": f"{row['score']:.1%}",
-        }
-        for row in found["bots"]
-    ]
-    columns = ("rank", "bot", "version", "owner", "rating", "games", "W-D-L", "score", "faults")
-    show(rows, columns, in_json, title=found["variant"])
-
-
-@click.group()
-def ratings() -> None:
-    """Ratings, made anew from the results."""
-
-
-@ratings.command("rebuild")
-@click.option("--check", is_flag=True, help="Only say whether they come out equal.")
-@on_data
-@as_json
-def rebuild_command(check: bool, data: Path | None, in_json: bool) -> None:
-    """Make ratings and counters anew from the results, and say whether they came out equal.
-
-    Example: arena ratings rebuild --check
-    """
-    found = []
-    with opened(data) as (database, _):
-        with database.read() as session:
-            kept = sa.select(Competition.id, Competition.games)
-            kept = kept.where(Competition.kind.in_(names_of(lambda kind: kind.checked))).order_by(
-                Competition.id
+    if bundle.large:
+        most = server.get(f"/ladders/{fields['ladder']}")["bundle_bytes"]
+        if bundle.size > most:
+            raise InputError(
+                f"the bot has {bundle.size} bytes, and {fields['ladder']} takes at most {most}"
             )
-            rows = session.execute(kept).all()
-        with ProgressBar("rebuilding", "game", total=sum(games for _, games in rows)) as bar:
-            for id_, _ in rows:
-                if not check:
-                    found.append(rebuild_beside(database, id_, bar.advance))
-                    continue
-                with database.read() as session:
-                    competition = session.get_one(Competition, id_)
-                    found.append(rebuild(session, competition, write=False, advance=bar.advance))
-    if in_json:
-        click.echo(json.dumps([asdict(one) | {"equal": one.equal} for one in found]))
-    else:
-        for one in found:
-            what = "equal" if one.equal else f"{len(one.differences)} ratings or counters differ"
-            entrants = counted(one.entrants, "entrant")
-            click.echo(f"{one.competition}: {counted(one.games, 'game')}, {entrants}: {what}")
-            for difference in one.differences[:5]:
-                click.echo(f"  {difference}")
-    sys.exit(0 if all(one.equal for one in found) or not check else 1)
+        send_large_files(server, bundle.large)
+    file = f"{fields['name']}.tar"
+    check = server.upload("/submissions", fields, file, io.BytesIO(bundle.archive))
+    label = f"{check['bot']} v{check['version']}"
+    click.echo(
+        f"{label} was taken in at {server.address} ({bundle.language}, "
+        f"{bundle.size} bytes); check {check['number']} for {check['ladder']} began"
+    )
+    if not wait:
+        click.echo(f"See: arena logs --check {check['bot']}")
+        return 0
+    check = _watch(server, check, seconds)
+    if check["passed"]:
+        click.echo(f"{label} passed its check{fate(check)}")
+        return FAILED if check.get("fate") == "not entered" else 0
+    if check.get("cancelled"):
+        click.echo(f"the check of {label} was cancelled: {check['cancelled']}")
+        return FAILED
+    if any(not finding["kept"] for finding in check["findings"]):
+        show_log(check)
+        click.echo(f"{label} did not pass its check")
+        return FAILED
+    why = check["problem"] or "it could not be tried"
+    raise ServerFault(f"the check of {label} is {check['status']}, through no fault of it: {why}")
+
+
+def _watch(server: RemoteArena, check: dict[str, Any], seconds: float) -> dict[str, Any]:
+    """Tells the findings of a check as they come, until it has ended."""
+    told, away, waits, ends = 0, "", "", time.monotonic() + seconds
+    console = Console(stderr=True)
+    with console.status("waiting for a worker") if console.is_terminal else _nothing() as status:
+        while True:
+            for finding in check["findings"][told:]:
+                click.echo(finding_line(finding))
+            told = len(check["findings"])
+            if check["status"] not in UNDER_WAY:
+                return check
+            # A server of the release before does not say.
+            if (why := check.get("waits", "")) != waits:
+                waits = why
+                if why:
+                    click.echo(f"it waits: {visible(why)}", err=True)
+            if time.monotonic() > ends:
+                raise ServerFault(
+                    f"check {check['number']} has not ended after {counted(seconds, 'second')}; "
+                    f"it goes on, see arena logs --check {check['bot']}"
+                )
+            if status and (told or check["status"] == "issued"):
+                status.update(f"checking, {counted(told, 'finding')}")
+            time.sleep(LOOK_SECONDS)
+            try:
+                check, away = server.get(f"/checks/{check['number']}"), ""
+            except ServerFault as fault:
+                # The check goes on there, whatever hinders us from hearing of it.
+                if time.monotonic() > ends:
+                    raise
+                if fault.message != away:
+                    away = fault.message
+                    click.echo(f"{away}; asking again", err=True)
+
+
+@contextmanager
+def _nothing() -> Iterator[None]:
+    yield None

@@ -1,0 +1,37 @@
+"""What is told of a bot's check on a server."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from engine.protocol import visible
+
+FAILED = 1
+"""The exit code when a bot did not pass, or passed and entered nothing."""
+UNDER_WAY = ("open", "issued")
+"""How checks stand that have not ended."""
+
+
+def fate(check: dict[str, Any]) -> str:
+    """What became of a version that passed its check, in words; nothing if the server says none."""
+    ladder, problem = check["ladder"], check["problem"]
+    return {
+        "entered": f", and is entered on {ladder}",
+        "to be tested": f", and enters {ladder} when it has passed test {check.get('test')}",
+        "not entered": f", but is not entered on {ladder}{problem and f': {problem}'}",
+    }.get(check.get("fate") or "", "")
+
+
+def finding_line(finding: dict[str, Any]) -> str:
+    mark = "FAIL" if not finding["kept"] else "ok  " if finding["applies"] else "-   "
+    lines = [] if finding["kept"] else [f"       {line}" for line in finding["lines"]]
+    clause = f"{finding['clause']}: " if finding["clause"] else ""
+    return visible("\n".join([f"  {mark} {clause}{finding['words']}", *lines]))
+
+
+def show_log(check: dict[str, Any]) -> None:
+    """What the bot and its build wrote, tracebacks and compilers' errors among it."""
+    if check["log"]:
+        click.echo(f"--- what it wrote\n{visible(check['log'].rstrip())}")

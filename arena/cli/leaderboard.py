@@ -1,0 +1,79 @@
+"""The commands that show ladders: ladders, leaderboard."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from arena.cli.client import Name, RemoteArena, Where, on_arena
+from arena.cli.listing import show
+from arena.cli.options import as_json
+from arena.cli.reading import read_all, told
+from arena.competitions.founding import find_named
+from arena.ground.config import Settings
+from arena.models import Ladder
+from arena.web import leaderboards
+from arena.web.api.ladder_shapes import BoardShape, ListedLadder
+
+
+@click.command()
+@on_arena
+@as_json
+def ladders(where: Where, in_json: bool) -> None:
+    """List the ladders, the first made first.
+
+    Example: arena ladders
+    """
+    newest_first = sa.select(Ladder).order_by(Ladder.id.desc())
+    show(
+        read_all(where, "/ladders", ListedLadder, lambda its: its.scalars(newest_first))[::-1],
+        ("ladder", "variant", "time", "state", "games", "leader"),
+        in_json,
+        cells=lambda one: {"ladder": one["name"]},
+    )
+
+
+@click.command()
+@click.argument("ladder_name", type=Name(), metavar="LADDER")
+@on_arena
+@as_json
+def leaderboard(ladder_name: str, where: Where, in_json: bool) -> None:
+    """Show a ladder's leaderboard, of a server or of this machine's arena as arena submit does.
+
+    Example: arena leaderboard clobber-6x7
+    """
+
+    def here(session: Session, _: Settings) -> dict[str, Any]:
+        board = leaderboards.board(session, find_named(session, Ladder, ladder_name))
+        return BoardShape.of(board).model_dump(mode="json")
+
+    found = told(where, lambda server: whole_board(server, ladder_name), here)
+    if in_json:
+        click.echo(json.dumps(found))
+        return
+    rows = [
+        row
+        | {
+            "rank": row["rank"] or "placement",
+            "rating": f"{row['rating']:.0f} ± {row['interval']:.0f}",
+            "W-D-L": f"{row['wins']}-{row['draws']}-{row['losses']}",
+            "score": f"{row['score']:.1%}",
+        }
+        for row in found["bots"]
+    ]
+    columns = ("rank", "bot", "version", "owner", "rating", "games", "W-D-L", "score", "faults")
+    show(rows, columns, in_json, title=found["variant"])
+
+
+def whole_board(server: RemoteArena, ladder: str) -> dict[str, Any]:
+    """A ladder's leaderboard with all its pages, as `arena.web.exports` has it."""
+    path = f"/ladders/{ladder}/leaderboard"
+    board: dict[str, Any] = server.get(path)
+    bots = list(board["bots"])
+    for page in range(2, board["pages"] + 1):
+        bots += server.get(path, page=page)["bots"]
+    return {**board, "page": None, "pages": 1, "bots": bots}

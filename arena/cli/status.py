@@ -1,0 +1,82 @@
+"""The command status: how bots stand on a server."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import click
+
+from arena.cli.client import Name, RemoteArena, need_server, on_server
+from arena.cli.listing import show
+from arena.cli.options import as_json
+from engine.protocol import visible
+from workers.large_files import MIB
+
+COLUMNS = (
+    *("bot", "version", "status", "ladder", "state"),
+    *("rating", "rank", "best rank", "games", "W-D-L", "faults"),
+)
+"""The columns of the table of bots."""
+
+
+@click.command()
+@click.argument("bot", type=Name(), required=False)
+@on_server
+@as_json
+def status(bot: str | None, server: str | None, in_json: bool) -> None:
+    """Show how bots stand: their versions, and where they play.
+
+    Without BOT these are your own bots, and standard error says how many bytes of yours are
+    stored, of how many that may be. What the operator tells all visitors comes first, on
+    standard error.
+
+    Example: arena status mybot --server https://arena.example
+    """
+    there = need_server(server)
+    account: dict[str, Any] = {"bots": [bot]} if bot else there.get("/account")
+    rows = [row for name in account["bots"] for row in _rows(there, name)]
+    if notice := there.get("/notice")["text"]:
+        click.echo(f"the arena's notice: {visible(notice)}", err=True)
+    # A server of the release before does not say.
+    if "stored_bytes" in account:
+        stored, most = (account[name] / MIB for name in ("stored_bytes", "quota_bytes"))
+        click.echo(f"stored of yours: {stored:.1f} MiB of {most:.1f}", err=True)
+    show(rows, COLUMNS, in_json)
+
+
+def _rows(there: RemoteArena, name: str) -> Iterable[dict[str, Any]]:
+    """Of a bot each version on a ladder, and its newest version wherever that is."""
+    found = there.get(f"/bots/{name}")
+    name, on = found["name"], found["ladders"]
+    newest = there.get(f"/bots/{name}/versions", limit=1)["items"]
+    for version in newest:
+        if not any(one["version"] == version["version"] for one in on):
+            yield _row(name, version["version"], version["status"], None)
+    for one in on:
+        if one["state"] == "retired" and one["version"] != newest[0]["version"]:
+            continue
+        yield _row(name, one["version"], "ready", one)
+
+
+def _row(bot: str, version: int, state: str, entrant: dict[str, Any] | None) -> dict[str, Any]:
+    found = entrant or {}
+    return {
+        "bot": bot,
+        "version": version,
+        "status": state,
+        "ladder": found.get("competition", ""),
+        "state": found.get("state", ""),
+        "rating": f"{found['rating']:.0f} ± {found['interval']:.0f}" if found else "",
+        "rank": _rank(found),
+        "best rank": found.get("best_rank") or "",
+        "games": found.get("games", 0),
+        "W-D-L": f"{found['wins']}-{found['draws']}-{found['losses']}" if found else "",
+        "faults": found.get("faults", 0),
+    }
+
+
+def _rank(entrant: dict[str, Any]) -> str:
+    if entrant.get("rank"):
+        return f"{entrant['rank']} of {entrant['ranked']}"
+    return "placement" if entrant.get("state") == "active" else ""
