@@ -144,11 +144,11 @@ def test_bots_at_home_lose_nothing_by_what_is_killed() -> None:
                 await_home_matches(running, 2, f"after the {what} was killed")
             status, page = running.page("/bots/near")
             assert (status, "stays <strong>at home</strong>" in page) == (200, True)
-            assert "It is connected, and came" in page
+            until(lambda: "It is connected, and came" in running.page("/bots/near")[1], "it said")
         events = [json.loads(line)["event"] for line in said.read_text().splitlines()]
         assert {"admitted", "connected", "begun", "ended", "lost", "leaving"} <= set(events)
         until(lambda: _away(database) == 2, "that they are away")
-        assert "It is away, and went" in running.page("/bots/near")[1]
+        until(lambda: "It is away, and went" in running.page("/bots/near")[1], "it said")
         with database.begin() as session:
             session.execute(sa.update(Ladder).values(state=CompetitionState.PAUSED))
         until(lambda: not home_matches(running, JobStatus.ISSUED), "the end of what was issued")

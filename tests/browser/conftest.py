@@ -52,7 +52,7 @@ class Watched:
         if kind != "anonymous":
             options["storage_state"] = self._session(kind)
         context = self._browser.new_context(**options)
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(60_000)
         context.on("page", self._watch)
         try:
             yield context

@@ -116,7 +116,7 @@ def ask(bot: BotProcess, variant: Variant, moves: Sequence[str], time: TimeContr
 def talk(bot: Command, text: str, *, cwd: Path | None = None) -> tuple[list[str], str]:
     """What a bot says to a whole conversation: its lines, and its standard error."""
     done = subprocess.run(
-        bot, input=text.encode("ascii"), capture_output=True, timeout=20, cwd=cwd, check=True
+        bot, input=text.encode("ascii"), capture_output=True, timeout=60, cwd=cwd, check=True
     )
     lines = done.stdout.decode("utf-8").split("\n")
     assert lines.pop() == "", "the last line was not ended"

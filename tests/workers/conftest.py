@@ -196,7 +196,7 @@ def write(folder: Path, source: str) -> None:
         file.chmod(0o644)
 
 
-def said(program: Program, *, seconds: float = 5.0) -> str:
+def said(program: Program, *, seconds: float = 60.0) -> str:
     """What it writes within that time, up to the end of its first line."""
     poll = select.poll()
     poll.register(program.stdout, select.POLLIN)

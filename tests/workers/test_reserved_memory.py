@@ -43,7 +43,7 @@ sleep(60)
 """
 
 
-def answer(program: Program, seconds: float = 5.0) -> str:
+def answer(program: Program, seconds: float = 60.0) -> str:
     """What it says while it is looked after; nothing if it is ended before."""
     deadline, said = time.monotonic() + seconds, b""
     while not said.endswith(b"\n") and time.monotonic() < deadline and not program.wait(0.01):

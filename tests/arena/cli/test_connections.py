@@ -100,7 +100,7 @@ def _ask(path: str, address: str, *more: str) -> bytes:
 
 
 def _get(port: int, path: str, address: str = "192.0.2.99") -> tuple[int, dict[str, str], bytes]:
-    asks = HTTPConnection("127.0.0.1", port, timeout=10)
+    asks = HTTPConnection("127.0.0.1", port, timeout=60)
     asks.request("GET", path, headers={"X-Forwarded-For": address})
     answer = asks.getresponse()
     found = answer.status, dict(answer.headers), answer.read()

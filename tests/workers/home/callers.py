@@ -103,7 +103,7 @@ class Client:
         else:
             self.flush()
 
-    def hear(self, seconds: float = 5.0) -> Message | None:
+    def hear(self, seconds: float = 60.0) -> Message | None:
         """The next message; None once the connection is over, or if none comes."""
         deadline = time.monotonic() + seconds
         while not self._waiting:
