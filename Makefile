@@ -8,10 +8,10 @@ PEERS := .venv-peers
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup up test cover check fmt perft simulate drill cluster far load crowd endure playthroughs bench bench-peers clean
+.PHONY: help setup up test test-extras cover check fmt perft simulate drill cluster far load crowd endure playthroughs bench bench-peers clean
 
 help:  ## list the targets
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 setup: $(STAMP)  ## make .venv with everything in it
 
@@ -31,6 +31,9 @@ up: setup  ## set up and run the arena on http://127.0.0.1:8000
 
 test: setup  ## set up and run the tests
 	@$(BIN)/python -m pytest -n auto --dist worksteal $(ARGS)
+
+test-extras: setup  ## test what extras bring, where they are installed, and that benchmarks run
+	@$(BIN)/python -m pytest -n auto --dist worksteal -m extras $(ARGS)
 
 cover: setup  ## the tests once more, with the lines that they reach counted (takes half as long again)
 	@$(BIN)/python -m pytest -n auto --dist worksteal --cov --cov-report=term:skip-covered $(ARGS)

@@ -77,6 +77,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: not any(name in item.path.name for name in LONG))
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Says at the end what was left out, and where it is run."""
+    if "not extras" in terminalreporter.config.getoption("markexpr"):
+        terminalreporter.line("Tests of extras and of benchmarks are left out: make test-extras")
+
+
 @pytest.fixture
 def briskly(monkeypatch: pytest.MonkeyPatch) -> None:
     """A check listens for a shorter moment after each reply, to bots that say nothing unasked."""

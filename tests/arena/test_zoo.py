@@ -21,6 +21,7 @@ from tests.packages import Installer
 from tests.requirements import need, need_openspiel
 
 pytestmark = [
+    pytest.mark.extras,
     # What PettingZoo says of all observations that are a dictionary, its own environments' apart.
     pytest.mark.filterwarnings("ignore:Observation space for each agent probably should be"),
     pytest.mark.filterwarnings("ignore:Observation is not a NumPy array"),

@@ -8,6 +8,8 @@ from click.testing import CliRunner
 
 from tests.benchmarks.__main__ import NAMES, main
 
+pytestmark = pytest.mark.extras  # nothing of the program needs them
+
 SMALL = {"PAGES_BOTS": "12", "PAGES_LADDERS": "2", "PAGES_GAMES": "60"}
 """The made-up arena whose pages are measured."""
 

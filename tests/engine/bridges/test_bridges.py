@@ -334,7 +334,14 @@ def test_a_program_that_is_not_there(
     assert f"arena bridge: {program} can't be started: {why}" in log
 
 
-@pytest.mark.parametrize("game", ["clobber size=5x6", "clobber size=10x10", "openspiel:chess"])
+@pytest.mark.parametrize(
+    "game",
+    [
+        "clobber size=5x6",
+        "clobber size=10x10",
+        pytest.param("openspiel:chess", marks=pytest.mark.extras),
+    ],
+)
 def test_fairy_stockfish_plays(game: str) -> None:
     """A real program of others: whole games, from both seats."""
     need(game.split()[0] in GAMES, f"{game} is not here")

@@ -93,7 +93,21 @@ def variants() -> Iterator[Variant]:
 
 
 VARIANTS = {str(variant): variant for variant in variants()}
-each_variant = pytest.mark.parametrize("variant", VARIANTS.values(), ids=list(VARIANTS))
+
+
+def each_of(variants: Mapping[str, Variant]) -> pytest.MarkDecorator:
+    """A test for each variant; those of OpenSpiel's games are tests of an extra."""
+    return pytest.mark.parametrize(
+        "variant",
+        [
+            pytest.param(
+                variant,
+                id=name,
+                marks=pytest.mark.extras if variant.game.startswith("openspiel:") else (),
+            )
+            for name, variant in variants.items()
+        ],
+    )
 
 
 @cache

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from engine.conformance import check_position, check_text, some_moves
 from engine.game import PositionError, State, Variant
-from tests.engine.games.random_games import VARIANTS, positions
+from tests.engine.games.random_games import VARIANTS, each_of, positions
 
 OF_OPENSPIEL = ("openspiel:amazons", "openspiel:chess", "openspiel:pig")
 """Chess reads texts of its own. Those of all others are their moves, which one function reads: here
@@ -22,7 +22,7 @@ READ = {
     for name, variant in VARIANTS.items()
     if ":" not in variant.game or variant.game in OF_OPENSPIEL
 }
-each_variant = pytest.mark.parametrize("variant", READ.values(), ids=list(READ))
+each_variant = each_of(READ)
 
 TOKENS = st.one_of(
     st.sampled_from(

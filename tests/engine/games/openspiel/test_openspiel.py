@@ -23,6 +23,7 @@ from tests.engine.games.random_games import IS_SPIEL_HERE
 from tests.engine.players import FirstMove
 from tests.requirements import need_openspiel
 
+pytestmark = pytest.mark.extras
 NAMES = [name for name in GAMES if name.startswith("openspiel:")]
 
 
