@@ -46,6 +46,7 @@ from arena.models import (
     Worker,
 )
 from arena.recorder import rebuild, recording
+from arena.recorder.storage import unpack
 from arena.schedule import leases, verdicts, workers
 from arena.schedule.jobs import spec_of
 from arena.schedule.requests import request_match
@@ -113,11 +114,16 @@ class Villainy:
     beginning_unsaid: float = 0.3
     """As of a match that is over at once."""
     slow: float = 0.15
+    """A match that takes long; it lives on what its worker says of it meanwhile."""
+    late: float = 0.15
+    """A message that comes late."""
     faulty_bots: bool = True
     """Whether the first version of the last bot crashes in most of its games."""
 
 
-CALM = Villainy(0, 0, 0, 0, 0, 0, 0, 0, 0, faulty_bots=False)
+CALM = Villainy(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, faulty_bots=False)
+GUESSED = "guessed"
+"""A ticket that was never given out."""
 
 
 def give_sign(
@@ -172,6 +178,10 @@ class Simulation:
         self.upkeep = rebuild.Upkeep(CHECK_SECONDS, matches=3)
         self.faulty = ""
         self.ended = False
+        self.frozen: set[int] = set()
+        """The ladders on which nothing is to be under way after a tick."""
+        self.played: list[Any] = []
+        """The games of the match that was played last, as they are told."""
 
     # The clock.
 
@@ -232,8 +242,12 @@ class Simulation:
 
     def tick(self) -> None:
         with self.database.begin() as session:
-            leases.roll_back_overdue(session, self.settings, self.now, self.now)
+            overdue = leases.roll_back_overdue(session, self.settings, self.now, self.now)
             issued = leases.schedule(session, self.settings, self.now)
+            assert not self.frozen or not session.scalar(
+                unfinished().where(Match.competition_id.in_(self.frozen))
+            )
+        self.outcomes += overdue.elements()
         self.send_jobs(issued)
         if self.upkeep.go_on(self.database, self.now):
             with self.database.read() as session:
@@ -252,7 +266,7 @@ class Simulation:
         if self.chance(self.villainy.message_lost):
             return
         for _ in range(1 + self.chance(self.villainy.message_doubled)):
-            delay = self.random.expovariate(1 / 40) if self.chance(self.villainy.slow) else 0.1
+            delay = self.random.expovariate(1 / 40) if self.chance(self.villainy.late) else 0.1
             self.later(self.random.random() * delay, message)
 
     def arrive(self, told: Sequence[recording.Told]) -> None:
@@ -272,7 +286,13 @@ class Simulation:
         """What comes of messages, taken in alone if they can't be together."""
         try:
             with session.begin_nested():
-                return recording.take_in(session, told, self.settings, self.now)
+                fates = recording.take_in(session, told, self.settings, self.now)
+            for one, fate in zip(told, fates, strict=True):
+                if isinstance(one, reporting.MatchReport) and one.lease.ticket == GUESSED:
+                    match = session.get_one(Match, one.lease.job)
+                    present = match.ticket is not None and match.attempt == one.lease.attempt
+                    assert fate is leases.Fate.FORGED or not present
+            return fates
         except jobs.JobError as error:
             if len(told) > 1:
                 return [outcome for one in told for outcome in self.taken_in(session, [one])]
@@ -330,6 +350,8 @@ class Simulation:
             return
         usual = QUICK_SECONDS if self.quick else USUAL_SECONDS
         length = self.random.expovariate(1 / 60) if self.chance(self.villainy.slow) else usual
+        if length > self.settings.lease_seconds:
+            self.outcomes.append("longer than a lease")
         for second in range(10, int(length), 10):
             self.later(second, lambda: self.say(reporting.Progress(lease)))
 
@@ -366,7 +388,12 @@ class Simulation:
             data["games"][0]["scores"].reverse()
             data["games"][0]["ranks"].reverse()
         if self.chance(self.villainy.report_forged):
-            data["lease"]["ticket"] = "guessed"
+            data["lease"]["ticket"] = GUESSED
+        if self.chance(self.villainy.report_forged):
+            # Games that were played, and by the rules, but in another match.
+            data["games"], self.played = self.played or data["games"], data["games"]
+        else:
+            self.played = data["games"]
         return reporting.MatchReport.from_json(json.loads(json.dumps(data)))
 
     def start(self, name: str) -> LotPlayer:
@@ -408,6 +435,7 @@ class Simulation:
         )
         change(session, ARENA, ladder, chosen, self.now)
         if "state" in chosen:
+            self.frozen.add(ladder.id)
             self.later(self.random.random() * 10, lambda: self.open_again(ladder.id))
 
     def open_again(self, number: int) -> None:
@@ -415,6 +443,7 @@ class Simulation:
             return
         with self.database.begin() as session:
             change(session, ARENA, session.get_one(Ladder, number), {"state": "open"}, self.now)
+        self.frozen.discard(number)
 
     def request(self, session: sa.orm.Session) -> None:
         ladder = self._any(session, sa.select(Ladder).order_by(Ladder.id))
@@ -472,6 +501,7 @@ class Simulation:
             self.later(self.random.random() * seconds, self.intervene)
         self.run(seconds)
         self.villainy, self.ended = CALM, True
+        self.frozen.clear()
         with self.database.begin() as session:
             for worker in session.scalars(sa.select(Worker)):
                 worker.set_aside, worker.failed = None, []
@@ -485,18 +515,18 @@ class Simulation:
     def unfinished(self) -> int:
         """How many matches are under way, and ladders that are to be made anew."""
         with self.database.read() as session:
-            matches = session.scalar(
-                sa.select(sa.func.count())
-                .select_from(Match)
-                .where(Match.status.in_([JobStatus.OPEN, JobStatus.ISSUED]))
-            )
+            matches = session.scalar(unfinished())
             due = sa.select(sa.func.count()).select_from(Ladder).where(Ladder.rebuild_due)
             return matches + session.scalar(due)
 
     def prove(self) -> dict[str, int]:
         """Asserts that every match counts exactly once, is void or set aside; gives the numbers."""
         with self.database.read() as session:
-            matches = list(session.scalars(sa.select(Match).options(selectinload(Match.games))))
+            matches = list(
+                session.scalars(
+                    sa.select(Match).options(selectinload(Match.games).undefer(PlayedGame.record))
+                )
+            )
             by = {status: [m for m in matches if m.status is status] for status in JobStatus}
             fixed, void = by[JobStatus.FIXED], by[JobStatus.VOID]
             assert len(fixed) + len(void) + len(by[JobStatus.SET_ASIDE]) == len(matches)
@@ -504,8 +534,16 @@ class Simulation:
             numbers = [match.seq for match in (*fixed, *void) if match.seq is not None]
             assert sorted(numbers) == list(range(1, len(numbers) + 1))
             for match in matches:
-                games = spec_of(match).games if match.seq else 0
+                spec = spec_of(match)
+                games = spec.games if match.seq else 0
                 assert [game.number for game in match.games] == list(range(games))
+                for game in match.games:
+                    record = unpack(game.record)
+                    assert record.variant == spec.variant
+                    assert record.seed == spec.game_seed(game.number)
+                    assert record.moves[: len(spec.opening)] == spec.opening
+                    seating = spec.seating(game.number)
+                    assert record.players == tuple(spec.entrants[place] for place in seating)
             for ladder in session.scalars(sa.select(Ladder)):
                 rebuilt = rebuild.rebuild(session, ladder, write=False)
                 assert rebuilt.equal, rebuilt.differences[:3]
@@ -554,6 +592,12 @@ class Simulation:
         assert met == {(m.first_id, m.second_id): m.games for m in session.scalars(stored)}
         assert ladder.ties == 0
         assert ladder.neighbours == ladder.games == met.total()
+
+
+def unfinished() -> sa.Select[int]:
+    """How many matches are open or under way."""
+    those = Match.status.in_([JobStatus.OPEN, JobStatus.ISSUED])
+    return sa.select(sa.func.count()).select_from(Match).where(those)
 
 
 def empty(database: Database) -> None:
