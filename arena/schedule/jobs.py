@@ -30,6 +30,7 @@ from engine.game import Variant
 from engine.games import GAMES
 from engine.match import MatchSpec, entrants_needed
 from engine.record import GameRecord
+from engine.shelf import Missing
 from engine.sitting import position
 
 Leased = Match | Check | Sitting
@@ -164,6 +165,14 @@ def spec_of(match: Match) -> MatchSpec:
 def variant_of(match: Match) -> Variant:
     """The variant of a match, with its lots drawn."""
     return GAMES.find(match.competition.game, match.options)
+
+
+def is_made(job: Leased) -> bool:
+    """Whether the variant of a job is made here; a bot's move tells of that by its game's rules."""
+    if isinstance(job, Sitting):
+        return True
+    variant = variant_of(job) if isinstance(job, Match) else job.ladder.variant
+    return not isinstance(variant, Missing)
 
 
 def _check_spec(check: Check) -> tuple[MatchSpec, list[BotVersion]]:
