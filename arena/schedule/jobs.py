@@ -30,6 +30,7 @@ from engine.game import Variant
 from engine.games import GAMES
 from engine.match import MatchSpec, entrants_needed
 from engine.record import GameRecord
+from engine.rules_trail import at
 from engine.shelf import Missing
 from engine.sitting import position
 
@@ -44,7 +45,12 @@ def jobs_of(
     """Jobs that were handed out, as their workers are told of them."""
     session.flush()
     read_places(session, [job for job in leased if isinstance(job, Match)])
-    return [_job(session, job, settings, now) for job in leased]
+    found = []
+    for job in leased:
+        competition = job.competition if isinstance(job, Match) else job.ladder
+        with at(competition.game, f"making a job of {competition.name}"):
+            found.append(_job(session, job, settings, now))
+    return found
 
 
 def _job(session: Session, job: Leased, settings: Settings, now: datetime) -> jobs.AnyJob:

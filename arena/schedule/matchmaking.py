@@ -30,6 +30,7 @@ from arena.models import (
 )
 from engine.games import GAMES
 from engine.openings import Opening, opening
+from engine.rules_trail import at
 from engine.seeds import derive
 from engine.shelf import Missing
 
@@ -77,7 +78,8 @@ def new_matches(
     turns = _Turns(competitions, moment)
     while next_one := turns.next():
         competition, pairing, maker = next_one
-        match = make(session, competition, pairing, now)
+        with at(competition.game, f"making a match of {competition.name}"):
+            match = make(session, competition, pairing, now)
         competition.last_match = now
         made = DueMatch(pairing.entrants, match.rated)
         due.setdefault(competition.id, []).append(made)
@@ -104,7 +106,8 @@ class _Turns:
             for competition in order:
                 if not self._moment.has_room(competition, NO_PLATFORMS):
                     continue
-                pairing = maker.next_pairing(competition)
+                with at(competition.game, f"pairing in {competition.name}"):
+                    pairing = maker.next_pairing(competition)
                 if pairing and self._moment.can_meet(competition, pairing.entrants):
                     firsts.append((competition, pairing, maker))
                     break
