@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 import yaml
 
+from arena.cli.home_link import PATH
 from arena.ground.config import Settings
 from arena.operation import processes
 from tests.requirements import need
@@ -151,6 +152,14 @@ def test_the_pages_and_the_home_worker_share_a_socket() -> None:
     unit = (DOCS / "systemd/arena-home.service").read_text()
     (told,) = re.findall(r"^Environment=(ARENA_HOME=.*)$", unit, re.MULTILINE)
     assert f"`{told}`" in (DOCS / "home.md").read_text()
+
+
+def test_the_proxy_leads_bots_at_home_nowhere_else() -> None:
+    """nginx redirects what is asked for without the slash in which the prefix of a proxy ends."""
+    text = (DOCS / "operating.md").read_text()
+    places = re.findall(r"^ *location (= )?(\S+) {.*\n *proxy_pass", text, re.MULTILINE)
+    assert ("= ", f"/api/v1{PATH}") in places
+    assert [place for exact, place in places if not exact and place.endswith("/")] == ["/"]
 
 
 def test_no_password_is_forgotten_in_silence() -> None:
