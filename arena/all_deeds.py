@@ -26,7 +26,7 @@ from arena.competitions.tournament_deeds import (
 from arena.deeds import Deed
 from arena.lists.selection_deeds import KeepSelection, RemoveSelection
 from arena.operation.notice import GiveNotice
-from arena.people.user_deeds import ActivateUser, ChangeRole, DeactivateUser
+from arena.people.user_deeds import ActivateUser, ChangeRole, DeactivateUser, SetQuota
 from arena.schedule.requests import RequestUnratedMatch
 from arena.schedule.verdicts import RequeueChecks, RequeueMatch, VoidMatch
 from arena.schedule.workers import ForgetWorker, ReadmitWorker
@@ -66,4 +66,5 @@ DEEDS: tuple[type[Deed], ...] = (
     ChangeRole,
     DeactivateUser,
     ActivateUser,
+    SetQuota,
 )

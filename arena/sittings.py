@@ -45,6 +45,7 @@ from engine.openings import Opening, opening
 from engine.plurals import counted
 from engine.protocol import demand_sayable
 from engine.record import GameRecord, RecordError, other_rules
+from engine.rules_trail import at
 
 OFFERED = 100
 """How many bots of a ladder are offered, and as many of other ladders of its game."""
@@ -334,7 +335,8 @@ def record_move(session: Session, report: reporting.MoveReport, now: datetime) -
         return Fate.STALE
     try:
         demand_sayable(report.game)
-        sitting.confirm(record_of(found), report.game)
+        with at(found.ladder.game, f"taking in a move of game {found.id} of a person"):
+            sitting.confirm(record_of(found), report.game)
     except RecordError as error:
         problem = f"its move is refuted by the rules: {error}"
         name = found.worker or report.worker

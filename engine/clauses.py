@@ -156,9 +156,12 @@ class Talk:
     def one_process(self) -> str:
         """It is a single process."""
         assert self._channel is not None
-        if (granted := self._channel.program.processes) > 1:
-            raise InapplicableError(f"it may have {granted} processes here")
-        if has_forked(self._channel.program.pid):
+        program = self._channel.program
+        if not program.pid:
+            raise InapplicableError("it stays at home, where nobody looks at its processes")
+        if program.processes > 1:
+            raise InapplicableError(f"it may have {program.processes} processes here")
+        if has_forked(program.pid):
             raise ProtocolError("started another process; a bot is one process, with threads")
         return "it started no other process"
 

@@ -22,6 +22,7 @@ from typing import Any
 
 from engine.declaring import fault_of_game, in_a_line
 from engine.game import Game, Move, OptionError, Seat, State, Termination, Variant
+from engine.rules_trail import at
 from engine.scene import Scene, Square
 
 GROUP = "arena.games"
@@ -216,7 +217,8 @@ class Shelf(Mapping[str, Game]):
             seats: how many it is to have, where that can't be known.
         """
         try:
-            return self[name].variant(**options)
+            with at(name, "making a variant"):
+                return self[name].variant(**options)
         except OptionError as error:
             reason = str(error)
         except Exception as error:  # a stranger's rules

@@ -16,10 +16,11 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib.metadata import Distribution, distributions
 from math import ceil
 from pathlib import Path
+from types import MappingProxyType
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
@@ -103,8 +104,8 @@ class WantedPackages:
 
     packages: tuple[str, ...]
     """As pip or npm take them, without options."""
-    indexes: tuple[str, ...] = ()
-    """Addresses of further indexes of Python packages."""
+    indexes: Mapping[str, str] = field(default_factory=dict)
+    """Of those Python packages that are to come from an index of their own, its address."""
 
 
 def read_wanted(words: Sequence[str], indexes: Mapping[str, str]) -> WantedPackages:
@@ -116,7 +117,7 @@ def read_wanted(words: Sequence[str], indexes: Mapping[str, str]) -> WantedPacka
     Raises:
         NoRuntimeError: one asks for something else than a package of an index.
     """
-    packages, found = [], []
+    packages, found = [], dict[str, str]()
     for word in words:
         package, option, index = word.partition("--index")
         package, index = package.strip(), index.strip().removeprefix("=")
@@ -133,8 +134,9 @@ def read_wanted(words: Sequence[str], indexes: Mapping[str, str]) -> WantedPacka
                     "or say it once as NAME=ADDRESS in ARENA_INDEXES"
                 )
             index = indexes[index]
-        found += [index] if option else []
-    return WantedPackages(tuple(packages), tuple(found))
+        if option:
+            found[package] = index
+    return WantedPackages(tuple(packages), found)
 
 
 def make(
@@ -203,12 +205,19 @@ def _make_python(
     report, given = folder / "report.json", folder / "given.txt"
     words = ["install", "--only-binary=:all:", "--no-compile", "--ignore-installed"]
     words += ["--target", str(packages), "--report", str(report)]
-    words += [word for index in wanted.indexes for word in ("--extra-index-url", index)]
+    further = list(dict.fromkeys(wanted.indexes.values()))
+    words += [word for index in further for word in ("--extra-index-url", index)]
     if lock is not None:
         given.write_text(lock, encoding="utf-8")
         words += ["--require-hashes", "--no-deps", "-r", str(given)]
     else:
-        words += ["--", *map(_requirement, wanted.packages)]
+        asked = [
+            _of_index(python, one, wanted.indexes[one], folder, tell)
+            if one in wanted.indexes
+            else _requirement(one)
+            for one in wanted.packages
+        ]
+        words += ["--", *asked]
     _run(_pip(python, words), folder, tell)
     found = json.loads(report.read_text(encoding="utf-8"))["install"]
     report.unlink()
@@ -216,9 +225,9 @@ def _make_python(
     # Programs for a shell, which name an interpreter of this machine.
     shutil.rmtree(packages / "bin", ignore_errors=True)
     _compile(python, folder)
-    asked = {canonicalize_name(one["metadata"]["name"]) for one in found if one.get("requested")}
+    named = {canonicalize_name(one["metadata"]["name"]) for one in found if one.get("requested")}
     each = sorted(distributions(path=[str(packages)]), key=lambda one: one.name.lower())
-    imports = [name for one in each if canonicalize_name(one.name) in asked for name in _tops(one)]
+    imports = [name for one in each if canonicalize_name(one.name) in named for name in _tops(one)]
     return Card(
         "python",
         f"Python {'.'.join(map(str, version))}",
@@ -226,9 +235,30 @@ def _make_python(
         platform("python", program),
         tuple(Package(one.name, one.version, _licence(one)) for one in each),
         tuple(imports),
-        lock or _lock(found),
+        lock or "".join(f"--extra-index-url {one}\n" for one in further) + _lock(found),
         ALLOWANCES.start_seconds,
     )
+
+
+def _of_index(python: str, word: str, index: str, folder: Path, tell: Tell) -> str:
+    """A package as an index has it, whatever newer one others have, as pip takes that one file.
+
+    Raises:
+        NoRuntimeError: it can't be had there.
+    """
+    report, nothing = folder / "report.json", folder / "nothing"
+    nothing.mkdir(exist_ok=True)
+    words = ["install", "--dry-run", "--no-deps", "--only-binary=:all:", "--ignore-installed"]
+    words += ["--report", str(report), "--index-url", index, "--", _requirement(word)]
+    # What pip is set up with besides must not be asked.
+    alone = {"PIP_EXTRA_INDEX_URL": index, "PIP_FIND_LINKS": str(nothing), "PIP_NO_INDEX": "0"}
+    _run(_pip(python, words), folder, tell, alone)
+    (one,) = json.loads(report.read_text(encoding="utf-8"))["install"]
+    report.unlink()
+    nothing.rmdir()
+    digest = one["download_info"].get("archive_info", {}).get("hashes", {}).get("sha256", "")
+    address = one["download_info"]["url"]
+    return f"{one['metadata']['name']} @ {address}" + (f"#sha256={digest}" if digest else "")
 
 
 def _requirement(word: str) -> str:
@@ -253,14 +283,22 @@ def _pip(python: str, words: Sequence[str]) -> list[str]:
     return [sys.executable, "-m", "pip", *options, words[0], *quiet, *words[1:]]
 
 
-def _run(command: Sequence[str], folder: Path, tell: Tell) -> None:
+def _run(
+    command: Sequence[str],
+    folder: Path,
+    tell: Tell,
+    variables: Mapping[str, str] = MappingProxyType({}),
+) -> None:
     """Runs a tool, and tells what it is at.
+
+    Args:
+        variables: of its environment, besides this process's.
 
     Raises:
         NoRuntimeError: it fails, or can't reach its index.
     """
     lines = []
-    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", **variables}
     # Nothing of this program is to be found by pip in place of what it installs.
     environment.pop("PYTHONPATH", None)
     try:

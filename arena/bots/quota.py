@@ -38,22 +38,29 @@ def stored_bytes(session: Session, user_id: int) -> int:
     return tars + sum(large.values())
 
 
+def most_bytes(session: Session, user_id: int, usual: int) -> int:
+    """What may be stored of a person: their own quota, or the usual one."""
+    own = session.scalar(sa.select(User.quota_mib).where(User.id == user_id))
+    return usual if own is None else own * 2**20
+
+
 def lock_people(session: Session, user_ids: Collection[int]) -> None:
     """Lets nobody else store anything for these people until this transaction ends."""
     wanted = sa.select(User).where(User.id.in_(user_ids))
     session.scalars(locking(wanted, User, anew=True)).all()
 
 
-def demand_room(session: Session, user_id: int, more: int, most: int) -> None:
+def demand_room(session: Session, user_id: int, more: int, usual: int) -> None:
     """Refuses what would be more than a person may have stored.
 
     Args:
         more: bytes that are to be stored besides, of a person who is locked.
+        usual: as `most_bytes` takes it.
 
     Raises:
         Refusal: it is too much; says what there is, and what to do.
     """
-    stored = stored_bytes(session, user_id)
+    stored, most = stored_bytes(session, user_id), most_bytes(session, user_id, usual)
     if more and stored + more > most:
         raise Refusal(refusal(stored, more, most))
 

@@ -68,7 +68,7 @@ def begin(
     """Begins to take a file in, or tells how much of it has come.
 
     Args:
-        most_stored: bytes that this person may have stored.
+        most_stored: bytes that everybody may have stored who has no quota of their own.
 
     Raises:
         Refusal: it is no digest, too large, said to be of another size, or more than there is room

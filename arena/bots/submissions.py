@@ -196,7 +196,8 @@ def hand_in(
     """What a person does: `submit`, with a note in the audit log, and the version's note anew.
 
     Args:
-        most_stored: bytes that the bot's owner may have stored; None for as many as there are.
+        most_stored: bytes that everybody may have stored who has no quota of their own; None for
+            as many as there are.
             With it `owner` must have sent the bot's large files, or be allowed to read them.
 
     Raises:
@@ -226,8 +227,9 @@ def hand_in(
     )
     if most_stored is not None:
         after = quota.stored_bytes(session, version.bot.owner_id)
-        if after > max(before, most_stored):
-            raise Refusal(quota.refusal(before, after - before, most_stored))
+        most = quota.most_bytes(session, version.bot.owner_id, most_stored)
+        if after > max(before, most):
+            raise Refusal(quota.refusal(before, after - before, most))
     _renote(session, version, note, now, actor)
     words = f"version {version.number} for {ladder.name}, {files.digest[:12]}"
     audit.note(session, actor, "submit", f"bot {version.bot.name}", words, now=now)

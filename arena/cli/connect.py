@@ -14,6 +14,7 @@ from arena.cli.arguments import GivenBot, find_bots
 from arena.cli.client import RemoteArena, need_server, on_server
 from arena.cli.home_bot import HomeBot
 from arena.cli.home_link import HomeLink, OverError
+from arena.cli.home_name import own_name
 from arena.cli.options import as_json
 from arena.cli.runner import plain
 from engine.links import Message
@@ -90,19 +91,21 @@ class _Connected:
         made = self._server.send("POST", "/home", body)
         self._tell("admitted", made["said"])
         self._bot = HomeBot(launcher, self._say, self._tell)
-        self._link = HomeLink(
-            self._server,
-            made["version"],
-            heard=self._bot.take,
-            came=self._came,
-            lost=self._lost,
-            polls=polls,
-        )
-        signal.signal(signal.SIGINT, self._interrupt)
-        signal.signal(signal.SIGTERM, self._interrupt)
-        hearing = threading.Thread(target=self._hear, name="link", daemon=True)
-        hearing.start()
-        return self._wait(hearing)
+        with own_name(self._server.address, made["version"]) as client:
+            self._link = HomeLink(
+                self._server,
+                made["version"],
+                client=client,
+                heard=self._bot.take,
+                came=self._came,
+                lost=self._lost,
+                polls=polls,
+            )
+            signal.signal(signal.SIGINT, self._interrupt)
+            signal.signal(signal.SIGTERM, self._interrupt)
+            hearing = threading.Thread(target=self._hear, name="link", daemon=True)
+            hearing.start()
+            return self._wait(hearing)
 
     def _say(self, message: Message) -> None:
         self._link.say(message)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import random
-import secrets
 import threading
 import time
 import urllib.parse
@@ -77,6 +76,7 @@ class HomeLink:
         server: RemoteArena,
         version: int,
         *,
+        client: str,
         heard: Callable[[Message], None],
         came: Callable[[bool, str], None],
         lost: Callable[[str, float], None],
@@ -85,6 +85,7 @@ class HomeLink:
         """Takes what it is to tell.
 
         Args:
+            client: what it calls itself (`arena.cli.home_name`).
             heard: is told each message.
             came: is told that there is a connection: whether of a new session, and of which kind.
             lost: is told why there is none, and after how many seconds the next try is.
@@ -94,7 +95,7 @@ class HomeLink:
         self._told, self._came, self._lost = heard, came, lost
         self._polls_only = polls
         self._end, self._session = LinkEnd(), ""
-        self._client = secrets.token_hex(16)
+        self._client = client
         self._connection: _Connection | None = None
         self._lock = threading.RLock()
         self._closed = threading.Event()

@@ -27,6 +27,7 @@ from arena.people.accounts import NAME
 from arena.recorder.claim import ClaimError, claim_connections
 from arena.schedule import leases
 from arena.signing import secret_key
+from engine import rules_trail
 from engine.game import Game
 from engine.games import GAMES
 from workers import bundles
@@ -141,6 +142,7 @@ def main() -> int:
         settings = load()
         games = games_of(settings.games)
         settings.bundles.mkdir(parents=True, exist_ok=True, mode=0o700)
+        rules_trail.forget(settings.rules_trail)
         with closing(Database(settings.database_url)) as database:
             _prepare(database, settings, games)
     except (SettingError, ClaimError, SchemaError, OSError) as error:

@@ -9,8 +9,8 @@ that plays each of its matches and is over then, has to say only who meets next 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -25,6 +25,9 @@ from engine.record import GameRecord
 
 C = TypeVar("C", bound=Competition)
 
+HasRoom = Callable[[Competition, frozenset[str]], bool]
+"""Whether workers have room for one more match of a competition that keep the runtimes for some
+platforms."""
 NO_DUE: Sequence[DueMatch] = ()
 ASIDE = "What was to be played next was set aside, and waits for the operator."
 
@@ -39,8 +42,10 @@ class Moment:
     """The matches of each competition that are not fixed, by its id; kept up with what is made."""
     trickle_seconds: float = 0.0
     """How long a settled ladder rests after each match."""
-    absent: Collection[int] = frozenset()
-    """The entrants that no worker can play now, by their ids."""
+    has_room: HasRoom = lambda *_: True
+    made_for: Mapping[int, str] = field(default_factory=dict)
+    """The platforms that the runtimes of entrants are made for, by their ids; who is not in it has
+    none, and is played by any worker."""
     free_at_home: Mapping[int, int] | None = None
     """How many more matches each bot at home plays that is there, by its version, where matches
     with such bots are made; None where others are."""
@@ -48,6 +53,11 @@ class Moment:
     def due_of(self, competition: Competition) -> Sequence[DueMatch]:
         """The matches of a competition that are not fixed."""
         return self.due.get(competition.id, NO_DUE)
+
+    def can_meet(self, competition: Competition, entrants: Iterable[int]) -> bool:
+        """Whether a worker has room for these entrants of a competition, with their runtimes."""
+        its = frozenset(self.made_for[one] for one in entrants if one in self.made_for)
+        return not its or self.has_room(competition, its)
 
 
 class Conclusion(NamedTuple):

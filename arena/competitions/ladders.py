@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from random import Random
@@ -110,17 +110,20 @@ class LadderField:
         met: Met,
         due: Iterable[DueMatch],
         at_home: Mapping[int, int] | None = None,
-        free: Mapping[int, int] | None = None,
+        moment: Moment | None = None,
     ) -> None:
         """Takes who can be paired, and what is due.
 
         Args:
             at_home: the versions of those rivals that are at home, by their ids.
-            free: as `Moment.free_at_home`.
+            moment: in which it is asked who is there, and can meet; else everybody is and can.
         """
-        self._at_home, self._free = at_home or {}, free or {}
+        self._ladder, self._moment = ladder, moment
+        self._at_home = at_home or {}
         self._games_a_match = entrants_needed(ladder.variant)
         self._rivals = {rival.id: rival for rival in rivals}
+        made_for = moment.made_for if moment else {}
+        self._made_for = {one: made_for[one] for one in made_for if one in self._rivals}
         self.met = met
         self.is_unplayable = False
         """Whether nothing has come of the last matches (see `is_unplayable`)."""
@@ -128,31 +131,16 @@ class LadderField:
             self.add(match)
 
     @classmethod
-    def read(
-        cls,
-        session: Session,
-        ladder: Ladder,
-        due: Iterable[DueMatch],
-        absent: Collection[int] = (),
-        free: Mapping[int, int] | None = None,
-    ) -> LadderField:
-        """Who can be paired on a ladder now.
-
-        Args:
-            due: its matches that are not fixed.
-            absent: the entrants that no worker can play now.
-            free: as `Moment.free_at_home`; bots at home are left out where it is None.
-        """
-        due = list(due)
+    def read(cls, ladder: Ladder, moment: Moment) -> LadderField:
+        """Who can be paired on a ladder now; bots at home only where the moment is one for them."""
+        session, due = moment.session, moment.due_of(ladder)
         boxed, at_home = _rivals(session, ladder)
-        rivals = [one for one in boxed if one.id not in absent]
-        if ladder.home is HomeRule.ONLY:
-            rivals = []
+        rivals = [] if ladder.home is HomeRule.ONLY else boxed
         homes: dict[int, int] = {}
-        if free is not None and ladder.home is not HomeRule.NO:
+        if moment.free_at_home is not None and ladder.home is not HomeRule.NO:
             homes = {rival.id: version for rival, version in at_home}
             rivals = [*rivals, *(rival for rival, _ in at_home)]
-        found = cls(ladder, rivals, _met(session, ladder), due, homes, free)
+        found = cls(ladder, rivals, _met(session, ladder), due, homes, moment)
         if sum(match.is_set_aside for match in due) >= FEWEST_ASIDE:
             found.is_unplayable = is_unplayable(session, ladder, len(found.rivals))
         return found
@@ -160,9 +148,33 @@ class LadderField:
     @property
     def rivals(self) -> list[Rival]:
         """The active entrants that can be paired, by their ids."""
-        if not self._at_home:
-            return list(self._rivals.values())
-        return [one for one in self._rivals.values() if self._is_free(one.id)]
+        there = list(self._rivals.values())
+        if self._at_home:
+            there = [one for one in there if self._is_free(one.id)]
+        if not self._made_for:
+            return there
+        # Few runtimes make for few sorts of bots, and whom one can meet goes by these.
+        sorts: dict[str | None, list[int]] = {}
+        for one in there:
+            sorts.setdefault(self._made_for.get(one.id), []).append(one.id)
+        able = {
+            sort
+            for sort, its in sorts.items()
+            if any(
+                others[-1] != its[0] and self.can_meet((its[0], others[-1]))
+                for others in sorts.values()
+            )
+        }
+        return [one for one in there if self._made_for.get(one.id) in able]
+
+    def can_meet(self, entrants: Sequence[int]) -> bool:
+        """Whether there is room now for a match of these, with their runtimes."""
+        return self._moment is None or self._moment.can_meet(self._ladder, entrants)
+
+    @property
+    def has_runtimes(self) -> bool:
+        """Whether any of them has a runtime."""
+        return bool(self._made_for)
 
     @property
     def at_home(self) -> frozenset[int]:
@@ -176,7 +188,8 @@ class LadderField:
 
     def _is_free(self, entrant: int) -> bool:
         version = self._at_home.get(entrant)
-        return version is None or self._free.get(version, 0) > 0
+        free = self._moment and self._moment.free_at_home
+        return version is None or (free or {}).get(version, 0) > 0
 
     def add(self, match: DueMatch) -> None:
         """Counts one more that is due."""
@@ -214,6 +227,7 @@ def pairing_of(
         random=Random(derive(ladder.seed, "pairing", ladder.matches_made)),
         rematches=not race,
         one_of=field.at_home if at_home else None,
+        can_meet=field.can_meet if field.has_runtimes else None,
     )
     return None if chosen is None else Pairing(chosen, at_home=at_home)
 
@@ -328,8 +342,13 @@ class Ladders(CompetitionKind[Ladder]):
             return STATE_WORDS[competition.state]
         race = competition.variant.seats == 1
         needed = 2 if race else entrants_needed(competition.variant)
-        due = due_matches_of(session, competition)
-        field = LadderField.read(session, competition, due, free=_connected(session))
+        moment = Moment(
+            session,
+            now,
+            {competition.id: due_matches_of(session, competition)},
+            free_at_home=_connected(session),
+        )
+        field = LadderField.read(competition, moment)
         rivals, count = field.rivals, len(field.rivals)
         if count < needed:
             there = {0: "there is none", 1: "there is one"}.get(count, f"there are {count}")
@@ -365,12 +384,7 @@ class LadderMatchmaker(Matchmaker[Ladder]):
     def __init__(self, kind: Ladders, ladders: Sequence[Ladder], moment: Moment) -> None:
         super().__init__(kind, moment)
         self._is_at_home = moment.free_at_home is not None
-        self._newcomers = {
-            ladder: [one for one in young if one.entrant not in moment.absent]
-            for ladder, young in newcomers(
-                moment.session, ladders, at_home=self._is_at_home
-            ).items()
-        }
+        self._newcomers = newcomers(moment.session, ladders, at_home=self._is_at_home)
         self._fields: dict[int, LadderField] = {}
         self._urgencies: dict[int, int] = {}
 
@@ -378,24 +392,28 @@ class LadderMatchmaker(Matchmaker[Ladder]):
         found = self._urgencies.get(competition.id)
         if found is None:
             young = self._newcomers.get(competition.id, [])
+            if any(one.entrant in self.moment.made_for for one in young):
+                # Nothing is urgent of those with whom nothing can be played now.
+                there = {rival.id for rival in self._field(competition).rivals}
+                young = [one for one in young if one.entrant in there]
             found = urgency(competition, young, self.moment.due_of(competition))
             self._urgencies[competition.id] = found
         return found
 
     def next_pairing(self, competition: Ladder) -> Pairing | None:
-        moment = self.moment
-        field = self._fields.get(competition.id)
-        if field is None:
-            # What was made is no part of it, and is written all together at the end.
-            with moment.session.no_autoflush:
-                due = moment.due_of(competition)
-                field = LadderField.read(
-                    moment.session, competition, due, moment.absent, moment.free_at_home
-                )
-            self._fields[competition.id] = field
+        moment, field = self.moment, self._field(competition)
         return pairing_of(
             competition, field, moment.now, moment.trickle_seconds, at_home=self._is_at_home
         )
+
+    def _field(self, competition: Ladder) -> LadderField:
+        field = self._fields.get(competition.id)
+        if field is None:
+            # What was made is no part of it, and is written all together at the end.
+            with self.moment.session.no_autoflush:
+                field = LadderField.read(competition, self.moment)
+            self._fields[competition.id] = field
+        return field
 
     def made(self, competition: Ladder, match: DueMatch) -> None:
         self._urgencies.pop(competition.id, None)

@@ -204,8 +204,8 @@ class Tournaments(CompetitionKind[Tournament]):
         made = {one.result.fixture for one in course.made}
         for fixture in course.due:
             ids = tuple(course.ids[number] for number in fixture.entrants)
-            waits = course.suspended.intersection(fixture.entrants) or set(ids) & set(moment.absent)
-            if fixture not in made and not waits:
+            waits = fixture in made or course.suspended.intersection(fixture.entrants)
+            if not waits and moment.can_meet(competition, ids):
                 return Pairing(
                     ids,
                     fixture.round,

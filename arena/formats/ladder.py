@@ -9,7 +9,7 @@ field, and of these the one least met. One match in ten is between those who met
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import combinations
 from random import Random
@@ -27,6 +27,8 @@ SETTLED_SIGMA = 1.0
 """A rating as firm as this is settled: 92 points to each side, on the scale that people see."""
 SETTLED_GAMES = 200
 """So is one of so many games: whoever always wins stays less certain for ever."""
+CanMeet = Callable[[Sequence[int]], bool]
+"""Whether there is somebody who can play these entrants in one match, by their ids."""
 # How even a match would be does not depend on how likely draws are.
 MODEL = TrueSkill(draw_probability=0.0)
 
@@ -100,6 +102,7 @@ def next_match(
     random: Random,
     rematches: bool = True,
     one_of: Set[int] | None = None,
+    can_meet: CanMeet | None = None,
 ) -> tuple[int, ...] | None:
     """The entrants of the next match in a random order, or None if none can be made.
 
@@ -107,16 +110,20 @@ def next_match(
         seats: how many entrants a match has.
         rematches: whether two that met may meet again; puzzles give the same result again.
         one_of: entrants of whom one is to be in it; by default anybody may be.
+        can_meet: asked of those who come into question; by default all can meet.
     """
     firsts = [one for one in rivals if one_of is None or one.id in one_of]
     if len(rivals) < seats or not firsts:
         return None
+    chosen = None
     if seats == 2 and random.random() < LEAST_MET_SHARE:
-        chosen = _least_met_pair(rivals, firsts, met, random)
-    else:
-        chosen = _around_the_due(rivals, firsts, met, seats, random, rematches)
+        chosen = _least_met_pair(rivals, firsts, met, random, can_meet)
+    # It may have chosen one of whom only those were left that it can't meet.
+    chosen = chosen or _around_the_due(rivals, firsts, met, seats, random, rematches, can_meet)
+    if chosen is None:
+        return None
     if not rematches and any(met.times(a, b) for a, b in combinations(chosen, 2)):
-        fresh = [pair for pair in _pairs(rivals, firsts) if not met.times(*pair)]
+        fresh = [pair for pair in _pairs(rivals, firsts, can_meet) if not met.times(*pair)]
         if not fresh:
             return None
         a, b = min(fresh, key=lambda pair: (pair[0].games + pair[1].games, pair[0].id))
@@ -126,24 +133,38 @@ def next_match(
     return tuple(order)
 
 
-def _pairs(rivals: Sequence[Rival], firsts: Sequence[Rival]) -> Iterable[tuple[Rival, Rival]]:
-    """Every two of some rivals of whom one is among the first ones."""
+def _pairs(
+    rivals: Sequence[Rival], firsts: Sequence[Rival], can_meet: CanMeet | None
+) -> Iterable[tuple[Rival, Rival]]:
+    """Every two of some rivals that can meet, and of whom one is among the first ones."""
     ids = {first.id for first in firsts}
-    return (pair for pair in combinations(rivals, 2) if pair[0].id in ids or pair[1].id in ids)
+    found = (pair for pair in combinations(rivals, 2) if pair[0].id in ids or pair[1].id in ids)
+    return found if can_meet is None else (pair for pair in found if _can(can_meet, pair))
+
+
+def _can(can_meet: CanMeet | None, rivals: Iterable[Rival]) -> bool:
+    return can_meet is None or can_meet([rival.id for rival in rivals])
 
 
 def _least_met_pair(
-    rivals: Sequence[Rival], firsts: Sequence[Rival], met: Met, random: Random
-) -> list[Rival]:
-    """One of the pairs that met least, each equally likely."""
+    rivals: Sequence[Rival],
+    firsts: Sequence[Rival],
+    met: Met,
+    random: Random,
+    can_meet: CanMeet | None,
+) -> list[Rival] | None:
+    """One of the pairs that met least, each equally likely; None if those can't meet."""
     field = {rival.id for rival in rivals}
     strangers = [met.strangers(rival, field) for rival in firsts]
     if any(strangers):
         # A large field has hundreds of thousands of pairs: they are not looked at one by one.
         (first,) = random.choices(firsts, strangers)
         unmet = [other for other in rivals if other is not first and not met.times(first, other)]
-        return [first, random.choice(unmet)]
-    pairs = list(_pairs(rivals, firsts))
+        unmet = [other for other in unmet if _can(can_meet, (first, other))]
+        return [first, random.choice(unmet)] if unmet else None
+    pairs = list(_pairs(rivals, firsts, can_meet))
+    if not pairs:
+        return None
     least = min(met.times(*pair) for pair in pairs)
     return list(random.choice([pair for pair in pairs if met.times(*pair) == least]))
 
@@ -155,14 +176,21 @@ def _around_the_due(
     seats: int,
     random: Random,
     rematches: bool,
-) -> list[Rival]:
-    due = min(firsts, key=lambda rival: (rival.games, -rival.rating.sigma, rival.id))
-    chosen, others = [due], list(rivals)
-    while len(chosen) < seats:
-        others.remove(chosen[-1])
-        fresh = [] if rematches else [rival for rival in others if not met.times(due, rival)]
-        chosen.append(_opponent(chosen, fresh or others, met, random))
-    return chosen
+    can_meet: CanMeet | None,
+) -> list[Rival] | None:
+    """A match of whoever is due first of those who can have one; None if nobody can."""
+    for due in sorted(firsts, key=lambda rival: (rival.games, -rival.rating.sigma, rival.id)):
+        chosen, others = [due], list(rivals)
+        while len(chosen) < seats:
+            others.remove(chosen[-1])
+            able = [rival for rival in others if _can(can_meet, [*chosen, rival])]
+            if not able:
+                break
+            fresh = [] if rematches else [rival for rival in able if not met.times(due, rival)]
+            chosen.append(_opponent(chosen, fresh or able, met, random))
+        else:
+            return chosen
+    return None
 
 
 def _opponent(chosen: Sequence[Rival], others: Sequence[Rival], met: Met, random: Random) -> Rival:

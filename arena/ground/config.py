@@ -260,6 +260,11 @@ class Settings:
         return Path(self.home).resolve() if self.home else self.data.resolve() / "home.sock"
 
     @property
+    def rules_trail(self) -> Path:
+        """Where the recorder keeps which game's rules it is busy with."""
+        return self.data.resolve() / "recorder.rules"
+
+    @property
     def bundles(self) -> Path:
         """Where bundles are kept, by digest."""
         return self.data.resolve() / "bundles"

@@ -72,6 +72,8 @@ class User(Base):
     role: Mapped[Role] = mapped_column(default=Role.PARTICIPANT)
     active: Mapped[bool] = mapped_column(default=True)
     """False shuts somebody out: no sign-in, no sessions, and no tokens that work."""
+    quota_mib: Mapped[int | None]
+    """How many MiB may be stored of theirs; None for as many as of everybody."""
     password: Mapped[str | None] = mapped_column(sa.String(255))
     """Its argon2 hash; None for who can't sign in, such as owners that commands name."""
     must_change: Mapped[bool] = mapped_column(default=False)

@@ -75,6 +75,7 @@ def as_json(user: User) -> dict[str, Any]:
         "must_change_password": user.must_change,
         "created": user.created.isoformat(),
         "last_sign_in": user.last_sign_in and user.last_sign_in.isoformat(),
+        "quota_mib": user.quota_mib,
     }
 
 

@@ -6,11 +6,15 @@ from dataclasses import dataclass
 
 from sqlalchemy.orm import Session
 
+from arena import audit
 from arena.deeds import By, Deed, Done, asked
 from arena.ground.refusals import NotThere
 from arena.models import Role, Scope, User
 from arena.people import accounts
 from arena.people.accounts import PeopleError
+
+MOST_MIB = 1 << 24
+"""16 TiB."""
 
 
 def find_user(session: Session, name: str) -> User:
@@ -78,3 +82,30 @@ class ActivateUser(UserDeed):
         user = find_user(session, self.name)
         accounts.set_active(session, by.actor, user, active=True, now=by.now)
         return Done(f"the user {user.name} may sign in again", user)
+
+
+@dataclass(frozen=True)
+class SetQuota(UserDeed):
+    """Give somebody more or less room for the files of their bots than everybody has.
+
+    Who has more stored already keeps it, and can add nothing.
+    """
+
+    address = "POST /users/<name>/quota"
+    command = "user quota NAME [MIB]"
+    example = "ada 4096"
+
+    mib: int | None = asked(
+        "How many MiB may be stored of theirs; by default as many as of everybody",
+        default=None,
+        least=0,
+        most=MOST_MIB,
+    )
+
+    def do(self, session: Session, by: By) -> Done:
+        user = find_user(session, self.name)
+        words = "as much as everybody" if self.mib is None else f"{self.mib} MiB"
+        if user.quota_mib != self.mib:
+            user.quota_mib = self.mib
+            audit.note(session, by.actor, "set quota", f"user {user.name}", words, now=by.now)
+        return Done(f"the user {user.name} may have {words} stored", user)

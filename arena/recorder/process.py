@@ -35,7 +35,7 @@ from arena.recorder.tasks import Tasks
 from arena.recorder.writer import PAUSES, ProcessEnding, Writer, utc_now
 from arena.schedule import idle, leases
 from arena.signing import arena_id
-from engine import jobs
+from engine import jobs, rules_trail
 from engine.faulty_rules import break_off_hangs
 from engine.games import GAMES
 from engine.logs import use_json
@@ -188,6 +188,7 @@ def main() -> int:
         # the work of recording.
         gc.freeze()
         break_off_hangs(GAMES)
+        rules_trail.follow(settings.rules_trail, GAMES.take_off)
         log.info("the recorder is ready")
         recorder.writer.pulse.ready()
         recorder.record_on()

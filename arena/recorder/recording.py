@@ -44,6 +44,7 @@ from engine.match import race_ranks
 from engine.plurals import counted
 from engine.protocol import demand_sayable
 from engine.record import GameRecord, RecordError, other_rules, replay
+from engine.rules_trail import at
 
 Told = reporting.MatchReport | reporting.Started | reporting.Progress | reporting.SignOfLife
 """What workers say of matches under way, and of themselves; what comes often."""
@@ -171,6 +172,11 @@ class _Batch:
         if not isinstance(match, Match):
             job = self._jobs.get((report.lease.kind, report.lease.job))
             return _refuse(session, report, job, now)
+        with at(match.competition.game, f"taking in match {match.id}"):
+            return self._record_match(match, report)
+
+    def _record_match(self, match: Match, report: reporting.MatchReport) -> leases.Fate:
+        session, now = self._session, self._now
         # Of a short match nobody may have said that it was taken up.
         if match.worker is None and self._take_up(match, report.worker) is leases.Fate.STALE:
             return leases.Fate.STALE

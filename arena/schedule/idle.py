@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 from datetime import datetime
+from itertools import combinations
 
 from sqlalchemy.orm import Session
 
 from arena.competitions.kinds import kind_of
 from arena.competitions.platforms import wanted_by
 from arena.ground.config import ISOLATION, Settings
-from arena.models import Competition, CompetitionState, Mark
+from arena.models import Check, Competition, CompetitionState, Mark, Match
 from arena.schedule import workers
-from arena.schedule.needs import Needs, needs_of
+from arena.schedule.jobs import variant_of
+from arena.schedule.needs import Needs, needs_of, needs_of_job
 from engine import jobs
 from engine.game import Variant
 from engine.games import GAMES
@@ -41,6 +43,29 @@ def why_idle(
         or why_nobody_keeps(session, needs, settings, now)
         or ELSEWHERE
     )
+
+
+def why_it_waits(
+    session: Session, job: Match | Check, settings: Settings, now: datetime
+) -> str | None:
+    """Why no worker is given an open match or check, in a sentence; None if it is only a matter of
+    its turn, or of a bot at home."""
+    if isinstance(job, Match):
+        variant, versions = variant_of(job), [place.entrant.version for place in job.places]
+    else:
+        variant, versions = job.ladder.variant, [job.version]
+    words = why_not_made(variant)
+    if words or job.at_home:
+        return words
+    needs = needs_of_job(job)
+    nobody = why_nobody_works(session, settings.minimum_isolation, now)
+    if words := nobody or why_nobody_can(session, needs, settings, now):
+        return words
+    platforms = {one.runtime.platform for one in versions if one.runtime}
+    hands = workers.Hands.of(session, settings.minimum_isolation, now)
+    if platforms and not hands.slots_for(needs.words, platforms):
+        return f"No worker with this game keeps runtimes for {' and '.join(sorted(platforms))}."
+    return None
 
 
 def why_not_made(variant: Variant) -> str | None:
@@ -84,6 +109,13 @@ def why_nobody_keeps(
         f"{'wait' if len(bots) > 1 else 'waits'} for one."
         for platform, bots in wanted.items()
         if not hands.slots_for(needs.words, (platform,))
+    ]
+    kept = [one for one in wanted if hands.slots_for(needs.words, (one,))]
+    found += [
+        f"No worker with this game keeps runtimes for both {one} and {other}: "
+        f"{', '.join(wanted[one])} and {', '.join(wanted[other])} do not meet before there is one."
+        for one, other in combinations(kept, 2)
+        if not hands.slots_for(needs.words, (one, other))
     ]
     return " ".join(found) or None
 

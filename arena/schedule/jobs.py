@@ -30,6 +30,8 @@ from engine.game import Variant
 from engine.games import GAMES
 from engine.match import MatchSpec, entrants_needed
 from engine.record import GameRecord
+from engine.rules_trail import at
+from engine.shelf import Missing
 from engine.sitting import position
 
 Leased = Match | Check | Sitting
@@ -43,7 +45,12 @@ def jobs_of(
     """Jobs that were handed out, as their workers are told of them."""
     session.flush()
     read_places(session, [job for job in leased if isinstance(job, Match)])
-    return [_job(session, job, settings, now) for job in leased]
+    found = []
+    for job in leased:
+        competition = job.competition if isinstance(job, Match) else job.ladder
+        with at(competition.game, f"making a job of {competition.name}"):
+            found.append(_job(session, job, settings, now))
+    return found
 
 
 def _job(session: Session, job: Leased, settings: Settings, now: datetime) -> jobs.AnyJob:
@@ -164,6 +171,14 @@ def spec_of(match: Match) -> MatchSpec:
 def variant_of(match: Match) -> Variant:
     """The variant of a match, with its lots drawn."""
     return GAMES.find(match.competition.game, match.options)
+
+
+def is_made(job: Leased) -> bool:
+    """Whether the variant of a job is made here; a bot's move tells of that by its game's rules."""
+    if isinstance(job, Sitting):
+        return True
+    variant = variant_of(job) if isinstance(job, Match) else job.ladder.variant
+    return not isinstance(variant, Missing)
 
 
 def _check_spec(check: Check) -> tuple[MatchSpec, list[BotVersion]]:

@@ -48,7 +48,15 @@ from arena.models import (
     Worker,
 )
 from arena.schedule import workers
-from arena.schedule.jobs import JOBS, Leased, attempt_at, jobs_of, read_places, words_of
+from arena.schedule.jobs import (
+    JOBS,
+    Leased,
+    attempt_at,
+    is_made,
+    jobs_of,
+    read_places,
+    words_of,
+)
 from arena.schedule.load import (
     ASKED,
     Load,
@@ -105,7 +113,7 @@ def schedule(session: Session, settings: Settings, now: datetime) -> list[jobs.B
 
 
 def fill(session: Session, settings: Settings, now: datetime) -> list[jobs.Batch]:
-    """Issues jobs until every living worker has enough.
+    """Issues jobs until every living worker has enough; what can't be made here waits.
 
     A job is a worker's turn, and matches that are short share one: they are issued together.
 
@@ -262,7 +270,7 @@ class _Issuing:
     def take_matches(self) -> None:
         """Issues matches that were rolled back."""
         room = ceil(min(self.load.open_matches, self._room))
-        self._take(open_matches(self._session, room, ~ASKED, self._playable))
+        self._take(open_matches(self._session, room, ~ASKED, self._playable), count=room)
 
     def take_requests(self, most: float = inf) -> None:
         """Issues matches on request.
@@ -271,7 +279,7 @@ class _Issuing:
             most: how many turns of them may be under way.
         """
         room = ceil(min(self.load.open_requests, most - self.load.requests, self._room))
-        self._take(open_matches(self._session, room, ASKED, self._playable))
+        self._take(open_matches(self._session, room, ASKED, self._playable), count=room)
 
     def take_new_matches(self) -> None:
         only, trickle = self._settings.only, self._settings.trickle_seconds
@@ -282,7 +290,6 @@ class _Issuing:
             only=only,
             trickle_seconds=trickle,
             made_for=self._made_for,
-            platforms=self._hands.platforms,
         )
         self._take(new, self._room)
 
@@ -301,7 +308,6 @@ class _Issuing:
             trickle_seconds=self._settings.trickle_seconds,
             free_at_home=room.free,
             made_for=self._made_for,
-            platforms=room.platforms,
         )
         for match in islice(new, MOST_AT_ONCE):
             self._take_at_home(match, room)
@@ -309,6 +315,8 @@ class _Issuing:
     def _take_at_home(self, job: Match | Check, room: Room) -> None:
         """Issues a job of bots at home, if all of them are there; it has a message of its own."""
         competition = job.competition if isinstance(job, Match) else job.ladder
+        if not is_made(job):
+            return
         if isinstance(job, Match):
             self._session.flush()
             read_places(self._session, [job])
@@ -318,18 +326,21 @@ class _Issuing:
             self.issued.append(job)
             self.turns.append(1.0)
 
-    def _take(self, waiting: Iterable[Leased], room: float = inf) -> None:
-        """Issues what waits until so many turns are taken."""
+    def _take(self, waiting: Iterable[Leased], room: float = inf, *, count: float = inf) -> None:
+        """Issues what waits until so many turns are taken, or so many jobs."""
         each = iter(waiting)
-        while room > 0 and (job := next(each, None)) is not None:
+        while room > 0 and count > 0 and (job := next(each, None)) is not None:
             platforms = self._platforms_for(job)
             if isinstance(job, Match) and not self.has_room(job.competition, platforms):
+                continue
+            if not is_made(job):
                 continue
             issue(job, self._settings, self._now)
             turn = self.load.add(job, platforms)
             self.issued.append(job)
             self.turns.append(turn)
             room -= turn
+            count -= 1
 
 
 def _narrowed(needs: set[Needs], which: Callable[[Needs], bool]) -> set[Needs] | None:

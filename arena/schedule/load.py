@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from math import inf
@@ -32,6 +32,7 @@ from arena.schedule.builds import BUILT, SINCE, UNTIL, lately
 from arena.schedule.jobs import Leased
 from arena.schedule.needs import Needs, is_any, needs_of
 from engine import jobs
+from engine.shelf import Missing
 
 PRESENT = timedelta(seconds=60)
 """For so long after a person's last move the next one may come at any moment."""
@@ -172,6 +173,9 @@ _WITH_RUNTIMES = (
 )
 """The matches under way of bots with runtimes, and what those are made for."""
 
+_BEYOND: sa.BindParameter[int] = sa.bindparam("ladders", expanding=True)
+"""The ladders out of reach; `_LOST` are the runtimes."""
+_LOST: sa.BindParameter[int] = sa.bindparam("runtimes", expanding=True)
 _EARLIER, _ITS_LADDER = aliased(Check), aliased(Ladder)
 _IS_FIRST = ~(
     sa.select(_EARLIER.id)
@@ -181,6 +185,7 @@ _IS_FIRST = ~(
         _ITS_LADDER.game == Ladder.game,
         _EARLIER.status.in_([JobStatus.OPEN, JobStatus.ISSUED]),
         _EARLIER.id < Check.id,
+        _EARLIER.ladder_id.not_in(_BEYOND),
     )
     .exists()
 )
@@ -205,7 +210,13 @@ _WAITING = (
     .join(Check.version)
     .join(BotVersion.bot)
     .join(Bot.owner)
-    .where(Check.status == JobStatus.OPEN, ~Check.at_home, _IS_FIRST)
+    .where(
+        Check.status == JobStatus.OPEN,
+        ~Check.at_home,
+        Check.ladder_id.not_in(_BEYOND),
+        sa.func.coalesce(BotVersion.runtime_id, 0).not_in(_LOST),
+        _IS_FIRST,
+    )
     .subquery()
 )
 _OPEN_CHECKS = (
@@ -241,6 +252,22 @@ class Reach:
     platforms: Collection[str] | None
     """For which runtimes somebody keeps; None if no bot with a runtime waits for anybody."""
 
+    def beyond(self, session: Session) -> dict[str, list[int]]:
+        """The ladders with open checks, and the runtimes, that are out of reach."""
+        query = sa.select(Ladder).where(
+            Ladder.id.in_(sa.select(Check.ladder_id).where(Check.status == JobStatus.OPEN))
+        )
+        ladders = [
+            one.id
+            for one in session.scalars(query)
+            if isinstance(one.variant, Missing)
+            or (self.met is not None and needs_of(one) not in self.met)
+        ]
+        if self.platforms is None:
+            return {"ladders": ladders, "runtimes": []}
+        lost = sa.select(Runtime.id).where(Runtime.platform.not_in(self.platforms))
+        return {"ladders": ladders, "runtimes": list(session.scalars(lost))}
+
     @property
     def versions(self) -> sa.Select[int] | None:
         """The versions of bots that are out of reach; None if there are none."""
@@ -269,18 +296,27 @@ def open_moves(session: Session, count: int, reach: Reach) -> Sequence[Sitting]:
 
 def open_matches(
     session: Session, count: int, which: sa.ColumnElement[bool], reach: Reach
-) -> Sequence[Match]:
-    """The next open matches of a kind."""
+) -> Iterator[Match]:
+    """The open matches of a kind that come next, as long as more are asked for.
+
+    Args:
+        count: how many are wanted; so many are read at once.
+    """
     if count <= 0:
-        return []
+        return
     waiting = sa.select(Match).where(Match.status == JobStatus.OPEN, ~Match.at_home, which)
     if reach.met is not None:
         waiting = waiting.where(Match.competition.has(is_any(Competition, reach.met)))
     if (beyond := reach.versions) is not None:
         theirs = Place.entrant.has(Entrant.version_id.in_(beyond))
         waiting = waiting.where(~Match.places.any(theirs))
-    # Who has one locked is making it void, and may wait for another that is being recorded.
-    return session.scalars(locking(waiting.limit(count), Match, free=True)).all()
+    last: int | None = 0
+    while last is not None:
+        more = waiting.where(Match.id > last).limit(count)
+        # Who has one locked is making it void, and may wait for another that is being recorded.
+        found = session.scalars(locking(more, Match, free=True)).all()
+        last = found[-1].id if len(found) == count else None
+        yield from found
 
 
 def open_at_home(session: Session, versions: Collection[int]) -> Sequence[Check | Match]:
@@ -300,7 +336,8 @@ def open_checks(
 
     They go round by owner: one check of each is issued at a time, and next is whose last one was
     longest ago, so that nobody's heap of uploads or slow builds is in front of another's bot. Of
-    one version and game only the first is issued, which speaks for all.
+    one version and game only the first is issued, which speaks for all. What is out of reach is in
+    nobody's way.
 
     Args:
         build_seconds: the builds of one owner within an hour, after which the next waits; 0 for
@@ -308,10 +345,5 @@ def open_checks(
     """
     if count <= 0:
         return []
-    limits = {**lately(now), "budget": build_seconds or inf}
-    waiting = _OPEN_CHECKS
-    if reach.met is not None:
-        waiting = waiting.where(Check.ladder.has(is_any(Ladder, reach.met)))
-    if (beyond := reach.versions) is not None:
-        waiting = waiting.where(Check.version_id.not_in(beyond))
-    return session.scalars(waiting.limit(count), limits).all()
+    limits = {**lately(now), "budget": build_seconds or inf, **reach.beyond(session)}
+    return session.scalars(_OPEN_CHECKS.limit(count), limits).all()

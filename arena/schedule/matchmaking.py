@@ -8,14 +8,14 @@ kinds. What is to be played is for a competition's kind to say (`arena.competiti
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena.competitions.kind import Matchmaker, Moment
+from arena.competitions.kind import HasRoom, Matchmaker, Moment
 from arena.competitions.kinds import KINDS, kind_of
 from arena.competitions.pairings import DueMatch, Pairing, due_matches, under_way
 from arena.ground.locks import locking
@@ -30,10 +30,10 @@ from arena.models import (
 )
 from engine.games import GAMES
 from engine.openings import Opening, opening
+from engine.rules_trail import at
 from engine.seeds import derive
 from engine.shelf import Missing
 
-HasRoom = Callable[[Competition, frozenset[str]], bool]
 NO_PLATFORMS = frozenset[str]()
 NOBODY: Mapping[int, str] = {}
 
@@ -47,7 +47,6 @@ def new_matches(
     trickle_seconds: float = 0.0,
     free_at_home: Mapping[int, int] | None = None,
     made_for: Mapping[int, str] = NOBODY,
-    platforms: Collection[str] = (),
 ) -> Iterator[Match]:
     """New matches of the competitions whose turn it is, one after the other while any can be made.
 
@@ -55,13 +54,11 @@ def new_matches(
     which alone it is left meanwhile to make matches of open competitions.
 
     Args:
-        has_room: whether more of a competition could be played now, by who keeps runtimes for
-            platforms.
+        has_room: as `Moment` has it.
         only: the name of the one competition whose turn it may be.
         trickle_seconds: how long a settled ladder rests after each match.
         free_at_home: as `Moment` has it, of which the caller keeps count.
-        made_for: for which platforms the runtimes of entrants are made, by their ids.
-        platforms: those for which somebody keeps runtimes.
+        made_for: as `Moment` has it.
     """
     query = sa.select(Competition).where(Competition.state == CompetitionState.OPEN)
     if only:
@@ -77,12 +74,12 @@ def new_matches(
         and not isinstance(one.variant, Missing)
     ]
     due = due_matches(session)
-    absent = {one for one, its in made_for.items() if its not in platforms}
-    moment = Moment(session, now, due, trickle_seconds, absent, free_at_home)
-    turns = _Turns(competitions, has_room, made_for, moment)
+    moment = Moment(session, now, due, trickle_seconds, has_room, made_for, free_at_home)
+    turns = _Turns(competitions, moment)
     while next_one := turns.next():
         competition, pairing, maker = next_one
-        match = make(session, competition, pairing, now)
+        with at(competition.game, f"making a match of {competition.name}"):
+            match = make(session, competition, pairing, now)
         competition.last_match = now
         made = DueMatch(pairing.entrants, match.rated)
         due.setdefault(competition.id, []).append(made)
@@ -93,14 +90,8 @@ def new_matches(
 class _Turns:
     """Whose turn it is, by what was there at the beginning and was made since."""
 
-    def __init__(
-        self,
-        competitions: Sequence[Competition],
-        has_room: HasRoom,
-        made_for: Mapping[int, str],
-        moment: Moment,
-    ) -> None:
-        self._has_room, self._made_for, self._moment = has_room, made_for, moment
+    def __init__(self, competitions: Sequence[Competition], moment: Moment) -> None:
+        self._moment = moment
         self._groups: list[tuple[Matchmaker[Any], list[Competition]]] = []
         for kind in KINDS.values():
             its = [one for one in competitions if kind_of(one) is kind]
@@ -113,18 +104,14 @@ class _Turns:
         for maker, competitions in self._groups:
             order = sorted(competitions, key=lambda one: (maker.urgency(one), self._share(one)))
             for competition in order:
-                if not self._has_room(competition, NO_PLATFORMS):
+                if not self._moment.has_room(competition, NO_PLATFORMS):
                     continue
-                pairing = maker.next_pairing(competition)
-                if pairing and self._can_be_played(competition, pairing):
+                with at(competition.game, f"pairing in {competition.name}"):
+                    pairing = maker.next_pairing(competition)
+                if pairing and self._moment.can_meet(competition, pairing.entrants):
                     firsts.append((competition, pairing, maker))
                     break
         return min(firsts, key=lambda first: self._share(first[0]), default=None)
-
-    def _can_be_played(self, competition: Competition, pairing: Pairing) -> bool:
-        """Whether workers have room for these, if their bots have runtimes."""
-        its = {self._made_for[one] for one in pairing.entrants if one in self._made_for}
-        return not its or self._has_room(competition, frozenset(its))
 
     def _share(self, competition: Competition) -> tuple[float, float]:
         """The workers' time for a competition by its weight, and since when it has waited.

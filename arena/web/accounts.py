@@ -215,7 +215,7 @@ def _account(form: Any, secret: str = "") -> tuple[str, int]:
             requests=matches_of(reading, who.id, count=REQUESTS_SHOWN),
             secret=secret,
             stored=quota.in_mib(quota.stored_bytes(reading, who.id)),
-            most_stored=quota.in_mib(settings().quota_bytes),
+            most_stored=quota.in_mib(quota.most_bytes(reading, who.id, settings().quota_bytes)),
         )
 
 

@@ -12,9 +12,15 @@ from arena.deeds import Done
 from arena.ground.db import LARGEST_ID
 from arena.models import AuditEntry, Role, Scope
 from arena.people import accounts
-from arena.people.user_deeds import ActivateUser, ChangeRole, DeactivateUser, find_user
+from arena.people.user_deeds import (
+    ActivateUser,
+    ChangeRole,
+    DeactivateUser,
+    SetQuota,
+    find_user,
+)
 from arena.web.deeds import add_deed
-from arena.web.identity import database, demand_session, keep_to_itself, needs, signed_in
+from arena.web.identity import database, demand_session, keep_to_itself, needs, settings, signed_in
 from arena.web.lookup import reading
 
 administration = Blueprint("administration", __name__)
@@ -36,7 +42,12 @@ def users() -> str:
 def _users(link: str = "", words: str = "") -> str:
     with reading() as session:
         return render_template(
-            "users.html", users=accounts.listed(session), roles=Role, link=link, words=words
+            "users.html",
+            users=accounts.listed(session),
+            usual_mib=f"{settings().quota_mib:g}",
+            roles=Role,
+            link=link,
+            words=words,
         )
 
 
@@ -55,6 +66,7 @@ def _there(_: Done, **__: str) -> str:
 add_deed(administration, "/users/<name>/role", ChangeRole, then=_there)
 add_deed(administration, "/users/<name>/deactivate", DeactivateUser, then=_there)
 add_deed(administration, "/users/<name>/activate", ActivateUser, then=_there)
+add_deed(administration, "/users/<name>/quota", SetQuota, then=_there)
 
 
 def _role() -> Role:

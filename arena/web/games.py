@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
 
@@ -12,11 +13,12 @@ from sqlalchemy.orm import Session
 
 from arena.competitions.kinds import kind_of
 from arena.models import Entrant, JobStatus, Match, Scope
+from arena.schedule.idle import why_it_waits
 from arena.schedule.jobs import spec_of, variant_of
 from arena.schedule.verdicts import VoidMatch
 from arena.web import boards, charts
 from arena.web.deeds import DeedForm, form_of
-from arena.web.identity import current
+from arena.web.identity import current, settings
 from arena.web.lookup import find_game, find_match, find_record, reading
 from arena.web.words import outcome, sentence
 from engine import pgn, svg
@@ -61,7 +63,7 @@ def match_page(session: Session, number: int, form: DeedForm | None, problem: st
         "match.html",
         match=found,
         kind=kind_of(found.competition),
-        live=live_game(found),
+        **_standing(session, found),
         form=form,
         problem=problem,
         can_be_void=_can_be_void(found),
@@ -80,7 +82,15 @@ def live(number: int) -> str:
     """The part of a match's page that renews itself."""
     with reading() as session:
         found = find_match(session, number)
-        return render_template("_live.html", match=found, live=live_game(found))
+        return render_template("_live.html", match=found, **_standing(session, found))
+
+
+def _standing(session: Session, match: Match) -> dict[str, Any]:
+    """What a match's page shows that changes: the running game, or why there is none."""
+    waits = None
+    if match.status is JobStatus.OPEN:
+        waits = why_it_waits(session, match, settings(), datetime.now(UTC))
+    return {"live": live_game(match), "waits": waits}
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from wtforms import Field, SelectField, StringField
 
 from arena.competitions.ladder_deeds import ChangeLadder, CreateLadder
 from arena.competitions.ladder_settings import SETTINGS
-from arena.models import CompetitionState, Ladder, Scope
+from arena.models import AT_HOME, CompetitionState, Ladder, Scope
 from arena.web import exports, leaderboards, queries
 from arena.web.deeds import REFUSED, DeedForm, sent
 from arena.web.forms import NEEDED
@@ -56,6 +56,7 @@ def leaderboard(name: str) -> str:
             board=board,
             sort=board.view.sort,
             languages=leaderboards.languages(session, board.ladder),
+            at_home=AT_HOME,
             quiet=quiet,
             running=running,
             latest=queries.latest_games(session, board.ladder, count=12),

@@ -45,6 +45,7 @@ from arena.models import (
     Scope,
 )
 from arena.operation import retention
+from arena.schedule import idle
 from arena.schedule.builds import waits_for_builds
 from arena.schedule.presence import whereabouts
 from arena.web import queries, uploads
@@ -172,6 +173,8 @@ def why_it_waits(session: Session, check: Check) -> str:
     at_home = whereabouts(session, check.version, datetime.now(UTC))
     if at_home is not None:
         return "" if at_home.connected else "it is checked while it is connected: arena connect"
+    if words := idle.why_it_waits(session, check, settings(), datetime.now(UTC)):
+        return words[0].lower() + words[1:].rstrip(".")
     if not waits_for_builds(session, owner, seconds, datetime.now(UTC)):
         return ""
     return (

@@ -66,7 +66,7 @@ from arena.models import (
 )
 from arena.operation.notice import GiveNotice
 from arena.people.accounts import add_token
-from arena.people.user_deeds import ActivateUser, ChangeRole, DeactivateUser
+from arena.people.user_deeds import ActivateUser, ChangeRole, DeactivateUser, SetQuota
 from arena.schedule.requests import RequestUnratedMatch
 from arena.schedule.verdicts import RequeueChecks, RequeueMatch, VoidMatch
 from arena.schedule.workers import ForgetWorker, ReadmitWorker
@@ -258,6 +258,11 @@ EXAMPLES: dict[type[Deed], tuple[Callable[[Numbers], dict[str, Any]], dict[str, 
     ),
     ActivateUser: (
         lambda _: {"name": "shut"},
+        {"name": "nobody"},
+        "there is no user 'nobody'",
+    ),
+    SetQuota: (
+        lambda _: {"name": "mate", "mib": 4096},
         {"name": "nobody"},
         "there is no user 'nobody'",
     ),

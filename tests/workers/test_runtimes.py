@@ -290,6 +290,35 @@ def test_a_runtime_is_made_of_wheels_and_again_of_its_lock(
         make(other, box, read_wanted([], {}), lock=card.lock)
 
 
+def simple(folder: Path) -> str:
+    """The address of a folder of packages as an index (PEP 503)."""
+    for file in folder.glob("*.whl"):
+        page = folder / file.name.partition("-")[0] / "index.html"
+        page.parent.mkdir(exist_ok=True)
+        with page.open("a") as written:
+            written.write(f'<a href="../{file.name}">{file.name}</a>\n')
+    return folder.as_uri()
+
+
+def test_a_package_comes_from_the_index_that_is_named_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, box: Sandbox, fresh: Path
+) -> None:
+    """Though the usual ones have a newer one; the others come from these. The lock names it."""
+    usual, own, beside = (tmp_path / name for name in ("usual", "own", "beside"))
+    wheel(usual, "pieces", "NAME = 'for a graphics card'\n", version="2.0")
+    wheel(usual, "others")
+    wheel(own, "pieces", version="1.5+cpu")
+    wheel(own, "others", version="0.1")
+    wheel(beside, "pieces", "NAME = 'newest'\n", version="3.0")
+    monkeypatch.setenv("PIP_INDEX_URL", simple(usual))
+    monkeypatch.setenv("PIP_FIND_LINKS", str(beside))
+    wanted = read_wanted(["pieces --index cpu", "others"], {"cpu": simple(own)})
+    made = make(fresh, box, wanted)
+    found = {one.name: one.version for one in made.card.packages}
+    assert found == {"pieces": "1.5+cpu", "others": "1.5"}
+    assert made.card.lock.startswith(f"--extra-index-url {own.as_uri()}\nothers==1.5 --hash=")
+
+
 @pytest.mark.parametrize(
     ("words", "refusal"),
     [
@@ -338,7 +367,7 @@ def test_indexes_have_names() -> None:
     named = {"cpu": "https://example.org/cpu"}
     wanted = read_wanted(["torch --index cpu", "numpy", "x --index=https://example.net/x"], named)
     assert wanted.packages == ("torch", "numpy", "x")
-    assert wanted.indexes == ("https://example.org/cpu", "https://example.net/x")
+    assert list(wanted.indexes.values()) == ["https://example.org/cpu", "https://example.net/x"]
 
 
 @pytest.mark.deep

@@ -24,7 +24,7 @@ from websockets.http11 import Request
 from websockets.server import ServerProtocol
 
 from engine.links import LONGEST_PARCEL, LinkError, Parcel, read_json
-from workers.home.sessions import Caller, Lobby, Session
+from workers.home.sessions import DEAD_SECONDS, IDLE_BEAT_SECONDS, Caller, Lobby, Session
 
 LONGEST_LETTER = 4 * LONGEST_PARCEL
 LETTER_SECONDS = 5.0
@@ -105,6 +105,10 @@ class WebSocketDoor(asyncio.Protocol):
             return False
         return self._transport.get_write_buffer_size() < MOST_WAITING
 
+    def seconds_left(self) -> float:
+        """As `Carrier.seconds_left`; it is soon asked for a sign of life."""
+        return DEAD_SECONDS + IDLE_BEAT_SECONDS
+
     def send(self, parcel: Parcel) -> None:
         """As `Carrier.send`."""
         self._send(parcel.to_json())
@@ -180,6 +184,10 @@ class PollDoor:
     def is_free(self) -> bool:
         """As `Carrier.is_free`."""
         return self._waiting is not None
+
+    def seconds_left(self) -> float:
+        """As `Carrier.seconds_left`."""
+        return max(0.0, self._end.when() - self._lobby.loop.time()) if self._end else 0.0
 
     def send(self, parcel: Parcel) -> None:
         """As `Carrier.send`."""

@@ -23,6 +23,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
+from math import ceil
 from typing import Any, Protocol
 
 from engine.links import LinkEnd, LinkError, Message, Parcel, count_in
@@ -72,6 +73,9 @@ class Carrier(Protocol):
     def is_free(self) -> bool:
         """Whether it takes a parcel now; else `Session.flush` is called once it does."""
 
+    def seconds_left(self) -> float:
+        """Until it counts as lost at the latest, if nothing more is heard."""
+
     def close(self, words: str) -> None:
         """Ends it, with the reason for whoever looks at the client."""
 
@@ -83,7 +87,7 @@ class Session:
         self.name = secrets.token_hex(16)
         self.caller = caller
         self.client = client
-        """What its client calls itself: the same for as long as that runs."""
+        """What its client calls itself: the same while that runs, and for its successor."""
         self.games = 0
         """How many games it takes at once."""
         self.hearing = Hearing(time.monotonic_ns())
@@ -360,8 +364,12 @@ class Lobby:
         found = self._sessions.get(caller.version)
         # Of a client that greets again the answer to its first greeting was lost.
         is_its_own = found and found.client == client and found.caller.user == caller.user
-        if found and found.is_connected and not is_its_own:
-            raise LinkError(f"{caller.label} is connected already: end the other one first")
+        if found and found.connection and not is_its_own:
+            seconds = found.connection.seconds_left()
+            raise LinkError(
+                f"{caller.label} is connected already: end the other one first; if that is gone, "
+                f"it is known within {ceil(seconds)} s"
+            )
         if len(self._sessions) >= MOST_AT_HOME:
             raise LinkError(f"{MOST_AT_HOME} bots are connected, which is as many as may be")
         if found:

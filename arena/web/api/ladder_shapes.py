@@ -9,7 +9,7 @@ from typing import Annotated, Self
 from pydantic import Field
 from sqlalchemy.orm import Session
 
-from arena.models import Ladder
+from arena.models import HomeRule, Ladder
 from arena.web.api.competition_shapes import CompetitionShape, EntrantShape, Happening
 from arena.web.api.shapes import At, List, Shape
 from arena.web.leaderboards import leaders
@@ -20,6 +20,9 @@ class LadderShape(CompetitionShape):
 
     draws: Annotated[float, At("draw_probability")] = Field(
         description="How likely a draw between equals is taken to be."
+    )
+    home: HomeRule = Field(
+        description="Whether bots that stay at home may play there: no, beside boxed ones, or only."
     )
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated
 
+from pydantic import Field
+
 from arena.models import Role
 from arena.web.api.shapes import At, List, Shape
 
@@ -19,6 +21,9 @@ class UserShape(Shape):
     must_change_password: Annotated[bool, At("must_change")]
     created: datetime
     last_sign_in: datetime | None
+    quota_mib: int | None = Field(
+        description="How many MiB may be stored of theirs; null for as many as of everybody."
+    )
 
 
 class UserList(List):

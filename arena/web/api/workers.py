@@ -62,11 +62,12 @@ def get_account() -> AccountShape:
         names = sa.select(Bot.name).where(belongs_to(who.id))
         bots = list(session.scalars(names.order_by(sa.func.lower(Bot.name))))
         stored = quota.stored_bytes(session, who.id)
+        most = quota.most_bytes(session, who.id, settings().quota_bytes)
     return AccountShape(
         name=who.name,
         role=who.role,
         scopes=sorted(who.scopes),
         bots=bots,
         stored_bytes=stored,
-        quota_bytes=settings().quota_bytes,
+        quota_bytes=most,
     )

@@ -15,11 +15,21 @@ from arena.bots.runtimes import RemoveRuntime
 from arena.bots.submissions import SubmissionError, enter, submit
 from arena.ground.config import Settings
 from arena.ground.db import Database
-from arena.models import BotVersion, Check, JobStatus, Ladder, Match, Runtime, VersionStatus
+from arena.models import (
+    BotVersion,
+    Check,
+    Entrant,
+    EntrantState,
+    JobStatus,
+    Ladder,
+    Match,
+    Runtime,
+    VersionStatus,
+)
 from arena.operation import health
 from arena.recorder.dispatch import _queue_of
 from arena.schedule import leases
-from arena.schedule.idle import why_idle
+from arena.schedule.idle import why_idle, why_it_waits
 from engine import jobs
 from engine.games import GAMES
 from tests.arena.bots.test_submissions import NOW, furnished, person, take_in
@@ -165,6 +175,62 @@ def test_what_nobody_keeps_waits_and_the_others_play(sqlite_database: Database) 
         assert [one.words for one in alarms if one.kind == "runtime"][:1] == [words]
         ladder = session.scalars(sa.select(Ladder)).one()
         assert why_idle(session, ladder, settings, NOW) == f"{words}."
+
+
+@pytest.mark.parametrize("boxed", [3, 0])
+def test_two_bots_whose_runtimes_no_one_worker_keeps_do_not_meet(
+    sqlite_database: Database, boxed: int
+) -> None:
+    """They meet the others, who wait for nothing; an alarm says it, and a ladder of these alone."""
+    furnish(sqlite_database, PLATFORM, OTHER)
+    with sqlite_database.begin() as session:
+        if not boxed:
+            without = Entrant.version.has(BotVersion.runtime_id.is_(None))
+            session.execute(sa.update(Entrant).where(without).values(state=EntrantState.RETIRED))
+        give_sign(session, "old", NOW, slots=20, platforms=(OTHER,))
+        give_sign(session, "new", NOW, slots=20, platforms=(PLATFORM,))
+    pairs = {tuple(sorted(job.spec.entrants)) for _ in range(3) for job in issue(sqlite_database)}
+    names = {name for pair in pairs for name in pair}
+    assert ("learner-0 v1", "learner-1 v1") not in pairs
+    assert len(names) == (boxed + 2 if boxed else 0)
+    words = (
+        f"No worker with this game keeps runtimes for both {PLATFORM} and {OTHER}: learner-0 and "
+        "learner-1 do not meet before there is one"
+    )
+    settings = Settings(data=Path("/nowhere"))
+    with sqlite_database.begin() as session:
+        alarms = health.look(session, settings, NOW).alarms
+        assert [one.words for one in alarms if one.kind == "runtime"][:1] == [words]
+        ladder = session.scalars(sa.select(Ladder)).one()
+        assert why_idle(session, ladder, settings, NOW) == f"{words}."
+        give_sign(session, "both", NOW, slots=1, platforms=(OTHER, PLATFORM))
+    if not boxed:
+        (match, *_) = issue(sqlite_database)
+        assert sorted(match.spec.entrants) == ["learner-0 v1", "learner-1 v1"]
+
+
+def test_a_match_that_no_worker_can_play_any_more_is_in_nobodys_way(
+    sqlite_database: Database,
+) -> None:
+    """The worker that kept both runtimes is gone, and the one slot that is left plays the rest."""
+    furnish(sqlite_database, PLATFORM, OTHER)
+    with sqlite_database.begin() as session:
+        give_sign(session, "both", NOW, slots=8, platforms=(PLATFORM, OTHER))
+    made = issue(sqlite_database)
+    stuck = {job.lease.job for job in made if len(jobs.platforms_of(job)) == 2}
+    assert stuck
+    with sqlite_database.begin() as session:
+        leases.roll_back_all(session)
+        give_sign(session, "both", NOW, slots=0)
+        give_sign(session, "old", NOW, slots=1, platforms=(OTHER,))
+        give_sign(session, "new", NOW, slots=1, platforms=(PLATFORM,))
+    again = [job.lease.job for _ in range(4) for job in issue(sqlite_database)]
+    assert len(again) == 2 * leases.AHEAD
+    assert stuck.isdisjoint(again)
+    with sqlite_database.read() as session:
+        match = session.get_one(Match, min(stuck))
+        words = why_it_waits(session, match, Settings(data=Path("/nowhere")), NOW)
+    assert words == f"No worker with this game keeps runtimes for {PLATFORM} and {OTHER}."
 
 
 def test_a_check_waits_for_a_worker_that_keeps_its_runtime(sqlite_database: Database) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from itertools import combinations
 from random import Random
 from statistics import mean
@@ -263,3 +264,33 @@ def test_who_comes_back_leaves_its_luck_behind() -> None:
     before, after = (mean(luck) for luck in zip(*both, strict=True))
     assert 50 < before < 1.70 * 47 * 1.3
     assert abs(after) < before / 3
+
+
+@pytest.mark.parametrize("seats", [2, 3])
+@pytest.mark.parametrize("rematches", [True, False])
+def test_who_can_not_meet_does_not(seats: int, rematches: bool) -> None:
+    """Of two camps nobody meets the other; whoever has no match of its camp is passed over."""
+    rivals = [rival(number, games=number) for number in range(1, 9)]
+    rivals.append(rival(100, games=0))
+    camps = {one.id: one.id % 2 for one in rivals} | {100: 2}
+
+    def can_meet(ids: Sequence[int]) -> bool:
+        return len({camps[one] for one in ids}) == 1
+
+    seen: set[int] = set()
+    for seed in range(200):
+        chosen = next_match(
+            rivals,
+            Met(),
+            seats=seats,
+            random=Random(seed),
+            rematches=rematches,
+            can_meet=can_meet,
+        )
+        assert chosen
+        assert can_meet(chosen)
+        seen.update(chosen)
+    assert 100 not in seen
+    alone = [one for one in rivals if one.id in (1, 2, 100)]
+    for seed in range(40):
+        assert next_match(alone, Met(), seats=2, random=Random(seed), can_meet=can_meet) is None

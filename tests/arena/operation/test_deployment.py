@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 import yaml
 
+from arena.cli.home_link import PATH
 from arena.ground.config import Settings
 from arena.operation import processes
 from tests.requirements import need
@@ -27,9 +28,11 @@ KNOWN |= {"ARENA_WORKER_NAME", "ARENA_BOX_FOLDER"}
 OF_A_TEMPLATE = ("web", "recorder")
 """What arena@.service is started as."""
 OF_COMPOSE = {"ARENA_PASSWORD"}
-EXPOSURE = {"arena": 50, "arena-worker": 50, "arena@": 20}
+EXPOSURE = {"arena": 50, "arena-home": 50, "arena-worker": 50, "arena@": 20}
 """Tenths by systemd's count; what a box needs (namespaces, control groups) is most of it."""
-STARTED = {"up", *(f"run {name}" for name in (*processes.OF_THE_ARENA, "worker"))}
+WORKERS = {"worker": "WORKER_PASSWORD", "home": "HOME_PASSWORD"}
+"""The services that run bots, and the one secret of each."""
+STARTED = {"up", *(f"run {name}" for name in (*processes.OF_THE_ARENA, *WORKERS))}
 PROGRAM = "/opt/arena/.venv/bin/arena"
 
 
@@ -81,7 +84,7 @@ def test_a_unit_starts_what_there_is_and_starts_it_again(unit: Path) -> None:
     assert {re.sub(r" --.*", "", started).replace("%i", name) for name in names} <= STARTED
     assert "\nRestart=always\n" in text
     assert set(re.findall(r"ARENA_\w+", text)) <= KNOWN
-    runs_bots = started == "run worker" or started.startswith("up")
+    runs_bots = started.removeprefix("run ") in WORKERS or started.startswith("up")
     assert ("\nDelegate=yes\n" in text) is runs_bots
     # Both would take the box away.
     assert not (runs_bots and re.search("^(RestrictNamespaces|ProtectKernelTunables)=", text, re.M))
@@ -119,12 +122,14 @@ def words_of(value: Any) -> Iterator[str]:
         yield str(value)
 
 
-def test_a_worker_in_a_container_holds_one_login() -> None:
-    """No database, no folder, no other secret."""
-    worker = compose()["worker"]
-    assert "volumes" not in worker
+@pytest.mark.parametrize("name", WORKERS)
+def test_a_worker_in_a_container_holds_one_login(name: str) -> None:
+    """No database, no folder but one for a socket, no other secret."""
+    worker = compose()[name]
+    socket_folder = {"home": ["home:/var/lib/arena/home"]}
+    assert worker.get("volumes") == socket_folder.get(name)
     secrets = re.findall(r"\$\{(\w+):\?\}", " ".join(words_of(worker)))
-    assert secrets == ["WORKER_PASSWORD"]
+    assert secrets == [WORKERS[name]]
     assert set(worker["environment"]) & {"ARENA_DATABASE", "ARENA_DATA"} == set()
 
 
@@ -133,9 +138,28 @@ def test_matches_are_given_to_a_worker_in_a_container() -> None:
     services = compose()
     asked = {
         services[name]["environment"]["ARENA_MINIMUM_ISOLATION"]
-        for name in ("web", "recorder", "worker")
+        for name in ("web", "recorder", *WORKERS)
     }
     assert len(asked) == 1
+
+
+def test_the_pages_and_the_home_worker_share_a_socket() -> None:
+    """In a folder that is in both; a unit says to the pages' settings where it is."""
+    services = compose()
+    (place,) = {services[name]["environment"]["ARENA_HOME"] for name in ("web", "home")}
+    folder = f"home:{Path(place).parent}"
+    assert all(folder in services[name]["volumes"] for name in ("web", "home"))
+    unit = (DOCS / "systemd/arena-home.service").read_text()
+    (told,) = re.findall(r"^Environment=(ARENA_HOME=.*)$", unit, re.MULTILINE)
+    assert f"`{told}`" in (DOCS / "home.md").read_text()
+
+
+def test_the_proxy_leads_bots_at_home_nowhere_else() -> None:
+    """nginx redirects what is asked for without the slash in which the prefix of a proxy ends."""
+    text = (DOCS / "operating.md").read_text()
+    places = re.findall(r"^ *location (= )?(\S+) {.*\n *proxy_pass", text, re.MULTILINE)
+    assert ("= ", f"/api/v1{PATH}") in places
+    assert [place for exact, place in places if not exact and place.endswith("/")] == ["/"]
 
 
 def test_no_password_is_forgotten_in_silence() -> None:
@@ -151,7 +175,8 @@ def test_a_container_may_do_what_a_box_takes_and_little_else() -> None:
             assert service["cap_drop"] == ["ALL"], name
             assert "no-new-privileges:true" in service["security_opt"], name
     profile = json.loads((DOCS / "containers/seccomp.json").read_text())
-    assert "seccomp=seccomp.json" in compose()["worker"]["security_opt"]
+    for name in WORKERS:
+        assert "seccomp=seccomp.json" in compose()[name]["security_opt"]
     rule, to_the_host = profile["syscalls"]
     building = {"clone", "clone3", "unshare", "mount", "umount2", "pivot_root", "sethostname"}
     building |= {"prctl", "seccomp", "capset", "setresuid", "setresgid", "setsid", "chroot"}

@@ -17,7 +17,7 @@ from arena.operation import health
 from arena.recorder import recording
 from arena.recorder.rebuild import rebuild
 from arena.schedule import leases
-from arena.schedule.idle import note_taken_off, why_idle
+from arena.schedule.idle import note_taken_off, why_idle, why_it_waits
 from engine import jobs
 from engine.game import OptionError
 from engine.games import GAMES
@@ -215,3 +215,45 @@ def test_a_version_that_lacks_a_ladders_variant_stops_no_other(
         assert words in said
         alarms = health.look(session, SETTINGS, NOW).alarms
         assert any(words in one.words for one in alarms)
+
+
+def test_what_was_made_of_a_variant_that_is_lacked_waits(
+    sqlite_database: Database, packages: Installer
+) -> None:
+    """Its matches and checks are given to nobody, fail nowhere, say why, and go on once it is back.
+
+    In a queue behind them nobody waits: neither other matches, nor an owner's other checks.
+    """
+    packages.install(*GAME)
+    furnish(sqlite_database)
+    with sqlite_database.begin() as session:
+        give_sign(session, "able", NOW, slots=2, games=(OTHER, OWN))
+        leases.fill(session, SETTINGS, NOW)
+        version = session.scalars(sa.select(Entrant)).first().version
+        for ladder in session.scalars(sa.select(Ladder).order_by(Ladder.game.desc())):
+            its = {"version": version, "ladder": ladder, "status": JobStatus.OPEN, "created": NOW}
+            session.add(Check(**its, findings=[]))
+        leases.roll_back_all(session)
+        made = session.scalars(sa.select(Match.id).where(Match.competition.has(game="one"))).all()
+    assert made
+    packages.install("other-games", NARROWER, GAME[2], version="1.6")
+    with sqlite_database.begin() as session:
+        give_sign(session, "able", NOW, slots=40, games=("other-games 1.6", OWN))
+    issued = games_issued(sqlite_database)
+    assert {game for batch in issued for game in batch} == {"clobber"}
+    with sqlite_database.begin() as session:
+        (issued_check,) = session.scalars(sa.select(Check).where(Check.attempt > 0))
+        assert issued_check.ladder.game == "clobber"
+        lacked = [session.get_one(Match, one) for one in made]
+        lacked += session.scalars(sa.select(Check).where(Check.attempt == 0)).all()
+        for job in lacked:
+            assert (job.status, job.failures) == (JobStatus.OPEN, 0)
+            words = str(why_it_waits(session, job, SETTINGS, NOW))
+            assert words.startswith("Matches of one size=4x3 wait for other rules than those of o")
+            assert "one has no size=4x3" in words
+        leases.roll_back_all(session)
+    packages.uninstall("other-games", "1.6")
+    with sqlite_database.begin() as session:
+        give_sign(session, "able", NOW, slots=40, games=(OTHER, OWN))
+        leases.fill(session, SETTINGS, NOW)
+        assert {session.get_one(Match, one).status for one in made} == {JobStatus.ISSUED}

@@ -182,6 +182,7 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ("POST", "administration.role"): ("/users/other/role", (401, 403, 403, 403, 422)),
     ("POST", "administration.deactivate"): ("/users/nobody/deactivate", (401, 403, 403, 403, 404)),
     ("POST", "administration.activate"): ("/users/other/activate", (401, 403, 403, 403, 302)),
+    ("POST", "administration.quota"): ("/users/other/quota", (401, 403, 403, 403, 302)),
     ("POST", "administration.give_reset_link"): ("/users/other/reset", (401, 403, 403, 403, 200)),
     ("POST", "administration.invite"): ("/users/invitations", (401, 403, 403, 403, 400)),
     ("GET", "api.openapi"): ("/api/v1/openapi.json", ALL),
@@ -264,6 +265,7 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ("POST", "api.forget_worker"): ("/api/v1/workers/forget", (401, 403, 403, 415, 415)),
     ("POST", "api.give_notice"): ("/api/v1/notice", (401, 403, 403, 403, 415)),
     ("POST", "api.change_role"): ("/api/v1/users/other/role", (401, 403, 403, 403, 415)),
+    ("POST", "api.set_quota"): ("/api/v1/users/other/quota", (401, 403, 403, 403, 415)),
     ("POST", "api.deactivate_user"): (
         "/api/v1/users/nobody/deactivate",
         (401, 403, 403, 403, 404),

@@ -135,6 +135,19 @@ def test_a_greeting_whose_answer_was_lost_is_said_again(worker: HomeWorker) -> N
     until(lambda: worker.lobby.present() == {VERSION: 1})
 
 
+def test_the_successor_of_a_killed_client_that_polled_comes_in_at_once(
+    worker: HomeWorker,
+) -> None:
+    """Nothing tells that it is gone but its successor; another client is told when to try again."""
+    first = poll(worker, LinkEnd(), "", client="it")
+    assert first["new"]
+    refused = poll(worker, LinkEnd(), "", client="another")
+    assert refused["status"] == 409
+    assert "end the other one first; if that is gone, it is known within 30 s" in refused["detail"]
+    again = poll(worker, LinkEnd(), "", client="it")
+    assert (again["new"], again["session"] == first["session"]) == (True, False)
+
+
 def test_a_poll_begins_no_session_but_by_a_greeting(worker: HomeWorker) -> None:
     """Those of a client whose home worker has died come in at any time, and in any order."""
     answer = poll(worker, LinkEnd(), "0" * 32, waits=True)

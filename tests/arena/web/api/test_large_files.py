@@ -29,9 +29,11 @@ from arena.ground.config import Settings
 from arena.ground.db import Database
 from arena.models import Bot, BotVersion, CoOwner, Ladder, LargeFile, Scope, SentFile, User
 from arena.people.accounts import add_token
+from arena.people.user_deeds import SetQuota
 from arena.web.app import create_app
 from arena.web.bundle_diff import difference
 from engine.games import GAMES
+from tests.arena.doing import do
 from tests.arena.web.signing_in import now, person
 from tests.workers.test_archives import BOT, make_folder, make_tar, make_zip
 from workers import large_files
@@ -479,3 +481,24 @@ def test_the_form_of_a_link_is_one() -> None:
     """For those who write it and those who read it, which know nothing of each other."""
     assert stored_files.LINK.fullmatch(large_files.Large(NAME, 5).link)
     assert sending.MOST_BYTES == large_files.MOST_BYTES
+
+
+def test_a_person_may_have_a_quota_of_their_own(arena: SimpleNamespace) -> None:
+    """More or less than everybody: what is stored already stays, and nothing is added to it."""
+
+    def grant(mib: int | None) -> None:
+        with arena.database.begin() as session:
+            do(session, SetQuota("ada", mib), now())
+
+    def begin(content: str) -> int:
+        return int(arena.ada.begin(content.encode(), 50 * MIB).status_code)
+
+    assert [begin("a"), begin("b")] == [200, 409]
+    grant(100)
+    assert [begin("b"), begin("c")] == [200, 409]
+    account = arena.ada.get("/account").json
+    assert (account["stored_bytes"], account["quota_bytes"]) == (100 * MIB, 100 * MIB)
+    grant(0)
+    assert [begin("b"), begin("c")] == [200, 409]
+    grant(None)
+    assert arena.ada.get("/account").json["quota_bytes"] == 60 * MIB
