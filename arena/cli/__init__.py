@@ -53,7 +53,7 @@ COMMANDS = {
     "status": ("status", "Show how bots stand on a server."),
     "cancel": ("bot", "Cancel the checks of a bot of yours, on a server."),
     "logs": ("logs", "Show what bots wrote in a game or their check, from a server."),
-    "export": ("export", "Download all games of a competition from a server."),
+    "export": ("export", "Export games, as records or as tables of Parquet."),
     "bots": ("bot", "List the bots, their versions and their checks."),
     "ladders": ("leaderboard", "List the ladders."),
     "leaderboard": ("leaderboard", "Show a ladder's leaderboard."),

@@ -242,6 +242,12 @@ class Settings:
         _between(0, 3650, "days, from 0 to 3650"),
     )
 
+    licence: str = _setting(
+        "",
+        "Under which licence the games may be used, as CC0-1.0; said in dumps of them. By default "
+        "nothing is said.",
+    )
+
     @property
     def database_url(self) -> str:
         """The database's URL, the embedded one included; a file's is absolute."""

@@ -40,6 +40,7 @@ FIRST = (
     "lists",
     "playing",
     "replays",
+    "data",
     "tournaments",
     "strength-tests",
     "accounts",

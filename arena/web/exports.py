@@ -15,17 +15,14 @@ from arena.competitions.results import results, to_json
 from arena.competitions.tournament_matches import digest
 from arena.ground.config import Settings
 from arena.ground.db import Database
+from arena.lists.exported import CHUNK_GAMES, numbers, parts
 from arena.lists.filters import GameFilter
 from arena.lists.rows import seat_result
 from arena.models import Tournament
 from arena.web import queries
 from arena.web.api.game_shapes import GameShape
 from arena.web.api.ladder_shapes import BoardLineShape, BoardShape
-from arena.web.game_lists import numbers, parts
 from arena.web.leaderboards import LadderBoard
-
-GAMES_AT_ONCE = 100
-"""How many games an export reads at a time."""
 
 
 def columns(board: LadderBoard) -> list[str]:
@@ -68,7 +65,7 @@ GAME_COLUMNS = (
 def game_rows(database: Database, wanted: GameFilter, after: int) -> Iterator[bytes]:
     """All games that a filter wants above a number as parts of a CSV file."""
     yield _csv([], GAME_COLUMNS, header=True)
-    for some in parts(numbers(database, wanted, after), GAMES_AT_ONCE):
+    for some in parts(numbers(database, wanted, after), CHUNK_GAMES):
         with database.read() as session:
             games = queries.games_in_order(session, some)
             yield _csv([_game(GameShape.of(game)) for game in games], GAME_COLUMNS)

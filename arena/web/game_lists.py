@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from itertools import islice
+from collections.abc import Mapping
 
 import sqlalchemy as sa
 from flask import abort
 from sqlalchemy.orm import Session
 
 from arena.ground.bot_names import Named
-from arena.ground.db import LARGEST_ID, Database
+from arena.ground.db import LARGEST_ID
 from arena.ground.refusals import NotAllowed
-from arena.lists.filters import GameFilter, Order
-from arena.lists.search import Found, ListPlace, find
+from arena.lists.filters import GameFilter
+from arena.lists.search import ListPlace
 from arena.models import Bot, BotVersion, Competition, Entrant, Scope
 from arena.web.identity import current
 
 CURSOR = r"[0-9a-f]{1,8}(?:\.[0-9a-f]{1,8})?"
 """Of a list by length it has the plies of the last game shown, too."""
-AT_A_TIME = 1000
-"""Games that an export looks up at a time."""
 
 
 def read_filter(words: Mapping[str, str]) -> GameFilter:
@@ -72,23 +69,3 @@ def of_entrant(session: Session, wanted: GameFilter, entrant: int) -> GameFilter
     if wanted.bot is not None:
         abort(422, "entrant: give that, or a bot.")
     return wanted.but(competition=row.name, bot=Named(row.bot, row.number))
-
-
-def numbers(database: Database, wanted: GameFilter, after: int) -> Iterator[int]:
-    """The numbers of all games that are wanted above one, the lowest first.
-
-    They are looked up part by part: no transaction lasts as long as a download.
-    """
-    wanted = wanted.but(sort=Order.OLDEST)
-    place: ListPlace | None = ListPlace(after)
-    while place is not None:
-        with database.read() as session:
-            found: Found = find(session, wanted, most=AT_A_TIME, after=place)
-        yield from found.games
-        place = found.further
-
-
-def parts(found: Iterator[int], size: int) -> Iterator[list[int]]:
-    """Some numbers at a time."""
-    while part := list(islice(found, size)):
-        yield part

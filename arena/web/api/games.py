@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as jsons
 import zlib
 from collections.abc import Iterator
 from typing import Annotated, Any
@@ -14,6 +13,7 @@ from sqlalchemy.orm import Session, joinedload
 
 from arena.ground.db import Database
 from arena.ground.refusals import Refusal, WrongField
+from arena.lists.exported import lines
 from arena.lists.filters import LONGEST_WORD, WORDS, GameFilter
 from arena.lists.parts import look_up
 from arena.lists.search import find
@@ -36,9 +36,7 @@ from arena.web.game_lists import (
     CURSOR,
     counted_games,
     cursor,
-    numbers,
     of_entrant,
-    parts,
     read_cursor,
     read_filter,
 )
@@ -55,8 +53,6 @@ from arena.web.lookup import (
 
 TAG = "games"
 LINES, CSV = "application/x-ndjson", "text/csv"
-CHUNK_GAMES = 100
-"""How many games an export reads at a time."""
 
 
 class MatchPages(Pages):
@@ -227,8 +223,9 @@ def export_ladder(name: str, query: LadderExport) -> Response:
 def export_games(query: Export) -> Response:
     """All games that are as they are asked for as JSON Lines, the first played first.
 
-    Each line is the record of a game, with its number, its match and when it ended. What is
-    interrupted goes on after the last number that came. Of all games, and of those of a
+    Each line is the record of a game, with its number, its match and competition, when it ended,
+    whether it counts or is void, and of each seat who sat there and what became of its rating.
+    What is interrupted goes on after the last number that came. Of all games, and of those of a
     competition, X-Total-Count says how many there are.
     """
     wanted = _filter(query)
@@ -265,22 +262,8 @@ def _sent(parts: Iterator[bytes], media: str, headers: dict[str, str]) -> Respon
 
 
 def _lines(database: Database, wanted: GameFilter, after: int) -> Iterator[bytes]:
-    """Games, read chunk by chunk: no transaction lasts as long as a download."""
-    rows = sa.select(PlayedGame.id, PlayedGame.match_id, PlayedGame.finished, PlayedGame.record)
-    for some in parts(numbers(database, wanted, after), CHUNK_GAMES):
-        with database.read() as session:
-            its = rows.where(PlayedGame.id.in_(some)).order_by(PlayedGame.id)
-            found = session.execute(its).all()
-        lines = []
-        for row in found:
-            about = {"number": row.id, "match": row.match_id, "finished": row.finished.isoformat()}
-            # What is stored is JSON already: an object, which gets some keys more.
-            lines.append(b"%s,%s" % (jsons.dumps(about)[:-1].encode(), _text(row.record)[1:]))
-        yield b"\n".join([*lines, b""])
-
-
-def _text(stored: bytes) -> bytes:
-    return zlib.decompress(stored)
+    for some in lines(database, wanted, after):
+        yield b"\n".join([*some, b""])
 
 
 def _compressed(parts: Iterator[bytes]) -> Iterator[bytes]:

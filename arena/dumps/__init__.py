@@ -1,0 +1,1 @@
+"""All games as tables in files of Parquet, which programs of statistics and of learning read."""
