@@ -15,9 +15,13 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
 from random import Random
+from typing import TYPE_CHECKING
 
 from engine.options import Option, fault_of_line
 from engine.scene import Look, Scene
+
+if TYPE_CHECKING:
+    from engine.truth import Truth
 
 Seat = int
 """A seat in playing order, counted from 0; people and bots see it counted from 1."""
@@ -416,6 +420,10 @@ class Variant(ABC):
 
         None if they don't know it, or its games have no such form.
         """
+        return None
+
+    def truth(self) -> Truth | None:
+        """What finds the values of its positions, with an empty memory; None if nothing does."""
         return None
 
     def beginning_at(self, text: str) -> Variant:

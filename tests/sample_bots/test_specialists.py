@@ -16,6 +16,7 @@ from engine.clock import TimeControl
 from engine.following import Followed
 from engine.game import State, Variant
 from engine.games import GAMES, find_variant
+from engine.games.clobber import endgame as endgame_of_clobber
 from tests.sample_bots.play import ask, load, play, random_moves, sample, start
 
 clobber_expert, mijnlieff_expert, solver = map(
@@ -49,9 +50,9 @@ def test_the_end_of_clobber_is_as_by_the_rules(
     size: str, plies: int, small: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However large the parts are that are replaced by their values."""
-    monkeypatch.setattr(clobber_expert, "SMALL", small)
+    monkeypatch.setattr(endgame_of_clobber, "SMALL", small)
     variant = GAMES["clobber"].variant(size=size)
-    endgame = clobber_expert.Endgame(variant.width, variant.height)
+    endgame = endgame_of_clobber.ClobberEndgame(variant.width, variant.height)
     found = set()
     for seed in range(12):
         state = after(variant, seed, plies)
@@ -66,7 +67,7 @@ def test_the_values_of_clobber_are_those_of_the_theory() -> None:
 
     So wwb is {0|*}, which is up, and 'up' beats nothing but is confused with *.
     """
-    endgame = clobber_expert.Endgame(3, 1)
+    endgame = endgame_of_clobber.ClobberEndgame(3, 1)
     values, value = endgame.values, endgame.value
     star, up = value((0b01, 0b10)), value((0b011, 0b100))
     assert star == values.value({0}, {0})
@@ -83,7 +84,7 @@ def test_the_values_of_clobber_are_those_of_the_theory() -> None:
 def test_a_win_of_clobber_is_found_on_the_board() -> None:
     """The move played wins by the rules too, though values have moves that the board has not."""
     variant = GAMES["clobber"].variant(size="5x4")
-    endgame = clobber_expert.Endgame(5, 4)
+    endgame = endgame_of_clobber.ClobberEndgame(5, 4)
     for seed in range(8):
         state = after(variant, seed, 6)
         if lead(state) == (1, -1)[state.to_move]:
@@ -98,8 +99,8 @@ def test_a_win_of_clobber_is_found_on_the_board() -> None:
 def test_the_end_of_mijnlieff_is_as_by_the_rules(options: str) -> None:
     """The value of a position, and a move that keeps it."""
     variant = find_variant("mijnlieff", options.split())
-    rules = mijnlieff_expert.Rules(variant.board)
-    endgame = mijnlieff_expert.Endgame(rules)
+    rules = mijnlieff_expert.ReducedRules(variant.board)
+    endgame = mijnlieff_expert.MijnlieffEndgame(rules, 1)
     found = set()
     for seed in range(40):
         state = after(variant, seed, variant.max_plies - 4)
@@ -118,11 +119,14 @@ def test_the_end_of_mijnlieff_is_as_by_the_rules(options: str) -> None:
 def test_random_games_of_mijnlieff_are_as_by_the_rules() -> None:
     """The quick games of the tree end with the scores of the engine's, on the whole."""
     variant = GAMES["mijnlieff"].variant()
-    rules = mijnlieff_expert.Rules(variant.board)
+    rules = mijnlieff_expert.ReducedRules(variant.board)
     state = after(variant, 1, 9)
     dice = Random(1)
     rounds = 4000
-    quick = sum(rules.playout(rules.position(state), dice) for _ in range(rounds)) / rounds
+    quick = (
+        sum(mijnlieff_expert.playout(rules, rules.position(state), dice) for _ in range(rounds))
+        / rounds
+    )
     slow = 0.0
     for _ in range(rounds):
         white, black = state.playout(dice)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from itertools import repeat
 from math import floor
 from random import Random
+from typing import TYPE_CHECKING
 
 from engine.board import WordTable, bits_of, grid, mask_of
 from engine.game import (
@@ -28,6 +29,9 @@ from engine.game import (
 from engine.games.chequerboard import BLACK, OFFERS, SIZE, WHITE, Chequerboard
 from engine.scene import Body, Look, Paint, Piece, Scene, Sign
 from engine.speed import judged_once, maker
+
+if TYPE_CHECKING:
+    from engine.truth import Truth
 
 
 class Blocco(Chequerboard):
@@ -99,6 +103,11 @@ class Blocco(Chequerboard):
                 edge ^= new
             elif not edge:
                 return stones ^ rest
+
+    def truth(self) -> Truth:
+        from engine.games.blocco.truth import BloccoTruth
+
+        return BloccoTruth(self)
 
 
 @dataclass(frozen=True, slots=True)

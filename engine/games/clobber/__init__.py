@@ -12,12 +12,16 @@ from dataclasses import dataclass, field
 from itertools import repeat
 from math import floor
 from random import Random
+from typing import TYPE_CHECKING
 
 from engine.board import bits_of, grid, mask_of
 from engine.game import Dialect, Game, IllegalMoveError, Move, Seat, State, Termination, page_beside
 from engine.games.chequerboard import BLACK, CHUNK, LOW, OFFERS, SIZE, WHITE, Chequerboard
 from engine.scene import Body, Look, Paint, Piece, Scene
 from engine.speed import maker
+
+if TYPE_CHECKING:
+    from engine.truth import Truth
 
 UCI_VARIANTS = {"5x6": "clobber", "10x10": "clobber10"}
 """What Fairy-Stockfish calls the sizes that it knows."""
@@ -49,6 +53,11 @@ class Clobber(Chequerboard):
         if protocol != "uci" or name is None:
             return None
         return Dialect(name, lambda _, move: move, lambda _, word: word)
+
+    def truth(self) -> Truth:
+        from engine.games.clobber.truth import ClobberTruth
+
+        return ClobberTruth(self)
 
 
 @dataclass(frozen=True, slots=True)

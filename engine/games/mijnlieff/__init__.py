@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from engine.board import bits_of, read_fields, read_seat
 from engine.game import (
@@ -27,6 +28,9 @@ from engine.games.mijnlieff.board import KINDS, SIGNS, TILES, TYPES, Board
 from engine.options import board_size, choice
 from engine.scene import Body, Look, Paint, Piece, Scene, Shade, Sign, Square
 from engine.speed import maker
+
+if TYPE_CHECKING:
+    from engine.truth import Truth
 
 WHITE, BLACK = 0, 1
 FREE_CHOICE = -1
@@ -114,6 +118,11 @@ class Mijnlieff(Variant):
                 "no pass led here, and the choice is free ('-') only after one and on the empty "
                 "board; otherwise a piece binds the move, such as d3+"
             )
+
+    def truth(self) -> Truth:
+        from engine.games.mijnlieff.truth import MijnlieffTruth
+
+        return MijnlieffTruth(self)
 
 
 @dataclass(frozen=True, slots=True)

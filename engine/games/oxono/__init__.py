@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import product
+from typing import TYPE_CHECKING
 
 from engine.board import (
     bits_of,
@@ -55,6 +56,9 @@ from engine.options import choice
 from engine.plurals import counted
 from engine.scene import Body, Look, Paint, Piece, Scene, Sign
 from engine.speed import judged_once, maker
+
+if TYPE_CHECKING:
+    from engine.truth import Truth
 
 WHITE, BLACK = 0, 1
 SYMBOLS = "XO"
@@ -173,6 +177,11 @@ class Oxono(Variant):
 
     def all_looks(self) -> Sequence[Look]:
         return [(body, paint, sign) for body, paint, _, sign in KINDS.values()]
+
+    def truth(self) -> Truth:
+        from engine.games.oxono.truth import OxonoTruth
+
+        return OxonoTruth(self)
 
 
 @dataclass(frozen=True, slots=True)

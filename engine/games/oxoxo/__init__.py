@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import product
+from typing import TYPE_CHECKING
 
 from engine.board import (
     WordTable,
@@ -60,6 +61,9 @@ LINES = (
     sum(1 << SIDE * rank + rank for rank in range(SIDE)),
     sum(1 << SIDE * rank + SIDE - 1 - rank for rank in range(SIDE)),
 )
+
+if TYPE_CHECKING:
+    from engine.truth import Truth
 LINES_OF = tuple(tuple(line for line in LINES if line >> bit & 1) for bit in range(SQUARES))
 
 FLIP, PUT_O, PUT_X = 0, 1, 2
@@ -128,6 +132,11 @@ class Oxoxo(Variant):
     def all_looks(self) -> Sequence[Look]:
         bodies, paints, signs = BODIES, (Paint.WHITE, Paint.BLACK), (Sign.RING, Sign.CROSS)
         return list(product(bodies, paints, signs))
+
+    def truth(self) -> Truth:
+        from engine.games.oxoxo.truth import OxoxoTruth
+
+        return OxoxoTruth(self)
 
 
 def read_plies(text: str) -> int:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
+from typing import TYPE_CHECKING
 
 from engine.board import bits_of, grid, read_fields
 from engine.game import (
@@ -43,6 +44,9 @@ from engine.games.blokus.position import (
 from engine.options import choice
 from engine.scene import Look, Scene
 from engine.speed import judged_once, maker
+
+if TYPE_CHECKING:
+    from engine.truth import Truth
 
 STOP = "stop"
 STOP_CODE = 0
@@ -117,6 +121,11 @@ class Puzzle(Variant):
         if wrong and all(wrong):
             raise PositionError(f"{wrong[0]}, nor anyone's")
         return ()
+
+    def truth(self) -> Truth:
+        from engine.games.puzzle.truth import PuzzleTruth
+
+        return PuzzleTruth(self)
 
 
 def _check_sizes(position: Position) -> None:
