@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0029"
+revision = "0023"
 down_revision = "0022"
 branch_labels = None
 depends_on = None
