@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from engine.game import line_of
 from engine.player import GameEnd, GameSetup, ProtocolError, Turn
-from engine.record import TOO_LARGE, GameRecord, RecordError
+from engine.record import TOO_LARGE, GameRecord, Ply, RecordError
 
 VERSION = 1
 LONGEST_REPLY = 4096
@@ -128,17 +128,24 @@ def demand_sayable(record: GameRecord) -> None:
         RecordError: it says too much.
     """
     for number, ply in enumerate(record.plies):
-        if len(ply.text) > LONGEST_REPLY or _CONTROL.search(ply.text):
-            raise RecordError(f"at ply {number}: no bot can say such a text")
-        if len(ply.values) > NUMBERS_LIMIT or not all(map(_KEY.fullmatch, ply.values)):
-            raise RecordError(f"at ply {number}: no bot can give such values")
-        if len(ply.tags) > TAGS_LIMIT or not all(map(_KEY.fullmatch, ply.tags)):
-            raise RecordError(f"at ply {number}: no bot can give such tags")
+        if what := unsayable(ply):
+            raise RecordError(f"at ply {number}: no bot can {what}")
     if any(len(fault.detail) > 4 * LONGEST_REPLY for fault in record.faults):
         raise RecordError("a fault has too many words")
     for word in (record.started, record.isolation):
         if len(word) > LONGEST_WORD or not word.isprintable():
             raise RecordError("its beginning or its isolation is no word, or too long a one")
+
+
+def unsayable(ply: Ply) -> str:
+    """What of a ply no bot can say, in words; empty if there is nothing."""
+    if len(ply.text) > LONGEST_REPLY or _CONTROL.search(ply.text):
+        return "say such a text"
+    if len(ply.values) > NUMBERS_LIMIT or not all(map(_KEY.fullmatch, ply.values)):
+        return "give such values"
+    if len(ply.tags) > TAGS_LIMIT or not all(map(_KEY.fullmatch, ply.tags)):
+        return "give such tags"
+    return ""
 
 
 def split_words(line: str, most: int = -1) -> list[str]:

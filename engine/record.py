@@ -172,7 +172,7 @@ class GameRecord:
         waited_us = _times(run.get("waited_us", [0] * len(moves)), len(moves))
         texts, values = (map(data[said].get, numbers) for said in ("texts", "values"))
         tags = map(data.get("tags", {}).get, numbers)
-        plies = tuple(map(_ply, moves, cpu_us, wall_us, texts, values, waited_us, tags))
+        plies = tuple(map(ply_of, moves, cpu_us, wall_us, texts, values, waited_us, tags))
         faults = tuple(
             Fault(
                 _integer(fault["seat"]) - 1,
@@ -224,9 +224,14 @@ _SEATS: Mapping[str, Seat] = {str(number): number - 1 for number in range(100)}
 """Seats as moves name them, who are counted from 1; 0 is chance."""
 
 
-def _ply(
+def ply_of(
     word: Any, cpu_us: Any, wall_us: Any, text: Any, values: Any, waited_us: Any, tags: Any
 ) -> Ply:
+    """A ply of its parts as JSON has them, the seat before the move; its times are as they come.
+
+    Raises:
+        RecordError: it is none.
+    """
     number, _, move = _text(word).partition(":")
     seat = _SEATS.get(number)
     if seat is None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from struct import pack
@@ -29,6 +30,26 @@ def listen_at(path: Path) -> socket.socket:
         listener.close()
         raise
     return listener
+
+
+def listen_alone(place: Path, wait: Callable[[], None]) -> socket.socket:
+    """Listens at a path where one process at a time does: another one waits until that ends.
+
+    Args:
+        wait: is called before each time that it looks again.
+
+    Raises:
+        OSError: it can't.
+    """
+    place.parent.mkdir(parents=True, exist_ok=True)
+    # Held as long as this process lives.
+    lock = os.open(f"{place}.lock", os.O_RDWR | os.O_CREAT, 0o600)
+    while True:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return listen_at(place)
+        except BlockingIOError:
+            wait()
 
 
 def connect_to(path: Path, seconds: float) -> socket.socket:

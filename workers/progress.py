@@ -15,7 +15,8 @@ from engine.faulty_rules import HangWatch
 from engine.game import State
 from engine.record import Ply
 from engine.referee import Watch
-from workers.app import Murmur, say, worker_name
+from workers.app import Murmur, app, say, worker_name
+from workers.live import LiveMatch
 
 log = logging.getLogger("workers")
 
@@ -108,6 +109,7 @@ class ProgressTeller:
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, name="progress", daemon=True)
         self._hangs = HangWatch(RULES_SECONDS)
+        self._live = LiveMatch(lease, app.conf.broker_url)
 
     def take_up(self) -> None:
         """Says that this worker has the job, once."""
@@ -123,12 +125,15 @@ class ProgressTeller:
 
     def __enter__(self) -> ProgressTeller:
         self._under_way.add(self)
+        if self._lease.kind == "match":
+            self._live.begin()
         self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._under_way.discard(self)
         self._ended.set()
+        self._live.end()
         self._thread.join()
 
     def watch(self, game: int) -> Watch:
@@ -137,7 +142,7 @@ class ProgressTeller:
         def after_ply(_state: State, plies: Sequence[Ply]) -> None:
             self._said = (game, plies)
 
-        return after_ply
+        return self._live.also(game, after_ply)
 
     def _run(self) -> None:
         if not self._ended.wait(SOON_SECONDS):

@@ -28,16 +28,17 @@ class Process(click.Choice[str]):
 def run(process: str) -> None:
     """Run one process of an arena that is spread over several.
 
-    Everything is taken from the environment (ARENA_*): prepare, web and recorder need
+    Everything is taken from the environment (ARENA_*): prepare, web, recorder and live need
     ARENA_DATABASE, and all but prepare need ARENA_BROKER, such as redis://worker:PASSWORD@host.
-    A worker needs no more than the broker, and home, the worker of bots at home, a folder that it
-    shares with the pages (ARENA_HOME, or ARENA_DATA).
+    A worker needs no more than the broker. Live, which tells who watches of matches under way, and
+    home, the worker of bots at home, share a folder with the pages (ARENA_LIVE and ARENA_HOME, or
+    ARENA_DATA).
 
     Example: arena run worker
     """
     with refusing(SettingError):
         settings = load()
-    if process in ("web", "recorder", "prepare") and not settings.database:
+    if process in processes.OF_THE_ARENA and not settings.database:
         raise InputError("say where the database is, with ARENA_DATABASE")
     if process != "prepare" and not settings.broker:
         raise InputError("say where the broker is, with ARENA_BROKER")

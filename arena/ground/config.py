@@ -49,6 +49,7 @@ OF_OTHERS = {
     "CHAT_URL",
     "DEBUG",
     "HOME_LISTENER",
+    "LIVE_LISTENER",
     "PASSWORD",
     "SERVER",
     "TOKEN",
@@ -221,6 +222,11 @@ class Settings:
         "The path of the socket on which the pages hand bots at home over to the home worker; by "
         "default home.sock in the data folder.",
     )
+    live: str = _setting(
+        "",
+        "The path of the socket on which the pages hand over who watches a match; by default "
+        "live.sock in the data folder.",
+    )
     play: str = _setting(
         "people",
         "Who may play against bots on the pages: people (who are signed in), everybody or nobody.",
@@ -269,6 +275,11 @@ class Settings:
     def rules_trail(self) -> Path:
         """Where the recorder keeps which game's rules it is busy with."""
         return self.data.resolve() / "recorder.rules"
+
+    @property
+    def live_socket(self) -> Path:
+        """Where who watches a match is handed over to the process of live matches."""
+        return Path(self.live).resolve() if self.live else self.data.resolve() / "live.sock"
 
     @property
     def bundles(self) -> Path:

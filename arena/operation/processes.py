@@ -72,9 +72,20 @@ def home_environment(settings: Settings, listener: int | None = None) -> dict[st
     return told if listener is None else {**told, "ARENA_HOME_LISTENER": str(listener)}
 
 
+def live() -> list[str]:
+    """Tells who watches of matches under way; one of them is at work, and another would wait."""
+    return _without_garbage("arena.live.process")
+
+
+def live_environment(listener: int) -> dict[str, str]:
+    """What that is told if it inherits the descriptor of the socket at which people come."""
+    return {"ARENA_LIVE_LISTENER": str(listener)}
+
+
 OF_THE_ARENA: Mapping[str, Callable[[], list[str]]] = {
     "prepare": prepare,
     "web": web,
     "recorder": recorder,
+    "live": live,
 }
 """The processes that know the database, or the broker as the arena does."""

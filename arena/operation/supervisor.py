@@ -20,8 +20,9 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from arena.ground.config import Settings
@@ -52,6 +53,26 @@ class StartupError(RuntimeError):
     """The arena can't be started; one sentence that says what to do."""
 
 
+@dataclass(frozen=True, slots=True)
+class Visitors:
+    """A Unix socket at which somebody comes for a process."""
+
+    place: Path
+    listener: socket.socket
+    environment: Callable[[int], Mapping[str, str]]
+    """What the process is told of the descriptor that it inherits."""
+
+    @classmethod
+    def at(cls, place: Path, environment: Callable[[int], Mapping[str, str]]) -> Visitors:
+        """Those who come at a path."""
+        return cls(place, listen_at(place), environment)
+
+    def close(self) -> None:
+        """Lets nobody in any more."""
+        self.listener.close()
+        self.place.unlink(missing_ok=True)
+
+
 @dataclass(slots=True)
 class Child:
     """One process under the supervisor."""
@@ -63,7 +84,7 @@ class Child:
     """Where it gives signs of life, if it does; without any it is ended."""
     heard: float = 0.0
     """The time of its last sign."""
-    visitors: socket.socket | None = None
+    visitors: Visitors | None = None
     """Where somebody has to come in before it is started; it is given that then."""
     process: subprocess.Popen[bytes] | None = None
     started: float = 0.0
@@ -80,7 +101,7 @@ class Child:
         """Whether it is to run: one that waits for visitors is, once there was one."""
         if self.visitors is None or self.started:
             return True
-        return bool(select.select([self.visitors], [], [], 0)[0])
+        return bool(select.select([self.visitors.listener], [], [], 0)[0])
 
     def go_on(self) -> None:
         """Lets a process begin that was started to wait."""
@@ -145,7 +166,6 @@ class Supervisor:
                     child.listener.close()
                 if child.visitors:
                     child.visitors.close()
-                    self.settings.home_socket.unlink(missing_ok=True)
             os.close(lock)
 
     def _stop(self, _number: int, _frame: object) -> None:
@@ -224,11 +244,15 @@ class Supervisor:
 
     def _plan(self) -> list[Child]:
         """The children in the order in which they start."""
+        settings = self.settings
+        home = Visitors.at(settings.home_socket, partial(processes.home_environment, settings))
+        live = Visitors.at(settings.live_socket, processes.live_environment)
         children = [
             Child("recorder", processes.recorder(), listener=Listener()),
             Child("web", processes.web(wait=True), follows_broker=False),
             Child("worker", processes.worker(self.settings.workers)),
-            Child("home", processes.home_worker(), visitors=listen_at(self.settings.home_socket)),
+            Child("home", processes.home_worker(), visitors=home),
+            Child("live", processes.live(), visitors=live),
         ]
         if self._broker:
             children.insert(0, Child("broker", self._broker.prepare(), follows_broker=False))
@@ -295,8 +319,8 @@ class Supervisor:
             environment[VARIABLE] = child.listener.address
         inherited: tuple[int, ...] = ()
         if child.visitors:
-            inherited = (child.visitors.fileno(),)
-            environment |= processes.home_environment(self.settings, child.visitors.fileno())
+            inherited = (child.visitors.listener.fileno(),)
+            environment |= child.visitors.environment(*inherited)
         with self._log(child).open("ab") as log:
             child.process = subprocess.Popen(
                 child.command,

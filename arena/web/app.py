@@ -43,6 +43,7 @@ from arena.web.docs import docs
 from arena.web.game_pages import lists
 from arena.web.games import games
 from arena.web.ladders import ladders
+from arena.web.live import live
 from arena.web.news import news
 from arena.web.operation import operation
 from arena.web.pages import pages
@@ -61,6 +62,7 @@ BLUEPRINTS = (
     pages,
     news,
     games,
+    live,
     lists,
     sittings,
     docs,

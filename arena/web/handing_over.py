@@ -1,7 +1,8 @@
 """Connections that the pages hand over: whoever asked is known, and another process answers.
 
 Theory of operation. A server of pages gives a request a thread as long as it takes to answer, of
-which there are few, and a bot at home stays for days. So its connection goes to the home worker: by
+which there are few, and a bot at home stays for days, whoever watches a match for an hour. So their
+connections go to a process that has room for thousands, the home worker or that of live matches: by
 a Unix socket, the descriptor beside a letter that says who asks and what was asked. Then the server
 must neither answer nor shut it down. `hands_over` says so as a connection's end, which a server
 only takes note of; gunicorn's own socket is taken out of its hands before, and waitress has a task
@@ -11,17 +12,16 @@ of its own for it (`arena.cli.connections`).
 from __future__ import annotations
 
 import errno
-import json
 import os
-import socket
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 from flask import abort, request
 from werkzeug.wrappers import Response
 
-from arena.web.identity import settings
+from engine.handed_over import hand_over
 from engine.unix_sockets import connect_to
 
 TAKE = "arena.take_connection"
@@ -29,7 +29,7 @@ TAKE = "arena.take_connection"
 GUNICORN = "gunicorn.socket"
 HANDED_OVER = "arena.handed_over"
 ANSWER_SECONDS = 10.0
-"""What a home worker that is just being started may take."""
+"""What may be taken by who is just being started."""
 
 Application = Callable[[dict[str, Any], Any], Iterable[bytes]]
 
@@ -41,27 +41,34 @@ class HandedOverError(OSError):
         super().__init__(errno.ENOTCONN, "handed over")
 
 
-def hand_over(letter: Mapping[str, Any]) -> Response:
-    """Hands the connection of the present request over to the home worker.
+def can_hand_over() -> bool:
+    """Whether the server of the present request can."""
+    return TAKE in request.environ or GUNICORN in request.environ
+
+
+def give(letter: Mapping[str, Any], place: Path, absent: str) -> Response:
+    """Hands the connection of the present request over.
+
+    Args:
+        place: the path of the socket at which it is taken.
+        absent: what is said where nobody takes it.
 
     Returns:
         What nobody is told.
     """
     environment = request.environ
-    if TAKE not in environment and GUNICORN not in environment:
+    if not can_hand_over():
         abort(501, "This server can't hand connections over: gunicorn can, and arena up.")
     try:
-        home = connect_to(settings().home_socket, ANSWER_SECONDS)
+        taker = connect_to(place, ANSWER_SECONDS)
     except OSError:
-        abort(503, "No home worker takes bots at home just now: try again soon.")
-    with closing(home):
+        abort(503, absent)
+    with closing(taker):
         take = environment.get(TAKE) or environment[GUNICORN].detach
         connection: int = take()
         environment[HANDED_OVER] = True
         try:
-            text = json.dumps(letter).encode()
-            socket.send_fds(home, [text[:1]], [connection])
-            home.sendall(text[1:])
+            hand_over(connection, letter, taker)
         finally:
             os.close(connection)
     return Response(status=202)

@@ -32,25 +32,42 @@ POLICY = (
 )
 
 
-def pack(drawn: Iterable[str]) -> Markup:
-    """Boards as JSON for a page's script, with every line of theirs once.
+class Packing:
+    """Boards with every line of theirs once."""
 
-    Returns:
-        ``parts``, the lines; and ``boards``, of which each is runs of lines: the number of a run's
-        first and how many they are, one after the other.
-    """
-    numbers: dict[str, int] = {}
-    packed: list[list[int]] = []
-    for board in drawn:
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+        self.parts: list[str] = []
+        """The lines."""
+
+    def add(self, board: str) -> list[int]:
+        """Takes a board in.
+
+        Returns:
+            It as runs of lines: the number of a run's first and how many they are, one after the
+            other.
+        """
         runs: list[int] = []
         for line in board.split("\n"):
-            number = numbers.setdefault(line, len(numbers))
+            number = self._numbers.setdefault(line, len(self.parts))
+            if number == len(self.parts):
+                self.parts.append(line)
             if runs and number == runs[-2] + runs[-1]:
                 runs[-1] += 1
             else:
                 runs += (number, 1)
-        packed.append(runs)
-    text = json.dumps({"parts": list(numbers), "boards": packed}, separators=(",", ":"))
+        return runs
+
+
+def pack(drawn: Iterable[str]) -> Markup:
+    """Boards as JSON for a page's script, with every line of theirs once.
+
+    Returns:
+        ``parts``, the lines; and ``boards``, each as `Packing.add` returns it.
+    """
+    packing = Packing()
+    packed = [packing.add(board) for board in drawn]
+    text = json.dumps({"parts": packing.parts, "boards": packed}, separators=(",", ":"))
     # What would end the element, or begin a comment in it, in another spelling of JSON's.
     return Markup(text.replace("</", "<\\/").replace("<!--", "\\u003c!--"))  # noqa: S704
 

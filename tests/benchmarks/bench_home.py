@@ -42,7 +42,7 @@ from engine.unix_sockets import connect_to, listen_at
 from tests.benchmarks.bench_arena import SMOKE_SECONDS
 from tests.benchmarks.table import Table
 from workers.at_home import HomePlayer
-from workers.home.doors import Reception
+from workers.home.doors import receive
 from workers.home.sessions import Lobby
 
 BOTS, GAMES_AT_ONCE = 500, 200
@@ -166,7 +166,7 @@ def at_home(seconds: float, bots: int, games: int) -> tuple[float, float, float,
         place = Path(folder, "home.sock")
         lobby = Lobby()
         listener = listen_at(place)
-        Reception(listener, lobby)
+        receive(listener, lobby)
         clients = multiprocessing.get_context("fork").Process(
             target=connect_all, args=(place, bots), daemon=True
         )

@@ -12,10 +12,8 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import os
 import socket
-import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from websockets.exceptions import WebSocketException
@@ -23,12 +21,11 @@ from websockets.frames import CloseCode, Frame, Opcode
 from websockets.http11 import Request
 from websockets.server import ServerProtocol
 
+from engine.handed_over import Reception
 from engine.links import LONGEST_PARCEL, LinkError, Parcel, read_json
 from workers.home.sessions import DEAD_SECONDS, IDLE_BEAT_SECONDS, Caller, Lobby, Session
 
 LONGEST_LETTER = 4 * LONGEST_PARCEL
-LETTER_SECONDS = 5.0
-"""What the pages may take to hand a letter over."""
 GREETING_SECONDS = 10.0
 """What a client may take to its first word."""
 POLL_SECONDS = 20.0
@@ -284,57 +281,17 @@ class Poll(asyncio.Protocol):
 DOORS = {"websocket": WebSocketDoor, "poll": Poll}
 
 
-class Reception:
-    """Takes over what the pages hand over, in a thread."""
+def receive(listener: socket.socket, lobby: Lobby) -> None:
+    """Lets in whom the pages hand over at a Unix socket, from now on."""
+    coming: set[asyncio.Task[Any]] = set()
 
-    def __init__(self, listener: socket.socket, lobby: Lobby) -> None:
-        """Takes the Unix socket on which they come."""
-        self._listener, self._lobby = listener, lobby
-        self._coming: set[asyncio.Task[Any]] = set()
-        listener.setblocking(True)
-        threading.Thread(target=self._run, name="reception", daemon=True).start()
+    def let_in(client: socket.socket, letter: Mapping[str, Any]) -> None:
+        door, caller = DOORS[letter["kind"]], Caller.from_json(letter)
+        lobby.call(connect, client, lambda: door(lobby, caller, letter))
 
-    def _run(self) -> None:
-        while True:
-            try:
-                giver, _ = self._listener.accept()
-            except OSError as error:
-                log.info("nobody comes in any more: %s", error)
-                return
-            with giver:
-                giver.settimeout(LETTER_SECONDS)
-                try:
-                    self._receive(giver)
-                except (OSError, LookupError, ValueError, TypeError) as error:
-                    log.warning("what was handed over was no letter: %s", error)
+    def connect(client: socket.socket, door: Callable[[], asyncio.Protocol]) -> None:
+        task = lobby.loop.create_task(lobby.loop.connect_accepted_socket(door, client))
+        coming.add(task)
+        task.add_done_callback(coming.discard)
 
-    def _receive(self, giver: socket.socket) -> None:
-        text, files, _, _ = socket.recv_fds(giver, 1 << 16, 4)
-        try:
-            while chunk := giver.recv(1 << 16):
-                text += chunk
-                if len(text) > LONGEST_LETTER:
-                    raise ValueError("it is too long")
-            letter = json.loads(text)
-            door, caller = DOORS[letter["kind"]], Caller.from_json(letter)
-            (file,) = files
-        except BaseException:
-            for one in files:
-                os.close(one)
-            raise
-        client = socket.socket(fileno=file)
-        client.setblocking(False)
-        self._lobby.call(self._let_in, door, client, caller, letter)
-
-    def _let_in(
-        self,
-        door: type[WebSocketDoor] | type[Poll],
-        client: socket.socket,
-        caller: Caller,
-        letter: Mapping[str, Any],
-    ) -> None:
-        loop = self._lobby.loop
-        made = loop.connect_accepted_socket(lambda: door(self._lobby, caller, letter), client)
-        task = loop.create_task(made)
-        self._coming.add(task)
-        task.add_done_callback(self._coming.discard)
+    Reception(listener, let_in, longest=LONGEST_LETTER)

@@ -7,7 +7,6 @@ made at ARENA_HOME, a path: there one home worker listens, and another waits unt
 
 from __future__ import annotations
 
-import fcntl
 import logging
 import os
 import resource
@@ -27,10 +26,10 @@ from engine import jobs
 from engine.faulty_rules import break_off_hangs
 from engine.games import GAMES
 from engine.program import Program
-from engine.unix_sockets import listen_at
+from engine.unix_sockets import listen_alone
 from workers import at_home, cores, progress
 from workers.app import app, queues
-from workers.home.doors import Reception
+from workers.home.doors import receive
 from workers.home.sessions import Lobby
 from workers.tasks import tell_soon
 
@@ -51,7 +50,7 @@ class Home:
     def __init__(self, listener: socket.socket) -> None:
         self.lobby = Lobby(tell_soon)
         self._turns = threading.BoundedSemaphore(len(cores.available()))
-        Reception(listener, self.lobby)
+        receive(listener, self.lobby)
 
     @property
     def turns(self) -> AbstractContextManager[object]:
@@ -93,14 +92,9 @@ def _listener() -> socket.socket:
     if inherited := os.environ.get(LISTENER):
         return socket.socket(fileno=int(inherited))
     place = Path(os.environ[PLACE])
-    place.parent.mkdir(parents=True, exist_ok=True)
-    # Held as long as this process lives.
-    lock = os.open(f"{place}.lock", os.O_RDWR | os.O_CREAT, 0o600)
-    while True:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            break
-        except BlockingIOError:
-            log.info("another home worker listens at %s: this one waits until that ends", place)
-            time.sleep(WAIT_SECONDS)
-    return listen_at(place)
+
+    def wait() -> None:
+        log.info("another home worker listens at %s: this one waits until that ends", place)
+        time.sleep(WAIT_SECONDS)
+
+    return listen_alone(place, wait)

@@ -10,8 +10,8 @@ from sqlalchemy.orm import joinedload
 from werkzeug.wrappers import Response
 
 from arena.models import BotVersion, Scope
-from arena.web.handing_over import hand_over
-from arena.web.identity import database, needs, signed_in
+from arena.web.handing_over import give
+from arena.web.identity import database, needs, settings, signed_in
 from engine.links import LinkError, read_json
 
 HANDSHAKE = ("Connection", "Upgrade", "Sec-WebSocket-Key", "Sec-WebSocket-Version")
@@ -22,7 +22,7 @@ def open_link() -> Response:
     """Opens a WebSocket between a bot of one's own and the home worker."""
     lines = [f"{name}: {request.headers.get(name, '')}\r\n" for name in HANDSHAKE]
     head = f"GET {request.path} HTTP/1.1\r\nHost: {request.host}\r\n{''.join(lines)}\r\n"
-    return hand_over({"kind": "websocket", **_caller(), "head": head})
+    return _give({"kind": "websocket", **_caller(), "head": head})
 
 
 @needs(Scope.CONNECT)
@@ -34,7 +34,12 @@ def poll_link() -> Response:
         abort(400, str(error))
     if not isinstance(said, dict):
         abort(400, "A parcel is an object.")
-    return hand_over({"kind": "poll", **_caller(), "body": said})
+    return _give({"kind": "poll", **_caller(), "body": said})
+
+
+def _give(letter: dict[str, Any]) -> Response:
+    absent = "No home worker takes bots at home just now: try again soon."
+    return give(letter, settings().home_socket, absent)
 
 
 def _caller() -> dict[str, Any]:

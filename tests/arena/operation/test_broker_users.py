@@ -98,6 +98,7 @@ def broker(request: pytest.FixtureRequest) -> Iterator[Broker]:
 ALLOWED = [
     ("BRPOP", "matches", "0.01"),
     ("LPUSH", "results", "x"),
+    ("PUBLISH", "live.7", "x"),
 ]
 FORBIDDEN = [
     ("LPUSH", "matches", "x"),
@@ -122,7 +123,9 @@ FORBIDDEN = [
     ("CLIENT", "LIST"),
     ("MONITOR",),
     ("PUBLISH", "x", "y"),
-    ("SUBSCRIBE", "x"),
+    ("SUBSCRIBE", "live.7"),
+    ("PSUBSCRIBE", "*"),
+    ("PUBSUB", "CHANNELS"),
     ("SCRIPT", "FLUSH"),
 ]
 

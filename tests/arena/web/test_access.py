@@ -74,6 +74,8 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ("POST", "lists.remove"): ("/selections/999/remove", (401, 404, 404, 404, 404)),
     ("GET", "games.match"): ("/matches/{played}", ALL),
     ("GET", "games.live"): ("/matches/{played}/live", ALL),
+    ("GET", "live.stream"): ("/matches/{played}/stream", (501,) * 5),  # this server has none
+    ("GET", "live.best"): ("/tv", ALL),
     ("GET", "games.game"): ("/games/{trio}", ALL),
     ("GET", "games.board"): ("/games/{trio}/0/board", ALL),
     ("GET", "games.picture"): ("/games/{trio}/0.svg", ALL),

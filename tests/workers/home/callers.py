@@ -19,9 +19,10 @@ from typing import Any
 from websockets.exceptions import ConnectionClosed, WebSocketException
 from websockets.sync.client import ClientConnection, connect
 
+from engine.handed_over import hand_over
 from engine.links import LinkEnd, Message, Parcel
 from engine.unix_sockets import connect_to, listen_at
-from workers.home.doors import Reception
+from workers.home.doors import receive
 from workers.home.sessions import Lobby
 
 CALLER = {"user": 1, "version": 7, "label": "giant v1"}
@@ -35,14 +36,12 @@ class HomeWorker:
         self.lobby = Lobby()
         self.sockets: list[ClientConnection] = []
         self._listener = listen_at(place)
-        Reception(self._listener, self.lobby)
+        receive(self._listener, self.lobby)
 
     def hand_over(self, letter: Mapping[str, Any], connection: socket.socket) -> None:
         """Hands a connection over, as the pages do."""
         with connect_to(self.place, 5.0) as home, connection:
-            text = json.dumps(letter).encode()
-            socket.send_fds(home, [text[:1]], [connection.fileno()])
-            home.sendall(text[1:])
+            hand_over(connection.fileno(), letter, home)
 
     def close(self) -> None:
         for one in self.sockets:

@@ -1,0 +1,1 @@
+"""Matches while they are played, told ply by ply to whoever watches."""

@@ -1,0 +1,324 @@
+"""Who watches which match, and what they are told: connections, and what comes from the broker.
+
+Theory of operation. The event loop has the connections and nothing else: what takes longer, such as
+rules, pictures and the database, runs in one other thread, a match at a time, so that rules that
+hang hold up no connection. For each match that is watched there is a task: it takes in what came
+from the worker, and tells each viewer what follows on what they have seen, which is made once for
+all who have seen the same. Nothing is kept here that can't be had anew: of a process that dies the
+worker notices that nobody listens, the next one hears all of the match, and browsers say what they
+have seen.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import random
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import Any, Protocol
+
+import redis.asyncio
+from sqlalchemy.exc import SQLAlchemyError
+
+from arena.live.shows import LiveEvent, LiveShow, Seen, read_seen
+from engine.faulty_rules import take_off_if_raised
+from engine.games import GAMES
+from engine.jobs import JobError
+from engine.live import CHANNELS, LivePlies, channel_of
+
+PACE_SECONDS = 0.1
+"""Between two times that the viewers of a match are told something."""
+LOOK_SECONDS = 1.0
+"""How often the database is asked how matches stand."""
+LINGER_SECONDS = 15.0
+"""How long a match is followed that nobody watches any more; they may come back."""
+SIGN_SECONDS = 15.0
+"""How often a stream is told that it lives; proxies end what is silent for long."""
+MOST_WAITING = 1 << 18
+"""Bytes that a viewer may leave waiting before they are told no more, until they took them."""
+MOST_PENDING = 10_000
+"""Messages of a match that wait to be taken in; of more the oldest are dropped, and told again."""
+RETRY_MS = 1000, 4000
+"""After how long browsers come back whose stream broke, so that not all do at once."""
+HEAD = (
+    "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nCache-Control: no-store\r\n"
+    "X-Content-Type-Options: nosniff\r\nX-Accel-Buffering: no\r\nConnection: close\r\n{more}\r\n"
+)
+
+log = logging.getLogger("arena.live")
+
+
+class Stands(Protocol):
+    """How matches stand, by the database; is called in another thread."""
+
+    def show(self, number: int) -> LiveShow | None:
+        """A new show of a match; None if there is no such match."""
+
+    def look(self, shows: Mapping[int, LiveShow]) -> set[int]:
+        """Tells shows how their matches stand by now; those of which that is something new."""
+
+    def take(self, show: LiveShow, told: LivePlies) -> None:
+        """Has a show take in what is told, if it comes from the worker that has the match."""
+
+
+class Viewer(asyncio.Protocol):
+    """A connection whose request was read by the pages: a stream, or a single answer."""
+
+    def __init__(self, hall: Hall, match: int, seen: Seen, client: str, *, once: bool) -> None:
+        self.match, self.seen, self.client, self.once = match, seen, client, once
+        self._hall = hall
+        self._transport: asyncio.Transport | None = None
+        self._is_full = False
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        transport.set_write_buffer_limits(high=MOST_WAITING)
+        if not self.once:
+            retry = random.randint(*RETRY_MS)
+            head = HEAD.format(status="200 OK", kind="text/event-stream", more="")
+            transport.write(f"{head}retry: {retry}\n\n".encode())
+        self._hall.welcome(self)
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self._transport = None
+        self._hall.miss(self)
+
+    def pause_writing(self) -> None:
+        self._is_full = True
+
+    def resume_writing(self) -> None:
+        self._is_full = False
+        self._hall.wake(self.match)
+
+    @property
+    def is_free(self) -> bool:
+        """Whether it can be told something."""
+        return self._transport is not None and not self._is_full
+
+    def tell(self, events: bytes, seen: Seen, *, is_over: bool) -> None:
+        """Tells it what follows, and what it has seen then."""
+        self.seen = seen
+        if self._transport is None:
+            return
+        if self.once:
+            more = f"Content-Length: {len(events)}\r\n"
+            head = HEAD.format(status="200 OK", kind="application/json", more=more)
+            self._transport.write(head.encode())
+        self._transport.write(events)
+        if self.once or is_over:
+            self.close()
+
+    def sign(self) -> None:
+        """Tells it that it lives; one that took nothing since the last time is cut off."""
+        if self._transport is None or self.once:
+            return
+        if self._is_full or self._transport.get_write_buffer_size():
+            self._transport.abort()
+        else:
+            self._transport.write(b": still here\n\n")
+
+    def refuse(self, status: str, words: str) -> None:
+        """Ends it without an answer, if it had none yet."""
+        if self._transport is None:
+            return
+        if self.once:
+            body = json.dumps({"detail": words}).encode()
+            more = f"Content-Length: {len(body)}\r\n"
+            head = HEAD.format(status=status, kind="application/json", more=more)
+            self._transport.write(head.encode() + body)
+        self.close()
+
+    def close(self) -> None:
+        """Ends it, once it has what was said."""
+        if self._transport is not None:
+            self._transport.close()
+
+
+class _Watched:
+    """A match that is watched."""
+
+    def __init__(self) -> None:
+        self.show: LiveShow | None = None
+        self.viewers: set[Viewer] = set()
+        self.pending: list[LivePlies] = []
+        self.wake = asyncio.Event()
+        self.task: asyncio.Task[None] | None = None
+
+
+class Hall:
+    """All who watch.
+
+    Args:
+        stands: the database's side of it.
+        broker: the address of the broker.
+        most: how many may be connected.
+    """
+
+    def __init__(self, stands: Stands, broker: str, *, most: int) -> None:
+        self._stands, self._most = stands, most
+        self._watched: dict[int, _Watched] = {}
+        self._viewers: dict[Viewer, None] = {}
+        """All, the first that came first."""
+        self._client = redis.asyncio.Redis.from_url(broker, socket_connect_timeout=2)
+        self._ear = self._client.pubsub()
+        self._thread = ThreadPoolExecutor(1, "shows")
+        self._loop = asyncio.get_running_loop()
+        self._tasks = [
+            self._loop.create_task(each) for each in (self._listen(), self._look(), self._sign())
+        ]
+
+    async def close(self) -> None:
+        """Ends all connections, and what goes on."""
+        for one in [*self._tasks, *(each.task for each in self._watched.values())]:
+            if one:
+                one.cancel()
+        for viewer in list(self._viewers):
+            viewer.close()
+        await self._ear.aclose()  # type: ignore[no-untyped-call]
+        await self._client.aclose()
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+    async def let_in(self, letter: Mapping[str, Any], connection: Any) -> None:
+        """Takes in a connection by its letter."""
+        match, client, once = int(letter["match"]), str(letter["client"]), bool(letter["once"])
+        viewer = Viewer(self, match, read_seen(str(letter["after"])), client, once=once)
+        await self._loop.connect_accepted_socket(lambda: viewer, connection)
+
+    def welcome(self, viewer: Viewer) -> None:
+        """Somebody is here; if that is one too many, who has most connections loses the oldest."""
+        self._viewers[viewer] = None
+        if len(self._viewers) > self._most:
+            ((client, _),) = Counter(one.client for one in self._viewers).most_common(1)
+            next(one for one in self._viewers if one.client == client).close()
+        watched = self._watched.setdefault(viewer.match, _Watched())
+        watched.viewers.add(viewer)
+        watched.wake.set()
+        if watched.task is None:
+            watched.task = self._loop.create_task(self._follow(viewer.match, watched))
+
+    def miss(self, viewer: Viewer) -> None:
+        """Somebody has gone."""
+        self._viewers.pop(viewer, None)
+        if watched := self._watched.get(viewer.match):
+            watched.viewers.discard(viewer)
+
+    def wake(self, match: int) -> None:
+        """There may be something to tell of a match."""
+        if watched := self._watched.get(match):
+            watched.wake.set()
+
+    async def _in_thread(self, do: Callable[..., Any], *given: Any) -> Any:
+        return await self._loop.run_in_executor(self._thread, do, *given)
+
+    async def _follow(self, match: int, watched: _Watched) -> None:
+        """Follows a match as long as somebody watches it, and a while longer."""
+        try:
+            watched.show = await self._in_thread(self._stands.show, match)
+            if watched.show:
+                with suppress(redis.RedisError, OSError):  # when it is there again: `_listen`
+                    await self._ear.subscribe(channel_of(match))
+                await self._tell_on(watched, watched.show)
+        except Exception as error:
+            take_off_if_raised(GAMES, error)
+            log.exception("match %s can't be shown", match)
+        finally:
+            self._watched.pop(match, None)
+            for viewer in list(watched.viewers):
+                viewer.refuse("404 Not Found", "There is no such match under way.")
+            with suppress(redis.RedisError, OSError, RuntimeError):
+                await self._ear.unsubscribe(channel_of(match))
+
+    async def _tell_on(self, watched: _Watched, show: LiveShow) -> None:
+        left = self._loop.time()
+        while True:
+            try:
+                await asyncio.wait_for(watched.wake.wait(), LINGER_SECONDS)
+            except TimeoutError:
+                pass
+            watched.wake.clear()
+            news, watched.pending = watched.pending, []
+            distinct = {one.seen for one in watched.viewers if one.is_free}
+            kinds = {one.once for one in watched.viewers}
+            told = await self._in_thread(self._make, show, news, distinct, kinds)
+            for viewer in list(watched.viewers):
+                for_it = told.get((viewer.once, viewer.seen))
+                if for_it and viewer.is_free:
+                    viewer.tell(*for_it, is_over=show.is_over)
+            if watched.viewers:
+                left = self._loop.time()
+            elif self._loop.time() - left > LINGER_SECONDS or show.is_over:
+                return
+            await asyncio.sleep(PACE_SECONDS)
+
+    def _make(
+        self, show: LiveShow, news: Iterable[LivePlies], distinct: set[Seen], kinds: set[bool]
+    ) -> dict[tuple[bool, Seen], tuple[bytes, Seen]]:
+        """What is to be told to those who have seen so much, to streams and to who asks once."""
+        for told in news:
+            self._stands.take(show, told)
+        found = {}
+        for seen in distinct:
+            events, then = show.since(seen)
+            if True in kinds:
+                found[True, seen] = _answer(events), then
+            if False in kinds and events:
+                found[False, seen] = b"".join(event.text for event in events), then
+        return found
+
+    async def _listen(self) -> None:
+        """Hears what workers tell; of a broker that is away it hears when that is back."""
+        while True:
+            try:
+                # One that always is, so that there is a connection.
+                await self._ear.subscribe(CHANNELS, *map(channel_of, self._watched))
+                async for message in self._ear.listen():
+                    if message["type"] == "message":
+                        self._hear(message["data"])
+            except (redis.RedisError, OSError) as error:
+                log.warning("the broker is away: %s", error)
+                await asyncio.sleep(1)
+                with suppress(redis.RedisError, OSError):
+                    await self._ear.aclose()  # type: ignore[no-untyped-call]
+                self._ear = self._client.pubsub()
+
+    def _hear(self, text: bytes) -> None:
+        try:
+            told = LivePlies.from_json(text)
+        except JobError as error:
+            log.info("somebody tells nonsense: %s", error)
+            return
+        watched = self._watched.get(told.lease.job)
+        if watched is None or told.lease.kind != "match":
+            return
+        watched.pending.append(told)
+        del watched.pending[:-MOST_PENDING]
+        watched.wake.set()
+
+    async def _look(self) -> None:
+        while True:
+            await asyncio.sleep(LOOK_SECONDS)
+            shows = {number: one.show for number, one in self._watched.items() if one.show}
+            if shows:
+                try:
+                    for number in await self._in_thread(self._stands.look, shows):
+                        self.wake(number)
+                except SQLAlchemyError as error:
+                    log.warning("the database is away: %s", error)
+                except Exception as error:
+                    take_off_if_raised(GAMES, error)
+                    log.exception("it can't be said how matches stand")
+
+    async def _sign(self) -> None:
+        while True:
+            await asyncio.sleep(SIGN_SECONDS)
+            for viewer in list(self._viewers):
+                viewer.sign()
+
+
+def _answer(events: Iterable[LiveEvent]) -> bytes:
+    return json.dumps([[one.kind, one.id, one.data] for one in events]).encode()

@@ -1,0 +1,298 @@
+"""A match under way as it is shown: what its worker tells, replayed by the rules, as events.
+
+What a worker tells is taken for nothing until the rules allow it, and shown no further than they
+do. Whoever says how far they have seen a match is told what follows, so that a connection that
+breaks neither costs a ply nor shows one twice.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from arena.web.games import draw
+from arena.web.replay_files import Packing, templates
+from arena.web.words import outcome
+from engine.clock import Clock
+from engine.game import CHANCE, GameError, State, Termination, Variant
+from engine.live import LivePlies
+from engine.match import MatchSpec
+from engine.record import GameRecord, Ply, ending
+from engine.seeds import lot
+
+MOST_TOGETHER = 200
+"""Plies in an event."""
+WAITING = "Waiting for a worker."
+BEGUN = "A worker has begun."
+EARLY = "It ended early: by a fault, or somebody resigned."
+
+
+class Seen(NamedTuple):
+    """How far somebody has seen a match."""
+
+    attempt: int
+    game: int
+    again: int
+    boards: int
+    """How many of that game: one more than its plies, or none."""
+    words: str | None = None
+    """What was last said of it all, so that something is told to who has just come."""
+    result: str = ""
+    """What was last said of the outcome of that game."""
+
+    @property
+    def id(self) -> str:
+        """It as the id of an event, from which `read_seen` reads it, all but the words."""
+        return ".".join(map(str, self[:4]))
+
+
+NOTHING = Seen(0, 0, 0, 0)
+
+
+def read_seen(text: str) -> Seen:
+    """How far the id of an event leads; nothing was seen if it is none."""
+    if not re.fullmatch(r"\d{1,9}(\.\d{1,9}){3}", text, re.ASCII):
+        return NOTHING
+    attempt, game, again, boards = map(int, text.split("."))
+    return Seen(attempt, game, again, boards)
+
+
+class LiveEvent(NamedTuple):
+    """Something that a page is told."""
+
+    kind: str
+    """``plies``; ``words``, how it stands; or ``over``, the same and the last."""
+    id: str
+    data: Any
+    """JSON's types."""
+
+    @property
+    def text(self) -> bytes:
+        """It as a part of a stream (Server-Sent Events, in the HTML standard)."""
+        data = json.dumps(self.data, separators=(",", ":"))
+        return f"event: {self.kind}\nid: {self.id}\ndata: {data}\n\n".encode()
+
+
+class Play:
+    """One play of a game of a match, as far as it is known."""
+
+    def __init__(self, spec: MatchSpec, variant: Variant, game: int, again: int) -> None:
+        seed = spec.game_seed(game)
+        self.game, self.again = game, again
+        self.spec, self.seed = spec, seed
+        self.variant = variant.drawn(seed)
+        self.state: State = self.variant.initial(seed)
+        self.plies: list[Ply] = []
+        self.result = ""
+        """What came of it, once that is known."""
+        self._clocks = [Clock.start(spec.time)] * variant.seats
+        self._undrawn: deque[State] = deque([self.state])
+        """The positions that nobody has asked for yet."""
+        self._packing = Packing()
+        self._boards: list[list[int]] = []
+        self._known: list[int] = []
+        """How many lines the boards up to each have."""
+        self._items: list[str] = []
+
+    def take(self, first: int, plies: Sequence[Ply]) -> None:
+        """Takes in what is new of some plies, as far as the rules allow it.
+
+        Args:
+            first: how many there are before them.
+        """
+        for ply in plies[max(0, len(self.plies) - first) :] if first <= len(self.plies) else ():
+            try:
+                self._play(ply)
+            except GameError:
+                return
+
+        if self.state.to_move is None and not self.result:
+            self.result = outcome(self._record())
+
+    def _record(self) -> GameRecord:
+        """It as a record, as far as that can be known here: of no fault, and not when."""
+        state = self.state
+        return GameRecord(
+            variant=self.variant,
+            seed=self.seed,
+            players=self.spec.entrants,
+            time=self.spec.time,
+            opening=len(self.spec.opening),
+            plies=tuple(self.plies),
+            faults=(),
+            termination=ending(state, (), len(self.plies)) or Termination.VOID,
+            scores=tuple(state.scores()),
+            ranks=tuple(state.ranks()),
+            isolation="none",
+            started="",
+        )
+
+    def _play(self, ply: Ply) -> None:
+        number, state = len(self.plies), self.state
+        if CHANCE in (state.to_move, ply.seat):
+            by_lot = number >= len(self.spec.opening)
+            if (
+                state.to_move != ply.seat
+                or by_lot
+                and ply.move != state.roll(lot(self.seed, number))
+            ):
+                raise GameError("it was not drawn so")
+        while state.to_move not in (ply.seat, None):
+            # Whose turn it was has left the game.
+            state = state.retire(state.to_move)
+        self.state = state.play(ply.move)
+        self.plies.append(ply)
+        self._undrawn.append(self.state)
+        if ply.cpu_us is not None and ply.wall_us is not None:
+            clock = self._clocks[ply.seat]
+            self._clocks[ply.seat] = clock.after(ply.cpu_us, ply.wall_us, ply.waited_us)
+
+    def _draw(self, boards: int) -> None:
+        """Draws what is missing of so many boards, and the moves that led to them."""
+        item = templates().get_template("_replay.html").module.item  # type: ignore[attr-defined]
+        for number in range(len(self._boards), boards):
+            ply = self.plies[number - 1] if number else None
+            drawn = draw(self._undrawn.popleft(), ply and ply.move)
+            self._boards.append(self._packing.add(drawn))
+            self._known.append(len(self._packing.parts))
+            if ply:
+                self._items.append(item(self.variant, ply, number, len(self.spec.opening), ""))
+
+    @property
+    def boards(self) -> int:
+        """How many there are."""
+        return len(self.plies) + 1
+
+    @property
+    def number(self) -> tuple[int, int]:
+        """Which play of which game it is."""
+        return self.game, self.again
+
+    def part(self, boards: int) -> tuple[dict[str, Any], int]:
+        """What is told to who has seen so many boards, and how many they have then."""
+        end = min(self.boards, boards + MOST_TOGETHER)
+        head = end == self.boards
+        self._draw(end)
+        at = self._known[boards - 1] if boards else 0
+        told = {
+            "game": self.game,
+            "again": self.again,
+            "first": boards,
+            "at": at,
+            "parts": self._packing.parts[at : self._known[end - 1]],
+            "boards": self._boards[boards:end],
+            "items": self._items[max(0, boards - 1) : end - 1],
+            "due": self.state.to_move if head and not self.result else None,
+            "left": self._left(),
+            "result": self.result if head else "",
+        }
+        if not boards:
+            told |= {"games": self.spec.games, "players": self._players()}
+        return told, end
+
+    def _left(self) -> list[float] | None:
+        """Milliseconds on each seat's clock; None where each move has its own time."""
+        if self.spec.time.move_ms is not None:
+            return None
+        return [clock.left_ms for clock in self._clocks]
+
+    def _players(self) -> list[list[str]]:
+        """Of each seat its name, and who sits there."""
+        seating = self.spec.seating(self.game)
+        names = [self.spec.entrants[entrant] for entrant in seating]
+        return [list(one) for one in zip(self.variant.seat_names, names, strict=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class LiveStanding:
+    """A match as the database has it."""
+
+    spec: MatchSpec
+    variant: Variant
+    attempt: int
+    words: str
+    """How it stands, where no game is to be seen yet, or that it is over."""
+    is_over: bool = False
+    records: tuple[GameRecord, ...] = ()
+    """Of a match that was played its games."""
+
+
+class LiveShow:
+    """What is known of a match under way."""
+
+    def __init__(self, standing: LiveStanding) -> None:
+        self.standing = standing
+        self._plays: list[Play] = []
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing follows any more."""
+        return self.standing.is_over
+
+    def stand(self, standing: LiveStanding) -> None:
+        """It stands so by now."""
+        if standing.attempt != self.standing.attempt:
+            self._plays = []  # it is played anew
+        self.standing = standing
+        for game, record in enumerate(standing.records):
+            play = self._play(game, self._again_of(game, record))
+            play.take(0, record.plies)
+            play.result = outcome(record)
+
+    def _again_of(self, game: int, record: GameRecord) -> int:
+        """Which play of a game counts: the last, unless that has other plies than the record."""
+        its = [play for play in self._plays if play.game == game]
+        if not its:
+            return 0
+        last = its[-1]
+        is_it = last.plies == list(record.plies[: len(last.plies)])
+        return last.again if is_it else last.again + 1
+
+    def take(self, told: LivePlies) -> None:
+        """Takes in what the worker tells that has the match."""
+        if told.game >= self.standing.spec.games:
+            return
+        last = self._plays[-1] if self._plays else None
+        if last and told.game > last.game:
+            last.result = last.result or EARLY
+        self._play(told.game, told.again).take(told.first, told.plies)
+
+    def _play(self, game: int, again: int) -> Play:
+        for play in self._plays:
+            if play.number == (game, again):
+                return play
+        made = Play(self.standing.spec, self.standing.variant, game, again)
+        self._plays.append(made)
+        self._plays.sort(key=lambda play: play.number)
+        return made
+
+    def since(self, seen: Seen) -> tuple[list[LiveEvent], Seen]:
+        """What is to be told to who has seen so much, and how much they have seen then.
+
+        Who has seen nothing of this attempt begins with the running game; who has seen more than is
+        known here is told nothing until that is known, too.
+        """
+        events: list[LiveEvent] = []
+        attempt, plays = self.standing.attempt, self._plays[-1:]
+        if seen.attempt != attempt:
+            seen = Seen(attempt, 0, 0, 0, seen.words)
+        elif seen.boards:
+            plays = [play for play in self._plays if play.number >= seen[1:3]]
+        for play in plays:
+            if play.number != seen[1:3]:
+                seen = Seen(attempt, *play.number, 0, seen.words)
+            while seen.boards < play.boards or (
+                seen.boards == play.boards and seen.result != play.result
+            ):
+                told, boards = play.part(seen.boards)
+                result = play.result if boards == play.boards else ""
+                seen = seen._replace(boards=boards, result=result)
+                events.append(LiveEvent("plies", seen.id, told))
+        words = "" if self._plays and not self.is_over else self.standing.words
+        if words != seen.words:
+            events.append(LiveEvent("over" if self.is_over else "words", seen.id, words))
+        return events, seen._replace(words=words)

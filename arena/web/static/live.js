@@ -1,0 +1,223 @@
+// Shows a match while it is played, as its stream tells: every ply, at a speed that eyes can follow,
+// and back and forth meanwhile. Where streams do not come through it asks again and again; and where
+// nobody answers that, the page's own part renews itself. Everything goes on from the last event's
+// id, without a gap.
+"use strict";
+document.addEventListener("DOMContentLoaded", () => {
+  const again = document.querySelector("[data-again]");
+  const show = document.getElementById("show");
+  const reload = (seconds) => { setTimeout(() => location.reload(), seconds * 1000); };
+  if (again) reload(5); // nothing is played: perhaps soon
+  if (!show) return;
+  const SLOWEST = 700, QUICKEST = 60, CATCH_UP = 2000, REST = 2500; // milliseconds
+  const part = (name) => document.getElementById(`show-${name}`);
+  const [board, where, slider, moves, seats] = ["board", "where", "slider", "moves", "seats"].map(part);
+  const rest = document.getElementById("live"); // what the page shows without this script
+  const plays = new Map(); // what is known of each play of a game
+  let seen = "";
+  let shown = null; // the play that is looked at
+  let ply = 0;
+  let follows = true;
+  let timer = null;
+  let ended = null; // how the match ended, once it has
+  let source = null;
+
+  const last = () => shown.boards.length - 1;
+  const following = () => {
+    const all = [...plays.values()];
+    return all[all.indexOf(shown) + 1];
+  };
+  const clock = (ms) => {
+    const tenths = Math.max(0, Math.ceil(ms / 100));
+    const seconds = (tenths % 600) / 10;
+    return tenths < 600 ? `${seconds.toFixed(1)} s` : `${Math.floor(tenths / 600)}:${String(Math.floor(seconds)).padStart(2, "0")}`;
+  };
+
+  const drawClocks = () => {
+    if (!shown?.left) return;
+    const runs = !ended && !following() ? shown.due : null;
+    [...seats.rows].forEach((row, seat) => {
+      const gone = seat === runs ? performance.now() - shown.since : 0;
+      row.lastElementChild.textContent = clock(shown.left[seat] - gone);
+    });
+  };
+  const drawSeats = () => {
+    part("title").textContent = `Game ${shown.game + 1} of ${shown.games}`;
+    seats.replaceChildren(...shown.players.map(([name, player], seat) => {
+      const row = document.createElement("tr");
+      row.classList.toggle("picked", seat === shown.due);
+      for (const text of [name, player, ""]) row.insertCell().append(text);
+      row.cells[1].className = "text";
+      row.lastElementChild.className = "number";
+      return row;
+    }));
+    part("left").hidden = !shown.left;
+    drawClocks();
+  };
+  const drawPly = () => {
+    const lines = [], runs = shown.boards[ply];
+    for (let at = 0; at < runs.length; at += 2) lines.push(...shown.parts.slice(runs[at], runs[at] + runs[at + 1]));
+    board.innerHTML = lines.join("\n");
+    for (let made = moves.children.length; made < shown.items.length; made += 1) {
+      moves.insertAdjacentHTML("beforeend", shown.items[made]);
+    }
+    slider.max = String(last());
+    slider.value = String(ply);
+    where.textContent = `ply ${ply} of ${last()}`;
+    part("result").textContent = ply === last() ? shown.result : "";
+    part("live").setAttribute("aria-pressed", String(follows));
+    moves.querySelector("[aria-current]")?.removeAttribute("aria-current");
+    const move = moves.children[ply - 1];
+    move?.setAttribute("aria-current", "true");
+    // Only the list scrolls: the page must not jump while the board is looked at.
+    const top = move ? move.offsetTop - moves.offsetTop : 0;
+    if (top < moves.scrollTop || top + (move?.offsetHeight ?? 0) > moves.scrollTop + moves.clientHeight) {
+      moves.scrollTop = top - moves.clientHeight / 2;
+    }
+  };
+  const choose = (play, at) => {
+    shown = play;
+    ply = at;
+    moves.replaceChildren();
+    show.hidden = false;
+    rest.hidden = true;
+    drawSeats();
+    drawPly();
+  };
+
+  // One ply after the other, the quicker the more there are to come.
+  const step = () => {
+    timer = null;
+    if (!shown || !follows) return;
+    const behind = last() - ply;
+    if (behind > 0) {
+      ply += Math.ceil(behind / 40);
+      drawPly();
+      wait(Math.max(QUICKEST, Math.min(SLOWEST, CATCH_UP / behind)));
+    } else if (following()) {
+      wait(REST, () => choose(following(), 0));
+    } else if (ended !== null) {
+      finish();
+    }
+  };
+  const wait = (ms, first = () => {}) => {
+    timer ??= setTimeout(() => {
+      timer = null;
+      if (follows) first();
+      step();
+    }, ms);
+  };
+  const finish = () => {
+    part("words").textContent = ended;
+    rest.hidden = false;
+    htmx.trigger(rest, "look"); // which games it had, and what came of them
+    if ("next" in show.dataset) reload(8);
+  };
+
+  const takePlies = (id, told) => {
+    const attempt = id.split(".")[0];
+    if (plays.size && attempt !== show.dataset.attempt) {
+      plays.clear(); // it is played anew
+      shown = null;
+    }
+    show.dataset.attempt = attempt;
+    const name = `${told.game}.${told.again}`;
+    if (!plays.has(name)) {
+      if (told.first) return;
+      plays.set(name, { parts: [], boards: [], items: [], game: told.game });
+    }
+    const play = plays.get(name);
+    play.parts.splice(told.at, Infinity, ...told.parts);
+    play.boards.splice(told.first, Infinity, ...told.boards);
+    play.items.splice(Math.max(0, told.first - 1), Infinity, ...told.items);
+    for (const key of ["due", "left", "result", "games", "players"]) if (key in told) play[key] = told[key];
+    play.since = performance.now();
+    if (!shown) {
+      choose(play, play.boards.length - 1);
+    } else if (play === shown) {
+      drawSeats();
+      drawPly();
+    }
+    wait(0);
+  };
+  const take = (kind, id, told) => {
+    seen = id;
+    if (kind === "plies") {
+      takePlies(id, told);
+    } else if (kind === "words") {
+      part("words").textContent = told;
+    } else {
+      ended = told;
+      source?.close();
+      if (shown) wait(0); else finish();
+    }
+  };
+
+  const address = (more) => `${show.dataset.stream}?${more}after=${seen}`;
+  const listen = () => {
+    source?.close();
+    if (ended !== null) return;
+    const mine = (source = new EventSource(address("")));
+    const ask = () => { mine.close(); if (source === mine) poll(1); };
+    const silent = setTimeout(ask, 8000); // something always comes at once
+    for (const kind of ["plies", "words", "over"]) {
+      mine.addEventListener(kind, (event) => {
+        clearTimeout(silent);
+        take(kind, event.lastEventId, JSON.parse(event.data));
+      });
+    }
+    mine.addEventListener("error", () => {
+      if (mine.readyState !== EventSource.CLOSED) return; // it comes back by itself
+      clearTimeout(silent);
+      ask();
+    });
+  };
+  const poll = async (count) => {
+    source = null;
+    try {
+      const found = await fetch(address("once=1&"));
+      if (!found.ok) throw new Error(found.statusText);
+      for (const [kind, id, told] of await found.json()) take(kind, id, told);
+    } catch {
+      rest.hidden = false;
+      htmx.trigger(rest, "look");
+    }
+    if (ended === null) setTimeout(() => { if (!source) (count % 20 ? poll(count + 1) : listen()); }, 1000);
+  };
+  // Nobody looks at a page in the background.
+  document.addEventListener("visibilitychange", () => { if (document.hidden) source?.close(); else listen(); });
+  addEventListener("pagehide", () => source?.close());
+
+  const go = (target) => {
+    ply = Math.min(Math.max(target, 0), last());
+    follows = false;
+    drawPly();
+  };
+  const steps = {
+    first: () => go(0), previous: () => go(ply - 1), next: () => go(ply + 1), last: () => go(last()),
+    live: () => {
+      follows = true;
+      const newest = [...plays.values()].at(-1);
+      choose(newest, newest.boards.length - 1);
+      wait(0);
+    },
+  };
+  slider.addEventListener("input", () => go(Number(slider.value)));
+  show.addEventListener("click", (event) => {
+    const button = event.target.closest("[data-go]");
+    const move = event.target.closest("a[data-ply]");
+    if (event.ctrlKey || event.metaKey || event.shiftKey || !(button || move)) return;
+    event.preventDefault();
+    if (button) steps[button.dataset.go](); else go(Number(move.dataset.ply));
+  });
+  document.addEventListener("keydown", (event) => {
+    const keys = { ArrowLeft: "previous", ArrowRight: "next", Home: "first", End: "live" };
+    const wanted = keys[event.key];
+    if (!wanted || !shown || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
+    if (event.target.matches("input, select, textarea")) return;
+    event.preventDefault();
+    steps[wanted]();
+  });
+  setInterval(drawClocks, 200);
+  listen();
+});

@@ -1,0 +1,102 @@
+"""What a worker tells of a match under way: what is read is what one of ours would say."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from engine.jobs import JobError, Lease
+from engine.live import LONGEST_MESSAGE, LONGEST_TEXT, MOST_TOGETHER, LivePlies, in_parts
+from engine.record import Ply
+
+LEASE = Lease("match", 7, 2, "ticket")
+PLIES = (
+    Ply(0, "a1b2"),
+    Ply(-1, "d6"),
+    Ply(1, "c3", 1500, 2500, "good <b>", {"depth": 5.0}, 3, ("book",)),
+)
+
+
+def test_it_is_read_as_it_was_told() -> None:
+    """Moves of the opening and of chance, too, and all that a bot says."""
+    told = LivePlies(LEASE, 1, 0, 4, PLIES)
+    assert LivePlies.from_json(told.to_json().encode()) == told
+
+
+def test_a_long_text_is_cut() -> None:
+    """Who watches hears its beginning."""
+    told = LivePlies(LEASE, 0, 0, 0, (Ply(0, "a1", 1, 1, "x" * 4000),))
+    (ply,) = LivePlies.from_json(told.to_json().encode()).plies
+    assert ply.text == "x" * LONGEST_TEXT
+
+
+@pytest.mark.parametrize(("count", "first"), [(0, 0), (1, 0), (1201, 0), (1201, 700), (5, 5)])
+def test_a_long_game_is_told_in_parts(count: int, first: int) -> None:
+    """Each says how many plies came before it, and together they are all."""
+    plies = [Ply(n % 2, f"m{n}", n, n) for n in range(count)]
+    parts = list(in_parts(LEASE, 3, 1, plies, first))
+    assert [ply for part in parts for ply in part.plies] == plies[first:]
+    at = first
+    for part in parts:
+        assert (part.game, part.again, part.first) == (3, 1, at)
+        assert 0 < len(part.plies) <= MOST_TOGETHER
+        at += len(part.plies)
+
+
+def changed(**changes: Any) -> bytes:
+    """The message with some of it replaced."""
+    return json.dumps(json.loads(LivePlies(LEASE, 0, 0, 0, PLIES).to_json()) | changes).encode()
+
+
+WORDS = ["1:a1", 1, 1, 0, "", {}, []]
+
+
+def with_word(at: int, value: Any) -> bytes:
+    """The message with one ply of which a part is another."""
+    return changed(plies=[[*WORDS[:at], value, *WORDS[at + 1 :]]])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"",
+        b"\xff",
+        b"[]",
+        b"7",
+        b"[" * 100_000,
+        b" " * (LONGEST_MESSAGE + 1),
+        changed(lease=None),
+        changed(lease={"kind": "match", "job": -1, "attempt": 1, "ticket": "t"}),
+        changed(game=-1),
+        changed(game=True),
+        changed(game=10**9),
+        changed(again=1.0),
+        changed(first="0"),
+        changed(first=10**6),
+        changed(plies=7),
+        changed(plies=[7]),
+        changed(plies=[WORDS[:6]]),
+        changed(plies={"a": 1}),
+        with_word(0, "a1"),
+        with_word(0, 7),
+        with_word(0, "1:" + "x" * 2000),
+        with_word(1, -1),
+        with_word(1, 2**63),
+        with_word(2, 1.5),
+        with_word(3, True),
+        with_word(4, "bell \a"),
+        with_word(4, "\ud800"),
+        with_word(5, {"two words": 1}),
+        with_word(5, {f"k{n}": 1 for n in range(17)}),
+        with_word(5, {"k": "1"}),
+        with_word(6, ["two words"]),
+        with_word(6, "tag"),
+    ],
+    ids=lambda text: text[-60:].decode("ascii", "replace"),
+)
+def test_what_no_worker_of_ours_says_is_refused(text: bytes) -> None:
+    """Whoever holds a worker's login may tell anything."""
+    with pytest.raises(JobError):
+        LivePlies.from_json(text)
