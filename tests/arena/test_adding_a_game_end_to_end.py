@@ -15,7 +15,7 @@ import pytest
 import sqlalchemy as sa
 
 from arena.ground.db import Database
-from arena.models import Bot, BotVersion, Entrant, Ladder
+from arena.models import Bot, BotVersion, Check, Entrant, JobStatus, Ladder
 from tests.arena.running import COMMAND, PATIENCE, RunningArena, environment, short_folder, until
 
 SOURCES = Path(__file__).parents[2]
@@ -108,8 +108,11 @@ def test_the_page_leads_to_a_rated_game(place: Place) -> None:
         running.start()
         database = Database(f"sqlite:///{running.data}/arena.db")
         with database.begin() as session:
-            # The samples think as long as they may, and who was handed in waits for their matches.
+            # The samples think as long as they may, and who was handed in waits for their checks
+            # and matches.
             session.execute(sa.update(Ladder).values(move_ms=20))
+            waiting = sa.update(Check).where(Check.status == JobStatus.OPEN)
+            session.execute(waiting.values(status=JobStatus.VOID))
         for line in submit:
             place.run(line)
         until(lambda: met(database), "rated games of both bots that were handed in")

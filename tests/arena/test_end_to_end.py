@@ -36,7 +36,6 @@ from engine.game import Game, Variant
 from engine.games import GAMES
 from tests import postgres
 from tests.arena.running import COMMAND, RunningArena, arena, environment, short_folder, until
-from tests.conftest import DATABASES
 
 GAME = GAMES["clobber"]
 VARIANT = GAME.variant(size="4x4")
@@ -58,12 +57,9 @@ for line in sys.stdin:
 
 
 @pytest.fixture
-def database_url(request: pytest.FixtureRequest) -> Iterator[str]:
-    """Where the arena keeps what it knows: nothing for its own SQLite, or a PostgreSQL."""
-    if request.param == "sqlite":
-        yield ""
-        return
-    with postgres.database(request.getfixturevalue("postgres_url")) as url:
+def database_url(postgres_url: str) -> Iterator[str]:
+    """Where the arena keeps what it knows: on a PostgreSQL."""
+    with postgres.database(postgres_url) as url:
         yield url
 
 
@@ -161,11 +157,11 @@ VICTIMS: dict[str, Callable[[Watched], psutil.Process]] = {
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("database_url", DATABASES, indirect=True)
 def test_nothing_is_lost_or_counted_twice(database_url: str) -> None:
     """All are killed at once while matches are played.
 
-    One after the other they are killed in a tournament (see test_golden_tournament.py).
+    One after the other they are killed in a tournament, which is on SQLite (see
+    test_golden_tournament.py).
     """
     variables = {
         "ARENA_GAMES": "clobber",
@@ -176,7 +172,7 @@ def test_nothing_is_lost_or_counted_twice(database_url: str) -> None:
     with ExitStack() as stack:
         data = stack.enter_context(short_folder()) / "data"
         data.mkdir()
-        database = Database(database_url or f"sqlite:///{data}/arena.db")
+        database = Database(database_url)
         stack.callback(database.close)
         furnish_small(database)
         with Watched(data, database, **variables) as running:

@@ -21,8 +21,10 @@ from arena.audit import ARENA
 from arena.ground.db import Database
 from arena.models import Role, Scope, User
 from arena.people.accounts import add_token
+from engine.games import GAMES
 from engine.record import GameRecord, replay
 from tests.arena.running import RunningArena, short_folder, until
+from tests.arena.test_end_to_end import furnish_small
 
 SEED = 4
 
@@ -53,7 +55,13 @@ def field(page: str, name: str) -> str:
 def test_a_guest_plays_a_game_to_its_end() -> None:
     """Every move of the bot is a job of its own; the record is proven by the rules."""
     chance = Random(SEED)
-    with short_folder() as data, RunningArena(data, ARENA_PLAY="everybody") as running:
+    with (
+        short_folder() as data,
+        closing(Database(f"sqlite:///{data}/arena.db")) as database,
+        RunningArena(data, ARENA_PLAY="everybody") as running,
+    ):
+        oxoxo = GAMES["oxoxo"]
+        furnish_small(database, oxoxo, oxoxo.variant(), kept=("random",))
         running.start()
         guest = Guest(f"http://127.0.0.1:{running.port}")
 

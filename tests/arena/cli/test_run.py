@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from arena.cli import serve
 from arena.ground.db import Database
 from tests import postgres
 from tests.arena.running import arena, free_port
@@ -36,22 +37,26 @@ def test_an_unprepared_database_is_refused(
     assert re.search(words, done.stderr.splitlines()[-1])
 
 
-@pytest.mark.parametrize(
-    ("process", "words", "code"),
-    [("web", "the pages can't be served: ", 2), ("recorder", "this recorder records nothing: ", 3)],
-)
 def test_a_database_for_english_alone_is_refused(
-    process: str, words: str, code: int, postgres_url: str
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """By whom it is found first: before it is prepared, or put in the place of another."""
     with postgres.database(postgres_url, like="template0 ENCODING 'SQL_ASCII' LOCALE 'C'") as url:
-        done = arena("run", process, ARENA_DATABASE=url, ARENA_BROKER=NOWHERE)
-    assert done.returncode == code
+        done = arena("run", "recorder", ARENA_DATABASE=url, ARENA_BROKER=NOWHERE)
+        monkeypatch.setenv("ARENA_DATABASE", url)
+        assert serve.main() == 2
+    assert done.returncode == 3
     assert "Traceback" not in done.stderr
-    assert done.stderr.splitlines()[-1].startswith(f"{words}the database keeps text as SQL_ASCII")
+    for said, by in (
+        (done.stderr, "this recorder records nothing: "),
+        (capsys.readouterr().err, "the pages can't be served: "),
+    ):
+        assert said.splitlines()[-1].startswith(f"{by}the database keeps text as SQL_ASCII")
 
 
-def test_a_port_in_use_is_one_line(tmp_path: Path) -> None:
+def test_a_port_in_use_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """And so is a database that is not there."""
     url = f"sqlite:///{tmp_path / 'arena.db'}"
     database = Database(url)
@@ -67,6 +72,7 @@ def test_a_port_in_use_is_one_line(tmp_path: Path) -> None:
             f"the pages can't be served: can't listen on 127.0.0.1:{port}: Address already in use"
         )
         assert "Traceback" not in done.stderr
-        url = "postgresql+psycopg://u@/d?host=/nowhere"
-        (line,) = arena("run", "web", ARENA_DATABASE=url, **variables).stderr.splitlines()
-        assert line.startswith("can't use the database: ")
+    monkeypatch.setenv("ARENA_DATABASE", "postgresql+psycopg://u@/d?host=/nowhere")
+    assert serve.main() == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("can't use the database: ")

@@ -10,17 +10,19 @@ import sqlite3
 import subprocess
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
 import redis
 
+from arena.cli import prepare
 from arena.ground.db import Database
 from arena.operation.broker import BrokerError, EmbeddedBroker
 from arena.operation.supervisor import LOG_LIMIT, shorten
 from arena.signing import SECRET_MARK
 from tests.arena.running import RunningArena, arena, free_port, short_folder, until
+from tests.arena.test_end_to_end import furnish_small
 
 
 def taken_port(_: Path, stack: ExitStack) -> list[str]:
@@ -116,15 +118,20 @@ def test_wrong_settings_are_said(variables: dict[str, str], words: str, tmp_path
     ],
 )
 def test_what_can_not_be_prepared_is_said(
-    variables: dict[str, str], words: str, tmp_path: Path
+    variables: dict[str, str],
+    words: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """By the process that is started for it, in its last line."""
+    """By what the process does that is started for it, in its last line."""
     (tmp_path / "arena.db").write_text("this is no database, and long enough to be read\n")
     place = {"ARENA_DATA": str(tmp_path), "ARENA_DATABASE": f"sqlite:///{tmp_path}/arena.db"}
-    done = arena("run", "prepare", **place | variables)
-    (line,) = done.stderr.splitlines()
+    for name, value in (place | variables).items():
+        monkeypatch.setenv(name, value)
+    assert prepare.main() == 2
+    (line,) = capsys.readouterr().err.splitlines()
     assert re.match(f".*{words}", line)
-    assert done.returncode == 2
 
 
 def test_whatever_ends_it_nothing_is_left_and_the_next_start_works() -> None:
@@ -176,11 +183,14 @@ TOKEN = "a token of the test's own"
 
 @pytest.fixture(scope="module")
 def standing() -> Iterator[RunningArena]:
-    """An arena that runs as long as the tests that it outlives; it has a token of its metrics."""
+    """An arena that runs as long as the tests that it outlives; it has a token of its metrics, and
+    no bots to play."""
     with (
         short_folder() as folder,
+        closing(Database(f"sqlite:///{folder}/arena.db")) as database,
         RunningArena(folder, ARENA_METRICS_TOKEN=TOKEN) as running,
     ):
+        furnish_small(database)
         running.start()
         yield running
         running.interrupt()

@@ -42,6 +42,12 @@ from tests.arena.simulator import CALM, Simulation, give_sign, report_of
 NOW = datetime(2026, 5, 4, tzinfo=UTC)
 
 
+@pytest.fixture
+def database(sqlite_database: Database) -> Database:
+    """An empty arena's database; on PostgreSQL the simulator makes all ratings anew."""
+    return sqlite_database
+
+
 def two_ladders(database: Database) -> Simulation:
     """An arena with two ladders, on both of which some matches were played."""
     simulation = Simulation(database, 1, CALM)
@@ -52,7 +58,6 @@ def two_ladders(database: Database) -> Simulation:
     return simulation
 
 
-@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 @pytest.mark.parametrize(
     "games",
     [
@@ -302,7 +307,6 @@ HOURS: list[tuple[tuple[float | None, float], tuple[float | None, float], str | 
 ]
 
 
-@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 @pytest.mark.parametrize(("one", "other", "wanted"), HOURS)
 def test_which_is_checked_next(
     database: Database,
