@@ -32,8 +32,9 @@ TOGETHER = 16
 
 The last message may bring more.
 """
-LIGHT = {jobs.WORKER_ALIVE, jobs.MATCH_PROGRESS}
-"""Of these the last of a worker, or of a lease, is all that counts (`arena.recorder.recording`)."""
+LIGHT = {jobs.WORKER_ALIVE, jobs.MATCH_PROGRESS, jobs.JOB_STARTED}
+"""What is many, and changes a row at most; of a worker's signs of life, and of the words of how far
+a match is, the last is all that counts (`arena.recorder.recording`)."""
 LIGHT_TOGETHER = 1024
 """So many of those are handled at once, at most: a heap of them keeps no report waiting."""
 LIGHT_READ = 64

@@ -6,7 +6,8 @@ counted against who sent it.
 
 What workers say of matches comes often, and where several such messages wait they are taken in
 by one transaction: so a recorder that falls behind gets faster. If that fails each is taken in
-alone, so that one message can't spoil another.
+alone, so that one message can't spoil another. What can't be read is counted against who sent it
+once for all that were read together.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from arena.ground.texts import cut
 from arena.models import Worker
 from arena.recorder import recording
 from arena.recorder.dispatch import WAKE
-from arena.recorder.inbox import TOGETHER, Inbox, Said
+from arena.recorder.inbox import LIGHT, TOGETHER, Inbox, Said
 from arena.recorder.writer import ProcessEnding, Writer, utc_now
 from arena.schedule import leases, workers
 from arena.schedule.leases import Fate
@@ -70,6 +71,8 @@ class Tasks:
             "arena.tick": lambda: None,
         }
         """What a message may be for."""
+        self._falsehoods: dict[tuple[str, str], str] = {}
+        """Of a worker and a task the last that can't be read, until it is written down."""
 
     def turn(self) -> bool:
         """Handles what waits, as much as is handled together; False if nothing does.
@@ -84,10 +87,12 @@ class Tasks:
                 if told := _read(said):
                     together.append((said, told))
                     continue
-                self._take_in(together)
-                together = []
+                if said.task not in LIGHT:  # one that can't be read changes nothing
+                    self._take_in(together)
+                    together = []
                 self._handle(said)
             self._take_in(together)
+            self._write_falsehoods()
         finally:
             self.inbox.let_go()
         return bool(waiting)
@@ -139,25 +144,31 @@ class Tasks:
             words = "the database fails a message for %s, which is dropped: %s"
             log.error(words, said.task, problem)
         except Exception as error:
-            self._hold_against(said, error)
+            self._drop(said, error)
+            return
         self.inbox.acknowledge(said)
 
-    def _hold_against(self, said: Said, error: Exception) -> None:
-        """Counts a message that no worker of ours says against the worker that it names."""
+    def _drop(self, said: Said, error: Exception) -> None:
+        """Drops a message that no worker of ours says, to be held against whom it names."""
         self.inbox.refuse(error)
         first = said.args[0] if said.args else None
         name = first.get("worker") if isinstance(first, dict) else None
         if isinstance(name, str) and name:
-            problem = f"said what can't be read of {said.task}: {_line(str(error))}"
-            self._writer.transact(
-                lambda session: workers.note_falsehood(
-                    session,
-                    name[: reporting.LONGEST_NAME],
-                    f"message {said.task}",
-                    problem,
-                    utc_now(),
-                )
-            )
+            words = f"said what can't be read of {said.task}: {_line(str(error))}"
+            self._falsehoods[name[: reporting.LONGEST_NAME], said.task] = words
+        self.inbox.acknowledge(said)
+
+    def _write_falsehoods(self) -> None:
+        """Holds what was dropped against the workers that it names."""
+        falsehoods, now = self._falsehoods, utc_now()
+
+        def do(session: Session) -> None:
+            for (name, task), problem in falsehoods.items():
+                workers.note_falsehood(session, name, f"message {task}", problem, now)
+
+        if falsehoods:
+            self._writer.transact(do)
+            falsehoods.clear()
 
     def record_match(self, *data: dict[str, Any]) -> None:
         """A worker played a match, or several short ones."""

@@ -262,6 +262,37 @@ def test_signs_of_life_keep_no_report_waiting(
     assert client.llen(jobs.RESULTS_QUEUE) == 0
 
 
+def test_nonsense_keeps_no_report_waiting(
+    database: Database, recorder: Recorder, report: Any
+) -> None:
+    """Whatever lies between what can't be read is taken in together, and so is what it tells."""
+    begun = []
+    client = recorder.tasks.inbox._client
+    said = report()
+    nonsense = [
+        pack(jobs.MATCH_PROGRESS, {"lease": None, "worker": "worker"}),
+        pack(jobs.JOB_STARTED, {"worker": "worker"}),
+        pack(jobs.WORKER_ALIVE, {"worker": "worker", "slots": "many"}),
+        pack(jobs.MATCH_PROGRESS),
+    ]
+    begins = pack(jobs.JOB_STARTED, {"lease": said["lease"], "worker": "worker"})
+    client.lpush(
+        jobs.RESULTS_QUEUE,
+        *(one for n in range(100) for one in (*nonsense, pack(jobs.WORKER_ALIVE, SIGN), begins)),
+        pack(jobs.RECORD_MATCH, said),
+    )
+    sa.event.listen(recorder.writer.database.engine, "begin", begun.append)
+    recorder.tasks.turn()
+    assert len(begun) == 2  # what was said, and against whom nonsense speaks
+    assert recorder.writer.counted == {"fixed": 1, "unreadable": 300, "noted": 200}
+    assert client.llen(jobs.RESULTS_QUEUE) == 0
+    with database.read() as session:
+        told = sorted(one["job"] for one in session.get_one(Worker, "worker").failed)
+    assert told == sorted(
+        f"message {task}" for task in (jobs.JOB_STARTED, jobs.MATCH_PROGRESS, jobs.WORKER_ALIVE)
+    )
+
+
 def _with_moves(told: dict[str, Any], moves: list[str]) -> dict[str, Any]:
     return told | {"progress": told["progress"] | {"moves": moves}}
 
