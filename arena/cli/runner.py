@@ -24,7 +24,7 @@ from arena.strength.gauntlet import GauntletTest
 from arena.strength.outcomes import outcome, seatings
 from arena.strength.sequential import SequentialTest, StrengthSettings
 from engine.channel import PipeChannel
-from engine.clock import ALLOWANCES, Allowances, TimeControl
+from engine.clock import ALLOWANCES, Allowances, TimeControl, allowances_of
 from engine.match import MatchSpec, play_match
 from engine.openings import Opening
 from engine.player import VoidGameError
@@ -122,7 +122,7 @@ def _started_plainly(bot: GivenBot, launch: Launch, folder: Path) -> Launcher:
             "charged: play it with --wall",
             err=True,
         )
-    allowances = replace(ALLOWANCES, start_seconds=launch.start_seconds)
+    allowances = allowances_of(launch.start_seconds)
     command, its = launch.command, launch.told_by
     return Launcher(
         bot.name, lambda _: PlainProgram(command, cwd=folder, env=env, told_by=its), allowances

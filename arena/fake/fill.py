@@ -30,6 +30,7 @@ from arena.models import (
     EntrantState,
     GameSeat,
     Ladder,
+    LargeFile,
     Match,
     Place,
     PlayedGame,
@@ -42,6 +43,8 @@ from engine.match import entrants_needed
 
 MATCHES_AT_ONCE = 2000
 """Matches that are written in one transaction."""
+ONE_IN, WEIGHTS = 12, (20 << 20, 200 << 20)
+"""One bot of so many has a large file, of from so many bytes to so many."""
 LANGUAGES = ("Python", "C++", "Rust", "JavaScript", "Java", "C", "Go", "Lua")
 CONSONANTS, VOWELS = "bcdfgklmnprstvz", "aeiou"
 
@@ -110,7 +113,8 @@ def _name(random: Random, number: int) -> str:
 
 
 def _make_bots(session: Session, random: Random, count: int, now: datetime) -> list[int]:
-    """Owners, bots and one to three versions of each; gives the ids of the last versions."""
+    """Owners, bots and one to three versions of each, some with a large file; gives the ids of the
+    last versions."""
     long_ago = now - timedelta(days=DAYS)
     first = session.scalar(sa.select(sa.func.max(Bot.id))) or 0
     owners = [User(name=_name(random, first + n), created=long_ago) for n in range(count // 5 + 1)]
@@ -119,17 +123,22 @@ def _make_bots(session: Session, random: Random, count: int, now: datetime) -> l
     for number in range(count):
         bot = Bot(name=_name(random, first + number), owner=random.choice(owners), created=long_ago)
         language = random.choice(LANGUAGES)
+        # Its weights stay the same, whatever becomes of its program.
+        weights = 0 if number % ONE_IN else random.randrange(*WEIGHTS)
+        digest = f"{random.getrandbits(256):064x}"
         for version in range(1, random.choice((1, 1, 2, 3)) + 1):
             made = BotVersion(
                 bot=bot,
                 number=version,
                 digest=f"{random.getrandbits(256):064x}",
-                size=random.randrange(500, 50_000),
+                size=random.randrange(500, 50_000) + weights,
                 language=language,
                 status=VersionStatus.READY,
                 created=long_ago + timedelta(days=version),
             )
             session.add(made)
+            if weights:
+                session.add(LargeFile(bundle=made.digest, digest=digest, size=weights))
         last.append(made)
     session.flush()
     return [version.id for version in last]

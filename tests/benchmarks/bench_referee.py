@@ -40,6 +40,7 @@ from tests.benchmarks.instant import (
     instant_bot,
     on_one_core,
 )
+from tests.benchmarks.packaged import NAME, packaged
 from tests.benchmarks.table import Table
 from workers.limits import Limits
 from workers.sandbox import Sandbox
@@ -52,6 +53,7 @@ CONNECT_X_PLIES = 19
 """Of connectx (7 columns of 6) where both always fill the leftmost column that is not full: at the
 plies 1, 7, 13 and 19 the first gets four squares in a row, the lowest ones."""
 TIME = TimeControl(time_ms=60_000, inc_ms=1000)
+PLAIN = "no box, not frozen"
 CHESS_C = r"""
 #include <stdio.h>
 #include <string.h>
@@ -112,6 +114,11 @@ def run(seconds: float) -> Table:
         }
         for name, start in starts(bot, core).items():
             jobs[name] = ends.enter_context(games(long, start)), PLIES
+        # Its own module, imported from elsewhere and reached by the shelf.
+        other = ends.enter_context(packaged("clobber")).variant(size="10x10")
+        assert type(other).__module__ == NAME
+        plain = partial(UnfrozenProgram, bot.launch.command, cwd=bot.folder)
+        jobs[f"{PLAIN}, rules from a package"] = ends.enter_context(games(other, plain)), PLIES
         for name, start in starts(short_bot, core).items():
             game = ends.enter_context(games(short, start, bots_too=True))
             jobs[f"{name}, {SHORT_PLIES} plies"] = game, SHORT_PLIES
@@ -152,7 +159,7 @@ def starts(bot: InstantBot, core: int) -> dict[str, Start]:
     """The ways to start a bot, by their names."""
     command, folder = bot.launch.command, bot.folder
     found: dict[str, Start] = {
-        "no box, not frozen": partial(UnfrozenProgram, command, cwd=folder),
+        PLAIN: partial(UnfrozenProgram, command, cwd=folder),
         "no box": partial(PlainProgram, command, cwd=folder),
     }
     for level in ("reduced", "good", "full"):

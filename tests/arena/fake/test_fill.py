@@ -7,10 +7,21 @@ from datetime import UTC, datetime
 import pytest
 import sqlalchemy as sa
 
+from arena.bots.quota import stored_bytes
 from arena.competitions.ranks import ranks_of
 from arena.fake.fill import fill
 from arena.ground.db import Database
-from arena.models import Bot, Entrant, GameSeat, Ladder, Match, Meeting, PlayedGame
+from arena.models import (
+    Bot,
+    BotVersion,
+    Entrant,
+    GameSeat,
+    Ladder,
+    LargeFile,
+    Match,
+    Meeting,
+    PlayedGame,
+)
 from arena.recorder.rebuild import rebuild
 from arena.recorder.storage import unpack
 from engine.record import replay
@@ -24,6 +35,18 @@ def test_made_up_games_add_up(database: Database) -> None:
     with database.read() as session:
         assert made == session.scalar(sa.select(sa.func.count(PlayedGame.id))) >= 150
         assert session.scalar(sa.select(sa.func.count(Bot.id))) == 30
+        # What is large counts once for its owner, however many versions have it.
+        whole = sum(session.scalars(sa.select(BotVersion.size)))
+        large = sa.select(LargeFile.digest, LargeFile.size).join(
+            BotVersion, BotVersion.digest == LargeFile.bundle
+        )
+        each, files = 0, dict[str, int]()
+        for digest, size in session.execute(large):
+            each, files[digest] = each + size, size
+        owners = session.scalars(sa.select(Bot.owner_id).distinct())
+        stored = sum(stored_bytes(session, owner) for owner in owners)
+        assert len(files) == 3
+        assert stored == whole - each + sum(files.values())
         for ladder in session.scalars(sa.select(Ladder)).all():
             rebuilt = rebuild(session, ladder, write=False)
             assert rebuilt.equal, rebuilt.differences[:3]
