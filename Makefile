@@ -8,7 +8,7 @@ PEERS := .venv-peers
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup up test test-extras cover check fmt perft simulate drill cluster far load crowd endure playthroughs bench bench-peers clean
+.PHONY: help setup up test test-extras cover check fmt perft simulate drill cluster far load streams crowd endure playthroughs bench bench-peers clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -66,6 +66,9 @@ far: setup  ## a bot at home behind bad networks, made by tc; needs root and ipr
 
 load: setup  ## many people browse and submit while matches are played, for LOAD_SECONDS
 	$(BIN)/python -m tests.drills.load
+
+streams: setup  ## thousands watch matches under way, and processes are killed meanwhile
+	$(BIN)/python -m tests.drills.streams
 
 crowd: setup  ## many people change everything at random for CROWD_SECONDS, and then all must be whole
 	$(BIN)/python -m tests.drills.crowd

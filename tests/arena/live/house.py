@@ -25,6 +25,7 @@ from arena.web.handing_over import hands_over
 from engine import jobs, reporting
 from engine.game import State
 from engine.match import MatchResult, play_match
+from engine.player import Player
 from engine.record import Ply
 from engine.unix_sockets import listen_at
 from tests.arena.issuing import issued
@@ -108,12 +109,14 @@ class House:
         after_ply: Callable[[int, State, int], None] = lambda *_: time.sleep(0.01),
         *,
         lease: jobs.Lease | None = None,
+        player: Callable[[], Player] = LotPlayer,
     ) -> MatchResult:
         """Plays a match as a worker does, which tells of it.
 
         Args:
             after_ply: is called with the game, the position, and the number of the ply.
             lease: what the worker says that it has; by default the match's own.
+            player: makes each bot.
         """
         match = LiveMatch(lease or job.lease, self.broker)
         match.begin()
@@ -124,7 +127,7 @@ class House:
 
             return match.also(game, see)
 
-        result = play_match(job.spec, lambda _: LotPlayer(), watch=watch)
+        result = play_match(job.spec, lambda _: player(), watch=watch)
         match.end()
         return result
 
