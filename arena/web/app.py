@@ -40,6 +40,7 @@ from arena.web.bundles import bundles
 from arena.web.competitions import FILTERS as ADDRESSES_OF
 from arena.web.competitions import competitions
 from arena.web.docs import docs
+from arena.web.explorer import pages as explorer
 from arena.web.game_pages import lists
 from arena.web.games import games
 from arena.web.ladders import ladders
@@ -64,6 +65,7 @@ BLUEPRINTS = (
     games,
     live,
     lists,
+    explorer,
     sittings,
     docs,
     pictures,

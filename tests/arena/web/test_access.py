@@ -69,6 +69,8 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ("GET", "pages.head_to_head_json"): ("/bots/bot-0/against/bot-1.json", ALL),
     ("GET", "lists.games"): ("/games?ending=normal", ALL),
     ("GET", "lists.game_charts"): ("/games/charts?competition=ladder-0", ALL),
+    ("GET", "explorer.explored"): ("/explorer/ladder-0", ALL),
+    ("GET", "explorer.of_game"): ("/games/{trio}/3/explore", (302,) * 5),
     ("GET", "lists.selection"): ("/selections/999", (404,) * 5),
     ("POST", "lists.keep"): ("/games/keep", (401, 422, 422, 422, 422)),
     ("POST", "lists.remove"): ("/selections/999/remove", (401, 404, 404, 404, 404)),
@@ -207,6 +209,7 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ("GET", "api.list_matches"): ("/api/v1/matches", ALL),
     ("GET", "api.get_match"): ("/api/v1/matches/{played}", ALL),
     ("GET", "api.list_games"): ("/api/v1/games", ALL),
+    ("GET", "api.explore_line"): ("/api/v1/explorer/ladder-0", ALL),
     ("GET", "api.count_games"): ("/api/v1/games/counts", ALL),
     ("GET", "api.export_games_csv"): ("/api/v1/games.csv", ALL),
     ("GET", "api.list_own_selections"): (

@@ -28,6 +28,7 @@ STATEMENT_PAGES = [
     "/games",
     "/games?competition=ladder-0&bot=bot-1&sort=longest",
     "/games/charts?competition=ladder-0",
+    "/explorer/ladder-0",
     "/games/1",
     "/games/1/0.svg",
     "/games/1/embed",
