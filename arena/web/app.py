@@ -39,6 +39,7 @@ from arena.web.books import books
 from arena.web.bundles import bundles
 from arena.web.competitions import FILTERS as ADDRESSES_OF
 from arena.web.competitions import competitions
+from arena.web.crosstable import pages as crosstables
 from arena.web.docs import docs
 from arena.web.explorer import pages as explorer
 from arena.web.game_pages import lists
@@ -73,6 +74,7 @@ BLUEPRINTS = (
     competitions,
     tournaments,
     ladders,
+    crosstables,
     books,
     verdicts,
     requests,

@@ -61,6 +61,7 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ("GET", "runtimes.fetch"): ("/runtimes/{digest}?token=none", (403,) * 5),
     ("GET", "pages.front"): ("/", ALL),
     ("GET", "ladders.leaderboard"): ("/ladders/ladder-0", ALL),
+    ("GET", "crosstables.crosstable"): ("/ladders/ladder-0/crosstable", ALL),
     ("GET", "ladders.leaderboard_json"): ("/ladders/ladder-0.json", ALL),
     ("GET", "ladders.leaderboard_csv"): ("/ladders/ladder-0.csv", ALL),
     ("GET", "pages.bot"): ("/bots/bot-0", ALL),
@@ -210,6 +211,7 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ("GET", "api.get_match"): ("/api/v1/matches/{played}", ALL),
     ("GET", "api.list_games"): ("/api/v1/games", ALL),
     ("GET", "api.explore_line"): ("/api/v1/explorer/ladder-0", ALL),
+    ("GET", "api.get_crosstable"): ("/api/v1/ladders/ladder-0/crosstable", ALL),
     ("GET", "api.count_games"): ("/api/v1/games/counts", ALL),
     ("GET", "api.export_games_csv"): ("/api/v1/games.csv", ALL),
     ("GET", "api.list_own_selections"): (
