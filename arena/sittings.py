@@ -94,6 +94,8 @@ class Wish:
     form: str
     """The number of the form that says so."""
     seed: int
+    opening: Opening | None = None
+    """The one that was chosen, in the place of a random one or of the start."""
 
 
 def places(variant: Variant) -> list[str]:
@@ -180,7 +182,7 @@ def begin(
         )
     holders = [*versions[: wish.place], None, *versions[wish.place :]]
     seated = [holders[place] for place in variant.entrant_of]
-    start = (
+    start = wish.opening or (
         opening(variant, wish.seed)
         if wish.random_opening
         else Opening(variant.drawn(wish.seed), ())
@@ -192,6 +194,8 @@ def begin(
         time=ladder.time,
         started=now,
     )
+    if sitting.position(game).to_move is None:
+        raise SittingError("the game is over there: go on from an earlier position")
     made = Sitting(
         user_id=person.user_id,
         guest=person.guest,

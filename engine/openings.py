@@ -7,12 +7,14 @@ leave to the lot (Oxono's totems) is drawn with it. Puzzles have the empty openi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from random import Random
 from statistics import fmean
 
-from engine.game import CHANCE, Move, State, Variant
+from engine.game import CHANCE, Move, OptionError, PositionError, State, Variant
+from engine.games import GAMES
 from engine.seeds import derive
 
 LEAST_SHARE = 0.5
@@ -27,6 +29,43 @@ class Opening:
 
     variant: Variant
     moves: tuple[Move, ...]
+
+
+def start_at(variant: Variant, own: Mapping[str, str]) -> Variant:
+    """A variant with the start that some options choose: a lot that was drawn, or a position.
+
+    Raises:
+        OptionError: an option says something else than where the game begins.
+    """
+    chosen = GAMES[variant.game].variant(**{**variant.options, **own})
+    changed = {key for key, its in chosen.options.items() if variant.options.get(key) != its}
+    if not changed:
+        return variant
+    drawn = variant.drawn(0)
+    lots = {key for key, its in drawn.options.items() if variant.options.get(key) != its}
+    if changed <= lots and chosen.drawn(0) == chosen:
+        return chosen
+    with suppress(PositionError):
+        if variant.beginning_at(chosen.initial().text()) == chosen:
+            return chosen
+    words = " ".join(f"{key}={chosen.options[key]}" for key in sorted(changed))
+    raise OptionError(f"{words[:200]} is no start of {variant}")
+
+
+def played(variant: Variant, moves: Sequence[str]) -> tuple[Opening, list[State]]:
+    """Some moves from the start, in their canonical spelling, and the positions from it on.
+
+    Args:
+        variant: with its lots drawn.
+
+    Raises:
+        IllegalMoveError: the rules do not allow one of them.
+    """
+    states, words = [variant.initial()], list[Move]()
+    for move in moves:
+        words.append(states[-1].canonical(move))
+        states.append(states[-1].play(words[-1]))
+    return Opening(variant, tuple(words)), states
 
 
 def openings(

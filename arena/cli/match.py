@@ -30,11 +30,19 @@ def match() -> None:
 @match.command("request")
 @click.argument("ladder_name", metavar="LADDER")
 @click.argument("bots", nargs=-1, required=True)
+@click.option("--opening", default="", help="Moves that begin each match, in quotes.")
+@click.option(
+    "--start", multiple=True, help="Where lots or a position say how it begins: key=value."
+)
+@click.option("--matches", type=int, default=1, show_default=True, help="How many.")
 @click.option("--user", "user_name", help="Who asks, within that user's number a day.")
 @on_arena
 def request_command(
     ladder_name: str,
     bots: tuple[str, ...],
+    opening: str,
+    start: tuple[str, ...],
+    matches: int,
     user_name: str | None,
     where: Where,
 ) -> None:
@@ -44,9 +52,23 @@ def request_command(
 
     Example: arena match request clobber-6x7 greedy mybot:2
     """
-    deed = deeds.made(RequestUnratedMatch, ladder=ladder_name, bots=bots)
+    deed = deeds.made(
+        RequestUnratedMatch,
+        ladder=ladder_name,
+        bots=bots,
+        opening=tuple(opening.split()),
+        start=dict(_option(word) for word in start),
+        matches=matches,
+    )
     (done,) = deeds.do([deed], where, user=user_name)
     click.echo(done.said)
+
+
+def _option(word: str) -> tuple[str, str]:
+    key, equals, value = word.partition("=")
+    if not equals:
+        raise InputError(f"{word!r} is no option; an option is written key=value")
+    return key, value
 
 
 @match.command("requeue")

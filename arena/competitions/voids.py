@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
+from arena.lists import branches
 from arena.models import Competition, GameSeat, JobStatus, ListedSeat, Match, PlayedGame
 
 
@@ -27,7 +28,8 @@ def make_void(session: Session, match: Match, why: str) -> None:
     if match.status is JobStatus.FIXED and match.counts:
         ask_rebuild(session, match.competition)
     match.end_lease(JobStatus.VOID, why)
-    games = sa.select(PlayedGame.id).where(PlayedGame.match_id == match.id)
+    games = session.scalars(sa.select(PlayedGame.id).where(PlayedGame.match_id == match.id)).all()
+    branches.take_out(session, games)
     session.execute(sa.update(ListedSeat).where(ListedSeat.game_id.in_(games)).values(counts=False))
     session.execute(
         sa.update(GameSeat)

@@ -21,6 +21,7 @@ from arena.bots.furnish import open_ladder
 from arena.fake.season import DAYS, MatchRows, Season
 from arena.fake.stock import StoredMatch, play_stock
 from arena.ground.db import Database
+from arena.lists import branches
 from arena.lists.rows import Listed
 from arena.models import (
     Bot,
@@ -103,6 +104,8 @@ def fill(
     for season in seasons:
         with database.begin() as session:
             season.write_totals(session)
+    while database.run(branches.add_next):
+        pass
     return done
 
 
@@ -199,11 +202,11 @@ def _write(session: Session, batch: Sequence[MatchRows]) -> None:
     for rows in batch:
         matches.append(rows.match | {"id": match})
         places += [place | {"match_id": match} for place in rows.places]
-        each = zip(rows.games, rows.seats, rows.listed, rows.said, strict=True)
-        for row, its_seats, its_listed, its_said in each:
+        each = zip(rows.games, rows.seats, rows.listed, rows.said, rows.lines, strict=True)
+        for row, its_seats, its_listed, its_said, its_line in each:
             games.append(row | {"id": game, "match_id": match})
             seats += [seat | {"game_id": game} for seat in its_seats]
-            listed.add(game, its_listed, its_said)
+            listed.add(game, its_listed, its_said, its_line)
             game += 1
         match += 1
     for table, found in (

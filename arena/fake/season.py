@@ -15,7 +15,14 @@ from sqlalchemy.orm import Session
 from arena.competitions.ladders import Ladders
 from arena.competitions.ranks import games_to_be_ranked
 from arena.fake.stock import StoredMatch
-from arena.lists.rows import OfMatch, SeatWords, listed_seats, opening_number
+from arena.lists.rows import (
+    OfMatch,
+    SeatWords,
+    line_row,
+    listed_seats,
+    opening_number,
+    start_of,
+)
 from arena.models import Entrant, JobStatus, Ladder, Meeting
 from arena.ratings.book import RatingBook
 from arena.ratings.trends import Trends
@@ -41,6 +48,7 @@ class MatchRows:
     seats: list[list[dict[str, Any]]]
     listed: list[list[dict[str, Any]]]
     said: Sequence[SeatWords]
+    lines: Sequence[dict[str, Any] | None]
 
 
 class Season:
@@ -114,6 +122,8 @@ class Season:
             when,
             row["played_by"],
             counts=True,
+            start=start_of(self.ladder.game, self.ladder.options, row["options"]),
+            set_plies=len(spec.opening),
         )
         seats, listed = [], []
         for number, (record, seating) in enumerate(zip(stored.records, seatings, strict=True)):
@@ -128,6 +138,7 @@ class Season:
             seats,
             listed,
             stored.said,
+            [line_row(record, about) for record in stored.records],
         )
         faults = [
             (chosen[seating[fault.seat]], fault.termination)

@@ -6,6 +6,8 @@ write it as words. Whether what it names is there is for `arena.lists.search` to
 
 from __future__ import annotations
 
+import base64
+import binascii
 import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -18,6 +20,7 @@ from arena.ground import bot_names
 from arena.ground.bot_names import Named
 from arena.ground.refusals import Refusal, WrongField
 from arena.ground.texts import unkept
+from arena.lists.lines import LONGEST, ROOT_BYTES
 from arena.models import SeatResult
 from engine.game import Termination
 from engine.protocol import parse_tag, parse_value
@@ -140,6 +143,21 @@ def _opening(word: str) -> int:
     return int(word, 16)
 
 
+def line_word(line: bytes) -> str:
+    """How a line is called."""
+    return base64.urlsafe_b64encode(line).decode()
+
+
+def _line(word: str) -> bytes:
+    try:
+        found = base64.b64decode(word, b"-_", validate=True)
+    except (binascii.Error, ValueError):
+        found = b""
+    if len(found) % 4 or not ROOT_BYTES <= len(found) <= LONGEST:
+        raise Refusal("give the letters and digits by which the explorer calls a line")
+    return found
+
+
 def _plies(word: str) -> Bounds:
     found = _PLIES.fullmatch(word)
     if not found or not (found[1] or found[3]):
@@ -199,6 +217,8 @@ def _text(value: Any) -> str:
     """What was read as it is written in an address."""
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, bytes):
+        return line_word(value)
     if isinstance(value, Named):
         return value.name if value.version is None else f"{value.name}:{value.version}"
     if isinstance(value, tuple):
@@ -225,6 +245,8 @@ class GameFilter:
     fault: Termination | None = None
     ending: Termination | None = None
     opening: int | None = None
+    line: bytes | None = None
+    """What the lines of the games begin with."""
     plies: Bounds | None = None
     since: DayOrMoment | None = None
     until: DayOrMoment | None = None
@@ -311,6 +333,7 @@ WORDS: Mapping[str, FilterWord] = {
     ),
     "ending": _chosen("Ending", "Why the game ended", Termination, [Termination.VOID]),
     "opening": FilterWord("Opening", "Its number, as lists have it", _opening),
+    "line": FilterWord("Line", "How those that count begin, as the explorer calls it", _line),
     "plies": FilterWord("Plies", "How many: 20, 20-60, 20- or -60", _plies),
     "since": FilterWord("Since", "The day or moment of the first, in UTC", _moment),
     "until": FilterWord("Until", "The day or moment of the last, in UTC", _moment),

@@ -13,7 +13,16 @@ from sqlalchemy.orm import Session, aliased
 from arena.ground.bot_names import Named
 from arena.ground.refusals import NotThere
 from arena.lists.filters import COMPARISONS, GameFilter
-from arena.models import Bot, BotVersion, Competition, GameTag, GameValue, ListedSeat
+from arena.lists.lines import within
+from arena.models import (
+    Bot,
+    BotVersion,
+    Competition,
+    GameLine,
+    GameTag,
+    GameValue,
+    ListedSeat,
+)
 
 Condition = sa.ColumnElement[bool]
 FIRST_SEAT: Any = sa.literal_column("0")
@@ -203,6 +212,20 @@ def _compared(key: str, comparison: str, value: float) -> FilterPart:
     return FilterPart(tried, stream)
 
 
+def _begun(line: bytes) -> FilterPart:
+    """That a game began with a line."""
+
+    def tried(row: Any) -> Condition:
+        query = sa.select(ONE).where(
+            GameLine.game_id == row.game_id, within(hidden(GameLine.line), line)
+        )
+        return _there(query)
+
+    table = aliased(GameLine)
+    stream = Stream(table, (within(table.line, line),), RowTie.GAME, is_ordered=False)
+    return FilterPart(tried, stream)
+
+
 def _uncounted() -> FilterPart:
     """That it counts for nothing, which is rare."""
     table = a_seat()
@@ -250,6 +273,8 @@ def parts(wanted: GameFilter, known: Known) -> Iterator[FilterPart]:
     for one in wanted.value:
         yield _told(one.key)
         yield _compared(one.key, one.comparison, one.value)
+    if wanted.line is not None:
+        yield _begun(wanted.line)
     if wanted.counts is False:
         yield _uncounted()
     if wanted.plies is not None:

@@ -18,7 +18,8 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
-from arena.models import GameDay, GameTag, GameValue, ListedSeat, SeatResult
+from arena.lists.lines import line_of, root_of, start_code
+from arena.models import GameDay, GameLine, GameTag, GameValue, ListedSeat, SeatResult
 from engine.record import GameRecord
 
 MOST_WORDS = 16
@@ -37,6 +38,10 @@ class OfMatch:
     finished: datetime
     worker: str | None
     counts: bool
+    start: bytes
+    """What the lines of its games begin with."""
+    set_plies: int
+    """How many moves its opening has."""
 
 
 @dataclass(slots=True)
@@ -46,21 +51,25 @@ class Listed:
     seats: list[Row]
     values: list[Row]
     tags: list[Row]
+    lines: list[Row]
 
     @classmethod
     def nothing(cls) -> Listed:
         """No rows yet."""
-        return cls([], [], [])
+        return cls([], [], [], [])
 
-    def add(self, game_id: int, seats: Iterable[Row], said: SeatWords) -> None:
+    def add(self, game_id: int, seats: Iterable[Row], said: SeatWords, line: Row | None) -> None:
         """Adds a game."""
         self.seats += [{"game_id": game_id, **row} for row in seats]
         self.values += [{"game_id": game_id, **row} for row in said.values]
         self.tags += [{"game_id": game_id, **row} for row in said.tags]
+        if line is not None:
+            self.lines.append({"game_id": game_id, **line})
 
     def write(self, connection: sa.Connection) -> None:
         """Inserts them."""
-        for statement, rows in zip(_INSERTS, (self.seats, self.values, self.tags), strict=True):
+        tables = (self.seats, self.values, self.tags, self.lines)
+        for statement, rows in zip(_INSERTS, tables, strict=True):
             if rows:
                 connection.execute(statement, rows)
         days: dict[int, tuple[int, int]] = {}
@@ -84,7 +93,7 @@ def _note_days(dialect: str) -> sa.Insert:
     )
 
 
-_INSERTS = tuple(sa.insert(table) for table in (ListedSeat, GameValue, GameTag))
+_INSERTS = tuple(sa.insert(table) for table in (ListedSeat, GameValue, GameTag, GameLine))
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +112,23 @@ def opening_number(options: Mapping[str, str], moves: Sequence[str]) -> int:
     """
     text = json.dumps([dict(options), list(moves)], sort_keys=True)
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 1
+
+
+def start_of(game: str, usual: Mapping[str, str], options: Mapping[str, str]) -> bytes:
+    """What the lines of a match's games begin with.
+
+    Args:
+        usual: the options of its competition.
+        options: its own, with its lots drawn.
+    """
+    return root_of(game, usual) + start_code(options)
+
+
+def line_row(record: GameRecord, match: OfMatch) -> Row | None:
+    """The row of a game's line, without its number; None of one that does not count."""
+    if not match.counts:
+        return None
+    return {"line": line_of(match.start, record), "set_plies": match.set_plies}
 
 
 def seat_result(rank: int, points: float) -> SeatResult:

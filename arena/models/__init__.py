@@ -37,6 +37,7 @@ from arena.models.competitions import (
     TestVerdict,
     Tournament,
 )
+from arena.models.lines import GameLine, LineBranch
 from arena.models.listed import GameDay, GameTag, GameValue, ListedSeat, SeatResult, Selection
 from arena.models.matches import (
     Build,

@@ -27,6 +27,7 @@ from arena import sittings
 from arena.competitions import ranks
 from arena.ground.config import Settings, load
 from arena.ground.db import SchemaError
+from arena.lists import branches
 from arena.operation import health, indexes, queues
 from arena.operation.retention import forget_logs
 from arena.recorder import rebuild
@@ -88,6 +89,7 @@ class Recorder:
         if heard is not None:
             self._roll_back(heard, now, sweep=looking)
         self.writer.send(transact(lambda session: leases.schedule(session, settings, now)))
+        transact(branches.add_next)
         # Last, since with many games they take longer than what was just issued may wait.
         # It opens sessions of its own; a database that goes away meanwhile is waited for, too.
         transact(lambda _: self._upkeep.go_on(self.writer.database, now))

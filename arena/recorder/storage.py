@@ -19,7 +19,15 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from arena.competitions.pairings import pairs_of
-from arena.lists.rows import Listed, OfMatch, listed_seats, opening_number, said
+from arena.lists.rows import (
+    Listed,
+    OfMatch,
+    line_row,
+    listed_seats,
+    opening_number,
+    said,
+    start_of,
+)
 from arena.models import GameSeat, Match, Meeting, PlayedGame
 from arena.ratings.book import RatingChange
 from arena.ratings.result import GameResult
@@ -184,7 +192,8 @@ def store(session: Session, played: Sequence[PlayedMatch]) -> None:
         for number, record in enumerate(one.report.games):
             id_, its = next(ids), _seats(one, number)
             seats += [{"game_id": id_, **seat} for seat in its]
-            listed.add(id_, listed_seats(record, its, versions, about), said(record))
+            seated = listed_seats(record, its, versions, about)
+            listed.add(id_, seated, said(record), line_row(record, about))
     connection.execute(_INSERT_SEATS, seats)
     listed.write(connection)
     counted: dict[int, Tally] = {}
@@ -223,13 +232,16 @@ def _games(played: PlayedMatch) -> list[dict[str, Any]]:
 
 def _in_common(match: Match) -> OfMatch:
     assert match.fixed is not None
+    competition = match.competition
     return OfMatch(
-        match.competition_id,
-        match.competition.game,
+        competition.id,
+        competition.game,
         opening_number(match.options, match.opening),
         match.fixed,
         match.played_by,
         match.counts,
+        start_of(competition.game, competition.options, match.options),
+        len(match.opening),
     )
 
 

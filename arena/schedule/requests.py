@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -18,7 +18,7 @@ from arena.deeds import LONGEST_NAME, By, Deed, Done, asked
 from arena.ground import bot_names
 from arena.ground.db import count_rows, is_lately
 from arena.ground.locks import lock
-from arena.ground.refusals import Refusal
+from arena.ground.refusals import Refusal, WrongField
 from arena.models import (
     Bot,
     BotVersion,
@@ -33,14 +33,21 @@ from arena.models import (
 )
 from arena.people import accounts
 from arena.schedule.matchmaking import make
+from engine.game import GameError
 from engine.match import entrants_needed
+from engine.openings import Opening, played, start_at
 from engine.plurals import counted
+from engine.shelf import Missing
 
 DAY = timedelta(hours=24)
 MOST_IN_A_RACE = 8
+MOST_AT_ONCE = 50
+"""Matches that are asked for together."""
+MOST_SET = 1000
+"""Moves of an opening that somebody chooses."""
 
 
-def request_match(
+def request_matches(
     session: Session,
     requester: User,
     ladder: Ladder,
@@ -50,10 +57,12 @@ def request_match(
     quota: int | None = None,
     form: str | None = None,
     actor: Actor | None = None,
-) -> Match:
-    """Makes an unrated match between chosen bots; workers play it when it is its turn.
+    opening: Opening | None = None,
+    count: int = 1,
+) -> list[Match]:
+    """Makes unrated matches between chosen bots; workers play them when it is their turn.
 
-    One that was asked for by the same form already is given again.
+    Those that were asked for by the same form already are given again.
 
     Args:
         bots: names of bots on the ladder in the order of their seats in the first game:
@@ -61,18 +70,20 @@ def request_match(
         quota: how many matches the requester may ask for within a day; None for no limit.
         form: what the form or request is called that says so, by the requester alone.
         actor: who asks, for the audit log; by default the requester.
+        opening: of all of them; by default each has one as the ladder chooses it.
+        count: how many matches.
 
     Raises:
         Refusal: the ladder is not open, a bot is not on it, there are too few or too many
-            of them, or the requester's matches of the day are used up.
+            of them, the opening can't be played, or the requester's matches of the day are used up.
     """
-    request = form and hashlib.sha256(f"{requester.id} {form}".encode()).hexdigest()
-    if request:
+    requests = [_request(requester, form, number) for number in range(count)]
+    if form:
         # The same form sent twice at the same moment: the second waits for the first here.
         lock(session, requester)
-        known = session.scalar(sa.select(Match).where(Match.request == request))
-        if known is not None:
-            return known
+        its = sa.select(Match).where(Match.request.in_(requests)).order_by(Match.id)
+        if known := session.scalars(its).all():
+            return list(known)
     if ladder.state is not CompetitionState.OPEN:
         raise Refusal(f"the ladder {ladder.name} is {ladder.state}, and plays no matches")
     race = ladder.variant.seats == 1
@@ -89,21 +100,35 @@ def request_match(
     if len({entrant.id for entrant in entrants}) < len(entrants):
         raise Refusal("a bot version sits in a match once: name different ones")
     if quota is not None:
-        _check_quota(session, requester, quota, now)
+        _check_quota(session, requester, quota, now, count)
     # Requests are made beside the recorder, and each match has a number of its own.
     lock(session, ladder)
-    pairing = Pairing(tuple(entrant.id for entrant in entrants))
-    match = make(session, ladder, pairing, now, requester=requester)
-    match.request = request
-    session.flush()
+    pairing = Pairing(tuple(entrant.id for entrant in entrants), opening=opening)
     by, what = actor or Actor(requester.id, requester.name, ""), ", ".join(bots)
-    audit.note(session, by, "request match", f"match {match.id}", what, now=now)
-    return match
+    made = []
+    for request in requests:
+        match = make(session, ladder, pairing, now, requester=requester)
+        match.request = request
+        session.flush()
+        audit.note(session, by, "request match", f"match {match.id}", what, now=now)
+        made.append(match)
+    return made
+
+
+def _request(requester: User, form: str | None, number: int) -> str | None:
+    """What a match is known by among those that somebody asks for by a form."""
+    if not form:
+        return None
+    words = f"{requester.id} {form}" + (f" {number}" if number else "")
+    return hashlib.sha256(words.encode()).hexdigest()
 
 
 @dataclass(frozen=True)
 class RequestUnratedMatch(Deed):
-    """Ask for an unrated match between bots of a ladder; so many a day are allowed."""
+    """Ask for unrated matches between bots of a ladder; so many a day are allowed.
+
+    They can begin from a position: every match is played from it once from every seat.
+    """
 
     scope = Scope.SUBMIT
     address = "POST /matches"
@@ -117,13 +142,23 @@ class RequestUnratedMatch(Deed):
         "that is not active any more",
         most=MOST_IN_A_RACE,
     )
+    opening: tuple[str, ...] = asked(
+        "The moves that begin it; by default the ladder chooses an opening for each match",
+        default=(),
+        most=MOST_SET,
+    )
+    start: Mapping[str, str] = asked(
+        "Where lots or a position say how the game begins, these options, as totems or fen",
+        default={},
+    )
+    matches: int = asked("How many matches", default=1, least=1, most=MOST_AT_ONCE)
     key: str | None = asked(
         "Whoever sends the same one again gets the match it made", default=None, most=64
     )
 
     def do(self, session: Session, by: By) -> Done:
         ladder = find_named(session, Ladder, self.ladder)
-        made = request_match(
+        made = request_matches(
             session,
             _requester(session, by),
             ladder,
@@ -132,8 +167,36 @@ class RequestUnratedMatch(Deed):
             quota=by.requests_a_day,
             form=self.key or None,
             actor=by.actor,
+            opening=self._opening(ladder),
+            count=self.matches,
         )
-        return Done(f"match {made.id} is played when a worker is free", made)
+        if len(made) == 1:
+            return Done(f"match {made[0].id} is played when a worker is free", made[0])
+        words = f"matches {made[0].id} to {made[-1].id} are played when workers are free"
+        return Done(words, made[0])
+
+    def _opening(self, ladder: Ladder) -> Opening | None:
+        """The opening that was chosen; None if none was."""
+        if not self.opening and not self.start:
+            return None
+        variant = ladder.variant
+        if isinstance(variant, Missing):
+            raise Refusal(variant.reason)
+        if variant.seats == 1:
+            raise WrongField("opening", f"{variant.game} is played alone and has no openings")
+        try:
+            start = start_at(variant, self.start)
+        except GameError as error:
+            raise WrongField("start", str(error)) from None
+        if start.drawn(0) != start:
+            raise WrongField("start", f"{start} draws its start by lot: say which it is")
+        try:
+            opening, (*_, state) = played(start, self.opening)
+        except GameError as error:
+            raise WrongField("opening", str(error)) from None
+        if state.to_move is None:
+            raise WrongField("opening", "it ends the game: leave its last moves out")
+        return opening
 
 
 def _requester(session: Session, by: By) -> User:
@@ -172,7 +235,7 @@ def find_entrant(session: Session, ladder: Ladder, name: str) -> Entrant:
     return found
 
 
-def _check_quota(session: Session, requester: User, quota: int, now: datetime) -> None:
+def _check_quota(session: Session, requester: User, quota: int, now: datetime, count: int) -> None:
     # Two requests of one user at the same moment wait for each other here.
     lock(session, requester)
     asked = session.scalars(
@@ -181,8 +244,10 @@ def _check_quota(session: Session, requester: User, quota: int, now: datetime) -
         .order_by(Match.created.desc())
         .limit(quota)
     ).all()
-    if len(asked) >= quota:
+    if len(asked) + count > quota:
         again = f": the next is free at {asked[-1] + DAY:%Y-%m-%d %H:%M} UTC" if asked else ""
+        if len(asked) < quota:
+            again = f", and {quota - len(asked)} of them are left: ask for fewer"
         raise Refusal(
             f"{counted(quota, 'match', 'matches')} may be asked for within 24 hours{again}"
         )

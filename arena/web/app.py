@@ -39,7 +39,9 @@ from arena.web.books import books
 from arena.web.bundles import bundles
 from arena.web.competitions import FILTERS as ADDRESSES_OF
 from arena.web.competitions import competitions
+from arena.web.crosstable import pages as crosstables
 from arena.web.docs import docs
+from arena.web.explorer import pages as explorer
 from arena.web.game_pages import lists
 from arena.web.games import games
 from arena.web.ladders import ladders
@@ -64,6 +66,7 @@ BLUEPRINTS = (
     games,
     live,
     lists,
+    explorer,
     sittings,
     docs,
     pictures,
@@ -71,6 +74,7 @@ BLUEPRINTS = (
     competitions,
     tournaments,
     ladders,
+    crosstables,
     books,
     verdicts,
     requests,

@@ -184,5 +184,10 @@ def shape(word: Word) -> Markup:
     ).format(word.paint, width + 0.2, height + 0.2, 12 * width, 12 * height, squares)
 
 
-FILTERS = {"shape": shape}
+def position_drawn(state: State, last: Move | None) -> Markup:
+    """A position as a picture within a page."""
+    return draw(illustrate(state, last=last))
+
+
+FILTERS = {"shape": shape, "position_drawn": position_drawn}
 """Filters of templates, by their names there."""

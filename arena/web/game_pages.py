@@ -85,7 +85,7 @@ def _games(asked: Mapping[str, str], form: DeedForm | None, problem: str) -> Any
             view=view,
             found=found,
             is_first=place is None,
-            games=[GameLine(game, *_opening(game)) for game in shown],
+            games=[ListedGame(game, *_opening(game)) for game in shown],
             further=None if found is None else cursor(found.further),
             problem=problem,
             form=_keeping(view, form),
@@ -174,11 +174,13 @@ class _View:
     def _shown(self, word: str, text: str) -> str:
         if self.wanted is not None and word in ("ending", "fault"):
             return ending(Termination(text))
+        if word == "line":
+            return "as the explorer told"
         return text
 
 
 @dataclass(frozen=True, slots=True)
-class GameLine:
+class ListedGame:
     """A game of a list, with its opening."""
 
     game: PlayedGame

@@ -14,6 +14,9 @@ from wtforms import Field, SelectField, StringField
 
 from arena.competitions.ladder_deeds import ChangeLadder, CreateLadder
 from arena.competitions.ladder_settings import SETTINGS
+from arena.lists import explorer
+from arena.lists.explorer import BranchTally, total_of
+from arena.lists.lines import root_of
 from arena.models import AT_HOME, CompetitionState, Ladder, Scope
 from arena.web import exports, leaderboards, queries
 from arena.web.deeds import REFUSED, DeedForm, sent
@@ -59,9 +62,16 @@ def leaderboard(name: str) -> str:
             at_home=AT_HOME,
             quiet=quiet,
             running=running,
+            played=results_by_seat(session, board.ladder),
             latest=queries.latest_games(session, board.ladder, count=12),
             MOVEMENT_GAMES=leaderboards.MOVEMENT_GAMES,
         )
+
+
+def results_by_seat(session: Session, ladder: Ladder) -> BranchTally:
+    """What came of all games of a ladder that count, seat by seat."""
+    root = root_of(ladder.game, ladder.options)
+    return total_of(explorer.branches(session, root, ladder.id))
 
 
 def _view() -> View:

@@ -13,9 +13,16 @@ from sqlalchemy.orm import Session
 from arena import sittings
 from arena.ground.refusals import Refusal
 from arena.models import Bot, BotVersion, Entrant, EntrantState, Ladder, Scope
-from arena.schedule.requests import MOST_IN_A_RACE, RequestUnratedMatch, asked_lately
+from arena.schedule.requests import (
+    MOST_AT_ONCE,
+    MOST_IN_A_RACE,
+    RequestUnratedMatch,
+    asked_lately,
+)
 from arena.web.deeds import REFUSED, do
+from arena.web.forms import named_number
 from arena.web.identity import needs, settings, signed_in
+from arena.web.lines import its_variant, read_line
 from arena.web.lookup import find_ladder, reading
 from arena.web.words import sentence
 from engine.game import Variant
@@ -37,13 +44,18 @@ def ask(name: str) -> Any:
     if request.method == "POST":
         named = tuple(bot for bot in bots if bot)
         try:
-            done = do(RequestUnratedMatch(name, named, request.form.get("form", "")[:64]))
+            done = do(_deed(name, named))
             flash(sentence(done.said))
             return redirect(url_for("games.match", number=done.answer.id))
         except Refusal as error:
             problem = sentence(error)
     with reading() as session:
         ladder = find_ladder(session, name)
+        line = None
+        try:
+            line = read_line(session, its_variant(ladder), asked)
+        except Refusal as error:
+            problem = problem or sentence(error)
         labels = places(ladder.variant)
         page = render_template(
             "unrated.html",
@@ -52,11 +64,30 @@ def ask(name: str) -> Any:
             needed=2 if ladder.variant.seats == 1 else len(labels),
             names=_names(session, ladder),
             problem=problem,
+            line=line,
+            most=MOST_AT_ONCE,
             form=secrets.token_hex(16),
             quota=quota,
             left=max(quota - asked_lately(session, who.id, now), 0),
         )
     return page, REFUSED if problem else 200
+
+
+def _deed(ladder: str, bots: tuple[str, ...]) -> RequestUnratedMatch:
+    """What the form asks for.
+
+    Raises:
+        Refusal: it can't be meant.
+    """
+    with reading() as session:
+        line = read_line(session, its_variant(find_ladder(session, ladder)), request.form)
+    chosen: dict[str, Any] = {}
+    if line is not None:
+        start = line.own or dict(line.opening.variant.options)
+        chosen = {"opening": line.opening.moves, "start": start}
+    count = named_number(request.form.get("matches", ""), 1)
+    form = request.form.get("form", "")[:64]
+    return RequestUnratedMatch(ladder, bots, **chosen, matches=count, key=form)
 
 
 def places(variant: Variant) -> list[str]:

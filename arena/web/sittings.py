@@ -15,6 +15,7 @@ from flask import session as browser
 from sqlalchemy.orm import Session
 
 from arena import sittings
+from arena.ground.refusals import Refusal
 from arena.models import GUEST, JobStatus, Ladder, Scope, Sitting
 from arena.recorder.dispatch import wake
 from arena.sittings import Person, SittingError, Wish
@@ -22,6 +23,7 @@ from arena.web import boards, charts, forms, queries
 from arena.web.deeds import REFUSED
 from arena.web.games import draw, lasting, position
 from arena.web.identity import anybody, bearer, current, database, settings
+from arena.web.lines import its_variant, read_line
 from arena.web.lookup import find_ladder, find_sitting, reading
 from arena.web.words import outcome, own_result, sentence
 from engine import clicks, sitting, svg
@@ -93,21 +95,28 @@ def listing() -> str:
 def begin(name: str) -> Any:
     """Chooses seat, opponents and opening, and begins a game."""
     person = player()
-    problem = ""
+    problem, line = "", None
     if request.method == "POST":
         try:
-            number = begin_game(person, lambda session: _wish(find_ladder(session, name)))
-        except SittingError as error:
+            number = begin_game(person, lambda session: _wish(session, find_ladder(session, name)))
+        except Refusal as error:
             problem = sentence(error)
         else:
             return redirect(url_for("sittings.game", number=number), 303)
     with reading() as session:
         ladder = find_ladder(session, name)
+        try:
+            asked = request.form if request.method == "POST" else request.args
+            line = read_line(session, its_variant(ladder), asked)
+        except Refusal as error:
+            problem = problem or sentence(error)
         bots = sittings.bots_for(session, ladder, more=request.values.get("bot", ""))
         page = render_template(
             "new_sitting.html",
             ladder=ladder,
             places=sittings.places(ladder.variant),
+            line=line,
+            place=0 if line is None else line.next_place,
             bots=bots,
             form=secrets.token_hex(16),
             problem=problem,
@@ -142,8 +151,9 @@ def any_seed() -> int:
     return secrets.randbits(SEED_BITS)
 
 
-def _wish(ladder: Ladder) -> Wish:
+def _wish(session: Session, ladder: Ladder) -> Wish:
     form = request.form
+    line = read_line(session, its_variant(ladder), form)
     places = sittings.places(ladder.variant)
     asked = form.get("place", "")
     place = any_place(ladder) if asked == "random" else forms.named_number(asked, -1)
@@ -154,6 +164,7 @@ def _wish(ladder: Ladder) -> Wish:
         form.get("opening") == "random",
         form.get("form", "")[:64] or secrets.token_hex(16),
         any_seed(),
+        None if line is None else line.opening,
     )
 
 
@@ -257,8 +268,36 @@ def _page(number: int, ply: int | None = None, problem: str = "") -> str:
             times=charts.time_strips(record, at) if shown.over else [],
             values=charts.value_strips(record, at) if shown.over else [],
             problem=problem,
+            rematch=_rematch(shown) if shown.over and shown.mine else None,
             workers=queries.living_workers(session, datetime.now(UTC)),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Rematch:
+    """The same game once more, with the person at the next place."""
+
+    form: str
+    place: int
+    bots: list[int | None]
+    """The versions that have the other places, by their ids."""
+    start: list[str]
+    moves: str
+    """Of the opening."""
+
+
+def _rematch(shown: Shown) -> Rematch:
+    variant = shown.record.variant
+    usual, count = shown.sitting.ladder.options, len(sittings.places(variant))
+    holders = dict(zip(variant.entrant_of, shown.sitting.seats, strict=True))
+    mine = variant.entrant_of[shown.own_seats[0]]
+    return Rematch(
+        secrets.token_hex(16),
+        (mine + 1) % count,
+        [holders[place].version_id for place in range(count) if place != mine],
+        [f"{key}={its}" for key, its in variant.options.items() if usual.get(key) != its],
+        " ".join(shown.record.moves[: shown.record.opening]),
+    )
 
 
 @pages.get("/play/<int:number>/moves")

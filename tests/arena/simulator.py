@@ -49,7 +49,7 @@ from arena.recorder import rebuild, recording
 from arena.recorder.storage import unpack
 from arena.schedule import leases, verdicts, workers
 from arena.schedule.jobs import spec_of
-from arena.schedule.requests import request_match
+from arena.schedule.requests import request_matches
 from engine import jobs, reporting
 from engine.games import GAMES
 from engine.match import play_match
@@ -455,7 +455,7 @@ class Simulation:
             for entrant in self.random.sample(entrants, 2)
         ]
         user = session.scalars(sa.select(User)).one()
-        request_match(session, user, ladder, names, self.now, quota=3)
+        request_matches(session, user, ladder, names, self.now, quota=3)
 
     def bring_back(self, session: sa.orm.Session) -> None:
         left = sa.select(Entrant).where(Entrant.state != EntrantState.ACTIVE).order_by(Entrant.id)

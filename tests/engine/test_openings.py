@@ -9,9 +9,9 @@ from random import Random
 
 import pytest
 
-from engine.game import State, Termination, Variant
+from engine.game import IllegalMoveError, OptionError, State, Termination, Variant
 from engine.games import GAMES
-from engine.openings import Opening, is_open, opening, openings
+from engine.openings import Opening, is_open, opening, openings, played, start_at
 from engine.scene import Scene
 
 VARIANTS = [variant for game in GAMES.singles.values() for variant in game.offered]
@@ -251,3 +251,43 @@ def test_openings_of_a_game_that_chance_decides_alike(setup, protection):
     found = list(islice(openings(variant, 1), 5))
     assert len(set(found)) == 5
     assert {len(one.moves) for one in found} == {variant.opening_plies}
+
+
+@pytest.mark.parametrize(
+    ("game", "options", "own", "found"),
+    [
+        ("clobber", {"size": "5x6"}, {}, {"size": "5x6"}),
+        ("clobber", {"size": "5x6"}, {"size": "5x6"}, {"size": "5x6"}),
+        ("oxono", {}, {"totems": "xc4"}, {"totems": "xc4"}),
+        ("oxono", {"totems": "xd3"}, {"totems": "xd3"}, {"totems": "xd3"}),
+    ],
+)
+def test_a_start_that_is_chosen(game, options, own, found):
+    """Among those that a variant leaves to the lot."""
+    assert dict(start_at(GAMES[game].variant(**options), own).options) == found
+
+
+@pytest.mark.parametrize(
+    ("game", "options", "own", "problem"),
+    [
+        ("clobber", {}, {"size": "5x6"}, "size=5x6 is no start of clobber size=6x7"),
+        ("clobber", {}, {"colour": "red"}, "clobber has no option 'colour'"),
+        ("oxono", {"totems": "xd3"}, {"totems": "xc4"}, "totems=xc4 is no start of oxono"),
+        ("oxono", {}, {"totems": "xe5"}, "oxono has no totems=xe5"),
+    ],
+)
+def test_what_is_no_start(game, options, own, problem):
+    """Nobody gets another board than the variant's by it."""
+    with pytest.raises(OptionError, match=problem):
+        start_at(GAMES[game].variant(**options), own)
+
+
+def test_moves_that_are_played():
+    """In their canonical spelling, with every position; up to the end of a game and not beyond."""
+    variant = GAMES["clobber"].variant(size="4x3")
+    moves = ("a2a1", "c1b1")
+    opening, states = played(variant, moves)
+    assert opening == Opening(variant, moves)
+    assert states == [variant.initial(), states[0].play("a2a1"), states[1].play("c1b1")]
+    with pytest.raises(IllegalMoveError, match="'a2a1' is not legal here"):
+        played(variant, ("a2a1", "a2a1"))

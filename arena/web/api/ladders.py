@@ -15,6 +15,7 @@ from arena.web.api.ladder_shapes import BoardShape, LadderDetail, LadderList
 from arena.web.api.paging import Pages, page
 from arena.web.api.shapes import Id, Name, Shape
 from arena.web.api.specification import operation
+from arena.web.crosstable import ladder_crosstable
 from arena.web.leaderboards import View
 from arena.web.lookup import find_ladder, reading
 
@@ -64,6 +65,56 @@ def get_leaderboard(name: str, query: BoardView) -> BoardShape:
     with reading() as session:
         board = leaderboards.board(session, find_ladder(session, name), view)
         return BoardShape.of(board)
+
+
+class CrosstableCell(Shape):
+    """What a bot did against another."""
+
+    bot: str
+    version: int
+    wins: int
+    draws: int
+    losses: int
+
+
+class CrosstableRow(Shape):
+    """What a bot did against those others that it met."""
+
+    bot: str
+    version: int
+    against: list[CrosstableCell]
+
+
+class CrosstableShape(Shape):
+    """What the best bots of a ladder did against each other, by their ranks."""
+
+    bots: list[CrosstableRow]
+
+
+@operation("GET /ladders/<name>/crosstable", CrosstableShape, tag=TAG)
+def get_crosstable(name: str) -> CrosstableShape:
+    """What the 20 best bots of a ladder did against each other."""
+    with reading() as session:
+        found = ladder_crosstable(session, find_ladder(session, name))
+    rows = [
+        CrosstableRow(
+            bot=one.version.bot.name,
+            version=one.version.number,
+            against=[
+                CrosstableCell(
+                    bot=other.version.bot.name,
+                    version=other.version.number,
+                    wins=score.wins,
+                    draws=score.draws,
+                    losses=score.losses,
+                )
+                for other in found.entrants
+                if (score := found.cells.get((one.id, other.id))) is not None
+            ],
+        )
+        for one in found.entrants
+    ]
+    return CrosstableShape(bots=rows)
 
 
 @operation("GET /ladders/<name>/entrants", EntrantList, tag=TAG)

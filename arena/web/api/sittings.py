@@ -12,13 +12,16 @@ from pydantic import Field
 from sqlalchemy.orm import Session, joinedload, selectinload, undefer
 
 from arena import sittings
+from arena.ground.refusals import WrongField
 from arena.models import BotVersion, JobStatus, Scope, Sitting, SittingSeat
+from arena.schedule.requests import MOST_SET
 from arena.sittings import Wish
 from arena.web.api.game_shapes import Record
 from arena.web.api.paging import Pages, page
 from arena.web.api.shapes import At, BotVersionName, Key, List, Name, Number, Shape
 from arena.web.api.specification import operation
 from arena.web.identity import signed_in
+from arena.web.lines import its_variant, line_at
 from arena.web.lookup import find_ladder, find_sitting, reading
 from arena.web.sittings import any_place, any_seed, begin_game, own_game, player
 from arena.web.words import sentence
@@ -127,6 +130,14 @@ class NewSitting(Shape):
     opening: Annotated[
         Literal["start", "random"], Field(description="A random one is a balanced one.")
     ] = "start"
+    moves: Annotated[
+        list[Annotated[str, Field(max_length=200)]],
+        Field(max_length=MOST_SET, description="That were played when it begins."),
+    ] = Field(default_factory=list)
+    start: Annotated[
+        dict[str, str],
+        Field(description="Options that say how it begins where lots or a position do."),
+    ] = Field(default_factory=dict)
     key: Annotated[
         Key | None, Field(description="Whoever sends the same one again gets the game it began.")
     ] = None
@@ -182,6 +193,12 @@ def begin_sitting(json: NewSitting) -> tuple[SittingDetail, int]:
 
     def wish(session: Session) -> Wish:
         ladder = find_ladder(session, json.ladder)
+        chosen = None
+        if json.moves or json.start:
+            if json.opening == "random":
+                raise WrongField("opening", "give moves and a start, or a random one")
+            own = json.start or dict(its_variant(ladder).options)
+            chosen = line_at(its_variant(ladder), own, tuple(json.moves)).opening
         return Wish(
             ladder,
             any_place(ladder) if json.place is None else json.place - 1,
@@ -189,6 +206,7 @@ def begin_sitting(json: NewSitting) -> tuple[SittingDetail, int]:
             json.opening == "random",
             json.key or secrets.token_hex(16),
             any_seed(),
+            chosen,
         )
 
     return _own(begin_game(player(), wish)), 201

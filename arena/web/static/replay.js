@@ -45,6 +45,7 @@ document.addEventListener("DOMContentLoaded", () => {
     button("next").href = address(Math.min(ply + 1, plies));
     if (embedded) return;
     if (picture) picture.href = `${base}/${ply}.svg`;
+    for (const link of replay.querySelectorAll("[data-go-on]")) link.href = `${base}/${ply}/${link.dataset.goOn}`;
     moves.querySelector("[aria-current]")?.removeAttribute("aria-current");
     const move = moves.children[ply - 1];
     move?.setAttribute("aria-current", "true");

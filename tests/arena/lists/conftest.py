@@ -15,7 +15,8 @@ from arena.fake.fill import fill
 from arena.ground.bot_names import Named
 from arena.ground.db import Database
 from arena.lists.filters import COMPARISONS, GameFilter, Order, ValueBound
-from arena.lists.rows import opening_number
+from arena.lists.lines import line_of
+from arena.lists.rows import opening_number, start_of
 from arena.models import (
     Bot,
     BotVersion,
@@ -64,6 +65,7 @@ class PlainGame:
     finished: datetime
     worker: str | None
     counts: bool
+    line: bytes
     seats: tuple[PlainSeat, ...]
 
     def is_wanted(self, wanted: GameFilter) -> bool:
@@ -75,6 +77,7 @@ class PlainGame:
             and wanted.ending in (None, self.ending)
             and wanted.opening in (None, self.opening)
             and wanted.worker in (None, self.worker)
+            and (wanted.line is None or self.counts and self.line.startswith(wanted.line))
             and wanted.counts in (None, self.counts)
             and (least is None or self.plies >= least)
             and (most is None or self.plies <= most)
@@ -188,6 +191,9 @@ def plain_games(session: sa.orm.Session) -> list[PlainGame]:
                 game.finished,
                 match.played_by,
                 match.status is JobStatus.FIXED and match.requester_id is None,
+                line_of(
+                    start_of(record.variant.game, game.competition.options, match.options), record
+                ),
                 tuple(seats),
             )
         )

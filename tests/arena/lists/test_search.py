@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from arena.ground.db import Database
 from arena.ground.refusals import NotThere
 from arena.lists import search
-from arena.lists.filters import GameFilter, Order, opening_word
+from arena.lists.filters import GameFilter, Order, line_word, opening_word
 from arena.lists.search import find, known_words
 from arena.models import GameDay, GameTag, GameValue
 from tests.arena.lists.conftest import Archive, PlainGame
@@ -52,6 +52,7 @@ def words_of(game: PlainGame, random: Random) -> dict[str, str]:
         "fault": random.choice(["crash", "timeout", "memory", "protocol"]),
         "ending": str(game.ending),
         "opening": opening_word(game.opening),
+        "line": line_word(game.line[: random.choice((8, 12, 16, 20, 28))]),
         "plies": random.choice(["12-", "-14", str(game.plies), f"{game.plies - 1}-{game.plies}"]),
         "since": f"{game.finished:%Y-%m-%d}",
         "until": random.choice([f"{game.finished:%Y-%m-%d}", game.finished.isoformat()]),

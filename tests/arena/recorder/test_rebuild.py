@@ -34,7 +34,7 @@ from arena.recorder import recording
 from arena.recorder.fold import AT_A_TIME, Fold
 from arena.recorder.rebuild import FRESH_STARTS, Upkeep, rebuild, rebuild_in_parts
 from arena.schedule import leases, verdicts
-from arena.schedule.requests import request_match
+from arena.schedule.requests import request_matches
 from engine.game import Termination
 from tests.arena.issuing import issued
 from tests.arena.simulator import CALM, Simulation, give_sign, report_of
@@ -144,7 +144,7 @@ def some_unrated(database: Database) -> Simulation:
     with database.begin() as session:
         ladder, user = (session.scalars(sa.select(one)).one() for one in (Ladder, User))
         for _ in range(3):
-            request_match(session, user, ladder, ["bot-0", "bot-1"], NOW)
+            request_matches(session, user, ladder, ["bot-0", "bot-1"], NOW)
     simulation.play(4)
     return simulation
 

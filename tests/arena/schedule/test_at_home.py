@@ -38,7 +38,7 @@ from arena.models import (
 from arena.recorder import recording
 from arena.recorder.dispatch import _queue_of
 from arena.schedule import leases, presence
-from arena.schedule.requests import request_match
+from arena.schedule.requests import request_matches
 from engine import jobs
 from engine.games import GAMES
 from engine.reporting import SignOfLife
@@ -292,6 +292,6 @@ def test_what_waits_for_its_bots_takes_none_at_home(arena: SimpleNamespace) -> N
             demand_proven(session, "clobber", [version], "play")
         user = session.scalars(sa.select(User).where(User.name == "somebody")).one()
         with pytest.raises(Refusal, match=r"near v1 is at home, and plays whom its ladder pairs"):
-            request_match(session, user, ladder, ("near", "bot-0"), NOW, quota=None, form="")
+            request_matches(session, user, ladder, ("near", "bot-0"), NOW, quota=None, form="")
         assert session.scalar(sa.select(sa.func.count()).select_from(Match)) == 0
         assert {e.state for e in session.scalars(sa.select(Entrant))} == {"active"}

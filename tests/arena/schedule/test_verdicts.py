@@ -31,7 +31,7 @@ from arena.models import (
 from arena.ratings.book import NEW
 from arena.recorder.rebuild import Rebuilt, Upkeep, rebuild
 from arena.schedule import leases, verdicts
-from arena.schedule.requests import request_match
+from arena.schedule.requests import request_matches
 from tests.arena.simulator import CALM, START, Simulation
 from tests.conftest import DATABASES
 from tests.furnished import furnished_database
@@ -350,7 +350,7 @@ def test_another_draw_probability_has_all_made_anew(played: Simulation) -> None:
 
 def ask(session: sa.orm.Session, *names: str, quota: int | None = None) -> Match:
     user = session.scalars(sa.select(User)).one()
-    return request_match(session, user, the_ladder(session), names, START, quota=quota)
+    return request_matches(session, user, the_ladder(session), names, START, quota=quota)[0]
 
 
 def test_a_match_on_request_counts_for_nothing(database: Database) -> None:

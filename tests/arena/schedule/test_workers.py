@@ -28,7 +28,7 @@ from arena.models.competitions import FIRST_GUESS_SECONDS
 from arena.recorder import recording
 from arena.schedule import leases, workers
 from arena.schedule.idle import why_nobody_works
-from arena.schedule.requests import request_match
+from arena.schedule.requests import request_matches
 from arena.schedule.workers import FailedJob, ForgetWorker, ReadmitWorker, is_distrusted
 from engine import jobs, reporting
 from tests.arena.doing import do
@@ -249,7 +249,7 @@ def test_a_heap_of_one_kind_leaves_half_of_the_room_to_the_others(
         user = session.scalars(sa.select(User)).one()
         user.name = HOUSE  # of others one check is issued at a time
         for _ in range(requests):
-            request_match(session, user, ladder, ("bot-0", "bot-1"), NOW, quota=None)
+            request_matches(session, user, ladder, ("bot-0", "bot-1"), NOW, quota=None)
         if not plays:
             ladder.state = CompetitionState.PAUSED
         # Once the ladder's own are over as many of them come again, and nothing else.

@@ -229,3 +229,60 @@ def test_a_key_makes_one_match(ada: Asking) -> None:
     assert [one.status_code for one in made] == [201] * 3
     first, again, other = (one.json["number"] for one in made)
     assert first == again != other
+
+
+def test_matches_begin_where_somebody_says(ada: Asking) -> None:
+    """From a line, as many as are wanted; a form that is sent twice makes no more."""
+    page = f"/ladders/{DUEL}/unrated"
+    moves = ["a2a1", "c1b1"]
+    shown = ada.browser.get(f"{page}?moves={'+'.join(moves)}").text
+    assert "It begins here, after 2 plies: <code>a2a1 c1b1</code>." in shown
+    form = {"bot": ["bot-0", "bot-1"], "moves": " ".join(moves), "matches": "2", "form": "one"}
+    for _ in range(2):
+        answer = ada.browser.post(page, form, page=page)
+        made = ada.asked()
+        assert answer.location == f"/matches/{made[0].id}"
+        assert [match.opening for match in made] == [moves, moves]
+        assert len({match.seed for match in made}) == 2
+    form |= {"form": "two"}
+    answer = ada.browser.post(page, form, page=page)
+    assert answer.status_code == 422
+    assert "and 1 of them are left: ask for fewer" in answer.text
+    assert 'name="moves" value="a2a1 c1b1"' in answer.text
+    assert len(ada.asked()) == 2
+
+
+@pytest.mark.parametrize(
+    ("ladder", "asked", "words"),
+    [
+        (DUEL, {"moves": "a1a9"}, "Moves: &#39;a1a9&#39; is not legal here"),
+        (DUEL, {"start": "size=5x5", "moves": ""}, "Start: size=5x5 is no start of clobber"),
+        (DUEL, {"matches": "0"}, "Matches: give a number from 1 to 50"),
+        (DUEL, {"matches": "51"}, "Matches: give a number from 1 to 50"),
+        (RACE, {"start": "hard=no"}, "puzzle is played alone and has no openings"),
+    ],
+)
+def test_what_no_match_can_begin_with(
+    ada: Asking, ladder: str, asked: dict[str, str], words: str
+) -> None:
+    """In one line; nothing is made."""
+    page = f"/ladders/{ladder}/unrated"
+    answer = ada.browser.post(page, {"bot": ["bot-0", "bot-1"], **asked}, page=page)
+    assert answer.status_code == 422
+    assert words in answer.text
+    assert ada.asked() == []
+
+
+def test_somebody_plays_on_from_a_line(ada: Asking) -> None:
+    """The game begins there, by default with the seat that is to move; the same by the API."""
+    page = f"/play/on/{DUEL}"
+    shown = ada.browser.get(f"{page}?moves=a2a1").text
+    assert re.search(r'name="place" value="1" checked> [^<]*, to move<', shown)
+    bot = re.findall(r'<option value="(\d+)"', shown)[0]
+    form = {"place": "1", "bot1": bot, "moves": "a2a1", "form": "one"}
+    answer = ada.browser.post(page, form, page=page)
+    assert answer.status_code == 303
+    record = ada.browser.get(f"{answer.location}.json").json
+    assert (record["opening"], record["moves"]) == (1, ["1:a2a1"])
+    refused = ada.browser.post(page, form | {"form": "two", "moves": "zz"}, page=page)
+    assert (refused.status_code, "is not legal here" in refused.text) == (422, True)

@@ -28,6 +28,8 @@ STATEMENT_PAGES = [
     "/games",
     "/games?competition=ladder-0&bot=bot-1&sort=longest",
     "/games/charts?competition=ladder-0",
+    "/explorer/ladder-0",
+    "/ladders/ladder-0/crosstable",
     "/games/1",
     "/games/1/0.svg",
     "/games/1/embed",

@@ -12,7 +12,7 @@ from arena.ground.config import Settings
 from arena.ground.db import Database
 from arena.models import CompetitionState, Entrant, EntrantState, Ladder, Match, User
 from arena.schedule import verdicts
-from arena.schedule.requests import request_match
+from arena.schedule.requests import request_matches
 from arena.web.app import create_app
 from tests.arena.simulator import CALM, START, Simulation
 
@@ -27,7 +27,7 @@ def test_what_does_not_count_is_marked(database: Database, tmp_path: Path) -> No
         ladder = session.scalars(sa.select(Ladder)).one()
         ladder.state = CompetitionState.OPEN
         user = session.scalars(sa.select(User)).one()
-        asked = request_match(session, user, ladder, ["bot-0", "bot-1"], START).id
+        asked = request_matches(session, user, ladder, ["bot-0", "bot-1"], START)[0].id
         ladder.state = CompetitionState.PAUSED
         verdicts.void(session, ARENA, 1, "the <lamp> fell", now=START)
         void = session.get_one(Match, 1).games[0].id

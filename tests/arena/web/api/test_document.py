@@ -104,6 +104,7 @@ def test_what_is_there_is_answered_as_said(
         "sittings": {"number": numbers["sitting"]},
         "users": {"name": "other"},
         "books": {"name": "small"},
+        "explorer": {"name": "ladder-0"},
         "large-files": {"digest": numbers["digest"]},
         "runtimes": {"name": "scientific"},
     }[kind]
