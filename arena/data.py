@@ -18,8 +18,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from arena.dumps.manifest import MANIFEST, DumpManifest
 from arena.dumps.tables import SCHEMAS
-from arena.dumps.writing import MANIFEST, DumpManifest
 from arena.ground.refusals import Refusal
 from engine.game import CHANCE, State, Variant
 from engine.games import find_variant

@@ -20,6 +20,7 @@ from arena.cli.data_folder import opened
 from arena.cli.options import NamedPath
 from arena.cli.progress_bar import ProgressBar
 from arena.cli.streams import reader_has_gone
+from arena.dumps.manifest import About
 from arena.dumps.sources import OfArena
 from arena.ground.refusals import Refusal
 from arena.lists.filters import WORDS, GameFilter, Order
@@ -155,7 +156,7 @@ def _dump(
     licence: str | None,
 ) -> None:
     with refusing(ImportError):
-        from arena.dumps.writing import About, write_dump  # what it needs is an extra
+        from arena.dumps.writing import write_dump  # what it needs is an extra
 
     about = About(games.arena, wanted, games.licence if licence is None else licence)
     bar = ProgressBar("exporting", "game", total=games.count(0))

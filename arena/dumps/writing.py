@@ -21,12 +21,13 @@ import shutil
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from importlib.metadata import PackageNotFoundError, metadata
 from pathlib import Path
 from typing import Any, Protocol
 
+from arena.dumps.manifest import FORMAT, About, DumpManifest, DumpPart, replacing
 from arena.dumps.tables import SCHEMAS, Rows, new_file
 from arena.ground.file_locks import lock_file
 from arena.ground.refusals import Refusal
@@ -34,8 +35,6 @@ from engine.games import GAMES
 from engine.record import RecordError
 from engine.shelf import UnknownGameError
 
-FORMAT = 1
-MANIFEST = "dump.json"
 PART_GAMES, PART_BYTES = 5_000, 16 << 20
 """A part ends with the game that reaches one of these, in games and in bytes of their records."""
 GROUP_ROWS = 20_000
@@ -52,103 +51,6 @@ class GameSource(Protocol):
 
     def lines(self, after: int) -> Iterable[bytes]:
         """Games above a number, in their order, each as `arena.lists.exported.lines` has it."""
-
-
-@dataclass(frozen=True, slots=True)
-class About:
-    """What a dump is of."""
-
-    arena: str
-    """Which arena: its address, if it has one."""
-    where: Mapping[str, str]
-    """The words of the filter that its games are narrowed by."""
-    licence: str = ""
-    """Under which licence the games may be used; empty if nobody says."""
-
-
-@dataclass(frozen=True, slots=True)
-class DumpPart:
-    """Some games of a dump: a file of this name in the folder of each table."""
-
-    name: str
-    first: int
-    last: int
-    games: int
-    plies: int
-    digest: str
-    """Of all that was told of its games, and of what was made of that."""
-    left_out: Sequence[int] = ()
-    """The numbers of games whose records can't be read."""
-
-
-@dataclass(slots=True)
-class DumpManifest:
-    """What a dump says of itself."""
-
-    format: int
-    arena: str
-    where: Mapping[str, str]
-    licence: str
-    games: dict[str, dict[str, str]]
-    """By whose rules positions are told: of each game ``rules``, with their version, and
-    ``licence``, that of the package."""
-    made: str
-    """The moment that it shows the arena at, in ISO 8601."""
-    until: int
-    """A number that no game of that moment is above."""
-    is_finished: bool = False
-    parts: list[DumpPart] = field(default_factory=list)
-
-    @classmethod
-    def read(cls, folder: Path) -> DumpManifest | None:
-        """That of a folder; None if there is none.
-
-        Raises:
-            Refusal: it is damaged, or of another release.
-        """
-        file = folder / MANIFEST
-        try:
-            data = json.loads(file.read_text(encoding="utf-8"))
-            if data["format"] != FORMAT:
-                raise Refusal(
-                    f"the dump in {folder} has format {data['format']}, and this program knows "
-                    f"format {FORMAT}: use the release that wrote it, or another folder"
-                )
-            parts = [DumpPart(**part) for part in data.pop("parts")]
-            return cls(**data, parts=parts)
-        except FileNotFoundError:
-            return None
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            if isinstance(error, Refusal):
-                raise
-            raise Refusal(f"{file} is damaged: name another folder") from None
-
-    def write(self, folder: Path) -> None:
-        """Replaces that of a folder."""
-        text = json.dumps(asdict(self), indent=1)
-        with _new_file(folder / MANIFEST) as new:
-            new.write_text(text + "\n", encoding="utf-8")
-
-    @property
-    def count(self) -> int:
-        """How many games there are so far."""
-        return sum(part.games for part in self.parts)
-
-    @property
-    def last(self) -> int:
-        """The number of the last game so far; 0 before the first."""
-        return self.parts[-1].last if self.parts else 0
-
-    def in_files(self, games: Mapping[str, Any]) -> dict[str, str]:
-        """What a file with some games says of its origin."""
-        told = {
-            "arena": self.arena,
-            "where": json.dumps(self.where),
-            "licence": self.licence,
-            "games": json.dumps(games),
-            "made": self.made,
-        }
-        return {f"arena.{key}": value for key, value in told.items()}
 
 
 def write_dump(
@@ -305,7 +207,7 @@ class _Writer:
         old = self._known.get(digest)
         if old and self._earlier:
             for table in SCHEMAS:
-                with _new_file(self._file(table, name)) as new:
+                with replacing(self._file(table, name)) as new:
                     _link(self._earlier / table / f"{old.name}.parquet", new)
             part = replace(old, name=name)
         else:
@@ -332,7 +234,7 @@ class _Writer:
         with ExitStack() as ends:
             files = {}
             for table in SCHEMAS:
-                path = ends.enter_context(_new_file(self._file(table, name)))
+                path = ends.enter_context(replacing(self._file(table, name)))
                 files[table] = ends.enter_context(new_file(path, table, about))
             for number, line in zip(group.numbers, group.lines, strict=True):
                 try:
@@ -366,20 +268,6 @@ def _alone(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
-
-
-@contextmanager
-def _new_file(path: Path) -> Iterator[Path]:
-    """Has a file written beside one, which it replaces once it is whole and on the disk."""
-    new = path.with_name(f"{path.name}.new")
-    new.unlink(missing_ok=True)
-    yield new
-    descriptor = os.open(new, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-    new.replace(path)
 
 
 def _link(source: Path, target: Path) -> None:

@@ -248,6 +248,16 @@ class Settings:
         _between(0, 3650, "days, from 0 to 3650"),
     )
 
+    dumps: str = _setting(
+        "",
+        "A folder in which a dump of all games is made each day, within the data folder or "
+        "wherever its path begins. By default none is made.",
+    )
+    dumps_kept: int = _setting(
+        7,
+        "How many of those dumps are kept.",
+        _between(1, 10_000, "from 1 to 10000"),
+    )
     licence: str = _setting(
         "",
         "Under which licence the games may be used, as CC0-1.0; said in dumps of them. By default "
@@ -295,6 +305,11 @@ class Settings:
     def runtimes(self) -> Path:
         """Where runtimes are kept, by digest."""
         return self.data.resolve() / "runtimes"
+
+    @property
+    def dump_folder(self) -> Path:
+        """Where the dump of each day is kept, if one is made."""
+        return self.data.resolve() / self.dumps
 
     @property
     def without_secrets(self) -> Settings:

@@ -45,6 +45,11 @@ def recorder() -> list[str]:
     return _without_garbage("arena.recorder.process")
 
 
+def dump() -> list[str]:
+    """Makes the dump of the day, and ends; the recorder starts it."""
+    return [*PYTHON, "arena.dumps.daily"]
+
+
 def worker(slots: int) -> list[str]:
     """Plays so many matches at a time; any number of them may run, on any machine."""
     words = ["-n", "worker@%h", "-c", str(slots), "--disable-prefetch"]

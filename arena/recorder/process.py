@@ -29,6 +29,7 @@ from arena.ground.config import Settings, load
 from arena.ground.db import SchemaError
 from arena.lists import branches
 from arena.operation import health, indexes, queues
+from arena.operation.dumps import DailyDumps
 from arena.operation.retention import forget_logs
 from arena.recorder import rebuild
 from arena.recorder.claim import ClaimError, claim_broker
@@ -64,6 +65,7 @@ class Recorder:
         self._looking = Every(LOOK_SECONDS)
         self._looking_for_indexes = Every(INDEXES_SECONDS)
         self._upkeep = rebuild.Upkeep(settings.check_seconds)
+        self._dumps = DailyDumps(settings)
 
     def tick(self) -> None:
         """Rolls back, makes and issues matches, looks after ratings; harmless if it runs twice."""
@@ -80,6 +82,8 @@ class Recorder:
             broker = queues.look(settings.broker)
             words = broker.problem or broker.risk
             transact(lambda session: health.note(session, health.BROKER_MARK, words))
+            undumped = self._dumps.look(now)
+            transact(lambda session: health.note(session, health.DUMP_MARK, undumped))
             transact(lambda session: health.log_alarms(session, settings, now))
             transact(lambda session: ranks.note_best(session, now))
         if self._looking_for_indexes.is_due():
@@ -147,7 +151,8 @@ class Recorder:
                 self.tasks.inbox.wait(min(WAIT_SECONDS, max(0.0, ticking.remaining())))
 
     def close(self) -> None:
-        """Ends its connections."""
+        """Ends its connections, and what it has started."""
+        self._dumps.end()
         self.tasks.inbox.close()
         if "database" in vars(self.writer):
             self.writer.database.close()

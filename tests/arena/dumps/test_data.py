@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from arena.dumps.manifest import About
 from engine.clock import TimeControl
 from engine.game import OptionError
 from engine.games import find_variant
@@ -87,7 +88,7 @@ def read(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
     def dump(records: list[GameRecord]) -> Any:
         folder, source = tmp_path_factory.mktemp("dump"), Played(records)
-        about = writing.About(source.arena, {}, source.licence)
+        about = About(source.arena, {}, source.licence)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(writing, "PART_GAMES", 4)
             writing.write_dump(folder, source, about, datetime.now(UTC))

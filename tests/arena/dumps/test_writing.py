@@ -14,6 +14,7 @@ import pytest
 import sqlalchemy as sa
 
 from arena.competitions.voids import make_void
+from arena.dumps.manifest import About, DumpManifest
 from arena.ground.config import Settings
 from arena.ground.db import Database
 from arena.ground.refusals import NotThere, Refusal
@@ -50,7 +51,7 @@ class Dumper:
         self, folder: Path, source: Any = None, earlier: Path | None = None, **words: str
     ) -> Any:
         source = source or self.source(**words)
-        about = self.writing.About(source.arena, words, source.licence)
+        about = About(source.arena, words, source.licence)
         return self.writing.write_dump(
             folder, source, about, NOW, earlier=earlier, tell=self.told.append
         )
@@ -188,7 +189,7 @@ def test_what_broke_off_goes_on(dump: Dumper, tmp_path: Path, games: int) -> Non
     whole = dump(tmp_path / "whole", **words)
     with pytest.raises(Broken):
         dump(tmp_path / "dump", Breaking(), **words)
-    before = dump.writing.DumpManifest.read(tmp_path / "dump")
+    before = DumpManifest.read(tmp_path / "dump")
     # A part is known to be whole when the game after it comes.
     assert (before.is_finished, len(before.parts)) == (False, max(0, games - 1) // 10)
     manifest = dump(tmp_path / "dump", Grown(), **words)
