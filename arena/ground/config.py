@@ -312,6 +312,11 @@ class Settings:
         return self.data.resolve() / self.dumps
 
     @property
+    def truth(self) -> Path:
+        """Where tables of what is certain of positions are looked for."""
+        return self.data.resolve() / "truth"
+
+    @property
     def without_secrets(self) -> Settings:
         """What may be told to whoever runs strangers' code: the broker's login, no other."""
         return replace(self, database="", metrics_token="")

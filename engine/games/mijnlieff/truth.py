@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
+
 from engine.game import State
 from engine.games.mijnlieff import Mijnlieff, MijnlieffState
 from engine.games.mijnlieff.endgame import MijnlieffEndgame, Reduced, ReducedRules
@@ -18,17 +20,17 @@ class MijnlieffTruth(Truth):
     """Alpha-beta to the last piece, with windows of no width around what is left possible."""
 
     def __init__(self, variant: Mijnlieff) -> None:
-        board = variant.board
+        self._variant, board = variant, variant.board
         self._endgame = MijnlieffEndgame(ReducedRules(board), MOST_POINTS)
         outlined = symmetries(board.width, board.height)
         # A board of another shape is laid onto itself by some of them only.
-        self._ways = [way for way in outlined if moved(board.outline, way) == board.outline]
+        self.ways = [way for way in outlined if moved(board.outline, way) == board.outline]
 
     def value(self, state: State, budget: Budget) -> Value | None:
         endgame = self._endgame
         if len(endgame.table) > LARGEST_TABLE:
             endgame.table.clear()
-        position = self._position(state)
+        position = self.reduced(state)
         lead, low, high = 0, -MOST_POINTS, MOST_POINTS
         try:
             while low < high:
@@ -48,11 +50,17 @@ class MijnlieffTruth(Truth):
 
     def key(self, state: State) -> str:
         """Which types lie where does not matter, only what is left of them, and what is open."""
-        position = self._position(state)
+        position = self.reduced(state)
         masks = (position.own, position.other, position.open)
-        least = min(tuple(moved(mask, way) for mask in masks) for way in self._ways)
+        least = min(tuple(moved(mask, way) for mask in masks) for way in self.ways)
         return f"{least} {position.hand} {position.others} {position.turned}"
 
-    def _position(self, state: State) -> Reduced:
+    def quicker(self) -> AbstractContextManager[Truth]:
+        from engine.games.mijnlieff.compiled import compiled
+
+        return compiled(self._variant)
+
+    def reduced(self, state: State) -> Reduced:
+        """What of a position decides how it goes on."""
         assert isinstance(state, MijnlieffState)
         return self._endgame.rules.position(state)
