@@ -184,8 +184,8 @@ def ask(game: GameRecord, player: Player) -> GameRecord:
             answer = Fault(seat, ply, Termination.RESIGN, "resigned")
         else:
             move = state.canonical(choice.move)
-            _, text, cpu_us, wall_us, values, waited_us, tags = choice
-            answer = Ply(seat, move, cpu_us, wall_us, text, values, waited_us, tags)
+            _, text, cpu_us, wall_us, values, waited_us, tags, pv = choice
+            answer = Ply(seat, move, cpu_us, wall_us, text, values, waited_us, tags, pv)
     except BotError as error:
         answer = Fault(seat, ply, error.termination, error.detail)
     except IllegalMoveError as error:
