@@ -33,6 +33,7 @@ from arena.web import (
 )
 from arena.web.accounts import pages as accounts
 from arena.web.administration import administration
+from arena.web.analyses import analyses
 from arena.web.api import problems
 from arena.web.api.blueprint import api
 from arena.web.books import books
@@ -65,6 +66,7 @@ BLUEPRINTS = (
     live,
     lists,
     sittings,
+    analyses,
     docs,
     pictures,
     replays,

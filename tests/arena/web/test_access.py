@@ -87,6 +87,10 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ("GET", "pictures.embed"): ("/games/{trio}/embed", ALL),
     ("GET", "replays.form"): ("/replay", ALL),
     ("POST", "replays.show"): ("/replay", (422,) * 5),
+    ("GET", "analyses.board"): ("/analysis?game=clobber", ALL),
+    ("GET", "analyses.board_json"): ("/analysis.json?game=clobber", ALL),
+    ("GET", "analyses.picture"): ("/analysis.svg?game=clobber", ALL),
+    ("GET", "analyses.of_game"): ("/games/{trio}/analysis?node=3", ALL),
     ("GET", "docs.index"): ("/docs/", ALL),
     ("GET", "docs.guide"): ("/docs/games/clobber", ALL),
     ("GET", "docs.about"): ("/about", ALL),
@@ -451,7 +455,14 @@ def test_who_is_not_known_is_told_so_by_every_method(door: SimpleNamespace) -> N
             assert (head.status_code, head.location) == (answer.status_code, answer.location)
 
 
-OF_GAMES = {"docs.guide", "ladders.create"}
+OF_GAMES = {
+    "docs.guide",
+    "ladders.create",
+    "analyses.board",
+    "analyses.board_json",
+    "analyses.picture",
+    "analyses.of_game",
+}
 """Routes whose example is of a game, so that there is nothing when it is gone."""
 
 
