@@ -195,6 +195,11 @@ class Tree:
         """Its moves as `reading` takes them, without so many at the beginning."""
         return " ".join(map(_word, self.nodes[since:]))
 
+    def line_text(self, path: Sequence[Node]) -> str:
+        """The moves of a line from the beginning, as the text of a tree that has no others."""
+        nodes = (Node(n, n - 1, one.seat, one.move) for n, one in enumerate(path, start=1))
+        return " ".join(map(_word, nodes))
+
     def word(self, parent: int, move: Move) -> str:
         """What is added to the text for another move, which is legal after a node."""
         return _word(Node(len(self.nodes) + 1, parent, 0, move))

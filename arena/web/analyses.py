@@ -9,17 +9,47 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from functools import cached_property, lru_cache
 from typing import Any
 from urllib.parse import urlencode
 
-from flask import Blueprint, Response, abort, jsonify, redirect, render_template, request, url_for
+from flask import (
+    Blueprint,
+    Response,
+    abort,
+    flash,
+    jsonify,
+    redirect,
+    render_template,
+    request,
+    url_for,
+)
 from sqlalchemy.orm import Session
 
-from arena.models import Ladder
-from arena.web import boards, queries
-from arena.web.deeds import REFUSED
+from arena.analyses.asking import (
+    USUAL_MS,
+    AskBots,
+    answers_to,
+    asked_lately,
+    bots_for,
+    unanswered,
+)
+from arena.analyses.evaluations import (
+    Course,
+    Evaluation,
+    Swing,
+    agreed,
+    bar,
+    courses,
+    swings,
+)
+from arena.models import BotAnswer, JobStatus, Ladder, Scope
+from arena.recorder.dispatch import wake
+from arena.web import boards, evaluation_charts, queries
+from arena.web.deeds import REFUSED, do
 from arena.web.games import draw
+from arena.web.identity import current, needs, settings
 from arena.web.lookup import find_record, reading
 from arena.web.words import sentence
 from engine import svg
@@ -35,6 +65,7 @@ from engine.analysis import (
 from engine.clicks import Clicks, illustrate
 from engine.game import CHANCE, GameError, OptionError, State
 from engine.games import GAMES, find_variant
+from engine.protocol import share
 from engine.record import GameRecord
 from engine.referee import RESIGN
 from engine.shelf import Missing
@@ -44,6 +75,8 @@ analyses = Blueprint("analyses", __name__)
 LONGEST_ADDRESS = 6000
 """Characters of moves and comments in an address; servers on the way take about 8,000 in all."""
 LONGEST_POSITION = 1000
+MOST_SWINGS = 8
+"""Moves that are listed as those that gave most away."""
 MOST_LINES = 60
 """Moves of an expected line that are shown."""
 
@@ -226,6 +259,20 @@ class AnalysisView:
 
         return boards.clickable(found, self.clicked, leads, last=self.last)
 
+    def played_by(self) -> list[Evaluation]:
+        """What those who played the game expected at their moves, where the line is theirs."""
+        record, known, found, ply = self.base.record, len(self.base.tree.nodes), [], 0
+        for place, node in enumerate(self.line):
+            if record is None or node.number > known:
+                break
+            if node.move != RESIGN:
+                value = share(record.plies[ply].values)
+                if value is not None:
+                    who = f"{record.players[node.seat]} in the game"
+                    found.append(Evaluation(who, place, node.seat, value))
+                ply += 1
+        return found
+
     @property
     def last(self) -> str | None:
         """The move that led here."""
@@ -235,6 +282,50 @@ class AnalysisView:
 
 def _number(text: str, otherwise: int) -> int:
     return int(text) if text.isdecimal() and len(text) < 6 else otherwise
+
+
+@dataclass(frozen=True)
+class Opinions:
+    """What was said of the positions of the line that is shown."""
+
+    here: Sequence[BotAnswer]
+    """By who was asked about the position that is shown."""
+    said: Sequence[Evaluation]
+    courses: Sequence[Course]
+    swings: Sequence[Swing]
+    agreed: Mapping[int, str]
+    """The places in which all who were asked would play the same."""
+    bar: Mapping[int, float] | None
+
+    @classmethod
+    def of(cls, session: Session, view: AnalysisView) -> Opinions:
+        """What is known of a view's line."""
+        line, variant = view.line, view.tree.variant
+        places = {view.tree.keys[0]: 0}
+        places |= {view.tree.keys[one.number]: place for place, one in enumerate(line, start=1)}
+        answers = answers_to(session, list(places))
+        asked = [
+            Evaluation(one.version.label, places[one.key], one.seat, one.share, one.move)
+            for one in answers
+            if one.share is not None
+        ]
+        movers = [one.seat for one in line]
+        said = [*view.played_by(), *asked]
+        drawn = courses(variant, said)
+        found = swings(variant, said, movers)
+        moves = [
+            Evaluation(one.version.label, places[one.key], one.seat, 0, one.move) for one in answers
+        ]
+        here = [one for one in answers if one.key == view.tree.keys[view.node]]
+        return cls(here, said, drawn, found, agreed(moves), bar(variant, drawn, view.ply))
+
+    @property
+    def worst(self) -> Sequence[Swing]:
+        """The largest swing at each place, the worst first."""
+        found: dict[int, Swing] = {}
+        for one in self.swings:
+            found.setdefault(one.place, one)
+        return list(found.values())[:MOST_SWINGS]
 
 
 @lru_cache(maxsize=64)
@@ -327,16 +418,63 @@ def page_of(view: AnalysisView, problem: str = "") -> str:
     Args:
         problem: what was asked for and can't be.
     """
-    clickable = view.clickable()
+    clickable, account = view.clickable(), current()
+    now = datetime.now(UTC)
+    with reading() as session:
+        opinions = Opinions.of(session, view)
+        may_ask = account is not None and account.may(Scope.SUBMIT) and not view.tree.position
+        asked = unanswered(session, account.id, now) if account else []
+        left = settings().asked_seconds_a_day
+        left -= asked_lately(session, account.id, now) if account else 0
+        bots = bots_for(session, view.tree.variant.game)
+        workers = queries.living_workers(session, now)
+    line = view.line
+    drawn = evaluation_charts.curve(
+        opinions.courses,
+        opinions.worst,
+        last=len(line),
+        place=view.ply,
+        address=lambda place: view.address(line[place - 1].number if place else 0),
+    )
     return render_template(
         "analysis.html",
         view=view,
+        opinions=opinions,
+        curve=drawn,
+        may_ask=may_ask,
+        asked=asked,
+        waits=any(one.status is not JobStatus.SET_ASIDE for one in asked),
+        left=max(0.0, left),
+        bots=bots,
+        workers=workers,
         chosen=clickable,
         board=clickable.board if clickable else draw(view.state, view.last),
         problem=problem,
         resign=RESIGN,
         longest_comment=LONGEST_COMMENT,
     )
+
+
+@analyses.post("/analysis/ask")
+@needs(Scope.SUBMIT)
+def ask() -> Any:
+    """Asks bots about a position, or about all that led to it and what followed."""
+    form, whole = request.form, request.form.get("whole", "") == "yes"
+    named = [*form.getlist("bot"), *form.get("others", "").replace(",", " ").split()]
+    done = do(
+        AskBots(
+            game=form.get("game", ""),
+            bots=tuple(named),
+            moves=form.get("line" if whole else "moves", ""),
+            whole=whole,
+            move_ms=_number(form.get("move_ms", ""), USUAL_MS),
+        )
+    )
+    wake(settings())
+    flash(sentence(done.said))
+    there = form.get("back", "")
+    ours = there.startswith("/") and not there.startswith("//") and "\\" not in there
+    return redirect(there if ours else url_for("analyses.board"), 303)
 
 
 @analyses.get("/analysis.svg")

@@ -22,6 +22,7 @@ from arena.web import (
     brackets,
     charts,
     errors,
+    evaluation_charts,
     identity,
     limits,
     lookup,
@@ -91,6 +92,7 @@ FILTERS = (
     | boards.FILTERS
     | brackets.FILTERS
     | charts.FILTERS
+    | evaluation_charts.FILTERS
     | score_charts.FILTERS
     | words.FILTERS
 )

@@ -13,6 +13,7 @@ from werkzeug.wrappers import Response
 
 from arena.web.api import (
     administration,
+    analyses,
     books,
     bots,
     competitions,
@@ -40,6 +41,7 @@ PARTS = (
     large_files,
     games,
     selections,
+    analyses,
     tournaments,
     strength,
     books,

@@ -131,3 +131,11 @@ def test_positions_are_read(site: Site) -> None:
     assert site.client.get(f"{SMALL.replace('?', '.svg?')}&moves=b1c1&node=1").mimetype == (
         "image/svg+xml"
     )
+
+
+@on_sqlite
+def test_what_was_said_is_shown(site: Site) -> None:
+    """By the players of a game, on one curve; bots are asked by who is signed in."""
+    page = look(site, site.address("/games/{trio}/analysis?node=4"))
+    assert "Sign in to ask bots" in page
+    assert 'name="bot"' not in page
