@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from arena.analyses.asking import AskBots
 from arena.bots.bot_deeds import (
     CancelCheck,
     ChangeBot,
@@ -38,6 +39,7 @@ DEEDS: tuple[type[Deed], ...] = (
     RequeueChecks,
     KeepSelection,
     RemoveSelection,
+    AskBots,
     AddBook,
     RemoveBook,
     CreateLadder,

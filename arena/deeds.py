@@ -44,6 +44,8 @@ class By:
     """The ids of the bots that they are a co-owner of."""
     requests_a_day: int | None = None
     """How many matches they may ask for within a day; None for no limit."""
+    asked_seconds_a_day: float | None = None
+    """How long bots may think about what they ask them within a day; None for no limit."""
     at_machine: bool = False
     """Whether it is who runs the arena, at its machine, who may do whatever an owner may."""
 

@@ -25,8 +25,8 @@ from math import inf
 from random import Random
 from typing import NamedTuple
 
-from engine.following import Followed, Stopwatch, follow
-from engine.game import CHANCE, State
+from engine.following import Followed, Stopwatch, follow, told
+from engine.game import CHANCE, Move, State
 
 DEEPEST = 60
 """Plies; searches go no deeper."""
@@ -107,6 +107,25 @@ class Search:
                 # Also when time runs out later: the first move was the best one so far.
                 value = self.value = found
                 self.best = code
+
+    @property
+    def share(self) -> float:
+        """The value of the move as a share: 1 if the game is won, 0 if it is lost."""
+        return 0.5 + self.value / 2 / (WON if abs(self.value) > 1 else 1)
+
+    @property
+    def line(self) -> list[Move]:
+        """The moves that are expected, as far as the table knows them."""
+        state, code = self.state, self.best
+        moves = [state.word(code)]
+        while len(moves) <= self.depth:
+            state = state.play_code(code)
+            known = self.table.get(state)
+            if known is None:
+                break
+            code = known.code
+            moves.append(state.word(code))
+        return moves
 
     def search(
         self, state: State, depth: int, low: float, high: float, mobility: tuple[int, ...]
@@ -208,10 +227,10 @@ def main() -> None:
         left = game.state.variant.max_plies - len(game.moves)
         if len(search.codes) > 1:
             search.run(min(plies or DEEPEST, left))
-        word = game.state.word(search.best)
+        line = search.line
         return (
-            f"# eval {search.value:.3f}\n# nodes {search.nodes}\n# depth {search.depth}\n"
-            f"move {word} {search.value:+.2f} at {search.depth} plies"
+            f"{told(search.share, line)}# nodes {search.nodes}\n# depth {search.depth}\n"
+            f"move {line[0]} {search.value:+.2f} at {search.depth} plies"
         )
 
     follow("alphabeta", lambda game: game, answer)

@@ -24,7 +24,8 @@ from itertools import count, pairwise, repeat
 from math import log, sqrt
 from random import Random
 
-from engine.following import Followed, Stopwatch, follow
+from engine.following import Followed, Stopwatch, follow, told
+from engine.game import Move
 from engine.games.clobber import Clobber, ClobberState
 from engine.games.clobber.endgame import ClobberEndgame
 from engine.truth import OutOfSteps
@@ -68,6 +69,10 @@ class Node:
         self.untried = list(state.codes())
         self.is_won: bool | None = None if self.untried else False
         """Whether the seat to move wins."""
+
+    def best(self) -> Node:
+        """The child to play; there must be one."""
+        return max(self.children, key=lambda c: (c.is_won is False, c.is_won is None, c.visits))
 
     def new_child(self, dice: Random) -> Node:
         """The position after a move that was not tried yet."""
@@ -202,11 +207,17 @@ class Tree:
 
     def best(self) -> int:
         """The move to play."""
-        if not self.root.children:
-            return self.root.untried[0]
-        return max(
-            self.root.children, key=lambda c: (c.is_won is False, c.is_won is None, c.visits)
-        ).code
+        return self.root.best().code if self.root.children else self.root.untried[0]
+
+    @property
+    def line(self) -> list[Move]:
+        """The moves that are expected."""
+        node, moves = self.root, [self.root.state.word(self.best())]
+        while node.children:
+            node = node.best()
+            if node.children:
+                moves.append(node.state.word(node.best().code))
+        return moves
 
 
 def playout(state: ClobberState, dice: Random, played: tuple[set[int], set[int]]) -> int:
@@ -268,15 +279,14 @@ class Player:
 
 def reply(tree: Tree) -> str:
     """What was found, then the move."""
-    root, code = tree.root, tree.best()
+    root, line = tree.root, tree.line
     if root.is_won is not None or not tree.rounds:
         share = float(bool(root.is_won))
         remark = "wins" if root.is_won else "at once"
     else:
         share = 1 - root.gained / root.visits
         remark = f"{share:.0%} in {tree.rounds} rounds"
-    word = root.state.word(code)
-    return f"# eval {share:.3f}\n# nodes {tree.rounds}\nmove {word} {remark}"
+    return f"{told(share, line)}# nodes {tree.rounds}\nmove {line[0]} {remark}"
 
 
 def main() -> None:

@@ -443,7 +443,7 @@ def main() -> None:
             for word in words[words.index("moves") + 1 :]:
                 seat, _, move = word.partition(":")
                 judge.follow(int(seat), move)
-            print("move", choose(judge, legal, dice), flush=True)
+            print(f"# depth 1\nmove {choose(judge, legal, dice)}", flush=True)
         elif verb == "quit":
             return
 

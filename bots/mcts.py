@@ -32,8 +32,8 @@ from math import inf, isinf, log, sqrt
 from operator import itemgetter
 from random import Random
 
-from engine.following import Followed, follow
-from engine.game import CHANCE, State
+from engine.following import Followed, follow, told
+from engine.game import CHANCE, Move, State
 
 EXPLORE, EXPLORE_LIKED = 0.4, 0.1
 """How much what is little known is preferred to what looks good; gains lie between 0 and 1.
@@ -95,6 +95,17 @@ class Node:
         """The child with the highest upper confidence bound."""
         known = explore * explore * log(self.visits)
         return max(self.children, key=lambda c: c.gained / c.visits + sqrt(known / c.visits))
+
+    def best(self) -> Node:
+        """The child to play; there must be one."""
+        return max(
+            self.children,
+            key=lambda child: (
+                child.gained if isinf(child.gained) else 0.0,
+                child.visits,
+                child.gained,
+            ),
+        )
 
 
 class Search:
@@ -269,14 +280,17 @@ class Search:
 
     def best(self) -> Node:
         """The move to play; the search must have had a round."""
-        return max(
-            self.root.children,
-            key=lambda child: (
-                child.gained if isinf(child.gained) else 0.0,
-                child.visits,
-                child.gained,
-            ),
-        )
+        return self.root.best()
+
+    @property
+    def line(self) -> list[Move]:
+        """The moves that are expected, up to what chance has to draw."""
+        node, moves = self.root, list[Move]()
+        while node.children and node.seat != CHANCE:
+            child = node.best()
+            moves.append(node.state.word(child.code))
+            node = child
+        return moves
 
 
 def gains_of(state: State, scores: Sequence[float]) -> list[float]:
@@ -328,11 +342,11 @@ class Player:
         if not search.root.children:
             # Any move will do but the first, which gives a puzzle up.
             return f"move {game.state.word(game.state.codes()[-1])} at once"
-        best = search.best()
+        best, line = search.best(), search.line
         share = min(1.0, max(0.0, best.gained / max(1, best.visits)))
         return (
-            f"# eval {share:.3f}\n# nodes {search.rounds}\n"
-            f"move {game.state.word(best.code)} {share:.0%} in {search.rounds} rounds"
+            f"{told(share, line)}# nodes {search.rounds}\n"
+            f"move {line[0]} {share:.0%} in {search.rounds} rounds"
         )
 
 

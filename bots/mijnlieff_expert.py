@@ -24,7 +24,7 @@ from itertools import count
 from math import log, sqrt
 from random import Random
 
-from engine.following import Followed, Stopwatch, follow
+from engine.following import Followed, Stopwatch, follow, told
 from engine.games.mijnlieff import Mijnlieff, MijnlieffState
 from engine.games.mijnlieff.endgame import DIGIT, MijnlieffEndgame, Piece, Reduced, ReducedRules
 from engine.truth import OutOfSteps
@@ -245,7 +245,7 @@ class Player:
             remark = f"{share:.0%} in {search.rounds} rounds"
         else:
             return f"move {move} at once"
-        return f"# eval {share:.3f}\n# nodes {search.rounds}\nmove {move} {remark}"
+        return f"{told(share, [move])}# nodes {search.rounds}\nmove {move} {remark}"
 
 
 def main() -> None:

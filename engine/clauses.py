@@ -61,6 +61,7 @@ class Talk:
         self._channel: PatientChannel | None = None
         self._game = TestedGame(spec.variant, spec.time, 0, spec.seed)
         self._heard = self._notes = self._longest = 0
+        self._doubt = ""
 
     def _opened(self, program: Program, errors: HeadAndTail) -> PatientChannel:
         self._channel = PatientChannel(program, errors, self._tell, self._dialect)
@@ -110,6 +111,7 @@ class Talk:
             if (choice := self._game.ask(self.player)) is None:
                 break
             moves.append(choice.move)
+            self._doubt = self._doubt or self._game.doubt
             self.first_move = self.first_move or choice.move
             charged = choice.wall_us if self._game.time.charge == "wall" else choice.cpu_us
             slowest = max(slowest, charged)
@@ -151,7 +153,8 @@ class Talk:
         longest = f"the longest of its {lines} has {counted(self._longest, 'byte')}"
         if not self._notes:
             raise InapplicableError(f"it sends no # lines; {longest}")
-        return f"{self._notes} # lines, each before a reply or between; {longest}"
+        told = f"{self._notes} # lines, each before a reply or between; {longest}"
+        return f"{told}; note: {self._doubt}" if self._doubt else told
 
     def one_process(self) -> str:
         """It is a single process."""

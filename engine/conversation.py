@@ -112,6 +112,8 @@ class TestedGame:
         self.time = time
         self.seat = seat
         self.asked_at = 0
+        self.doubt = ""
+        """What no page can show of all that the bot said of its moves; the first such thing."""
         self._state: State = variant.initial(seed)
         self._history: list[str] = []
         self._clocks = [Clock.start(time)] * variant.seats
@@ -153,6 +155,7 @@ class TestedGame:
         if choice.move == RESIGN:
             self.leave(self.seat)
             return choice
+        self.doubt = self.doubt or doubt(self._state, choice)
         try:
             self._play(self._state.canonical(choice.move))
         except IllegalMoveError as error:
@@ -180,6 +183,25 @@ class TestedGame:
     def _play(self, move: str) -> None:
         self._history.append(f"{(self._state.to_move or 0) + 1}:{move}")
         self._state = self._state.play(move)
+
+
+def doubt(state: State, choice: Choice) -> str:
+    """What is wrong with the share and the line that a bot says of its move; empty if nothing is.
+
+    It is no fault, for nothing but pages that show them goes by them.
+    """
+    value = choice.values.get("eval")
+    if value is not None and protocol.share(choice.values) is None:
+        return f"its eval {value:g} is no share from 0 to 1, so it is drawn as any other number"
+    for number, move in enumerate(choice.pv, start=1):
+        try:
+            move = state.canonical(move)
+            if number == 1 and move != state.canonical(choice.move):
+                return f"its pv begins with {move}, and it plays {choice.move}"
+            state = state.play(move)
+        except IllegalMoveError as error:
+            return f"move {number} of its pv is shown to nobody: {error}"
+    return ""
 
 
 def with_unknown_keys(request: str) -> str:

@@ -17,6 +17,8 @@ from engine.games import GAMES
 
 T = TypeVar("T")
 
+LINE = 12
+"""Moves that bots tell of the line that they expect."""
 Stopwatch = Callable[[], float]
 """Tells the seconds that are gone."""
 
@@ -87,6 +89,16 @@ class Followed:
         else:
             # On a busy machine, too: what is waited for a core is not held against anybody.
             self.stopwatch = lambda: time.process_time() - answered
+
+
+def told(share: float, line: Sequence[Move]) -> str:
+    """The ``#`` lines that say what a bot expects of its move.
+
+    Args:
+        share: what its side expects, from 0 to lose up to 1 to win.
+        line: the moves that it expects, its own first.
+    """
+    return f"# eval {min(1.0, max(0.0, share)):.3f}\n# pv {' '.join(line[:LINE])}\n"
 
 
 def _keys_in(words: Sequence[str]) -> dict[str, str]:

@@ -24,9 +24,11 @@ FORMAT = 2
 PLAY_MATCH = "workers.play_match"
 CHECK_BOT = "workers.check_bot"
 PLAY_MOVE = "workers.play_move"
+ASK_BOT = "workers.ask_bot"
 RECORD_MATCH = "arena.record_match"
 RECORD_CHECK = "arena.record_check"
 RECORD_MOVE = "arena.record_move"
+RECORD_ANSWERS = "arena.record_answers"
 RECORD_VOID = "arena.record_void"
 JOB_STARTED = "arena.job_started"
 BOT_BUILT = "arena.bot_built"
@@ -91,7 +93,7 @@ class Lease:
     """One attempt at one job."""
 
     kind: str
-    """``match``, ``check`` or ``move``."""
+    """``match``, ``check``, ``move`` or ``question``."""
     job: int
     attempt: int
     ticket: str
@@ -283,7 +285,43 @@ class MoveJob:
         )
 
 
-AnyJob = Job | MoveJob
+@dataclass(frozen=True, slots=True)
+class AskJob:
+    """Positions of a game in which a bot is asked what it would play (see `engine.asking`)."""
+
+    lease: Lease
+    game: GameRecord
+    plies: tuple[int, ...]
+    """How many moves were played before each position, in their order."""
+    bot: BotFiles
+    grant: Grant
+    lease_seconds: float
+
+    def to_json(self) -> dict[str, Any]:
+        """The job as JSON's types."""
+        return {
+            "format": FORMAT,
+            "lease": self.lease.to_json(),
+            "game": self.game.to_json(),
+            "plies": list(self.plies),
+            "bot": self.bot.to_json(),
+            "grant": self.grant.to_json(),
+            "lease_seconds": self.lease_seconds,
+        }
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> AskJob:
+        """The job that `to_json` wrote.
+
+        Raises:
+            JobError, RecordError, OptionError: as for `MoveJob`.
+        """
+        move = MoveJob.from_json(data)
+        plies = tuple(map(int, data["plies"]))
+        return cls(move.lease, move.game, plies, move.bot, move.grant, move.lease_seconds)
+
+
+AnyJob = Job | MoveJob | AskJob
 
 
 def is_at_home(job: AnyJob) -> bool:

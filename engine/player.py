@@ -98,6 +98,8 @@ class Choice(NamedTuple):
     """How much of the wall time it waited for a core, as far as that is known."""
     tags: tuple[str, ...] = ()
     """The words by which it marked this ply."""
+    pv: tuple[str, ...] = ()
+    """The moves that it expects from here, its own first."""
 
 
 @dataclass(frozen=True, slots=True)

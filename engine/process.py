@@ -122,7 +122,7 @@ class BotProcess:
             if overrun := clock.overrun(answer.cpu_us, answer.wall_us):
                 raise TimeForfeitError(overrun)
             reply = protocol.parse_reply(answer.line)
-            values, tags = self._take_notes(turn.ply) if channel.notes else ({}, ())
+            values, tags, pv = self._take_notes(turn.ply) if channel.notes else ({}, (), ())
             return Choice(
                 reply.move,
                 reply.text,
@@ -131,6 +131,7 @@ class BotProcess:
                 values,
                 answer.waited_us,
                 tags,
+                pv,
             )
 
     def settle(self) -> None:
@@ -147,24 +148,30 @@ class BotProcess:
             with suppress(BotError), self._ending:
                 self._channel.stop(self._to_stop)
 
-    def _take_notes(self, ply: int | None = None) -> tuple[dict[str, float], tuple[str, ...]]:
-        """Sorts the ``#`` lines into the log and, of a ply, its numbers and tags."""
+    def _take_notes(
+        self, ply: int | None = None
+    ) -> tuple[dict[str, float], tuple[str, ...], tuple[str, ...]]:
+        """Sorts the ``#`` lines into the log and, of a ply, its numbers, tags and last line."""
         values: dict[str, float] = {}
         tags: dict[str, None] = {}
+        pv: tuple[str, ...] = ()
         if self._channel:
             where = "" if ply is None else f"ply {ply}: "
             notes = self._channel.notes
             for note in notes:
-                value = None if ply is None else protocol.parse_value(note)
+                line = () if ply is None else protocol.parse_pv(note)
+                value = None if ply is None or line else protocol.parse_value(note)
                 tag = None if ply is None else protocol.parse_tag(note)
-                if value and (value[0] in values or len(values) < protocol.NUMBERS_LIMIT):
+                if line:
+                    pv = line
+                elif value and (value[0] in values or len(values) < protocol.NUMBERS_LIMIT):
                     values[value[0]] = value[1]
                 elif tag and (tag in tags or len(tags) < protocol.TAGS_LIMIT):
                     tags[tag] = None
                 else:
                     self._log.add(f"{where}{note[1:].strip()}\n".encode())
             notes.clear()
-        return values, tuple(tags)
+        return values, tuple(tags), pv
 
     def take_log(self) -> str:
         if self._channel and not self.closed:

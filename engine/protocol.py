@@ -7,6 +7,7 @@ code, becomes the number from 1 that bots see, and back.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -23,6 +24,8 @@ NUMBERS_LIMIT = 16
 """How many different numbers a bot may give for a ply; further ones are text for the log."""
 TAGS_LIMIT = 16
 """By how many different tags a bot may mark a ply; further ones are text for the log."""
+PV_LIMIT = 60
+"""Moves that are kept of the line that a bot expects."""
 LONGEST_WORD = 40
 """Characters of a time, or a level of isolation."""
 
@@ -34,6 +37,7 @@ WANTS = frozenset({"legal", "state"})
 _CONTROL = re.compile(r"\x1b\[[0-9;]*[A-Za-z]|[\x00-\x08\x0a-\x1f\x7f-\x9f]")
 _BLANKS = re.compile(r"[ \t]+")
 _KEY = re.compile(r"[A-Za-z_][\w.-]{0,31}", re.ASCII)
+_MOVE = re.compile(r"[!-~]+")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 
@@ -145,7 +149,9 @@ def unsayable(ply: Ply) -> str:
         return "give such values"
     if len(ply.tags) > TAGS_LIMIT or not all(map(_KEY.fullmatch, ply.tags)):
         return "give such tags"
-    return ""
+    if len(ply.pv) > PV_LIMIT or len(" ".join(ply.pv)) > LONGEST_REPLY:
+        return "expect so many moves"
+    return "" if all(map(_MOVE.fullmatch, ply.pv)) else "expect such moves"
 
 
 def split_words(line: str, most: int = -1) -> list[str]:
@@ -215,3 +221,16 @@ def parse_tag(line: str) -> str | None:
     """The word of a line ``# tag WORD``; None if it is any other text for the log."""
     words = split_words(line[1:])
     return words[1] if len(words) == 2 and words[0] == "tag" and _KEY.fullmatch(words[1]) else None
+
+
+def parse_pv(line: str) -> tuple[str, ...]:
+    """The moves of a line ``# pv MOVE MOVE ...``, as many as are kept; none if it is another."""
+    words = split_words(line[1:])
+    moves = words[1 : 1 + PV_LIMIT]
+    return tuple(moves) if words[:1] == ["pv"] and all(map(_MOVE.fullmatch, moves)) else ()
+
+
+def share(values: Mapping[str, float]) -> float | None:
+    """What a bot expects of a ply for the side to move, 0 to 1; None if it said no such number."""
+    value = values.get("eval")
+    return value if value is not None and 0 <= value <= 1 else None

@@ -46,6 +46,8 @@ class Ply(NamedTuple):
     """How much of the wall time the bot waited for a core, as far as that is known."""
     tags: tuple[str, ...] = ()
     """Words by which the bot marked this ply."""
+    pv: tuple[Move, ...] = ()
+    """The moves that the bot expected from here, its own first, as it wrote them."""
 
 
 def charged_us(ply: Ply, time: TimeControl) -> int | None:
@@ -103,6 +105,7 @@ class GameRecord:
         """The record as JSON's types; `from_json` takes it back."""
         waited_us = [ply.waited_us for ply in self.plies]
         tags = {str(n): list(ply.tags) for n, ply in enumerate(self.plies) if ply.tags}
+        pv = {str(n): list(ply.pv) for n, ply in enumerate(self.plies) if ply.pv}
         return {
             "record": FORMAT,
             "game": self.variant.game,
@@ -115,6 +118,7 @@ class GameRecord:
             "texts": {str(n): ply.text for n, ply in enumerate(self.plies) if ply.text},
             "values": {str(n): dict(ply.values) for n, ply in enumerate(self.plies) if ply.values},
             **({"tags": tags} if tags else {}),
+            **({"pv": pv} if pv else {}),
             "faults": [
                 {
                     "seat": fault.seat + 1,
@@ -171,8 +175,8 @@ class GameRecord:
         cpu_us, wall_us = (_times(run[clock], len(moves)) for clock in ("cpu_us", "wall_us"))
         waited_us = _times(run.get("waited_us", [0] * len(moves)), len(moves))
         texts, values = (map(data[said].get, numbers) for said in ("texts", "values"))
-        tags = map(data.get("tags", {}).get, numbers)
-        plies = tuple(map(ply_of, moves, cpu_us, wall_us, texts, values, waited_us, tags))
+        tags, pv = (map(data.get(said, {}).get, numbers) for said in ("tags", "pv"))
+        plies = tuple(map(ply_of, moves, cpu_us, wall_us, texts, values, waited_us, tags, pv))
         faults = tuple(
             Fault(
                 _integer(fault["seat"]) - 1,
@@ -225,7 +229,14 @@ _SEATS: Mapping[str, Seat] = {str(number): number - 1 for number in range(100)}
 
 
 def ply_of(
-    word: Any, cpu_us: Any, wall_us: Any, text: Any, values: Any, waited_us: Any, tags: Any
+    word: Any,
+    cpu_us: Any,
+    wall_us: Any,
+    text: Any,
+    values: Any,
+    waited_us: Any,
+    tags: Any,
+    pv: Any = None,
 ) -> Ply:
     """A ply of its parts as JSON has them, the seat before the move; its times are as they come.
 
@@ -245,6 +256,7 @@ def ply_of(
         {} if values is None else {_text(key): _number(value) for key, value in values.items()},
         waited_us or 0,
         () if tags is None else tuple(map(_text, _list(tags))),
+        () if pv is None else tuple(map(_text, _list(pv))),
     )
 
 

@@ -130,8 +130,8 @@ class _Game:
         except IllegalMoveError as error:
             self._refuse(seat, error)
             return
-        _, text, cpu_us, wall_us, values, waited_us, tags = choice
-        self._play(Ply(seat, move, cpu_us, wall_us, text, values, waited_us, tags))
+        _, text, cpu_us, wall_us, values, waited_us, tags, pv = choice
+        self._play(Ply(seat, move, cpu_us, wall_us, text, values, waited_us, tags, pv))
         self.clocks[seat] = self.clocks[seat].after(cpu_us, wall_us, waited_us)
         if self.watch:
             self.watch(self.state, self.plies)

@@ -10,8 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from engine.asking import MOST_PLIES, answer_from_json, answer_to_json
 from engine.jobs import FORMAT, JobError, Lease
-from engine.record import TOO_LARGE, GameRecord
+from engine.record import TOO_LARGE, GameRecord, RecordError
+from engine.sitting import Answer
 
 MOST_GAMES, MOST_MOVES, MOST_FINDINGS = 10_000, 10_000, 100
 """The most that is told of each while a job is under way."""
@@ -371,6 +373,42 @@ class MoveReport:
             return cls(lease, _worker(data), GameRecord.from_json(data["game"]))
         except (KeyError, TypeError) as error:
             raise JobError(f"no report of a move: {error!r}") from None
+
+
+@dataclass(frozen=True, slots=True)
+class AnswersReport:
+    """What a bot answered in the positions that it was asked about."""
+
+    lease: Lease
+    worker: str
+    answers: tuple[tuple[int, Answer], ...]
+    """Each behind how many moves were played before."""
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as JSON's types."""
+        return {
+            "lease": self.lease.to_json(),
+            "worker": self.worker,
+            "answers": [answer_to_json(*one) for one in self.answers],
+        }
+
+    @classmethod
+    def from_json(cls, data: Any) -> AnswersReport:
+        """The report that `to_json` wrote.
+
+        Raises:
+            JobError: it is none.
+            RecordError: an answer in it is none.
+        """
+        try:
+            lease, answers = Lease.from_json(data["lease"]), data["answers"]
+            if not isinstance(answers, list) or len(answers) > MOST_PLIES:
+                raise JobError(f"more than {MOST_PLIES} answers, or no list")
+            return cls(lease, _worker(data), tuple(map(answer_from_json, answers)))
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+            if isinstance(error, JobError | RecordError):
+                raise
+            raise JobError(f"no report of answers: {error!r}") from None
 
 
 def _worker(data: dict[str, Any]) -> str:

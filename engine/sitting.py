@@ -158,13 +158,23 @@ def answered(game: GameRecord, answer: Answer) -> GameRecord:
 def ask(game: GameRecord, player: Player) -> GameRecord:
     """Asks a player who has just come for the move of the seat whose turn it is.
 
+    Raises:
+        VoidGameError: a fault of ours; nothing happened.
+    """
+    answer = answer_at(game, position(game), player)
+    level = min(game.isolation, player.isolation, key=ISOLATION_LEVELS.index)
+    return answered(replace(game, isolation=level), answer)
+
+
+def answer_at(game: GameRecord, state: State, player: Player) -> Answer:
+    """What a player answers in the position that a game has reached.
+
     It is told of a new game, then of all that was played; its dice are those of the ply.
 
     Raises:
         VoidGameError: a fault of ours; nothing happened.
     """
-    state, ply = position(game), len(game.plies)
-    seat = state.to_move
+    ply, seat = len(game.plies), state.to_move
     assert seat is not None
     its_clocks = clocks(game)
     turn = Turn(
@@ -176,22 +186,18 @@ def ask(game: GameRecord, player: Player) -> GameRecord:
         its_clocks[seat],
     )
     dice = derive(game.seed, "seat", seat, "ply", ply)
-    answer: Answer
     try:
         player.new_game(GameSetup(game.variant, seat, game.time, dice))
         choice = player.choose(turn)
         if choice.move == RESIGN:
-            answer = Fault(seat, ply, Termination.RESIGN, "resigned")
-        else:
-            move = state.canonical(choice.move)
-            _, text, cpu_us, wall_us, values, waited_us, tags = choice
-            answer = Ply(seat, move, cpu_us, wall_us, text, values, waited_us, tags)
+            return Fault(seat, ply, Termination.RESIGN, "resigned")
+        move = state.canonical(choice.move)
     except BotError as error:
-        answer = Fault(seat, ply, error.termination, error.detail)
+        return Fault(seat, ply, error.termination, error.detail)
     except IllegalMoveError as error:
-        answer = Fault(seat, ply, Termination.ILLEGAL, str(error))
-    level = min(game.isolation, player.isolation, key=ISOLATION_LEVELS.index)
-    return answered(replace(game, isolation=level), answer)
+        return Fault(seat, ply, Termination.ILLEGAL, str(error))
+    _, text, cpu_us, wall_us, values, waited_us, tags, pv = choice
+    return Ply(seat, move, cpu_us, wall_us, text, values, waited_us, tags, pv)
 
 
 def confirm(before: GameRecord, after: GameRecord) -> None:

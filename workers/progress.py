@@ -73,7 +73,9 @@ def _sendable(report: dict[str, Any]) -> tuple[dict[str, Any], int]:
         report = report | {"logs": [[log and TOO_LONG for log in game] for game in report["logs"]]}
         size = _size(report)
     if size > MOST_BYTES:
-        games = [game | {"texts": {}, "values": {}, "tags": {}} for game in report["games"]]
+        games = [
+            game | {"texts": {}, "values": {}, "tags": {}, "pv": {}} for game in report["games"]
+        ]
         logs = [[TOO_LONG for _ in game] for game in report["logs"]]
         report = report | {"games": games, "logs": logs}
         size = _size(report)

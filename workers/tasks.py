@@ -34,6 +34,7 @@ from celery.signals import (
 )
 
 from engine import jobs, reporting, sitting
+from engine.asking import opinions
 from engine.clock import Allowances, allowances_of
 from engine.compliance import Examination
 from engine.faulty_rules import fault_of
@@ -227,11 +228,17 @@ def move(data: dict[str, Any]) -> None:
     _do(data, jobs.MoveJob.from_json, _move, Reports())
 
 
+@app.task(name=jobs.ASK_BOT)
+def ask(data: dict[str, Any]) -> None:
+    """Asks a bot what it would play in positions of a game."""
+    _do(data, jobs.AskJob.from_json, _ask, Reports())
+
+
 Message = tuple[str, dict[str, Any]]
 """A task of the recorder, and what it is told."""
 
 
-Work = TypeVar("Work", jobs.Job, jobs.MoveJob)
+Work = TypeVar("Work", jobs.Job, jobs.MoveJob, jobs.AskJob)
 
 
 def pause_seconds(failures: int) -> float:
@@ -431,6 +438,19 @@ def _move(job: jobs.MoveJob, progress: ProgressTeller) -> Message:
         finally:
             player.close(kill=True)
     return jobs.RECORD_MOVE, reporting.MoveReport(job.lease, worker_name(), game).to_json()
+
+
+def _ask(job: jobs.AskJob, progress: ProgressTeller) -> Message:
+    """Starts a job's bot once for all its positions."""
+    with claimed_core() as core, ExitStack() as held:
+        bot = _Bot.ready(job.grant, job.bot, progress, held, core=core)
+        player = BotProcess(bot.start, allowances=bot.allowances, log_bytes=job.grant.log_bytes)
+        try:
+            answers = opinions(job.game, job.plies, player)
+        finally:
+            player.close(kill=True)
+    report = reporting.AnswersReport(job.lease, worker_name(), tuple(answers))
+    return jobs.RECORD_ANSWERS, report.to_json()
 
 
 def _try_out(box: Sandbox, runtime: UnpackedRuntime) -> None:

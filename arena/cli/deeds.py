@@ -66,8 +66,12 @@ def _user(session: Session, name: str, settings: Settings) -> By:
         PeopleError: there is none.
     """
     user, by = accounts.get(session, name), here()
-    actor, quota = replace(by.actor, id=user.id, name=user.name), settings.requests_a_day
-    return replace(by, actor=actor, requests_a_day=quota)
+    return replace(
+        by,
+        actor=replace(by.actor, id=user.id, name=user.name),
+        requests_a_day=settings.requests_a_day,
+        asked_seconds_a_day=settings.asked_seconds_a_day,
+    )
 
 
 def do(

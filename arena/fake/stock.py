@@ -53,7 +53,7 @@ class _RandomPlayer:
         spent = int(self.random.lognormvariate(9, 1))
         values = {"eval": self.random.random(), "depth": float(self.random.randrange(4, 20))}
         tags = (self.random.choice(TAGS),) if self.random.random() < 0.05 else ()
-        return Choice(move, cpu_us=spent, wall_us=spent + 200, values=values, tags=tags)
+        return Choice(move, cpu_us=spent, wall_us=spent + 200, values=values, tags=tags, pv=(move,))
 
     def settle(self) -> None:
         pass

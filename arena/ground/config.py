@@ -204,6 +204,12 @@ class Settings:
         "How many unrated matches a user may ask for within 24 hours.",
         _between(0, 10_000, "from 0 to 10000"),
     )
+    asked_seconds_a_day: float = _setting(
+        900.0,
+        "How many seconds bots may think, within 24 hours, about positions that one user asks them "
+        "about.",
+        _between(0, 10_000_000, "seconds, from 0 to 10000000"),
+    )
     build_seconds_an_hour: float = _setting(
         900.0,
         "For how many seconds of an hour workers build one owner's bots, for checks, matches and "

@@ -21,7 +21,12 @@ from engine.messages import UnreadableError, unpack
 if TYPE_CHECKING:
     from celery import Celery
 
-TASK = {"match": jobs.PLAY_MATCH, "check": jobs.CHECK_BOT, "move": jobs.PLAY_MOVE}
+TASK = {
+    "match": jobs.PLAY_MATCH,
+    "check": jobs.CHECK_BOT,
+    "move": jobs.PLAY_MOVE,
+    "question": jobs.ASK_BOT,
+}
 WAKE = "arena.wake"
 log = logging.getLogger("arena.recorder.dispatch")
 FIRST, LATER = 0, 6
@@ -97,7 +102,8 @@ def _longest_seconds(job: jobs.AnyJob) -> float:
     """How long a job may take by its clocks; a check plays one game of its match."""
     if isinstance(job, jobs.Job):
         return job.spec.longest_seconds
-    return job.game.time.longest_ms(seats=1, plies=1) / 1000
+    plies = len(job.plies) if isinstance(job, jobs.AskJob) else 1
+    return plies * job.game.time.longest_ms(seats=1, plies=1) / 1000
 
 
 def configure(app: Celery[Any], settings: Settings, **more: Any) -> None:

@@ -21,6 +21,7 @@ from typing import Any, TypeVar
 from sqlalchemy.orm import Session
 
 from arena import sittings
+from arena.analyses import asking
 from arena.ground.db import FAILED
 from arena.ground.texts import cut
 from arena.models import Worker
@@ -35,7 +36,13 @@ from engine.logs import about
 from engine.protocol import visible
 from engine.record import RecordError
 
-Report = TypeVar("Report", reporting.MatchReport, reporting.CheckReport, reporting.MoveReport)
+Report = TypeVar(
+    "Report",
+    reporting.MatchReport,
+    reporting.CheckReport,
+    reporting.MoveReport,
+    reporting.AnswersReport,
+)
 
 OFTEN: Mapping[str, Callable[[Any], recording.Told]] = {
     jobs.RECORD_MATCH: reporting.MatchReport.from_json,
@@ -60,6 +67,7 @@ class Tasks:
             jobs.RECORD_MATCH: self.record_match,
             jobs.RECORD_CHECK: self.record_check,
             jobs.RECORD_MOVE: self.record_move,
+            jobs.RECORD_ANSWERS: self.record_answers,
             jobs.RECORD_VOID: self.record_void,
             jobs.BOT_BUILT: self.record_build,
             jobs.JOB_STARTED: partial(self._note, jobs.JOB_STARTED),
@@ -186,6 +194,10 @@ class Tasks:
     def record_move(self, data: dict[str, Any]) -> None:
         """A worker made a bot's move against a person."""
         self._record(data, reporting.MoveReport.from_json, sittings.record_move)
+
+    def record_answers(self, data: dict[str, Any]) -> None:
+        """A worker asked a bot what it would play."""
+        self._record(data, reporting.AnswersReport.from_json, asking.record_answers)
 
     def record_build(self, data: dict[str, Any]) -> None:
         """A worker built a bot."""

@@ -21,6 +21,7 @@ from arena.models import (
     Entrant,
     Match,
     Place,
+    Question,
     Sitting,
     SittingSeat,
 )
@@ -34,8 +35,13 @@ from engine.rules_trail import at
 from engine.shelf import Missing
 from engine.sitting import position
 
-Leased = Match | Check | Sitting
-JOBS: Mapping[str, type[Leased]] = {"match": Match, "check": Check, "move": Sitting}
+Leased = Match | Check | Sitting | Question
+JOBS: Mapping[str, type[Leased]] = {
+    "match": Match,
+    "check": Check,
+    "move": Sitting,
+    "question": Question,
+}
 """What jobs are called in leases."""
 
 
@@ -56,6 +62,15 @@ def jobs_of(
 def _job(session: Session, job: Leased, settings: Settings, now: datetime) -> jobs.AnyJob:
     if isinstance(job, Sitting):
         return _move_job(session, job, settings, now)
+    if isinstance(job, Question):
+        return jobs.AskJob(
+            _signed(session, job),
+            GameRecord.from_json(job.game),
+            tuple(job.plies),
+            _files(session, job.version, settings, now),
+            _grant(job.ladder),
+            settings.lease_seconds,
+        )
     if isinstance(job, Match):
         spec, versions = spec_of(job), [place.entrant.version for place in job.places]
         competition = job.competition

@@ -44,6 +44,7 @@ from arena.models import (
     Leasable,
     Match,
     Place,
+    Question,
     Sitting,
     Worker,
 )
@@ -65,6 +66,7 @@ from arena.schedule.load import (
     open_checks,
     open_matches,
     open_moves,
+    open_questions,
 )
 from arena.schedule.matchmaking import new_matches
 from arena.schedule.needs import Needs, in_use, needs_of
@@ -117,7 +119,8 @@ def fill(session: Session, settings: Settings, now: datetime) -> list[jobs.Batch
 
     A job is a worker's turn, and matches that are short share one: they are issued together.
 
-    Bots' moves against people come first, in half of the slots at most, and are short. While
+    Bots' moves against people come first, in half of the slots at most, and are short; then what
+    bots are asked, in a quarter of the slots at most. While
     somebody plays one slot is kept free for them, where there are two, and no match waits.
     Checks get half of the room at most while there are matches to play, so that a heap of
     uploads does not stop the ladders, and the other way round. So do matches on request.
@@ -135,6 +138,7 @@ def fill(session: Session, settings: Settings, now: datetime) -> list[jobs.Batch
         issuing.take_home()
         if not issuing.is_full_enough:
             issuing.take_moves()
+            issuing.take_questions()
             issuing.take_checks(max(1, issuing.enough // 2))
             issuing.take_matches()
             issuing.take_requests(max(1, (issuing.enough - issuing.load.checks) // 2))
@@ -167,12 +171,13 @@ class _Issuing:
     def is_full_enough(self) -> bool:
         """Whether nobody waits, and there is still a turn waiting for every other slot."""
         load = self.load
-        nobody_waits = not (load.open_moves or load.open_checks or load.open_requests)
+        asked = load.open_questions
+        nobody_waits = not (load.open_moves or load.open_checks or load.open_requests or asked)
         return nobody_waits and self._taken > self.slots + (self.enough - self.slots - 1) // 2
 
     @property
     def _taken(self) -> float:
-        return self.load.matches + self.load.checks
+        return self.load.matches + self.load.checks + self.load.questions
 
     @property
     def _room(self) -> float:
@@ -233,6 +238,19 @@ class _Issuing:
         most = min(load.open_moves, max(1, self.slots // 2) - load.moves, self.slots)
         waiting = open_moves(self._session, most, Reach(self._met, self._platforms))
         self._take([sitting for sitting in waiting if not self._ended_by_rules(sitting)])
+
+    def take_questions(self) -> None:
+        """Issues questions to bots, in a quarter of the slots at most: they can wait."""
+        load = self.load
+        most = min(load.open_questions, max(1, self.slots // 4) - load.questions, self.slots)
+        waiting = open_questions(self._session, most, Reach(self._met, self._platforms))
+        self._take([one for one in waiting if not self._is_of_other_rules(one)])
+
+    def _is_of_other_rules(self, question: Question) -> bool:
+        """Calls a question off if it was asked by other rules than there are now."""
+        if problem := other_rules(GameRecord.from_json(question.game)):
+            question.end_lease(JobStatus.VOID, problem)
+        return bool(problem)
 
     def _ended_by_rules(self, sitting: Sitting) -> bool:
         """Ends a game against a person if it was begun by other rules than there are now."""

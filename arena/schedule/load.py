@@ -23,6 +23,7 @@ from arena.models import (
     Ladder,
     Match,
     Place,
+    Question,
     Runtime,
     Sitting,
     SittingSeat,
@@ -54,8 +55,10 @@ class Load:
     checks: int
     open_moves: int
     open_checks: int
+    open_questions: int
     somebody_plays: bool
     """Whether a person is in the middle of a game against bots."""
+    questions: int = 0
     matches: float = 0.0
     """Turns, those of matches on request included."""
     requests: float = 0.0
@@ -109,6 +112,8 @@ class Load:
             return turn
         if isinstance(job, Check):
             self.checks += 1
+        elif isinstance(job, Question):
+            self.questions += 1
         else:
             self.moves += 1
         return 1.0
@@ -126,7 +131,7 @@ class Load:
 
 
 def _count(
-    kind: type[Match] | type[Check] | type[Sitting], status: JobStatus
+    kind: type[Match] | type[Check] | type[Sitting] | type[Question], status: JobStatus
 ) -> sa.ScalarSelect[int]:
     """How many jobs there are of a kind, those of home workers left out, which take no slot."""
     query = sa.select(sa.func.count()).select_from(kind).where(kind.status == status)
@@ -140,7 +145,9 @@ _LOAD = sa.select(
     _count(Check, JobStatus.ISSUED),
     _count(Sitting, JobStatus.OPEN),
     _count(Check, JobStatus.OPEN),
+    _count(Question, JobStatus.OPEN),
     sa.exists().where(Sitting.finished.is_(None), Sitting.moved.between(SINCE, UNTIL)),
+    _count(Question, JobStatus.ISSUED),
 )
 """The first fields of a load."""
 _ISSUED = Match.status == JobStatus.ISSUED
@@ -292,6 +299,33 @@ def open_moves(session: Session, count: int, reach: Reach) -> Sequence[Sitting]:
         waiting = waiting.where(~seats.where(SittingSeat.version_id.in_(beyond)))
     first = waiting.order_by(Sitting.moved).limit(count)
     return session.scalars(locking(first, Sitting)).all()
+
+
+_OF_EACH = (
+    sa.select(
+        Question.id,
+        sa.func.row_number()
+        .over(partition_by=Question.user_id, order_by=(Question.asked_ms, Question.id))
+        .label("place"),
+    )
+    .where(Question.status == JobStatus.OPEN)
+    .subquery()
+)
+"""The questions that wait, of each person the short ones first."""
+
+
+def open_questions(session: Session, count: int, reach: Reach) -> Sequence[Question]:
+    """The next questions to bots, one of each person before a second of anybody."""
+    if count <= 0:
+        return []
+    waiting = sa.select(Question).join(_OF_EACH, _OF_EACH.c.id == Question.id)
+    waiting = waiting.where(Question.status == JobStatus.OPEN)
+    if reach.met is not None:
+        waiting = waiting.where(Question.ladder.has(is_any(Ladder, reach.met)))
+    if (beyond := reach.versions) is not None:
+        waiting = waiting.where(Question.version_id.not_in(beyond))
+    first = waiting.order_by(_OF_EACH.c.place, Question.id).limit(count)
+    return session.scalars(first).all()
 
 
 def open_matches(

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena.models import Check, Competition, Match, Sitting, Worker
+from arena.models import Competition, Match, Worker
 from arena.schedule.jobs import Leased
 from engine import jobs
 from engine.games import GAMES
@@ -42,7 +42,6 @@ def needs_of_job(job: Leased) -> Needs:
     """What it takes to do a job."""
     if isinstance(job, Match):
         return needs_of(job.competition)
-    assert isinstance(job, Check | Sitting)
     return needs_of(job.ladder)
 
 

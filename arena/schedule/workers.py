@@ -27,7 +27,7 @@ from arena.deeds import By, Deed, Done, asked
 from arena.ground.config import ISOLATION
 from arena.ground.db import count_rows, is_lately
 from arena.ground.refusals import NotThere, Refusal
-from arena.models import Match, Scope, Sitting, Worker
+from arena.models import Match, Question, Scope, Sitting, Worker
 from arena.schedule.jobs import Leased
 from arena.schedule.needs import met_by, needs_of_job
 from engine import jobs
@@ -255,7 +255,7 @@ def note_falsehood(session: Session, name: str, job: str, problem: str, now: dat
 
 def job_is_at_home(job: Leased) -> bool:
     """Whether a home worker has a job."""
-    return not isinstance(job, Sitting) and job.at_home
+    return not isinstance(job, Sitting | Question) and job.at_home
 
 
 def label(job: Leased) -> str:
@@ -264,6 +264,8 @@ def label(job: Leased) -> str:
         return f"match {job.id}"
     if isinstance(job, Sitting):
         return f"move of game {job.id} of a person"
+    if isinstance(job, Question):
+        return f"question {job.id}"
     return f"check {job.id}"
 
 

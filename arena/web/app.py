@@ -22,6 +22,7 @@ from arena.web import (
     brackets,
     charts,
     errors,
+    evaluation_charts,
     identity,
     limits,
     lookup,
@@ -33,6 +34,7 @@ from arena.web import (
 )
 from arena.web.accounts import pages as accounts
 from arena.web.administration import administration
+from arena.web.analyses import analyses
 from arena.web.api import problems
 from arena.web.api.blueprint import api
 from arena.web.books import books
@@ -68,6 +70,7 @@ BLUEPRINTS = (
     lists,
     explorer,
     sittings,
+    analyses,
     docs,
     pictures,
     replays,
@@ -93,6 +96,7 @@ FILTERS = (
     | boards.FILTERS
     | brackets.FILTERS
     | charts.FILTERS
+    | evaluation_charts.FILTERS
     | score_charts.FILTERS
     | words.FILTERS
 )

@@ -41,6 +41,7 @@ FIRST = (
     "playing",
     "replays",
     "data",
+    "analysis",
     "tournaments",
     "strength-tests",
     "accounts",

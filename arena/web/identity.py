@@ -98,8 +98,9 @@ class Account(UserMixin):
 
     def by(self) -> By:
         """This account as who does something now."""
-        quota = settings().requests_a_day
-        return By(self.actor, self.scopes, datetime.now(UTC), self.shared, quota)
+        its, now = settings(), datetime.now(UTC)
+        quotas = its.requests_a_day, its.asked_seconds_a_day
+        return By(self.actor, self.scopes, now, self.shared, *quotas)
 
     def may(self, scope: Scope) -> bool:
         """Whether it may do what needs this scope."""

@@ -116,6 +116,17 @@ public:
         note(text.str());
     }
 
+    // Says what you expect of this ply; pages show it beside the board. The share is your side's:
+    // 1 to win, 0 to lose, a half for a draw. The line has the moves that you expect, your own
+    // first; the depth is how many plies you looked ahead, if it is not negative.
+    void expect(double share, const std::vector<std::string>& line = {}, double depth = -1) {
+        number("eval", share);
+        if (depth >= 0) number("depth", depth);
+        std::string text = "# pv";
+        for (const std::string& move : line) text += ' ' + move;
+        if (!line.empty()) note(text);
+    }
+
     // Marks this ply, and by it the game, with a word by which it is found again.
     void tag(const std::string& word) { note("# tag " + word); }
 

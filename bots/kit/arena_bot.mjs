@@ -46,6 +46,21 @@ export function number(key, value) {
   note(`# ${key} ${Number(Number(value).toPrecision(10))}`);
 }
 
+/**
+ * Says what you expect of this ply; pages show it beside the board. The share is your side's: 1 to
+ * win, 0 to lose, a half for a draw. The line has the moves that you expect, your own first; the
+ * depth is how many plies you looked ahead.
+ */
+export function expect(share, line = [], depth = undefined) {
+  number("eval", share);
+  if (depth !== undefined) {
+    number("depth", depth);
+  }
+  if (line.length) {
+    note(`# pv ${line.join(" ")}`);
+  }
+}
+
 /** Marks this ply, and by it the game, with a word by which it is found again. */
 export function tag(word) {
   note(`# tag ${word}`);

@@ -146,6 +146,18 @@ class Bot:
         """
         self._note(f"# {key} {value:.10g}")
 
+    def expect(self, share: float, line: Sequence[str] = (), depth: float | None = None) -> None:
+        """Says what you expect of this ply; pages show it beside the board.
+
+        The share is your side's: 1 to win, 0 to lose, a half for a draw. The line has the moves
+        that you expect, your own first; the depth is how many plies you looked ahead.
+        """
+        self.number("eval", share)
+        if depth is not None:
+            self.number("depth", depth)
+        if line:
+            self._note(f"# pv {' '.join(line)}")
+
     def tag(self, word: str) -> None:
         """Marks this ply, and by it the game, with a word by which it is found again.
 

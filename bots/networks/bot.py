@@ -11,7 +11,7 @@ import numpy as np
 import onnxruntime
 from boards import Boards, Rules
 
-from engine.following import Followed, follow
+from engine.following import Followed, follow, told
 from engine.game import State
 
 NETWORK = Path(__file__).with_name("network.onnx")
@@ -82,7 +82,7 @@ class Player:
         """The move after which the other's best answer is worst for them."""
         rules, state = self.rules, self.game.state
         if winner := self.endings.winner(state):
-            return f"move {winner}"
+            return f"{told(1, [winner])}move {winner}"
         moves = np.array(list(state.legal_moves()))
         numbers = np.array([*map(rules.number, moves)])
         after = rules.play(rules.boards_of(state, len(moves)), numbers)
@@ -92,7 +92,9 @@ class Player:
         then = rules.play((after[0][close][which], after[1][close][which]), answers)
         mine = np.ones(len(close))  # and so it stays where there is no answer
         np.minimum.at(mine, which, self.chances(then))
-        return f"move {moves[close[mine.argmax()]]}"
+        best = mine.argmax()
+        move = str(moves[close[best]])
+        return f"{told(float(mine[best]), [move])}move {move}"
 
 
 if __name__ == "__main__":

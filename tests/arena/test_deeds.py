@@ -20,6 +20,7 @@ from flask import Flask, url_for
 from werkzeug.test import TestResponse
 
 from arena.all_deeds import DEEDS
+from arena.analyses.asking import AskBots
 from arena.audit import ARENA, Actor
 from arena.bots.bot_deeds import (
     CancelCheck,
@@ -98,6 +99,11 @@ EXAMPLES: dict[type[Deed], tuple[Callable[[Numbers], dict[str, Any]], dict[str, 
         lambda its: {"number": its["selection"]},
         {"number": 999_999},
         "there is no selection 999999",
+    ),
+    AskBots: (
+        lambda _: {"game": "clobber size=6x7", "bots": ("bot-1",), "whole": True},
+        {"bots": ("nobody",)},
+        "no bot 'nobody' that may be asked plays clobber here",
     ),
     AddBook: (
         lambda _: {"name": "mine", "game": "clobber size=4x4", "text": "a2a1\nb1a1 b2b3"},

@@ -162,6 +162,25 @@ def test_what_a_bot_logs_is_counted(no_leaks: None, briskly: None) -> None:
     assert "ply 0: thinking hard" in log
 
 
+@pytest.mark.parametrize(
+    ("said", "note"),
+    [
+        ("# eval 0.5\\n# pv {legal[0]}", ""),
+        ("# eval 3.2", "; note: its eval 3.2 is no share from 0 to 1"),
+        ("# pv {legal[0]} z9", "; note: move 2 of its pv is shown to nobody: 'z9' is not legal"),
+        ("# pv {legal[-1]}", "; note: its pv begins with"),
+    ],
+)
+def test_what_can_not_be_shown_is_noted(
+    no_leaks: None, briskly: None, said: str, note: str
+) -> None:
+    """It is no fault: bots of before the words had a meaning are not to be harmed."""
+    found, _ = check(scripted(go=f"say(f'{said}\\nmove {{legal[0]}}\\n')"))
+    assert found["log and numbers"].kept
+    assert ("note:" in found["log and numbers"].words) == bool(note)
+    assert note in found["log and numbers"].words
+
+
 def test_a_long_log_is_cut(no_leaks: None, briskly: None) -> None:
     """A bot that writes without end fills up nothing."""
     found, log = check(scripted(go="complain('x' * 60_000); honest()"), "clobber size=4x4")

@@ -140,6 +140,7 @@ def test_where_logs_end(start: StartBot):
     bot = start(
         go="complain('\\x1b[31mfirst\\n'); complain(200_000 * 'e' + '\\n'); complain('last\\n')\n"
         "for i in range(20): say(f'# number{i} {i}\\n'); say(f'# tag word{i}\\n')\n"
+        "say('# pv a1a2\\n# pv b1b2 a2b2\\n')\n"
         "say(60 * ('# ' + 999 * 'x' + '\\n')); honest()",
     )
     record = play(bot, variant=GAMES["clobber"].variant(size="5x4"))
@@ -151,6 +152,8 @@ def test_where_logs_end(start: StartBot):
     # Sixteen numbers and tags a ply, then text; and no more than 256 KiB of that, of 60 KB a ply.
     assert record.plies[0].values == {f"number{i}": i for i in range(16)}
     assert record.plies[0].tags == tuple(f"word{i}" for i in range(16))
+    # Of lines that it expects the last; even one of numbers alone is no number of its own.
+    assert record.plies[0].pv == ("b1b2", "a2b2")
     assert log.startswith("ply 0: number16 16\nply 0: tag word16\n")
     assert log.endswith("x\n")
     assert "bytes left out" in log

@@ -250,6 +250,42 @@ def test_a_tag(line, tag):
 
 
 @pytest.mark.parametrize(
+    ("line", "moves"),
+    [
+        ("# pv b1c1 a1a2", ("b1c1", "a1a2")),
+        ("#pv\tb1c1 ", ("b1c1",)),
+        # In some games a move is a number.
+        ("# pv 12", ("12",)),
+        (f"# pv {'7 ' * 99}", ("7",) * 60),
+        ("# pv", ()),
+        ("# pvs b1c1", ()),
+        ("# pv größer", ()),
+        ("# pv a1 \x07", ()),
+    ],
+)
+def test_an_expected_line(line, moves):
+    """The moves behind ``pv``, as many as are kept; all else is none."""
+    assert protocol.parse_pv(line) == moves
+
+
+@pytest.mark.parametrize(
+    ("values", "share"),
+    [
+        ({"eval": 0.25}, 0.25),
+        ({"eval": 0.0}, 0.0),
+        ({"eval": 1.0, "nodes": 5.0}, 1.0),
+        ({"eval": 1.01}, None),
+        ({"eval": -20.0}, None),
+        ({"nodes": 0.5}, None),
+        ({}, None),
+    ],
+)
+def test_a_share(values, share):
+    """An ``eval`` from 0 to 1, and no other number."""
+    assert protocol.share(values) == share
+
+
+@pytest.mark.parametrize(
     ("raw", "text"),
     [
         (b"move a1", "move a1"),

@@ -24,7 +24,15 @@ CLOCK = TimeControl(time_ms=60_000, inc_ms=500)
 def normal_game() -> GameRecord:
     """Black wins after an opening of one move, two replies and much talk."""
     black = Scripted(
-        Choice("a1a2", "größer", 3, 4, {"eval": 0.5, "nodes": 1e6}, tags=("book", "quiet")),
+        Choice(
+            "a1a2",
+            "größer",
+            3,
+            4,
+            {"eval": 0.5, "nodes": 1e6},
+            tags=("book", "quiet"),
+            pv=("a1a2", "c2b2"),
+        ),
         Choice("a2b2", "", 5, 6),
     )
     white = Scripted(Choice("c2b2", "ok", 1, 2))
@@ -86,6 +94,7 @@ def test_the_form():
         "texts": {"1": "größer", "2": "ok"},
         "values": {"1": {"eval": 0.5, "nodes": 1e6}},
         "tags": {"1": ["book", "quiet"]},
+        "pv": {"1": ["a1a2", "c2b2"]},
         "faults": [],
         "termination": "normal",
         "scores": [0.0, 1.0],
@@ -200,6 +209,7 @@ GONE = "(no such key)"
         (NORMAL, "values.1.eval", 10**400, "no number"),
         (NORMAL, "values", [], "damaged"),
         (NORMAL, "tags", [], "damaged"),
+        (NORMAL, "pv", {"0": "a1"}, "is no list"),
         (NORMAL, "time", {"charge": "sun", "move_ms": 1}, "charged by no clock"),
         (NORMAL, "time.time_ms", 0, "out of range"),
         (NORMAL, "time.inc_ms", GONE, "no 'inc_ms'"),

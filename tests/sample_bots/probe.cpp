@@ -37,6 +37,7 @@ struct Probe : arena::Bot {
         log("clocks " + listed(position.clocks_ms, " "));
         log("legal " + listed(position.legal, "+") + "\nposition " + position.state);
         number("budget", position.budget());
+        expect(0.25, {position.legal.begin(), position.legal.begin() + 2}, 3);
         tag("told");
         const double used = position.used(), left = position.left();
         const double clock = position.clocks_ms[position.game.you - 1] / 1000.0;

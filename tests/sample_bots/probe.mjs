@@ -1,6 +1,6 @@
 // A bot on the JavaScript kit that tells all it was told; see test_kits.py for what it says.
 
-import { log, number, play, tag } from "./arena_bot.mjs";
+import { expect, log, number, play, tag } from "./arena_bot.mjs";
 
 play({
   name: "probe",
@@ -20,6 +20,7 @@ play({
     log(`clocks ${position.clocksMs.join(" ")}`);
     log(`legal ${position.legal.join("+")}\nposition ${position.state}`);
     number("budget", position.budget);
+    expect(0.25, position.legal.slice(0, 2), 3);
     tag("told");
     const [used, left] = [position.used(), position.left()];
     const clock = position.clocksMs[position.game.you - 1] / 1000;

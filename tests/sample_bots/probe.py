@@ -22,6 +22,7 @@ class Probe(Bot):
         self.log(f"clocks {' '.join(map(str, position.clocks_ms))}")
         self.log(f"legal {'+'.join(position.legal)}\nposition {position.state}")
         self.number("budget", position.budget)
+        self.expect(0.25, position.legal[:2], 3)
         self.tag("told")
         used, left = position.used(), position.left
         clock = position.clocks_ms[position.game.you - 1] / 1000

@@ -78,6 +78,9 @@ ok
 # legal red:a1+red:t20
 # position (text) 1
 # budget 1.4
+# eval 0.25
+# depth 3
+# pv red:a1 red:t20
 # tag told
 # times are right
 move red:t20 a remark of two lines é
@@ -93,6 +96,9 @@ ok
 # legal a2a1+a2b2
 # position wbw/bwb 1
 # budget 0.93
+# eval 0.25
+# depth 3
+# pv a2a1 a2b2
 # tag told
 # times are right
 """

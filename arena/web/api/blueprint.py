@@ -13,6 +13,7 @@ from werkzeug.wrappers import Response
 
 from arena.web.api import (
     administration,
+    analyses,
     books,
     bots,
     competitions,
@@ -42,6 +43,7 @@ PARTS = (
     games,
     explorer,
     selections,
+    analyses,
     tournaments,
     strength,
     books,

@@ -14,6 +14,7 @@ document.addEventListener("DOMContentLoaded", () => {
   const slider = document.getElementById("replay-slider");
   const speed = document.getElementById("replay-speed");
   const picture = document.getElementById("replay-picture");
+  const analyse = document.getElementById("analyse");
   const moves = replay.querySelector(".moves");
   const button = (action) => replay.querySelector(`[data-go="${action}"]`);
   const playing = button("play").querySelector("path");
@@ -46,6 +47,7 @@ document.addEventListener("DOMContentLoaded", () => {
     if (embedded) return;
     if (picture) picture.href = `${base}/${ply}.svg`;
     for (const link of replay.querySelectorAll("[data-go-on]")) link.href = `${base}/${ply}/${link.dataset.goOn}`;
+    if (analyse) analyse.href = `${base}/analysis?node=${ply}`;
     moves.querySelector("[aria-current]")?.removeAttribute("aria-current");
     const move = moves.children[ply - 1];
     move?.setAttribute("aria-current", "true");

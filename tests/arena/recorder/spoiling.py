@@ -88,6 +88,15 @@ def tags_too_many(data: dict[str, Any]) -> None:
     data["games"][1]["tags"] = {"0": [f"word{number}" for number in range(17)]}
 
 
+def a_line_of_many_moves(data: dict[str, Any]) -> None:
+    """The protocol has sixty moves of a line kept."""
+    data["games"][0]["pv"] = {"0": ["a1"] * 61}
+
+
+def a_line_that_is_none(data: dict[str, Any]) -> None:
+    data["games"][1]["pv"] = {"0": ["a1 \x1b[2J"]}
+
+
 def a_box_of_many_words(data: dict[str, Any]) -> None:
     data["games"][0]["run"]["isolation"] = "full" * 100
 
@@ -126,6 +135,8 @@ FORGERIES = {
     values_with_odd_names: "game 1 is refuted by the rules: at ply 0: no bot can give such values",
     values_too_many: "game 2 is refuted by the rules: at ply 0: no bot can give such values",
     tags_of_many_words: "game 1 is refuted by the rules: at ply 0: no bot can give such tags",
+    a_line_of_many_moves: "game 1 is refuted by the rules: at ply 0: no bot can expect so many",
+    a_line_that_is_none: "game 2 is refuted by the rules: at ply 0: no bot can expect such moves",
     tags_too_many: "game 2 is refuted by the rules: at ply 0: no bot can give such tags",
     a_box_of_many_words: "its beginning or its isolation is no word, or too long a one",
     another_ticket: "the ticket is wrong",

@@ -90,6 +90,11 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ("GET", "pictures.embed"): ("/games/{trio}/embed", ALL),
     ("GET", "replays.form"): ("/replay", ALL),
     ("POST", "replays.show"): ("/replay", (422,) * 5),
+    ("GET", "analyses.board"): ("/analysis?game=clobber", ALL),
+    ("GET", "analyses.board_json"): ("/analysis.json?game=clobber", ALL),
+    ("GET", "analyses.picture"): ("/analysis.svg?game=clobber", ALL),
+    ("POST", "analyses.ask"): ("/analysis/ask", (401, 422, 422, 422, 422)),
+    ("GET", "analyses.of_game"): ("/games/{trio}/analysis?node=3", ALL),
     ("GET", "docs.index"): ("/docs/", ALL),
     ("GET", "docs.guide"): ("/docs/games/clobber", ALL),
     ("GET", "docs.about"): ("/about", ALL),
@@ -218,6 +223,8 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
         "/api/v1/account/selections",
         (401, 200, 200, 200, 200),
     ),
+    ("GET", "api.list_answers"): ("/api/v1/answers?game=oxoxo", ALL),
+    ("POST", "api.ask_bots"): ("/api/v1/questions", (401, 415, 415, 415, 415)),
     ("GET", "api.get_game"): ("/api/v1/games/{trio}", ALL),
     ("GET", "api.get_record"): ("/api/v1/games/{trio}/record", ALL),
     ("GET", "api.get_pgn"): ("/api/v1/games/{trio}/pgn", (404,) * 5),
@@ -456,7 +463,14 @@ def test_who_is_not_known_is_told_so_by_every_method(door: SimpleNamespace) -> N
             assert (head.status_code, head.location) == (answer.status_code, answer.location)
 
 
-OF_GAMES = {"docs.guide", "ladders.create"}
+OF_GAMES = {
+    "docs.guide",
+    "ladders.create",
+    "analyses.board",
+    "analyses.board_json",
+    "analyses.picture",
+    "analyses.of_game",
+}
 """Routes whose example is of a game, so that there is nothing when it is gone."""
 
 

@@ -166,7 +166,7 @@ def test_the_docs_tell_all_that_a_record_holds(arena: SimpleNamespace) -> None:
     _, _, text = DOCS.read_text(encoding="utf-8").partition("## A game's record\n")
     rows = re.findall(r"^\| (`.+?`) \| (.+) \|$", text.partition("\n## ")[0], re.M)
     told = {key for keys, _ in rows for key in re.findall(r"`(\w+)`", keys)}
-    assert told == record.keys() | {"tags"}
+    assert told == record.keys() | {"tags", "pv"}
     (run,) = (words for key, words in rows if key == "`run`")
     # What was waited for is there if somebody waited, and tags are if there was one.
     assert set(re.findall(r"`(\w+)`", run)) == record.pop("run").keys() | {"waited_us"}

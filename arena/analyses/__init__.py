@@ -1,0 +1,1 @@
+"""Positions that people look into, and what bots are asked about them."""

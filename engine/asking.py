@@ -1,0 +1,164 @@
+"""What a bot would play in positions of a game that it does not play: asked one after the other.
+
+It is told of each as of a game of its own, in the seat whose turn it is, with all that was played
+before, in one process. Its dice are those of the ply, so that whoever asks again hears the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import Any
+
+from engine.game import IllegalMoveError, Move, Termination
+from engine.player import Player
+from engine.protocol import share
+from engine.record import Fault, GameRecord, Ply, RecordError, states
+from engine.sitting import Answer, answer_at
+
+MOST_PLIES = 600
+"""Positions of a game that are asked about at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """What a bot answered in one position."""
+
+    ply: int
+    """How many moves were played before it."""
+    seat: int
+    move: Move
+    """Empty if it answered with a fault."""
+    fault: Termination | None = None
+    detail: str = ""
+    """Of the fault."""
+    text: str = ""
+    share: float | None = None
+    """What its side expects, 0 to 1, if it said so."""
+    depth: float | None = None
+    pv: tuple[Move, ...] = ()
+    cpu_us: int = 0
+
+    @classmethod
+    def of(cls, ply: int, answer: Answer) -> Opinion:
+        """The opinion that an answer is."""
+        if isinstance(answer, Fault):
+            return cls(ply, answer.seat, "", answer.termination, answer.detail)
+        return cls(
+            ply,
+            answer.seat,
+            answer.move,
+            text=answer.text,
+            share=share(answer.values),
+            depth=answer.values.get("depth"),
+            pv=answer.pv,
+            cpu_us=answer.cpu_us or 0,
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """The opinion as JSON's types; what is empty is left out."""
+        told = {
+            "ply": self.ply,
+            "seat": self.seat + 1,
+            "move": self.move,
+            "fault": self.fault and str(self.fault),
+            "detail": self.detail,
+            "text": self.text,
+            "share": self.share,
+            "depth": self.depth,
+            "pv": list(self.pv),
+            "cpu_us": self.cpu_us,
+        }
+        return {key: value for key, value in told.items() if value not in (None, "", [])}
+
+
+def opinions(game: GameRecord, plies: Sequence[int], player: Player) -> list[tuple[int, Answer]]:
+    """What a player who has just come answers at some plies of a game.
+
+    After a fault that ends its process it is asked no more.
+
+    Raises:
+        VoidGameError: a fault of ours; nothing was asked.
+    """
+    wanted, answers = set(plies), list[tuple[int, Answer]]()
+    for ply, state in zip(count(), states(game), strict=False):
+        if ply not in wanted or state.to_move is None:
+            continue
+        before = replace(
+            game,
+            plies=game.plies[:ply],
+            opening=ply,
+            faults=tuple(fault for fault in game.faults if fault.ply <= ply),
+        )
+        answers.append((ply, answer_at(before, state, player)))
+        if player.closed:
+            break
+    return answers
+
+
+def confirm(game: GameRecord, plies: Sequence[int], answers: Sequence[tuple[int, Answer]]) -> None:
+    """Proves against the rules that these answers can be those of one bot to these questions.
+
+    Raises:
+        RecordError: they can't; one sentence.
+    """
+    positions = dict(enumerate(states(game)))
+    asked = [ply for ply in plies if positions[ply].to_move is not None]
+    told = [ply for ply, _ in answers]
+    ended = bool(answers) and isinstance(answers[-1][1], Fault)
+    if told != (asked[: len(told)] if ended else asked):
+        raise RecordError("it does not answer what was asked")
+    for ply, answer in answers:
+        state = positions[ply]
+        if answer.seat != state.to_move:
+            raise RecordError(f"at ply {ply} seat {answer.seat + 1} was not asked")
+        if isinstance(answer, Fault):
+            if not answer.termination.is_fault:
+                raise RecordError(f"at ply {ply} it can't have left so")
+            continue
+        try:
+            if state.canonical(answer.move) != answer.move:
+                raise RecordError(f"at ply {ply}: {answer.move[:40]!r} is not how it is written")
+        except IllegalMoveError as error:
+            raise RecordError(f"at ply {ply}: {error}") from None
+
+
+def answer_to_json(ply: int, answer: Answer) -> dict[str, Any]:
+    """An answer as JSON's types."""
+    if isinstance(answer, Fault):
+        fault, detail = str(answer.termination), answer.detail
+        return {"ply": ply, "seat": answer.seat + 1, "fault": fault, "detail": detail}
+    return {
+        "ply": ply,
+        "seat": answer.seat + 1,
+        "move": answer.move,
+        "cpu_us": answer.cpu_us,
+        "wall_us": answer.wall_us,
+        "text": answer.text,
+        "values": dict(answer.values),
+        "pv": list(answer.pv),
+    }
+
+
+def answer_from_json(data: Any) -> tuple[int, Answer]:
+    """The answer that `answer_to_json` wrote.
+
+    Raises:
+        RecordError, KeyError, TypeError, ValueError, AttributeError: it is none.
+    """
+    ply, seat = data["ply"], data["seat"]
+    if type(ply) is not int or type(seat) is not int:
+        raise RecordError("an answer has no number of its ply or seat")
+    if "fault" in data:
+        return ply, Fault(seat - 1, ply, Termination(data["fault"]), str(data["detail"])[:2000])
+    values = {str(key): float(value) for key, value in data["values"].items()}
+    return ply, Ply(
+        seat - 1,
+        str(data["move"]),
+        int(data["cpu_us"]),
+        int(data["wall_us"]),
+        str(data["text"]),
+        values,
+        pv=tuple(map(str, data["pv"])),
+    )
