@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice, takewhile
 from pathlib import Path
 from typing import TypeVar
@@ -23,11 +23,12 @@ from arena.ratings.sprt import Decision
 from arena.strength.gauntlet import GauntletTest
 from arena.strength.outcomes import outcome, seatings
 from arena.strength.sequential import SequentialTest, StrengthSettings
+from engine.bot_options import BotOption, BotOptionError, read_options
 from engine.channel import PipeChannel
 from engine.clock import ALLOWANCES, Allowances, TimeControl
 from engine.match import MatchSpec, play_match
 from engine.openings import Opening
-from engine.player import VoidGameError
+from engine.player import BotError, VoidGameError
 from engine.process import BotProcess, OpenChannel
 from engine.program import PlainProgram, Program
 from engine.protocol import visible
@@ -61,6 +62,10 @@ class Launcher:
     allowances: Allowances = ALLOWANCES
     level: str = "none"
     """The level of its box."""
+    options: Mapping[str, BotOption] = field(default_factory=dict)
+    """What its manifest declares that can be chosen about it."""
+    chosen: Mapping[str, str] = field(default_factory=dict)
+    """What is chosen, as it is told."""
 
     def player(
         self, *, core: int | None = None, open_channel: OpenChannel = PipeChannel
@@ -71,7 +76,25 @@ class Launcher:
             allowances=self.allowances,
             open_channel=open_channel,
             tells_errors=True,
+            declared=self.options,
+            chosen=self.chosen,
         )
+
+    def choosing(self, chosen: Mapping[str, str]) -> Launcher:
+        """The same with values of its options, for which it is started once to learn them.
+
+        Raises:
+            InputError: it has no such option, none that takes such a value, or does not start.
+        """
+        if not chosen:
+            return self
+        player = self.player()
+        try:
+            with refusing(BotOptionError, BotError):
+                player.start()
+                return replace(self, chosen=player.choosable(chosen))
+        finally:
+            player.close()
 
 
 def plain(bot: GivenBot) -> Launcher:
@@ -125,7 +148,10 @@ def _started_plainly(bot: GivenBot, launch: Launch, folder: Path) -> Launcher:
     allowances = replace(ALLOWANCES, start_seconds=launch.start_seconds)
     command, its = launch.command, launch.told_by
     return Launcher(
-        bot.name, lambda _: PlainProgram(command, cwd=folder, env=env, told_by=its), allowances
+        bot.name,
+        lambda _: PlainProgram(command, cwd=folder, env=env, told_by=its),
+        allowances,
+        options=read_options(launch.options),
     )
 
 
@@ -172,9 +198,9 @@ def launch_all(
     launchers: list[Launcher] = []
     for bot in bots:
         if box and not bot.words:
-            launchers.append(_boxed(bot, box, processes))
+            launchers.append(_boxed(bot, box, processes).choosing(bot.chosen))
             continue
-        launchers.append(plain(bot))
+        launchers.append(plain(bot).choosing(bot.chosen))
         if box:
             told.append(f"{bot.name} is a whole command: it runs in no box.")
     if not quiet or weakest(launchers) == "none":
@@ -211,7 +237,8 @@ def _boxed(bot: GivenBot, box: Sandbox, processes: int) -> Launcher:
         raise InputError(f"{bot.path} can't be built: {error}") from None
     if words := boxed.refusal:
         raise InputError(f"{bot.path}: {words}")
-    return Launcher(bot.name, boxed.start, boxed.allowances, box.level)
+    options = read_options(boxed.ready.launch.options)
+    return Launcher(bot.name, boxed.start, boxed.allowances, box.level, options)
 
 
 def weakest(bots: Iterable[Launcher]) -> str:
