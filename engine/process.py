@@ -122,17 +122,6 @@ class BotProcess:
                 self.undeclared = self.undeclared or str(error)
         notes[:] = [note for note in notes if protocol.parse_option(note) is None]
 
-    def choosable(self, chosen: Mapping[str, str]) -> dict[str, str]:
-        """What is chosen, as it is told.
-
-        Raises:
-            BotOptionError: it has no such option, or none that takes such a value.
-        """
-        try:
-            return check_chosen(self.options, chosen, self.name)
-        except BotOptionError as error:
-            raise BotOptionError(f"{error}{self.undeclared and '; '}{self.undeclared}") from None
-
     def _set_options(self, channel: PipeChannel) -> None:
         """Tells it what is chosen.
 
@@ -140,9 +129,9 @@ class BotProcess:
             StartError: it does not have it any more, or never had.
         """
         try:
-            chosen = self.choosable(self._chosen)
+            chosen = check_chosen(self.options, self._chosen, self.name)
         except BotOptionError as error:
-            raise StartError(str(error)) from None
+            raise StartError(f"{error}{self.undeclared and '; '}{self.undeclared}") from None
         if chosen:
             channel.send("".join(map(protocol.set_line, chosen, chosen.values())))
 

@@ -23,7 +23,8 @@ from arena.ratings.sprt import Decision
 from arena.strength.gauntlet import GauntletTest
 from arena.strength.outcomes import outcome, seatings
 from arena.strength.sequential import SequentialTest, StrengthSettings
-from engine.bot_options import BotOption, BotOptionError, read_options
+from arena.strength.tuning import Tuning
+from engine.bot_options import BotOption, BotOptionError, check_chosen, read_options
 from engine.channel import PipeChannel
 from engine.clock import ALLOWANCES, Allowances, TimeControl
 from engine.match import MatchSpec, play_match
@@ -81,18 +82,31 @@ class Launcher:
         )
 
     def choosing(self, chosen: Mapping[str, str]) -> Launcher:
-        """The same with values of its options, for which it is started once to learn them.
+        """The same with values of its options.
 
         Raises:
             InputError: it has no such option, none that takes such a value, or does not start.
         """
         if not chosen:
             return self
+        learned = self.learning()
+        with refusing(BotOptionError):
+            told = check_chosen(learned.options, chosen, self.name.partition(":")[0])
+        return replace(learned, chosen=told)
+
+    def learning(self) -> Launcher:
+        """The same with all its options, for which it is started once.
+
+        Raises:
+            InputError: it does not start.
+        """
         player = self.player()
         try:
-            with refusing(BotOptionError, BotError):
+            with refusing(BotError):
                 player.start()
-                return replace(self, chosen=player.choosable(chosen))
+            if player.undeclared:
+                click.echo(f"{self.name}: {player.undeclared}", err=True)
+            return replace(self, options=player.options)
         finally:
             player.close()
 
@@ -391,6 +405,41 @@ def _played(
     )
     with closing(results):
         yield (result for _, result in results)
+
+
+def tune_on(
+    tuning: Tuning,
+    bot: Launcher,
+    *,
+    concurrency: int,
+    stopped: Callable[[], bool] = lambda: False,
+) -> Generator[tuple[Tuning, tuple[GameRecord, ...]]]:
+    """Plays a tuning from where it stands, and yields it after each match, with its games.
+
+    It ends early if there are no more openings, or once it is `stopped`.
+    """
+    settings = tuning.settings
+    openings = islice(enumerate(settings.openings()), tuning.played, None)
+    while not tuning.is_over and not stopped():
+        under_way, at_hand = UnderWay(), tuning
+
+        def play(
+            job: tuple[int, Opening],
+            core: int | None,
+            under_way: UnderWay = under_way,
+            at_hand: Tuning = at_hand,
+        ) -> tuple[GameRecord, ...]:
+            moved, against = ({**bot.chosen, **its} for its in at_hand.sides(job[0]))
+            pair = replace(bot, chosen=moved), replace(bot, chosen=against)
+            return _play(pair, job, settings.time, settings.seed, under_way, core)
+
+        series = islice(openings, len(at_hand.batch))
+        with _played(series, play, under_way, concurrency, stopped) as results:
+            for records in results:
+                tuning = tuning.add(outcome(settings.variant, records))
+                yield tuning, records
+        if tuning.played == at_hand.played:
+            return
 
 
 def play_rounds(
