@@ -6,9 +6,10 @@ A clause is a method: it says what it found, or raises a fault as the referee's 
 from __future__ import annotations
 
 import time as wall
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from engine import protocol
+from engine.bot_options import BotOption, chosen_words
 from engine.channel import HeadAndTail
 from engine.clock import Allowances, TimeControl
 from engine.conversation import Dialect, PatientChannel, TestedGame
@@ -41,9 +42,13 @@ class Talk:
         how: str,
         *,
         tells_errors: bool = False,
+        declared: Mapping[str, BotOption] | None = None,
+        chosen: Mapping[str, str] | None = None,
     ) -> None:
         self.player = BotProcess(
             start,
+            declared=declared,
+            chosen=chosen,
             allowances=allowances,
             open_channel=self._opened,
             log_bytes=log_bytes,
@@ -188,6 +193,19 @@ class Talk:
         words = self.play(1)
         self._end()
         return f"{words}; {self.quit()}"
+
+    def options(self, chosen: Mapping[str, str], undeclared: str) -> str:
+        """It says nothing to what is chosen about it, and plays a move so.
+
+        Args:
+            undeclared: why something that it said before declares no option.
+        """
+        if not chosen:
+            raise InapplicableError(undeclared or "it declares none")
+        self._begin(_first_seat(self._variant), self._spec.time)
+        words = self.play(1)
+        note = undeclared and f"; note: {undeclared}"
+        return f"told of {chosen_words(chosen)}, it {words}{note}"
 
     def same_seed(self, first: str) -> str:
         """The seed decides its move: ``first``, in another process."""

@@ -13,9 +13,10 @@ It is to be run where the bot is to play, in the same box.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from engine.bot_options import read_options
 from engine.channel import TracedChannel
 from engine.clauses import LINES_SHOWN, InapplicableError, Talk, shown
 from engine.clock import ALLOWANCES, Allowances
@@ -56,6 +57,7 @@ class Examination:
         log_bytes: int = LOG_BYTES,
         tells_errors: bool = False,
         watch: Callable[[int], Watch] | None = None,
+        declared: Iterable[str] = (),
     ) -> None:
         """Takes the means to start the bot, and the match against itself that it is to play.
 
@@ -63,6 +65,7 @@ class Examination:
             log_bytes: how much of its standard error is kept a game, and a conversation.
             tells_errors: whether that is told with a fault, as in `BotProcess`.
             watch: is told of the whole game, as in `play_match`.
+            declared: the options that its manifest declares, each in words.
         """
         self.log = ""
         """What the bot logged, so far, and its standard error."""
@@ -72,6 +75,7 @@ class Examination:
         self._log_bytes = log_bytes
         self._tells_errors = tells_errors
         self._watch = watch
+        self._declared = read_options(declared)
         self._missing = ""
         """Why nothing more is tried with a bot that can't do what is needed for it."""
 
@@ -106,12 +110,20 @@ class Examination:
             ("a long request", late.long_request),
             ("seats that left", late.others_left),
         )
+        options = first.player.options
+        chosen = {name: option.other for name, option in sorted(options.items())}
+        other = self._talk(chosen=chosen)
+        yield from self._tried(
+            other, ("options", lambda: other.options(chosen, first.player.undeclared))
+        )
         if self._missing:
             yield _inapplicable("a whole game", self._missing)
         else:
             yield self._whole_game()
 
-    def _talk(self, dialect: Dialect = str, how: str = "") -> Talk:
+    def _talk(
+        self, dialect: Dialect = str, how: str = "", chosen: Mapping[str, str] | None = None
+    ) -> Talk:
         return Talk(
             self._start,
             self._spec,
@@ -120,6 +132,8 @@ class Examination:
             dialect,
             how,
             tells_errors=self._tells_errors,
+            declared=self._declared,
+            chosen=chosen,
         )
 
     def _tried(self, talk: Talk, *clauses: Clause) -> Iterator[Finding]:

@@ -11,10 +11,11 @@ fault ends the process; what it would still say counts for nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 
 from engine import protocol
+from engine.bot_options import BotOption, BotOptionError, check_chosen, read_options
 from engine.channel import HeadAndTail, PipeChannel
 from engine.clock import ALLOWANCES, Allowances, apart
 from engine.player import (
@@ -55,6 +56,8 @@ class BotProcess:
         open_channel: OpenChannel = PipeChannel,
         log_bytes: int = LOG_BYTES,
         tells_errors: bool = False,
+        declared: Mapping[str, BotOption] | None = None,
+        chosen: Mapping[str, str] | None = None,
     ) -> None:
         """Takes the means to start the bot; its first game starts it.
 
@@ -62,6 +65,8 @@ class BotProcess:
             log_bytes: how much of its standard error is kept a game.
             tells_errors: whether a fault is told with the last line of that, which is for the
                 bot's author alone.
+            declared: the options that its manifest declares.
+            chosen: values of its options, which must be declared there or before its ``ready``.
         """
         self.name = ""
         """What it calls itself, once it has said so."""
@@ -74,6 +79,11 @@ class BotProcess:
         """To its process, once that has started."""
         self.wants: frozenset[str] = frozenset()
         """What it asked to be told before each move."""
+        self.options: Mapping[str, BotOption] = declared or {}
+        """What can be chosen about it; all of it once it has started."""
+        self.undeclared = ""
+        """Why lines that were to declare an option do not; empty if they do."""
+        self._chosen = chosen or {}
         self._errors = HeadAndTail(log_bytes)
         self._log = HeadAndTail(4 * log_bytes)
         self._tells_errors = tells_errors
@@ -96,6 +106,34 @@ class BotProcess:
                 answer = _greet(self._channel, protocol.HELLO, seconds, "ready")
                 ready = protocol.parse_ready(answer)
                 self.name, self.wants = ready.name, ready.wants
+                self._learn_options(self._channel.notes)
+                self._set_options(self._channel)
+
+    def _learn_options(self, notes: list[str]) -> None:
+        """Takes the declarations out of what it said before its ``ready``."""
+        declared = [option.declaration for option in self.options.values()]
+        for note in notes:
+            words = protocol.parse_option(note)
+            try:
+                if words is not None:
+                    self.options = read_options([*declared, words])
+                    declared.append(words)
+            except BotOptionError as error:
+                self.undeclared = self.undeclared or str(error)
+        notes[:] = [note for note in notes if protocol.parse_option(note) is None]
+
+    def _set_options(self, channel: PipeChannel) -> None:
+        """Tells it what is chosen.
+
+        Raises:
+            StartError: it does not have it any more, or never had.
+        """
+        try:
+            chosen = check_chosen(self.options, self._chosen, self.name)
+        except BotOptionError as error:
+            raise StartError(f"{error}{self.undeclared and '; '}{self.undeclared}") from None
+        if chosen:
+            channel.send("".join(map(protocol.set_line, chosen, chosen.values())))
 
     def new_game(self, setup: GameSetup) -> None:
         self.start()

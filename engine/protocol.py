@@ -61,6 +61,11 @@ def number(value: float) -> str:
     return f"{value:.10g}"
 
 
+def set_line(option: str, value: str) -> str:
+    """``set NAME VALUE``."""
+    return f"set {option} {value}\n"
+
+
 def newgame_line(setup: GameSetup) -> str:
     """``newgame GAME key=value ... seats=N you=S move=MS seed=N``."""
     return (
@@ -184,6 +189,12 @@ def parse_ready(line: str) -> Ready:
         raise ProtocolError(f"protocol={keys['protocol'][:20]!r} is no version number")
     wanted = {word for word in keys.get("want", "").split(",") if word}
     return Ready(name[:80], frozenset(wanted) & WANTS)
+
+
+def parse_option(line: str) -> str | None:
+    """What a line ``# option NAME KIND ...`` declares; None if it is any other text."""
+    words = split_words(line[1:], 1)
+    return words[1] if len(words) == 2 and words[0] == "option" else None
 
 
 def parse_ok(line: str) -> None:

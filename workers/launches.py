@@ -63,6 +63,8 @@ class Launch:
     """The most processes that it uses at once."""
     told_by: str = ""
     """As `engine.program.Program` has it."""
+    options: tuple[str, ...] = ()
+    """What can be chosen about it, each as the bot's manifest declares it."""
     runtime: Path | None = None
     """The folder of its runtime, to which its command and environment refer by `RUNTIME`."""
 

@@ -12,6 +12,9 @@ The file is optional, as are its keys:
     processes = 2               # how many it needs, with those that it starts; by default one
     bridge = "gtp"              # what it speaks in place of the arena's protocol: gtp or ugi
     runtime = "scientific"      # the packages that it needs, of those that its arena offers
+
+    [options]                   # what can be chosen about it, as docs/protocol.md has it
+    depth = "int 1 20 6"
 """
 
 from __future__ import annotations
@@ -25,6 +28,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Any
 
+from engine.bot_options import BotOptionError, read_options
 from engine.bridges.command import Bridge
 from engine.jobs import MOST_PROCESSES
 from workers.archives import BundleError
@@ -91,6 +95,8 @@ class Manifest:
     """What stands before a program that speaks another protocol."""
     runtime: str = ""
     """The name of the runtime that it is run with; empty for none."""
+    options: tuple[str, ...] = ()
+    """What can be chosen about it, each as `engine.bot_options` declares it."""
     package: str = ""
     """Of a language that starts a class by its whole name: what stands before that of the file."""
 
@@ -113,6 +119,7 @@ class Manifest:
                     "bridge is started: name one of packages alone"
                 )
             found = runtime.given_to(found, self.language, self.threads)
+        found = replace(found, options=self.options)
         if self.bridge:
             return launch_bridge(self.bridge, found, processes=self.processes)
         return replace(found, processes=self.processes)
@@ -175,7 +182,19 @@ def read_manifest(files: Files, left_out: Collection[str] = ()) -> Manifest:
         processes=said.get("processes", 2 if "bridge" in said else 1),
         bridge=_bridge(said["bridge"]) if "bridge" in said else None,
         runtime=said.get("runtime", ""),
+        options=_options(said.get("options", {})),
     )
+
+
+def _options(said: Mapping[str, Any]) -> tuple[str, ...]:
+    """The declarations of a manifest's options."""
+    if not all(isinstance(words, str) for words in said.values()):
+        raise BundleError(f'{MANIFEST}: an option is a text in quotes, as in depth = "int 1 20 6"')
+    try:
+        found = read_options(f"{name} {words}" for name, words in said.items())
+    except BotOptionError as error:
+        raise BundleError(f"{MANIFEST}: {error}") from None
+    return tuple(option.declaration for option in found.values())
 
 
 def _bridge(text: str) -> Bridge:
@@ -239,9 +258,14 @@ def _parse(content: bytes) -> Mapping[str, Any]:
 
 KEYS: Mapping[str, type] = {
     "name": str, "main": str, "language": str, "run": str, "build": str, "games": list,
-    "threads": int, "processes": int, "bridge": str, "runtime": str,
+    "threads": int, "processes": int, "bridge": str, "runtime": str, "options": dict,
 }  # fmt: skip
-KINDS = {str: "a text in quotes", int: "a whole number", list: 'a list of texts, ["a", "b"]'}
+KINDS = {
+    str: "a text in quotes",
+    int: "a whole number",
+    list: 'a list of texts, ["a", "b"]',
+    dict: 'a table: [options], and below it depth = "int 1 20 6"',
+}
 
 
 def _command(said: Mapping[str, Any], files: Files) -> Manifest:

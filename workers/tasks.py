@@ -412,6 +412,7 @@ def _check_on(
         log_bytes=job.grant.log_bytes,
         tells_errors=True,  # a check is for the bot's owners
         watch=progress.watch,
+        declared=bot.options,
     )
     for finding in tested.findings():
         findings.append(finding)
@@ -467,6 +468,8 @@ class _Bot:
     build_log: str = ""
     player: Callable[..., BotProcess] = BotProcess
     """What it is in a match."""
+    options: tuple[str, ...] = ()
+    """What its manifest declares that can be chosen about it."""
 
     @classmethod
     def ready(
@@ -513,4 +516,5 @@ class _Bot:
             raise LanguageError(f"it can't be run here: {words}")
         start = partial(box.start, found.folder, found.launch, limits, core=core)
         allowances = allowances_of(found.launch.start_seconds)
-        return cls(start, allowances, found.built, found.log, at_home.boxed_player())
+        player, options = at_home.boxed_player(), found.launch.options
+        return cls(start, allowances, found.built, found.log, player, options)

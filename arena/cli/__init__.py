@@ -32,6 +32,7 @@ COMMANDS = {
     "new": ("new", "Begin a bot: a folder with one that plays."),
     "play": ("play", "Play games between bots."),
     "test": ("test", "Test whether one bot is stronger than another."),
+    "tune": ("tune", "Tune the numbers that a bot lets be chosen."),
     "check": ("box", "Check a bot as an arena does, in the box."),
     "bridge": ("bridge", "Make a bot of a program that speaks another protocol."),
     "games": ("games", "List the games that can be played here."),

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import shlex
 import shutil
 import tomllib
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from pathlib import Path
 from typing import Any, get_args
@@ -16,10 +17,11 @@ from typing import Any, get_args
 import click
 from click.decorators import FC
 
-from arena.cli import InputError
+from arena.cli import InputError, refusing
 from arena.cli.options import NamedPath
 from arena.ratings.sprt import Model
 from engine.books import MOST_BYTES, Book, read_book
+from engine.bot_options import BotOptionError, read_chosen
 from engine.clock import DEFAULT_MOVE_MS, Charge, TimeControl, parse_time
 from engine.game import GameError, State, Variant
 from engine.games import find_variant
@@ -99,6 +101,8 @@ class GivenBot:
     """Its file, folder or archive; of a whole command the program that is started."""
     words: tuple[str, ...] = ()
     """A whole command, that is started as it stands."""
+    chosen: Mapping[str, str] = field(default_factory=dict)
+    """Values of its options, as they are written."""
 
 
 class Seconds(click.FloatRange):
@@ -162,9 +166,12 @@ def given_book(name: str | None, variant: Variant) -> Book | None:
 
 
 def is_option(word: str) -> bool:
-    """Whether a word behind the game is an option; a file's name or a command may have '=' too."""
+    """Whether a word behind the game is an option of it.
+
+    What is chosen about a bot, a file's name or a command may have '=' too.
+    """
     key, equals, _ = word.partition("=")
-    return bool(equals) and " " not in key and not os.path.exists(word)
+    return bool(equals) and not re.search("[ :]", key) and not os.path.exists(word)
 
 
 def split_words(game: str, words: Sequence[str]) -> tuple[Variant, list[str]]:
@@ -176,16 +183,22 @@ def split_words(game: str, words: Sequence[str]) -> tuple[Variant, list[str]]:
 def find_bots(words: Sequence[str]) -> list[GivenBot]:
     """The bots of these paths, samples' names or commands; each gets a name of its own.
 
-    A word with a space that is no path is a command with its arguments.
+    A word with a space that is no path is a command with its arguments. Behind the others may
+    stand what is chosen about them, which is a part of their names: ``mybot:depth=8,style=solid``.
 
     Raises:
         LanguageError: one can't be found.
+        InputError: what is chosen can't be read.
     """
     found = []
     for word in words:
         command = _command(word)
-        path = find_path(command[0] if command else word)
-        found.append(GivenBot(_name(word, path, command), path, command))
+        bare, said = (word, "") if command else _split_chosen(word)
+        path = find_path(command[0] if command else bare)
+        name = _name(bare, path, command)
+        with refusing(BotOptionError):
+            chosen = read_chosen(said) if said else {}
+        found.append(GivenBot(f"{name}:{said}" if said else name, path, command, chosen))
     bots: list[GivenBot] = []
     for bot in found:
         base = name = _distinct_name(bot, found)
@@ -195,6 +208,14 @@ def find_bots(words: Sequence[str]) -> list[GivenBot]:
             name = f"{base}#{number}"
         bots.append(replace(bot, name=name))
     return bots
+
+
+def _split_chosen(word: str) -> tuple[str, str]:
+    """A bot's name or path, and what is chosen about it."""
+    bare, colon, said = word.rpartition(":")
+    if not colon or "=" not in said or os.path.exists(word):
+        return word, ""
+    return bare, said
 
 
 def _distinct_name(bot: GivenBot, bots: Sequence[GivenBot]) -> str:

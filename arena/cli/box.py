@@ -136,7 +136,13 @@ def _findings(
     names = (bundle.name,) * entrants_needed(variant)
     with claimed_core() as core:
         start, spec = partial(boxed.start, core), MatchSpec(variant, names, control)
-        tested = Examination(start, spec, allowances=boxed.allowances, tells_errors=True)
+        tested = Examination(
+            start,
+            spec,
+            allowances=boxed.allowances,
+            tells_errors=True,
+            declared=boxed.ready.launch.options,
+        )
         for finding in tested.findings():
             yield finding, ""
     yield None, tested.log

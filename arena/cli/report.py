@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
-from typing import Any
+from typing import Any, Protocol
 from xml.etree import ElementTree
 
 import click
@@ -83,31 +83,43 @@ def _clock(seconds: float) -> str:
     return f"{hours}:{minutes:02}:{rest:02}"
 
 
-class Saves:
-    """The file from which a test can go on."""
+class Savable(Protocol):
+    """What is played in the course of hours, and can go on from a file."""
 
-    def __init__(self, name: str | None, *, may_exist: bool) -> None:
+    def to_json(self) -> dict[str, Any]: ...
+
+
+class Saves:
+    """The file from which a test, or a tuning, can go on."""
+
+    def __init__(self, name: str | None, of: str, *, may_exist: bool) -> None:
+        """Takes the name that was asked for, and what is saved in words that can name a file.
+
+        Raises:
+            InputError: nothing can be written there, or something is there that may not.
+        """
         self._path = Path(name) if name else None
+        self._of = of
         self._saved = 0.0
         check_writable(name)
         if self._path and not may_exist and self._path.exists():
             raise InputError(f"{name} is there already: go on with --resume {name}, or remove it")
 
-    def offer(self, test: SequentialTest, *, last: bool = False) -> None:
+    def offer(self, test: Savable, *, last: bool = False) -> None:
         """Saves into the file that was asked for, if one was, once a second."""
         now = wall.monotonic()
         if self._path and (last or now - self._saved >= SAVE_SECONDS):
             self._saved = now
             _write(self._path, json_text(test.to_json()))
 
-    def keep(self, test: SequentialTest) -> Path:
+    def keep(self, test: Savable) -> Path:
         """Saves in any case, and says where.
 
         That is a new folder among the temporary ones if nothing can be written in this one, or its
         disk is full: what was played in hours is not to be lost by where somebody stood.
         """
         if self._path is None:
-            self._path = _free_path(test)
+            self._path = _free_path(self._of)
         try:
             self.offer(test, last=True)
         except InputError as refusal:
@@ -120,13 +132,13 @@ class Saves:
         return self._path
 
 
-def _free_path(test: SequentialTest) -> Path:
-    names = f"{test.settings.candidate.name}-{test.settings.baseline.name}"
-    base = re.sub(r"[^\w.#-]", "_", names).encode()[:LONGEST_BASE].decode(errors="ignore")
-    number, path = 1, Path(f"{base}.test.json")
+def _free_path(of: str) -> Path:
+    words, _, kind = of.rpartition(".")
+    base = re.sub(r"[^\w.#-]", "_", words).encode()[:LONGEST_BASE].decode(errors="ignore")
+    number, path = 1, Path(f"{base}.{kind}.json")
     while path.exists():
         number += 1
-        path = Path(f"{base}-{number}.test.json")
+        path = Path(f"{base}-{number}.{kind}.json")
     return path
 
 

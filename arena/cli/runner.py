@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice, takewhile
 from pathlib import Path
 from typing import TypeVar
@@ -23,11 +23,13 @@ from arena.ratings.sprt import Decision
 from arena.strength.gauntlet import GauntletTest
 from arena.strength.outcomes import outcome, seatings
 from arena.strength.sequential import SequentialTest, StrengthSettings
+from arena.strength.tuning import Tuning
+from engine.bot_options import BotOption, BotOptionError, check_chosen, read_options
 from engine.channel import PipeChannel
 from engine.clock import ALLOWANCES, Allowances, TimeControl, allowances_of
 from engine.match import MatchSpec, play_match
 from engine.openings import Opening
-from engine.player import VoidGameError
+from engine.player import BotError, VoidGameError
 from engine.process import BotProcess, OpenChannel
 from engine.program import PlainProgram, Program
 from engine.protocol import visible
@@ -61,6 +63,10 @@ class Launcher:
     allowances: Allowances = ALLOWANCES
     level: str = "none"
     """The level of its box."""
+    options: Mapping[str, BotOption] = field(default_factory=dict)
+    """What its manifest declares that can be chosen about it."""
+    chosen: Mapping[str, str] = field(default_factory=dict)
+    """What is chosen, as it is told."""
 
     def player(
         self, *, core: int | None = None, open_channel: OpenChannel = PipeChannel
@@ -71,7 +77,38 @@ class Launcher:
             allowances=self.allowances,
             open_channel=open_channel,
             tells_errors=True,
+            declared=self.options,
+            chosen=self.chosen,
         )
+
+    def choosing(self, chosen: Mapping[str, str]) -> Launcher:
+        """The same with values of its options.
+
+        Raises:
+            InputError: it has no such option, none that takes such a value, or does not start.
+        """
+        if not chosen:
+            return self
+        learned = self.learning()
+        with refusing(BotOptionError):
+            told = check_chosen(learned.options, chosen, self.name.partition(":")[0])
+        return replace(learned, chosen=told)
+
+    def learning(self) -> Launcher:
+        """The same with all its options, for which it is started once.
+
+        Raises:
+            InputError: it does not start.
+        """
+        player = self.player()
+        try:
+            with refusing(BotError):
+                player.start()
+            if player.undeclared:
+                click.echo(f"{self.name}: {player.undeclared}", err=True)
+            return replace(self, options=player.options)
+        finally:
+            player.close()
 
 
 def plain(bot: GivenBot) -> Launcher:
@@ -125,7 +162,10 @@ def _started_plainly(bot: GivenBot, launch: Launch, folder: Path) -> Launcher:
     allowances = allowances_of(launch.start_seconds)
     command, its = launch.command, launch.told_by
     return Launcher(
-        bot.name, lambda _: PlainProgram(command, cwd=folder, env=env, told_by=its), allowances
+        bot.name,
+        lambda _: PlainProgram(command, cwd=folder, env=env, told_by=its),
+        allowances,
+        options=read_options(launch.options),
     )
 
 
@@ -172,9 +212,9 @@ def launch_all(
     launchers: list[Launcher] = []
     for bot in bots:
         if box and not bot.words:
-            launchers.append(_boxed(bot, box, processes))
+            launchers.append(_boxed(bot, box, processes).choosing(bot.chosen))
             continue
-        launchers.append(plain(bot))
+        launchers.append(plain(bot).choosing(bot.chosen))
         if box:
             told.append(f"{bot.name} is a whole command: it runs in no box.")
     if not quiet or weakest(launchers) == "none":
@@ -211,7 +251,8 @@ def _boxed(bot: GivenBot, box: Sandbox, processes: int) -> Launcher:
         raise InputError(f"{bot.path} can't be built: {error}") from None
     if words := boxed.refusal:
         raise InputError(f"{bot.path}: {words}")
-    return Launcher(bot.name, boxed.start, boxed.allowances, box.level)
+    options = read_options(boxed.ready.launch.options)
+    return Launcher(bot.name, boxed.start, boxed.allowances, box.level, options)
 
 
 def weakest(bots: Iterable[Launcher]) -> str:
@@ -364,6 +405,41 @@ def _played(
     )
     with closing(results):
         yield (result for _, result in results)
+
+
+def tune_on(
+    tuning: Tuning,
+    bot: Launcher,
+    *,
+    concurrency: int,
+    stopped: Callable[[], bool] = lambda: False,
+) -> Generator[tuple[Tuning, tuple[GameRecord, ...]]]:
+    """Plays a tuning from where it stands, and yields it after each match, with its games.
+
+    It ends early if there are no more openings, or once it is `stopped`.
+    """
+    settings = tuning.settings
+    openings = islice(enumerate(settings.openings()), tuning.played, None)
+    while not tuning.is_over and not stopped():
+        under_way, at_hand = UnderWay(), tuning
+
+        def play(
+            job: tuple[int, Opening],
+            core: int | None,
+            under_way: UnderWay = under_way,
+            at_hand: Tuning = at_hand,
+        ) -> tuple[GameRecord, ...]:
+            moved, against = ({**bot.chosen, **its} for its in at_hand.sides(job[0]))
+            pair = replace(bot, chosen=moved), replace(bot, chosen=against)
+            return _play(pair, job, settings.time, settings.seed, under_way, core)
+
+        series = islice(openings, len(at_hand.batch))
+        with _played(series, play, under_way, concurrency, stopped) as results:
+            for records in results:
+                tuning = tuning.add(outcome(settings.variant, records))
+                yield tuning, records
+        if tuning.played == at_hand.played:
+            return
 
 
 def play_rounds(

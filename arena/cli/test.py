@@ -161,7 +161,11 @@ def test(
                 begun = SequentialTest.from_json(read_json(resume), settings)
             except StrengthError as error:
                 raise InputError(f"{resume}: {error}") from None
-        saves = Saves(resume if save is None else save, may_exist=save in (None, resume))
+        saves = Saves(
+            resume if save is None else save,
+            f"{settings.candidate.name}-{settings.baseline.name}.test",
+            may_exist=save in (None, resume),
+        )
         for name in (json_file, junit_file):
             check_writable(name)
     except StrengthError as error:

@@ -35,6 +35,7 @@ CLAUSES = [
     "a game under way",
     "a long request",
     "seats that left",
+    "options",
     "a whole game",
 ]
 SHORT = Allowances(start_seconds=1.0, newgame_seconds=0.5, quit_seconds=0.3)
@@ -102,6 +103,10 @@ FLAWS = [
     ("begins at the beginning", {"newgame": "at = None; honest()",
      "go": "assert at or words[0] in '01'; at = 1; honest()"},
      "a game under way", "crash: closed its output: exit 1"),
+    ("answers set", {"hello": "say('# option fast bool true\\n'); honest()",
+     "set": "say('ok\\n')"}, "options", "protocol: said 'ok' without being asked"),
+    ("minds a value", {"hello": "say('# option depth int 1 20 6\\n'); honest()",
+     "set": "words == ['depth', '1'] and os._exit(4)"}, "options", "crash: closed its output"),
 ]  # fmt: skip
 
 
@@ -124,12 +129,27 @@ def test_a_bot_that_keeps_all(no_leaks: None, briskly: None) -> None:
     assert list(found) == CLAUSES
     assert all(finding.kept for finding in found.values())
     beside = {name for name, finding in found.items() if not finding.applies}
-    assert beside == {"log and numbers", "seats that left"}
+    assert beside == {"log and numbers", "seats that left", "options"}
     assert found["hello"].lines == ("> hello 1", "< ready scripted want=legal")
     assert found["quit"].lines == ("> quit",)
     assert found["quit"].words.endswith("(exit 0)")
     assert all(len(finding.lines) <= LINES_SHOWN + 1 for finding in found.values())
     assert log == ""
+
+
+def test_options_are_tried_with_other_values(no_leaks: None, briskly: None) -> None:
+    """Each with one that is not its default; what declares none is a remark and no fault."""
+    declares = (
+        "say('# option style choice fast|solid fast\\n# option n int 2 9 2\\n# option m x\\n')"
+    )
+    found, _ = check(scripted(hello=f"{declares}; honest()", set="complain(line)"))
+    assert all(finding.kept for finding in found.values())
+    words = found["options"].words
+    assert words.startswith("told of n=9,style=solid, it played ")
+    assert words.endswith(
+        "note: the option m is of no kind 'x'; int, float, bool, choice, text are"
+    )
+    assert {"> set n 9", "> set style solid"} <= {*found["options"].lines}
 
 
 def test_a_bot_may_resign(no_leaks: None, briskly: None) -> None:

@@ -48,6 +48,15 @@ def test_manifest_says_how_it_is_run(
     assert (tuple(found.command), found.threads) == (expected, threads)
 
 
+def test_manifest_declares_options(tmp_path: Path) -> None:
+    """Of a bridge's program, too."""
+    said = b"[options]\ndepth = 'int 1 20 06'\nstyle = 'choice fast|solid solid'\n"
+    for more in (b"", b"bridge = 'gtp'\nmain = 'bot.py'\n"):
+        folder = make_folder(tmp_path / str(len(more)), {"bot.py": BOT, "bot.toml": more + said})
+        found = pack(folder).manifest.launch()
+        assert found.options == ("depth int 1 20 6", "style choice fast|solid solid")
+
+
 BRIDGE = (*PYTHON, "-P", "-m", "engine.bridges")
 
 
@@ -160,7 +169,7 @@ def test_the_most_that_a_manifest_may_say(tmp_path: Path) -> None:
         (b"name = '\xff'", "bot.toml: .*decode.*: save it as UTF-8"),
         (
             "colour = 1",
-            "there is no key 'colour'; name, main, .*, threads, processes, bridge, runtime are",
+            "no key 'colour'; name, main, .*, threads, processes, bridge, runtime, options are",
         ),
         ("name = 1", "name takes a text in quotes"),
         ("threads = true", "threads takes a whole number"),
@@ -178,6 +187,9 @@ def test_the_most_that_a_manifest_may_say(tmp_path: Path) -> None:
         ('bridge = "gtp \'open"', "bridge can't be .*No closing quotation"),
         ("games = 'clobber'", "games takes a list of texts"),
         ("games = [1]", "games takes a list of texts"),
+        ("options = 1", "options takes a table: "),
+        ("[options]\ndepth = 6", "an option is a text in quotes, as in depth = "),
+        ("[options]\ndepth = 'int 1 20'", "bot.toml: the option depth is not declared as"),
         ('name = ""', "name is one line"),
         (f"name = '{'x' * 61}'", "name is one line of 1 to 60 characters"),
         ('name = "a\\nb"', "name is one line"),

@@ -159,6 +159,40 @@ def test_lines_and_logs_are_shown(cli: Cli) -> None:
     assert said.json["games"] == 2
 
 
+def test_what_is_chosen_about_a_bot_is_a_part_of_its_name(cli: Cli, tmp_path: Path) -> None:
+    """It is learnt from the bot before anything is played; a file of such a name is a file."""
+    bot = tmp_path / "bot.py"
+    greets = 'print("# option depth int 1 20 6\\nready bot want=legal", flush=True)'
+    bot.write_text(f"""legal = []
+for line in iter(input, "quit"):
+    verb, *words = line.split()
+    if verb == "hello":
+        {greets}
+    elif verb == "legal":
+        legal = words
+    elif verb == "set":
+        depth = words[1]
+    elif verb in ("newgame", "go"):
+        print("ok" if verb == "newgame" else f"# depth {{depth}}\\nmove {{legal[0]}}", flush=True)
+""")
+    match = ("play", "clobber", "size=3x3", f"{bot}:depth=+8", f"{bot}:depth=3", "--no-box")
+    file = tmp_path / "played.jsonl"
+    assert cli(*match, "--records", str(file)).code == 0
+    (game,) = [json.loads(line) for line in file.read_text().splitlines()][:1]
+    assert game["players"] == ["bot.py:depth=+8", "bot.py:depth=3"]
+    assert {its["depth"] for ply, its in game["values"].items() if int(ply) % 2 == 0} == {8.0}
+    for word, why in (
+        ("dept=3", "bot has no option dept: its options are depth"),
+        ("depth=21", "depth is a number from 1 to 20, not 21"),
+        ("depth=", "'depth=' chooses no option: write NAME=VALUE"),
+    ):
+        refused = cli("play", "clobber", f"{bot}:{word}", "random", "--no-box")
+        assert (refused.code, why in refused.err) == (2, True), refused.err
+    named = tmp_path / "bot:depth=9.py"
+    named.write_text("print('ready')")
+    assert cli(*match[:3], str(named), "random", "--no-box").code == 1
+
+
 def test_a_folder_and_a_command_play(cli: Cli, tmp_path: Path) -> None:
     """In a box or not; a command, whose arguments may have a "=", never, and that is said."""
     folder = tmp_path / "mine"

@@ -1,0 +1,388 @@
+"""Tuning of a bot's numbers by SPSA: functions of past results.
+
+Simultaneous perturbation stochastic approximation (Spall, "Implementation of the simultaneous
+perturbation algorithm for stochastic optimization", 1998), with the gains as fishtest and
+OpenBench give them: every match plays all parameters moved a step up or down by lot against all
+of them moved the other way, and moves each towards the side that won. Of match k, from 1,
+
+    c_k = c / k^gamma,  c = c_end * n^gamma
+    a_k = a / (A + k)^alpha,  a = r_end * c_end^2 * (A + n)^alpha
+    parameter += a_k / c_k * result * flip
+
+where n is the number of matches, ``c_end`` the step of the last one, ``r_end`` the part of that
+step by which a result of 1 then moves a parameter, and ``flip`` 1 or -1 by lot. A result
+is, as those have it for a game pair, wins less losses of the side that was moved by the flips; in
+games of more seats the meetings won less those lost, in the same range of -2 to 2.
+
+Theory of operation. Matches are played in batches, all of one from the same values, and counted
+when the batch is whole. So what comes out follows from the seed and the results alone, however
+many matches are played at the same time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from random import Random
+from typing import Any
+
+from arena.strength.faults import clearly_too_many, too_many
+from arena.strength.outcomes import Faults, Outcome, add_faults, cells, faults_json, seatings
+from arena.strength.sequential import StrengthError, Version
+from engine.books import Book, book_json
+from engine.bot_options import BotOption, OptionKind
+from engine.clock import TimeControl
+from engine.game import Termination, Variant
+from engine.match import entrants_needed
+from engine.openings import Opening, openings
+from engine.seeds import derive
+
+FORMAT = 1
+ALPHA, GAMMA = 0.602, 0.101
+"""Of Spall's paper, and everybody's."""
+A_SHARE = 0.1
+"""A, as a share of the matches."""
+R_END = 0.02
+"""For some thousand games. fishtest and OpenBench propose 0.002, for some hundred thousand."""
+STEPS = 20
+"""By default the last step of a parameter is such a part of its range."""
+MOST_PARAMETERS = 64
+DIGITS = 7
+"""Of a number as a bot is told it; a step is far larger than what is lost."""
+PATH = 200
+"""So many points of the way are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """An option of a bot that is tuned."""
+
+    option: BotOption
+    start: float
+    least: float
+    most: float
+    c_end: float
+    """The step of the last match."""
+    r_end: float = R_END
+
+    def __post_init__(self) -> None:
+        name = self.option.name
+        if self.option.kind not in (OptionKind.INT, OptionKind.FLOAT):
+            raise StrengthError(f"{name} is no number, and can't be tuned so")
+        numbers = (self.start, self.least, self.most, self.c_end, self.r_end)
+        if not all(map(math.isfinite, numbers)):
+            raise StrengthError(f"{name}: a bound or a step is no finite number")
+        if not self.option.least <= self.least <= self.start <= self.most <= self.option.most:
+            raise StrengthError(
+                f"{name} is to begin within its bounds, and these within those that the bot "
+                f"declares ({self.option.declaration})"
+            )
+        if self.least == self.most or self.c_end <= 0 or self.r_end <= 0:
+            raise StrengthError(f"{name} needs room to move, a step and a rate above zero")
+
+    def clip(self, value: float) -> float:
+        """The nearest value within the bounds."""
+        return min(max(value, self.least), self.most)
+
+    def told(self, value: float, lot: float = 0.5) -> str:
+        """A value as the bot is told it.
+
+        Args:
+            lot: from 0 up to 1; of a whole number it decides whether it is rounded up, which
+                happens as often as its fraction says. Of one half it is the nearest.
+        """
+        clipped = self.clip(value)
+        if self.option.kind is OptionKind.INT:
+            return self.option.value(str(int(self.clip(math.floor(clipped + lot)))))
+        return self.option.value(f"{clipped:.{DIGITS}g}")
+
+    def to_json(self) -> dict[str, Any]:
+        """It as JSON's types."""
+        return {
+            "option": self.option.declaration,
+            "start": self.start,
+            "least": self.least,
+            "most": self.most,
+            "c_end": self.c_end,
+            "r_end": self.r_end,
+        }
+
+
+def default_step(option: BotOption, least: float, most: float) -> float:
+    """The last step of a parameter of which nothing else is said: of a whole number at least 1/2,
+    since less would change nothing in most matches."""
+    step = (most - least) / STEPS
+    return max(step, 0.5) if option.kind is OptionKind.INT else step
+
+
+@dataclass(frozen=True, slots=True)
+class TuningSettings:
+    """What is tuned, and how; the same settings and results give the same values.
+
+    Raises:
+        StrengthError: it can't be tuned so.
+    """
+
+    variant: Variant
+    bot: Version
+    parameters: tuple[Parameter, ...]
+    time: TimeControl
+    matches: int
+    """How many are played."""
+    seed: int = 0
+    batch: int = 16
+    """Matches from the same values."""
+    book: Book | None = None
+
+    def __post_init__(self) -> None:
+        if self.variant.seats == 1:
+            raise StrengthError(f"{self.variant} is played alone: nobody is beaten in it")
+        if not 1 <= len(self.parameters) <= MOST_PARAMETERS:
+            raise StrengthError(f"1 to {MOST_PARAMETERS} options can be tuned at once")
+        names = [one.option.name for one in self.parameters]
+        if len({*names}) < len(names):
+            raise StrengthError("an option is named twice")
+        if self.matches < 1 or self.batch < 1:
+            raise StrengthError("a tuning has a match or more, and so has a batch")
+
+    @property
+    def games_a_match(self) -> int:
+        return len(seatings(self.variant))
+
+    def openings(self) -> Iterator[Opening]:
+        """Those of its matches in their order; it ends when there are no more."""
+        return self.book.series(self.seed) if self.book else openings(self.variant, self.seed)
+
+    def gains(self, match: int) -> list[tuple[float, float]]:
+        """For each parameter its step in a match, and how far a result of 1 moves it.
+
+        Args:
+            match: from 0.
+        """
+        k, n = match + 1, self.matches
+        big_a = A_SHARE * n
+        found = []
+        for one in self.parameters:
+            step = one.c_end * n**GAMMA / k**GAMMA
+            a_k = one.r_end * one.c_end**2 * (big_a + n) ** ALPHA / (big_a + k) ** ALPHA
+            found.append((step, a_k / step))
+        return found
+
+    def flips(self, match: int) -> list[int]:
+        """For each parameter 1 or -1, by lot."""
+        dice = Random(derive(self.seed, "flips", match))
+        return [1 if dice.random() < 0.5 else -1 for _ in self.parameters]
+
+    def to_json(self) -> dict[str, Any]:
+        """The settings as JSON's types."""
+        return {
+            "game": str(self.variant),
+            "bot": self.bot.name,
+            "bot_digest": self.bot.digest,
+            "parameters": [one.to_json() for one in self.parameters],
+            "time": self.time.words,
+            "matches": self.matches,
+            "seed": self.seed,
+            "batch": self.batch,
+            **book_json(self.book),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Tuning:
+    """A tuning after some matches."""
+
+    settings: TuningSettings
+    values: tuple[float, ...]
+    """Of the parameters, as the last whole batch left them."""
+    path: tuple[tuple[int, tuple[float, ...]], ...]
+    """After how many matches the values were which; the start and the end are among them."""
+    matches: int = 0
+    """Those of whole batches."""
+    pending: tuple[float, ...] = ()
+    """The results of the batch that is under way, in their order."""
+    wins: int = 0
+    draws: int = 0
+    losses: int = 0
+    """Of the side moved by the flips, in games."""
+    faults: Faults = field(default_factory=dict)
+    digest: str = ""
+    """SHA-256 over the matches in their order."""
+
+    @classmethod
+    def begin(cls, settings: TuningSettings) -> Tuning:
+        """A tuning before its first match."""
+        start = tuple(one.start for one in settings.parameters)
+        return cls(settings, start, ((0, start),))
+
+    @property
+    def played(self) -> int:
+        """Matches, those of the batch under way too."""
+        return self.matches + len(self.pending)
+
+    @property
+    def games(self) -> int:
+        return self.played * self.settings.games_a_match
+
+    @property
+    def is_over(self) -> bool:
+        return self.matches >= self.settings.matches
+
+    @property
+    def is_spoilt(self) -> bool:
+        """Whether faults ended too many of the games to go by them (`arena.strength.faults`)."""
+        judge = too_many if self.is_over else clearly_too_many
+        faults, needed = sum(self.faults.values()), entrants_needed(self.settings.variant)
+        return bool(faults) and judge(faults, self.games, needed)
+
+    @property
+    def batch(self) -> range:
+        """The matches that are still to be played from these values."""
+        end = min(self.settings.matches, self.matches + self.settings.batch)
+        return range(self.played, end)
+
+    def sides(self, match: int) -> tuple[dict[str, str], dict[str, str]]:
+        """What is chosen about each side of a match: moved by the flips, and against them."""
+        settings = self.settings
+        dice = Random(derive(settings.seed, "rounding", match))
+        moved: tuple[dict[str, str], dict[str, str]] = {}, {}
+        for one, value, (step, _), flip in zip(
+            settings.parameters,
+            self.values,
+            settings.gains(match),
+            settings.flips(match),
+            strict=True,
+        ):
+            # The same lot for both: what they differ by is the step alone.
+            lot = dice.random()
+            for side, sign in zip(moved, (1, -1), strict=True):
+                side[one.option.name] = one.told(value + sign * flip * step, lot)
+        return moved
+
+    def add(self, outcome: Outcome) -> Tuning:
+        """The tuning after one more match.
+
+        Args:
+            outcome: of the side moved by the flips against the other.
+
+        Raises:
+            StrengthError: it is over.
+        """
+        if self.is_over:
+            raise StrengthError("the tuning is over, and takes no more matches")
+        even = (cells(self.settings.variant) - 1) / 2
+        result = 2 * (outcome.half_points - even) / even
+        found = replace(
+            self,
+            pending=(*self.pending, result),
+            wins=self.wins + outcome.wins,
+            draws=self.draws + outcome.draws,
+            losses=self.losses + outcome.losses,
+            faults=add_faults(self.faults, add_faults(*outcome.faults)),
+            digest=hashlib.sha256((self.digest + outcome.digest).encode()).hexdigest(),
+        )
+        return found if found.batch else found._counted()
+
+    def _counted(self) -> Tuning:
+        """The tuning after a whole batch."""
+        settings = self.settings
+        values = list(self.values)
+        for match, result in enumerate(self.pending, self.matches):
+            moves = zip(settings.gains(match), settings.flips(match), strict=True)
+            for number, ((_, rate), flip) in enumerate(moves):
+                moved = values[number] + rate * result * flip
+                values[number] = settings.parameters[number].clip(moved)
+        now = (self.played, tuple(values))
+        return replace(
+            self,
+            values=tuple(values),
+            matches=self.played,
+            pending=(),
+            path=_thinned((*self.path, now)),
+        )
+
+    @property
+    def chosen(self) -> dict[str, str]:
+        """What the values come to, as the bot is told it."""
+        pairs = zip(self.settings.parameters, self.values, strict=True)
+        return {one.option.name: one.told(value) for one, value in pairs}
+
+    @property
+    def chosen_at_start(self) -> dict[str, str]:
+        """What it began with, as the bot is told it."""
+        return {one.option.name: one.told(one.start) for one in self.settings.parameters}
+
+    def to_json(self) -> dict[str, Any]:
+        """What it takes to go on, as JSON's types; `from_json` takes it back."""
+        return {
+            "tuning": FORMAT,
+            "settings": self.settings.to_json(),
+            "values": list(self.values),
+            "path": [[match, list(values)] for match, values in self.path],
+            "matches": self.matches,
+            "pending": list(self.pending),
+            "wins": self.wins,
+            "draws": self.draws,
+            "losses": self.losses,
+            "faults": faults_json(self.faults),
+            "digest": self.digest,
+        }
+
+    @classmethod
+    def from_json(cls, data: Any, settings: TuningSettings) -> Tuning:
+        """The tuning that `to_json` wrote, to go on under the same settings.
+
+        Raises:
+            StrengthError: it is none, or was begun under other settings.
+        """
+        try:
+            if data["tuning"] != FORMAT:
+                raise StrengthError(f"it has the format {data['tuning']!r}, not {FORMAT}")
+            _demand_same(data["settings"], settings.to_json())
+            found = cls(
+                settings,
+                _numbers(data["values"]),
+                tuple((int(match), _numbers(values)) for match, values in data["path"]),
+                int(data["matches"]),
+                _numbers(data["pending"]),
+                int(data["wins"]),
+                int(data["draws"]),
+                int(data["losses"]),
+                {Termination(kind): int(count) for kind, count in data["faults"].items()},
+                str(data["digest"]),
+            )
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            if isinstance(error, StrengthError):
+                raise
+            raise StrengthError("it is no saved tuning") from None
+        widths = {len(found.values), *(len(values) for _, values in found.path)}
+        if widths != {len(settings.parameters)} or len(found.pending) >= settings.batch:
+            raise StrengthError("it is no saved tuning")
+        return found
+
+
+def _numbers(values: Sequence[Any]) -> tuple[float, ...]:
+    found = tuple(map(float, values))
+    if not all(map(math.isfinite, found)):
+        raise ValueError(found)
+    return found
+
+
+def _demand_same(before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
+    """Refuses other settings than before.
+
+    Raises:
+        StrengthError: one differs; it says which.
+    """
+    for key, value in now.items():
+        if before.get(key) != value:
+            raise StrengthError(f"it was begun with {key} {before.get(key)!r}, not {value!r}")
+
+
+def _thinned(
+    path: tuple[tuple[int, tuple[float, ...]], ...],
+) -> tuple[tuple[int, tuple[float, ...]], ...]:
+    """Every other point of a path that has become too long, its ends among them."""
+    return path if len(path) <= PATH else (*path[:-1:2], path[-1])

@@ -1,0 +1,227 @@
+"""What can be chosen about a bot: its options, each with the values that it takes.
+
+A bot declares an option in words, ``depth int 1 20 6``, in its manifest or before its ``ready``
+(see docs/protocol.md). Of those that are chosen it is told by ``set NAME VALUE``; of the others
+nothing, and they are as the bot has them by default.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+MOST_OPTIONS = 64
+"""How many a bot may have."""
+MOST_CHOICES = 32
+LONGEST_TEXT = 200
+"""Characters of a text, and of a choice."""
+LARGEST_INT = 2**53
+"""Every whole number up to it is one in any language, whichever numbers that has."""
+_NAME = re.compile(r"[A-Za-z_][\w.-]{0,31}", re.ASCII)
+_INT = re.compile(r"[+-]?[0-9]{1,16}", re.ASCII)
+_FLOAT = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?", re.ASCII)
+
+
+class BotOptionError(ValueError):
+    """A declaration, or a value, that can't be meant; in words."""
+
+
+class OptionKind(StrEnum):
+    """What values an option takes."""
+
+    INT = "int"
+    FLOAT = "float"
+    BOOL = "bool"
+    CHOICE = "choice"
+    TEXT = "text"
+
+
+_FORMS = {
+    OptionKind.INT: "int LEAST MOST DEFAULT",
+    OptionKind.FLOAT: "float LEAST MOST DEFAULT",
+    OptionKind.BOOL: "bool DEFAULT",
+    OptionKind.CHOICE: "choice ONE|OTHER|THIRD DEFAULT",
+    OptionKind.TEXT: "text DEFAULT",
+}
+"""How each is declared, behind the option's name."""
+
+
+@dataclass(frozen=True, slots=True)
+class BotOption:
+    """An option that a bot declares."""
+
+    name: str
+    kind: OptionKind
+    default: str
+    least: float = -math.inf
+    most: float = math.inf
+    """The bounds of a number, both among the values."""
+    choices: tuple[str, ...] = ()
+
+    @classmethod
+    def read(cls, words: str) -> BotOption:
+        """The option that is declared so: ``NAME KIND ...``.
+
+        Raises:
+            BotOptionError: it is none.
+        """
+        name, kind, *rest = [*words.split(), "", ""]
+        rest = rest[:-2] if kind else []
+        if not _NAME.fullmatch(name):
+            raise BotOptionError(
+                f"{name[:40]!r} is no name of an option: a letter or '_', then letters, digits, "
+                "'_', '.' and '-', 32 in all"
+            )
+        if kind not in [*OptionKind]:
+            kinds = ", ".join(OptionKind)
+            raise BotOptionError(f"the option {name} is of no kind {kind[:40]!r}; {kinds} are")
+        its = OptionKind(kind)
+        if len(rest) != len(_FORMS[its].split()) - 1:
+            raise BotOptionError(f"the option {name} is not declared as {_FORMS[its]!r}")
+        *bounds, default = rest
+        made = cls(name, its, "")
+        if its in (OptionKind.INT, OptionKind.FLOAT):
+            least, most = (float(made.value(bound)) for bound in bounds)
+            if least > most:
+                raise BotOptionError(f"the option {name} has its least value above its most")
+            made = cls(name, its, "", least, most)
+        elif its is OptionKind.CHOICE:
+            choices = tuple(dict.fromkeys(bounds[0].split("|")))
+            if not all(choices) or len(choices) > MOST_CHOICES:
+                raise BotOptionError(
+                    f"the option {name} is a choice of 1 to {MOST_CHOICES} words with | between"
+                )
+            made = cls(name, its, "", choices=choices)
+        default = made.value(default)
+        return cls(name, its, default, made.least, made.most, made.choices)
+
+    @property
+    def declaration(self) -> str:
+        """The words by which it is declared."""
+        values = {
+            OptionKind.INT: [self._number(self.least), self._number(self.most)],
+            OptionKind.FLOAT: [self._number(self.least), self._number(self.most)],
+            OptionKind.CHOICE: ["|".join(self.choices)],
+        }.get(self.kind, [])
+        return " ".join([self.name, self.kind, *values, self.default])
+
+    def value(self, text: str) -> str:
+        """A value as every bot is told it: the same text for the same value.
+
+        Raises:
+            BotOptionError: it is none that the option takes.
+        """
+        return self._number(self._within(text)) if self._is_number else self._word(text)
+
+    @property
+    def other(self) -> str:
+        """A value that is not the default; the default if there is no other."""
+        others: list[str] = []
+        if self._is_number:
+            others = [self._number(self.least), self._number(self.most)]
+        elif self.kind is OptionKind.BOOL:
+            others = ["true", "false"]
+        elif self.kind is OptionKind.CHOICE:
+            others = [*self.choices]
+        return next((one for one in others if one != self.default), self.default)
+
+    @property
+    def _is_number(self) -> bool:
+        return self.kind in (OptionKind.INT, OptionKind.FLOAT)
+
+    def _within(self, text: str) -> float:
+        pattern = _INT if self.kind is OptionKind.INT else _FLOAT
+        if not pattern.fullmatch(text) or not math.isfinite(float(text)):
+            what = "a whole number" if self.kind is OptionKind.INT else "a number"
+            raise BotOptionError(f"{self.name} takes {what}, not {text[:40]!r}")
+        number = float(text)
+        if self.kind is OptionKind.INT and abs(int(text)) > LARGEST_INT:
+            raise BotOptionError(f"{self.name} takes no whole number beyond 2^53")
+        if not self.least <= number <= self.most:
+            least, most = self._number(self.least), self._number(self.most)
+            raise BotOptionError(f"{self.name} is a number from {least} to {most}, not {text}")
+        return number
+
+    def _number(self, number: float) -> str:
+        return str(int(number)) if self.kind is OptionKind.INT else repr(number).removesuffix(".0")
+
+    def _word(self, text: str) -> str:
+        if self.kind is OptionKind.BOOL:
+            if text not in ("true", "false"):
+                raise BotOptionError(f"{self.name} is true or false, not {text[:40]!r}")
+        elif self.kind is OptionKind.CHOICE:
+            if text not in self.choices:
+                raise BotOptionError(
+                    f"{self.name} is one of {', '.join(self.choices)}, not {text[:40]!r}"
+                )
+        elif not _is_word(text):
+            raise BotOptionError(
+                f"{self.name} takes a word of 1 to {LONGEST_TEXT} characters without blanks and "
+                "commas"
+            )
+        return text
+
+
+def _is_word(text: str) -> bool:
+    """Whether it can stand in a line of the protocol, and between commas."""
+    return 0 < len(text) <= LONGEST_TEXT and text.isprintable() and not re.search(r"[\s,]", text)
+
+
+def read_options(declared: Iterable[str]) -> dict[str, BotOption]:
+    """Options by their names, of which each is declared once.
+
+    Raises:
+        BotOptionError: one is none, is declared again and otherwise, or they are too many.
+    """
+    found: dict[str, BotOption] = {}
+    for words in declared:
+        option = BotOption.read(words)
+        if found.setdefault(option.name, option) != option:
+            raise BotOptionError(f"the option {option.name} is declared twice")
+    if len(found) > MOST_OPTIONS:
+        raise BotOptionError(f"a bot has at most {MOST_OPTIONS} options")
+    return found
+
+
+def read_chosen(text: str) -> dict[str, str]:
+    """What ``depth=8,style=solid`` chooses, as it is written.
+
+    Raises:
+        BotOptionError: it is not written so.
+    """
+    found: dict[str, str] = {}
+    for word in text.split(","):
+        name, equals, value = word.partition("=")
+        if not _NAME.fullmatch(name) or not equals or not _is_word(value):
+            raise BotOptionError(f"{word[:60]!r} chooses no option: write NAME=VALUE")
+        if name in found:
+            raise BotOptionError(f"the option {name} is chosen twice")
+        found[name] = value
+    return found
+
+
+def check_chosen(
+    options: Mapping[str, BotOption], chosen: Mapping[str, str], whose: str
+) -> dict[str, str]:
+    """What is chosen, each value as the bot is told it, in the order of the names.
+
+    Args:
+        whose: the bot's name, for the refusal.
+
+    Raises:
+        BotOptionError: there is no such option, or it takes no such value.
+    """
+    for name in chosen:
+        if name not in options:
+            others = ", ".join(sorted(options))
+            told = f"its options are {others}" if options else "it has none"
+            raise BotOptionError(f"{whose} has no option {name[:40]}: {told}")
+    return {name: options[name].value(chosen[name]) for name in sorted(chosen)}
+
+
+def chosen_words(chosen: Mapping[str, str]) -> str:
+    """``depth=8,style=solid``, as `read_chosen` reads it."""
+    return ",".join(f"{name}={value}" for name, value in chosen.items())
