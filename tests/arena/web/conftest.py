@@ -47,7 +47,6 @@ from engine.player import Choice, CrashError, Turn
 from tests.arena.doing import do
 from tests.arena.issuing import issued
 from tests.arena.simulator import CALM, LotPlayer, Simulation
-from tests.conftest import DATABASES
 from tests.furnished import furnished_database
 
 HOSTILE = "<script>alert(1)</script> & \N{RIGHT-TO-LEFT OVERRIDE}evil " + "x" * 300
@@ -140,7 +139,17 @@ class Site:
         return answer.text
 
 
-@pytest.fixture(scope="session", params=DATABASES)
+@pytest.fixture
+def database(sqlite_database: Database) -> Database:
+    """An empty arena's database on SQLite.
+
+    That PostgreSQL does what pages ask of it is seen where all of them are asked, and all forms and
+    operations of the API are sent: in test_access, test_hostile and api/test_document.
+    """
+    return sqlite_database
+
+
+@pytest.fixture(scope="session")
 def site(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Site]:
@@ -151,10 +160,6 @@ def site(
         app.testing = True
         yield Site(database, app.test_client(), numbers)
         app.extensions["arena.database"].close()
-
-
-on_sqlite = pytest.mark.parametrize("site", ["sqlite"], indirect=True)
-"""For what is a matter of the pages, and on every database the same."""
 
 
 CARD = {

@@ -114,7 +114,6 @@ def test_the_best_rank_is_shown(site: Site) -> None:
     assert f"Best rank</span></dt><dd>{shown[1]}</dd>" in site.page("/bots/bot-3?ladder=ladder-0")
 
 
-@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 def test_the_rest_of_the_opponents_is_a_link_away(database: Database) -> None:
     """The most surprising ones come first, however many there are."""
     fill(database, bots=40, ladders=1, games=1600, seed=1, now=now())

@@ -17,7 +17,7 @@ import sqlalchemy as sa
 from arena.lists import search, selection_deeds
 from arena.models import ListedSeat, Role
 from engine.record import parse_record
-from tests.arena.web.conftest import Site, on_sqlite
+from tests.arena.web.conftest import Site
 from tests.arena.web.signing_in import pages, person, signed_in
 
 FILTERS = (
@@ -116,7 +116,6 @@ def test_pages_go_on(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "Look further" in site.page("/games?seat=9")
 
 
-@on_sqlite
 @pytest.mark.parametrize(
     ("address", "words"),
     [
@@ -163,7 +162,6 @@ def test_organisers_find_games_by_their_worker(site: Site) -> None:
     app.extensions["arena.database"].close()
 
 
-@on_sqlite
 def test_a_list_is_kept_shown_and_removed(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """By whom it is; its address leads everybody to what it finds."""
     app = pages(site.database)
@@ -189,7 +187,6 @@ def test_a_list_is_kept_shown_and_removed(site: Site, monkeypatch: pytest.Monkey
     app.extensions["arena.database"].close()
 
 
-@on_sqlite
 def test_a_bots_page_leads_to_all_its_games(site: Site) -> None:
     """Of its ladder, and everywhere."""
     page = site.page("/bots/bot-1")

@@ -21,7 +21,7 @@ from arena.web.app import POLICY
 from arena.web.games import draw, live_game, position
 from engine.clock import TimeControl
 from engine.record import parse_record, replay
-from tests.arena.web.conftest import HOSTILE, Site, on_sqlite
+from tests.arena.web.conftest import HOSTILE, Site
 
 CLOBBER, TRIO, PUZZLE = "ladder-0", "ladder-1", "ladder-2"
 PAGES = [
@@ -159,7 +159,6 @@ def read(text: str) -> Reader:
     return reader
 
 
-@on_sqlite
 def test_every_link_leads_somewhere(site: Site) -> None:
     """From the front page on no link is dead, and no page breaks what all of them keep."""
     waiting, seen, kinds = ["/"], {"/"}, Counter[str]()
@@ -187,7 +186,6 @@ def test_every_link_leads_somewhere(site: Site) -> None:
     assert {"/games/N", "/games/N/N.svg", "/games/N.txt", "/matches/N", "/bots/bot-N"} <= set(kinds)
 
 
-@on_sqlite
 @pytest.mark.parametrize(("pattern", "_"), PAGES, ids=[pattern for pattern, _ in PAGES])
 def test_pages_ask_for_nothing_from_elsewhere(site: Site, pattern: str, _: list[str]) -> None:
     """No page names an address outside of its server, but for names of XML's kinds."""

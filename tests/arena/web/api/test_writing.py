@@ -476,7 +476,6 @@ def test_an_empty_log_says_why(arena: SimpleNamespace, log: str, days: int, word
     assert (answer.status_code, answer.text) == (200, words)
 
 
-@pytest.mark.parametrize("arena", ["sqlite"], indirect=True)  # no database counts them
 def test_changes_are_limited(arena: SimpleNamespace) -> None:
     """600 an hour of each kind, after which one waits."""
     arena.tokens["hasty"] = arena.tokens["administrator"]
