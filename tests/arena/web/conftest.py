@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from pathlib import Path
 from types import CodeType
 from typing import Any, ClassVar
 
@@ -47,6 +48,7 @@ from engine.player import Choice, CrashError, Turn
 from tests.arena.doing import do
 from tests.arena.issuing import issued
 from tests.arena.simulator import CALM, LotPlayer, Simulation
+from tests.conftest import fresh_database
 from tests.furnished import furnished_database
 
 HOSTILE = "<script>alert(1)</script> & \N{RIGHT-TO-LEFT OVERRIDE}evil " + "x" * 300
@@ -140,13 +142,15 @@ class Site:
 
 
 @pytest.fixture
-def database(sqlite_database: Database) -> Database:
-    """An empty arena's database on SQLite.
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
+    """An empty arena's database: on SQLite, as these tests' site is, unless both are asked for.
 
     That PostgreSQL does what pages ask of it is seen where all of them are asked, and all forms and
-    operations of the API are sent: in test_access, test_hostile and api/test_document.
+    operations of the API are sent: in test_access, test_hostile and api/test_document. Statements
+    that those don't come to are tried `on_both`: lists and their order, and deeds by their doors.
     """
-    return sqlite_database
+    with fresh_database(request, tmp_path) as found:
+        yield found
 
 
 @pytest.fixture(scope="session")

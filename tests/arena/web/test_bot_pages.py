@@ -37,8 +37,10 @@ from arena.web.pages import OPPONENTS_SHOWN
 from tests.arena.doing import do
 from tests.arena.web.conftest import Site
 from tests.arena.web.signing_in import now, pages
+from tests.conftest import on_both
 
 
+@on_both("site")
 def test_openings_are_counted_as_they_were_played(site: Site) -> None:
     """The table has the games and points that the games themselves have."""
     with site.database.read() as session:
@@ -175,6 +177,7 @@ def test_a_name_in_other_letters_leads_to_the_bot(site: Site, address: str, lead
     assert site.client.get(leads_to).status_code == 200
 
 
+@on_both("site")
 def test_whatever_takes_a_name_takes_it_in_other_letters(site: Site) -> None:
     """The API, and what commands and forms have names looked up by."""
     with site.database.read() as session:

@@ -19,6 +19,7 @@ from arena.models import ListedSeat, Role
 from engine.record import parse_record
 from tests.arena.web.conftest import Site
 from tests.arena.web.signing_in import pages, person, signed_in
+from tests.conftest import on_both
 
 FILTERS = (
     "",
@@ -44,6 +45,7 @@ def listed(site: Site, words: str) -> Iterator[dict[str, Any]]:
         address = page["next"]
 
 
+@on_both("site")
 @pytest.mark.parametrize("words", FILTERS)
 def test_every_door_has_the_same_games(site: Site, words: str) -> None:
     """The API, JSON Lines and CSV, each with what it tells of them."""
@@ -138,6 +140,7 @@ def test_what_cant_be_meant_is_said_above_the_form(site: Site, address: str, wor
         assert f'value="{typed}"' in answer.text, typed
 
 
+@on_both("site")
 def test_charts_draw_what_bots_gave(site: Site) -> None:
     """Over the games and over their plies; and each line leads to its games."""
     page = site.page("/games/charts?competition=ladder-0&chart=value")

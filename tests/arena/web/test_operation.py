@@ -20,6 +20,7 @@ from arena.operation.notice import GiveNotice
 from tests.arena.doing import do
 from tests.arena.simulator import CALM, Simulation
 from tests.arena.web.signing_in import Browser, deeds, now, pages, person, signed_in
+from tests.conftest import on_both
 from tests.furnished import furnished_database
 
 
@@ -60,6 +61,7 @@ def statuses(database: Database) -> list[str]:
         ]
 
 
+@on_both("database")
 def test_the_page_shows_what_is_wrong_and_mends_it(database: Database, app: Flask) -> None:
     """Matches are tried again or void, a worker is readmitted, a ladder is frozen; all is noted."""
     browser = signed_in(app, "organiser")

@@ -22,6 +22,7 @@ from arena.web.games import draw, live_game, position
 from engine.clock import TimeControl
 from engine.record import parse_record, replay
 from tests.arena.web.conftest import HOSTILE, Site
+from tests.conftest import on_both
 
 CLOBBER, TRIO, PUZZLE = "ladder-0", "ladder-1", "ladder-2"
 PAGES = [
@@ -89,6 +90,7 @@ REFUSED = [
 ]
 
 
+@on_both("site")
 @pytest.mark.parametrize(("pattern", "words"), PAGES, ids=[pattern for pattern, _ in PAGES])
 def test_every_page_says_what_it_is_for(site: Site, pattern: str, words: list[str]) -> None:
     """Each page is there, with the words that people come for."""
@@ -250,6 +252,7 @@ def test_the_leaderboard_as_data(site: Site) -> None:
     assert "against_wins" not in site.page(f"/ladders/{CLOBBER}.csv")
 
 
+@on_both("site")
 def test_the_board_is_sorted_as_asked(site: Site) -> None:
     """An order in the address is that of the ranked bots; their ranks stay what they are."""
     data = json.loads(site.page(f"/ladders/{CLOBBER}.json?sort=bot"))

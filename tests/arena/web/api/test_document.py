@@ -22,7 +22,7 @@ from arena.web.api import specification
 from arena.web.api.blueprint import VIEWS
 from arena.web.api.shapes import Shape
 from arena.web.api.specification import Shapes
-from tests.conftest import DATABASES
+from tests.conftest import DATABASES, on_both
 
 DOCS = Path(__file__).parents[4] / "docs" / "api.md"
 OPERATIONS = [
@@ -31,7 +31,6 @@ OPERATIONS = [
 ]
 EXAMPLES = (2, 6)
 """How many requests an operation is sent on each of the databases."""
-on_both = pytest.mark.parametrize("arena", DATABASES, indirect=True)
 NAMED = [one for one in OPERATIONS if "{" in one[1]]
 ELSEWHERE = {
     "/bots/{name}/versions/{number}/files",  # nobody keeps the files of a simulated bot
@@ -82,7 +81,7 @@ def attempt(operation: Any, arena: SimpleNamespace, **named: Any) -> set[int]:
     return statuses
 
 
-@on_both
+@on_both("arena")
 @pytest.mark.parametrize(("method", "path"), OPERATIONS)
 def test_any_request_is_answered_as_said(
     arena: SimpleNamespace, document: Any, method: str, path: str
@@ -91,7 +90,7 @@ def test_any_request_is_answered_as_said(
     attempt(document[f"/api/v1{path}"][method], arena)
 
 
-@on_both
+@on_both("arena")
 @pytest.mark.parametrize(("method", "path"), NAMED)
 def test_what_is_there_is_answered_as_said(
     arena: SimpleNamespace, document: Any, method: str, path: str
