@@ -18,7 +18,7 @@ from arena.ground import db
 from arena.ground.db import Database
 from engine import conversation
 from engine.games import GAMES
-from tests import compiled, postgres
+from tests import compiled, one_dialect, postgres
 from tests.packages import Installer
 from tests.requirements import need
 
@@ -46,6 +46,8 @@ compiled.share()
 # What this process writes to SQLite survives its end, and need not survive a power cut: waiting for
 # the disk took longer than many a test. The processes of an arena that a test starts do wait.
 db.PRAGMAS = (*db.PRAGMAS, "synchronous=OFF")
+
+db.sa.create_engine = one_dialect.create_engine
 
 # How long a test may take is for pytest to say: one example may wait while others have the cores.
 settings.register_profile("patient", settings.default, deadline=None)
@@ -120,6 +122,11 @@ def sqlite_like(tmp_path_factory: pytest.TempPathFactory) -> Path:
 DATABASES = ("sqlite", "postgresql")
 
 
+def on_both(fixture: str) -> pytest.MarkDecorator:
+    """Has a test run with a fixture on each kind of database, which is else on SQLite alone."""
+    return pytest.mark.parametrize(fixture, DATABASES, indirect=True)
+
+
 @pytest.fixture(params=DATABASES)
 def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
     """An empty arena's database, on SQLite and on PostgreSQL."""
@@ -136,12 +143,13 @@ def sqlite_database(sqlite_like: Path, tmp_path: Path) -> Iterator[Database]:
 
 @contextmanager
 def fresh_database(request: pytest.FixtureRequest, folder: Path) -> Iterator[Database]:
-    """An empty arena's database of the kind that a fixture is asked for.
+    """An empty arena's database of the kind that a fixture is asked for, or else on SQLite.
 
     It is a copy of one that was made once, as the migrations take longer than most tests.
     """
-    like = request.getfixturevalue(f"{request.param}_like")
-    with copied(request.param, like, folder, server_of(request)) as found:
+    kind = getattr(request, "param", "sqlite")
+    like = request.getfixturevalue(f"{kind}_like")
+    with copied(kind, like, folder, server_of(request)) as found:
         yield found
 
 

@@ -153,9 +153,15 @@ def test_what_is_refused_once_it_began(arena: TournamentSimulation) -> None:
             withdraw(session, "bot-0")
 
 
+LEAVING = [
+    *((name, "bot-0") for name in FOR_TWO),
+    # In these it matters who: one that is no candidate, and one further down the seeding.
+    *((name, "bot-3") for name in ("gauntlet", "knockout")),
+]
+
+
 @pytest.mark.usefixtures("newcomers")
-@pytest.mark.parametrize("format_", FOR_TWO)
-@pytest.mark.parametrize("gone", ["bot-0", "bot-3"])
+@pytest.mark.parametrize(("format_", "gone"), LEAVING)
 def test_a_tournament_goes_on_without_who_was_withdrawn(
     arena: TournamentSimulation, format_: str, gone: str
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from pathlib import Path
 from types import CodeType
 from typing import Any, ClassVar
 
@@ -47,7 +48,7 @@ from engine.player import Choice, CrashError, Turn
 from tests.arena.doing import do
 from tests.arena.issuing import issued
 from tests.arena.simulator import CALM, LotPlayer, Simulation
-from tests.conftest import DATABASES
+from tests.conftest import fresh_database
 from tests.furnished import furnished_database
 
 HOSTILE = "<script>alert(1)</script> & \N{RIGHT-TO-LEFT OVERRIDE}evil " + "x" * 300
@@ -140,7 +141,19 @@ class Site:
         return answer.text
 
 
-@pytest.fixture(scope="session", params=DATABASES)
+@pytest.fixture
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
+    """An empty arena's database: on SQLite, as these tests' site is, unless both are asked for.
+
+    That PostgreSQL does what pages ask of it is seen where all of them are asked, and all forms and
+    operations of the API are sent: in test_access, test_hostile and api/test_document. Statements
+    that those don't come to are tried `on_both`: lists and their order, and deeds by their doors.
+    """
+    with fresh_database(request, tmp_path) as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
 def site(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Site]:
@@ -151,10 +164,6 @@ def site(
         app.testing = True
         yield Site(database, app.test_client(), numbers)
         app.extensions["arena.database"].close()
-
-
-on_sqlite = pytest.mark.parametrize("site", ["sqlite"], indirect=True)
-"""For what is a matter of the pages, and on every database the same."""
 
 
 CARD = {

@@ -28,7 +28,7 @@ from arena.sittings import Person, Wish, begin
 from arena.web.app import create_app
 from arena.web.docs import guides
 from engine.games import GAMES
-from tests.arena.web.conftest import Site, on_sqlite
+from tests.arena.web.conftest import Site
 from tests.arena.web.signing_in import Browser, now, person, signed_in
 
 PEOPLE = ("anonymous", "other", "owner", "organiser", "administrator")
@@ -424,8 +424,8 @@ def test_the_table_has_every_route(door: SimpleNamespace) -> None:
 @pytest.mark.parametrize(
     ("site", "kind"),
     [
-        *(("sqlite", kind) for kind in PEOPLE),
-        # These two get at everything that is asked of a database.
+        # The last two get at everything that is asked of a database.
+        *(("sqlite", kind) for kind in PEOPLE if kind not in ("owner", "administrator")),
         *(("postgresql", kind) for kind in ("owner", "administrator")),
     ],
     indirect=["site"],
@@ -447,7 +447,6 @@ def test_everybody_gets_what_the_table_says(door: SimpleNamespace, kind: str) ->
     assert found == wanted
 
 
-@on_sqlite
 def test_who_is_not_known_is_told_so_by_every_method(door: SimpleNamespace) -> None:
     """HEAD says what GET says (RFC 9110, 9.3.2), and each 401 what is asked for (15.5.2)."""
     client = door.browsers["anonymous"].client
@@ -474,8 +473,7 @@ OF_GAMES = {
 """Routes whose example is of a game, so that there is nothing when it is gone."""
 
 
-@on_sqlite
-@pytest.mark.parametrize("kind", ["anonymous", "owner", "administrator"])
+@pytest.mark.parametrize("kind", ["owner", "administrator"])
 def test_all_is_shown_of_games_that_are_gone(
     door: SimpleNamespace, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
@@ -514,7 +512,6 @@ NO_PAGES = {
 """Addresses of data at which there is none, and what is said."""
 
 
-@on_sqlite
 @pytest.mark.parametrize(("address", "said"), NO_PAGES.items())
 def test_what_is_wrong_with_data_is_told_as_data(
     door: SimpleNamespace, address: str, said: tuple[int, str]
@@ -526,7 +523,6 @@ def test_what_is_wrong_with_data_is_told_as_data(
     assert answer.json["status"] == said[0]
 
 
-@on_sqlite
 @pytest.mark.parametrize("kind", ["anonymous", "administrator"])
 def test_no_cache_for_all_keeps_what_was_made_for_one(door: SimpleNamespace, kind: str) -> None:
     """Whatever looked at who asks says so; what may be kept for everybody is said by its view."""
@@ -544,7 +540,6 @@ def test_no_cache_for_all_keeps_what_was_made_for_one(door: SimpleNamespace, kin
     assert found["healthz"] == (False, False, False)
 
 
-@on_sqlite
 def test_who_only_reads_gets_no_cookie(door: SimpleNamespace) -> None:
     """It comes with a form that is there to be sent, and with no page before."""
     found = set()
@@ -564,7 +559,6 @@ def named(site: Site) -> Iterator[FlaskClient]:
     app.extensions["arena.database"].close()
 
 
-@on_sqlite
 @pytest.mark.parametrize(
     ("asked", "status"),
     [

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 import pytest
 
 from engine.games import GAMES
-from tests.arena.web.conftest import Site, on_sqlite
+from tests.arena.web.conftest import Site
 
 VARIANTS = [str(game.offered[0]) for game in GAMES.singles.values()]
 VARIANTS += [
@@ -40,7 +40,6 @@ def state_of(site: Site, address: str) -> dict:
     return answer.json
 
 
-@on_sqlite
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_moves_are_played_by_clicks_alone(site: Site, variant: str) -> None:
     """In every game: some plies by the links of the board, without a script."""
@@ -59,7 +58,6 @@ def test_moves_are_played_by_clicks_alone(site: Site, variant: str) -> None:
     assert told["moves"]
 
 
-@on_sqlite
 def test_a_tree_of_moves(site: Site) -> None:
     """A second answer begins a variation, and each move leads to its position."""
     page = look(site, f"{SMALL}&moves=b1c1+a1a2+1%3Ab2a2&node=3&c=3%3Awhy+not+<b>?")
@@ -76,7 +74,6 @@ def test_a_tree_of_moves(site: Site) -> None:
     assert told["comments"] == {"3": "why"}
 
 
-@on_sqlite
 def test_a_move_and_a_comment_are_written(site: Site) -> None:
     """By the forms; what is said stands in the address."""
     answer = site.client.get(f"{SMALL}&moves=b1c1&node=1&move=a1a2")
@@ -89,7 +86,6 @@ def test_a_move_and_a_comment_are_written(site: Site) -> None:
     assert "The game is over here" in look(site, answer.location)
 
 
-@on_sqlite
 @pytest.mark.parametrize("pattern", ["/games/{trio}", "/games/{faulty}", "/games/{solo}"])
 def test_a_game_is_looked_into(site: Site, pattern: str) -> None:
     """From its page, at its last position or the one that is shown; what is added is all that its
@@ -105,7 +101,6 @@ def test_a_game_is_looked_into(site: Site, pattern: str) -> None:
     assert legal == "1"
 
 
-@on_sqlite
 @pytest.mark.parametrize(
     ("address", "words"),
     [
@@ -122,7 +117,6 @@ def test_what_can_not_be_is_said(site: Site, address: str, words: str) -> None:
     assert words in unescape(look(site, site.address(address), 422))
 
 
-@on_sqlite
 def test_positions_are_read(site: Site) -> None:
     """A position text of the game's page, with whose turn it is."""
     after = state_of(site, f"{SMALL}&moves=b1c1&node=1")["at"].replace("/", "%2F").replace(" ", "+")
@@ -133,7 +127,6 @@ def test_positions_are_read(site: Site) -> None:
     )
 
 
-@on_sqlite
 def test_what_was_said_is_shown(site: Site) -> None:
     """By the players of a game, on one curve; bots are asked by who is signed in."""
     page = look(site, site.address("/games/{trio}/analysis?node=4"))

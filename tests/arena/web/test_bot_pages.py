@@ -37,8 +37,10 @@ from arena.web.pages import OPPONENTS_SHOWN
 from tests.arena.doing import do
 from tests.arena.web.conftest import Site
 from tests.arena.web.signing_in import now, pages
+from tests.conftest import on_both
 
 
+@on_both("site")
 def test_openings_are_counted_as_they_were_played(site: Site) -> None:
     """The table has the games and points that the games themselves have."""
     with site.database.read() as session:
@@ -114,7 +116,6 @@ def test_the_best_rank_is_shown(site: Site) -> None:
     assert f"Best rank</span></dt><dd>{shown[1]}</dd>" in site.page("/bots/bot-3?ladder=ladder-0")
 
 
-@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 def test_the_rest_of_the_opponents_is_a_link_away(database: Database) -> None:
     """The most surprising ones come first, however many there are."""
     fill(database, bots=40, ladders=1, games=1600, seed=1, now=now())
@@ -176,6 +177,7 @@ def test_a_name_in_other_letters_leads_to_the_bot(site: Site, address: str, lead
     assert site.client.get(leads_to).status_code == 200
 
 
+@on_both("site")
 def test_whatever_takes_a_name_takes_it_in_other_letters(site: Site) -> None:
     """The API, and what commands and forms have names looked up by."""
     with site.database.read() as session:

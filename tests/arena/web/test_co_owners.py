@@ -15,6 +15,7 @@ from arena.people.accounts import add_token
 from tests.arena.web.conftest import Site
 from tests.arena.web.signing_in import Browser, now, person, signed_in
 from tests.arena.web.test_access import PEOPLE, ROUTES, NoIntake, opened, unchanged
+from tests.conftest import on_both
 
 OTHER, OWNER = PEOPLE.index("other"), PEOPLE.index("owner")
 OF_A_BOT = {
@@ -78,6 +79,7 @@ def test_a_co_owner_gets_what_the_owner_gets(door: SimpleNamespace) -> None:
     assert answers_to(door, mate) == as_other
 
 
+@on_both("site")
 def test_programs_share_too(door: SimpleNamespace) -> None:
     """With a token that may submit; its scopes count for shared bots as for own ones."""
     tokens = {}

@@ -8,7 +8,7 @@ import pytest
 
 from arena.web.docs import FOLDER, guides, read, render
 from engine.games import GAMES
-from tests.arena.web.conftest import Site, on_sqlite
+from tests.arena.web.conftest import Site
 from tests.arena.web.test_pages import read as look
 from tests.packages import Installer
 
@@ -44,7 +44,6 @@ def test_a_game_whose_page_is_none_spoils_no_other(packages: Installer, page: st
         guides.cache_clear()
 
 
-@on_sqlite
 @pytest.mark.parametrize("name", NAMES)
 def test_every_guide_is_a_page(site: Site, name: str) -> None:
     """Well made, without what the policy refuses, and with links whose anchors are there."""

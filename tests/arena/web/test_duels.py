@@ -29,6 +29,7 @@ from arena.web.duels import Side, competitions_of_both, duel
 from engine.game import Termination
 from engine.games import GAMES
 from tests.arena.web.conftest import Site
+from tests.conftest import on_both
 
 NOW = datetime(2026, 5, 4, tzinfo=UTC)
 
@@ -261,6 +262,7 @@ def test_games_of_many_seats_count_once_and_against_each_other(
     assert found.elo.elo == pytest.approx(0, abs=1) if score.losses else found.elo.elo > 800
 
 
+@on_both("database")
 def test_a_race_is_compared_start_by_start(database: Database) -> None:
     """Each raced alone: the ranks of the two games of a match say who was better."""
     hall = Hall(database, "puzzle", task="full")
@@ -281,6 +283,7 @@ def test_who_never_met_is_said_so(database: Database) -> None:
         assert competitions_of_both(session, *bots) == []
 
 
+@on_both("database")
 def test_versions_are_told_apart(database: Database) -> None:
     """Old and new Anna each met Bert, and each other; a side is one of them, or both."""
     hall = Hall(database, "clobber", size="4x4")

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from arena.models import PlayedGame
 from arena.recorder.storage import unpack
-from tests.arena.web.conftest import Site, on_sqlite
+from tests.arena.web.conftest import Site
 from tests.arena.web.test_pages import read
 
 
@@ -69,7 +69,6 @@ def test_all_competitions_of_a_variant_are_counted_together(site: Site) -> None:
     assert both == {**told(site, "ladder-0", all="yes"), "competition": "cup"}
 
 
-@on_sqlite
 @pytest.mark.parametrize(
     ("query", "words"),
     [

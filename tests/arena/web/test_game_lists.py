@@ -17,8 +17,9 @@ import sqlalchemy as sa
 from arena.lists import search, selection_deeds
 from arena.models import ListedSeat, Role
 from engine.record import parse_record
-from tests.arena.web.conftest import Site, on_sqlite
+from tests.arena.web.conftest import Site
 from tests.arena.web.signing_in import pages, person, signed_in
+from tests.conftest import on_both
 
 FILTERS = (
     "",
@@ -44,6 +45,7 @@ def listed(site: Site, words: str) -> Iterator[dict[str, Any]]:
         address = page["next"]
 
 
+@on_both("site")
 @pytest.mark.parametrize("words", FILTERS)
 def test_every_door_has_the_same_games(site: Site, words: str) -> None:
     """The API, JSON Lines and CSV, each with what it tells of them."""
@@ -116,7 +118,6 @@ def test_pages_go_on(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "Look further" in site.page("/games?seat=9")
 
 
-@on_sqlite
 @pytest.mark.parametrize(
     ("address", "words"),
     [
@@ -139,6 +140,7 @@ def test_what_cant_be_meant_is_said_above_the_form(site: Site, address: str, wor
         assert f'value="{typed}"' in answer.text, typed
 
 
+@on_both("site")
 def test_charts_draw_what_bots_gave(site: Site) -> None:
     """Over the games and over their plies; and each line leads to its games."""
     page = site.page("/games/charts?competition=ladder-0&chart=value")
@@ -163,7 +165,6 @@ def test_organisers_find_games_by_their_worker(site: Site) -> None:
     app.extensions["arena.database"].close()
 
 
-@on_sqlite
 def test_a_list_is_kept_shown_and_removed(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """By whom it is; its address leads everybody to what it finds."""
     app = pages(site.database)
@@ -189,7 +190,6 @@ def test_a_list_is_kept_shown_and_removed(site: Site, monkeypatch: pytest.Monkey
     app.extensions["arena.database"].close()
 
 
-@on_sqlite
 def test_a_bots_page_leads_to_all_its_games(site: Site) -> None:
     """Of its ladder, and everywhere."""
     page = site.page("/bots/bot-1")

@@ -20,7 +20,7 @@ from arena.operation.notice import GiveNotice
 from tests.arena.doing import do
 from tests.arena.simulator import CALM, Simulation
 from tests.arena.web.signing_in import Browser, deeds, now, pages, person, signed_in
-from tests.conftest import DATABASES
+from tests.conftest import on_both
 from tests.furnished import furnished_database
 
 
@@ -39,7 +39,7 @@ def play(database: Database) -> None:
         session.get_one(Worker, "one").set_aside = now()
 
 
-@pytest.fixture(params=DATABASES)
+@pytest.fixture
 def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
     """The database of such an arena."""
     with furnished_database(request, tmp_path, play) as (database, _):
@@ -61,6 +61,7 @@ def statuses(database: Database) -> list[str]:
         ]
 
 
+@on_both("database")
 def test_the_page_shows_what_is_wrong_and_mends_it(database: Database, app: Flask) -> None:
     """Matches are tried again or void, a worker is readmitted, a ladder is frozen; all is noted."""
     browser = signed_in(app, "organiser")
@@ -139,7 +140,6 @@ def test_metrics_are_what_prometheus_reads(database: Database, app: Flask) -> No
     assert found["arena_page_seconds_count", "200", "pages.front"] == 1
 
 
-@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 @pytest.mark.parametrize(
     ("settings", "address", "headers", "status"),
     [

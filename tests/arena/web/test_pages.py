@@ -21,7 +21,8 @@ from arena.web.app import POLICY
 from arena.web.games import draw, live_game, position
 from engine.clock import TimeControl
 from engine.record import parse_record, replay
-from tests.arena.web.conftest import HOSTILE, Site, on_sqlite
+from tests.arena.web.conftest import HOSTILE, Site
+from tests.conftest import on_both
 
 CLOBBER, TRIO, PUZZLE = "ladder-0", "ladder-1", "ladder-2"
 PAGES = [
@@ -89,6 +90,7 @@ REFUSED = [
 ]
 
 
+@on_both("site")
 @pytest.mark.parametrize(("pattern", "words"), PAGES, ids=[pattern for pattern, _ in PAGES])
 def test_every_page_says_what_it_is_for(site: Site, pattern: str, words: list[str]) -> None:
     """Each page is there, with the words that people come for."""
@@ -159,7 +161,6 @@ def read(text: str) -> Reader:
     return reader
 
 
-@on_sqlite
 def test_every_link_leads_somewhere(site: Site) -> None:
     """From the front page on no link is dead, and no page breaks what all of them keep."""
     waiting, seen, kinds = ["/"], {"/"}, Counter[str]()
@@ -187,7 +188,6 @@ def test_every_link_leads_somewhere(site: Site) -> None:
     assert {"/games/N", "/games/N/N.svg", "/games/N.txt", "/matches/N", "/bots/bot-N"} <= set(kinds)
 
 
-@on_sqlite
 @pytest.mark.parametrize(("pattern", "_"), PAGES, ids=[pattern for pattern, _ in PAGES])
 def test_pages_ask_for_nothing_from_elsewhere(site: Site, pattern: str, _: list[str]) -> None:
     """No page names an address outside of its server, but for names of XML's kinds."""
@@ -252,6 +252,7 @@ def test_the_leaderboard_as_data(site: Site) -> None:
     assert "against_wins" not in site.page(f"/ladders/{CLOBBER}.csv")
 
 
+@on_both("site")
 def test_the_board_is_sorted_as_asked(site: Site) -> None:
     """An order in the address is that of the ranked bots; their ranks stay what they are."""
     data = json.loads(site.page(f"/ladders/{CLOBBER}.json?sort=bot"))

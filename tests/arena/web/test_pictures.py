@@ -21,7 +21,7 @@ from arena.web.pictures import (
     raster,
 )
 from engine.svg import GROUND
-from tests.arena.web.conftest import Site, on_sqlite
+from tests.arena.web.conftest import Site
 
 
 def test_a_preview_is_what_the_page_shows(site: Site) -> None:
@@ -38,7 +38,6 @@ def test_a_preview_is_what_the_page_shows(site: Site) -> None:
     assert {"#0072b2", "#d55e00"} < seen  # blue and red as on all pictures (Okabe and Ito)
 
 
-@on_sqlite
 @pytest.mark.parametrize("most", [48, 5])
 def test_an_animation_ends_at_the_end(site: Site, most: int) -> None:
     """A long game loses plies, never its last position, which is shown the longest."""
@@ -61,7 +60,6 @@ def test_an_animation_ends_at_the_end(site: Site, most: int) -> None:
     assert all(abs(mine - theirs) <= 24 for mine, theirs in near)
 
 
-@on_sqlite
 @pytest.mark.parametrize("most", [5, None])
 def test_an_animation_ends_where_the_rules_do(site: Site, most: int | None) -> None:
     """Of a game that they refuse from its third ply, whose frames are not those of its length."""
@@ -72,7 +70,6 @@ def test_an_animation_ends_where_the_rules_do(site: Site, most: int | None) -> N
     assert film.n_frames == 3
 
 
-@on_sqlite
 def test_one_animation_at_a_time(site: Site) -> None:
     """Whoever asks meanwhile is told when to come again; then it is made."""
     address = site.address("/games/{solo}.gif")

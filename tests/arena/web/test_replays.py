@@ -21,10 +21,9 @@ from arena.web.lookup import find_game
 from arena.web.replay_files import as_page
 from engine.games import find_variant
 from engine.record import GameRecord
-from tests.arena.web.conftest import HOSTILE, Site, on_sqlite
+from tests.arena.web.conftest import HOSTILE, Site
 from tests.arena.web.signing_in import Browser
 
-pytestmark = on_sqlite
 Change = Callable[[dict[str, Any]], object]
 
 

@@ -26,8 +26,6 @@ MAIN = [(game.name, dict(game.offered[0].options)) for game in GAMES.singles.val
 MAIN += [(name, {}) for name in ("openspiel:chess", "openspiel:nim") if name in GAMES]
 PUZZLE = ("puzzle", {"task": "tetrominoes"})
 
-pytestmark = pytest.mark.parametrize("database", ["sqlite"], indirect=True)
-
 
 class Room(Table):
     """A table with a site before it, and two people at their browsers."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 import sqlalchemy as sa
 
 from arena.audit import ARENA
@@ -17,7 +16,6 @@ from arena.web.app import create_app
 from tests.arena.simulator import CALM, START, Simulation
 
 
-@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 def test_what_does_not_count_is_marked(database: Database, tmp_path: Path) -> None:
     """A void match with the organiser's note, an unrated one, a suspended bot, an alarm."""
     simulation = Simulation(database, 3, CALM)

@@ -19,7 +19,6 @@ from arena.web.app import create_app
 from engine.games import GAMES
 from tests.arena.web.conftest import furnish
 from tests.arena.web.signing_in import now, person
-from tests.conftest import DATABASES
 from tests.furnished import furnished_database
 
 PEOPLE = {
@@ -29,7 +28,7 @@ PEOPLE = {
 }
 
 
-@pytest.fixture(scope="module", params=DATABASES)
+@pytest.fixture(scope="module")
 def arena(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[SimpleNamespace]:

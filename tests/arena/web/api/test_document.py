@@ -22,13 +22,15 @@ from arena.web.api import specification
 from arena.web.api.blueprint import VIEWS
 from arena.web.api.shapes import Shape
 from arena.web.api.specification import Shapes
-from tests.conftest import DATABASES
+from tests.conftest import DATABASES, on_both
 
 DOCS = Path(__file__).parents[4] / "docs" / "api.md"
 OPERATIONS = [
     (method, re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", rule))
     for method, rule in (view.address.split() for view in VIEWS)
 ]
+EXAMPLES = (2, 6)
+"""How many requests an operation is sent on each of the databases."""
 NAMED = [one for one in OPERATIONS if "{" in one[1]]
 ELSEWHERE = {
     "/bots/{name}/versions/{number}/files",  # nobody keeps the files of a simulated bot
@@ -57,13 +59,15 @@ def document(arena: SimpleNamespace) -> Any:
 def attempt(operation: Any, arena: SimpleNamespace, **named: Any) -> set[int]:
     """Sends an operation some requests, looks at each answer, and gives their statuses.
 
-    On the other database they are others: a dozen for each operation.
+    On the other database they are others, and more: SQLite is asked as well in the tests of reading
+    and writing.
     """
     statuses = set()
+    number = DATABASES.index(arena.database.engine.dialect.name)
 
-    @seed(DATABASES.index(arena.database.engine.dialect.name))
+    @seed(number)
     @settings(
-        max_examples=6,
+        max_examples=EXAMPLES[number],
         database=None,
         phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
@@ -77,6 +81,7 @@ def attempt(operation: Any, arena: SimpleNamespace, **named: Any) -> set[int]:
     return statuses
 
 
+@on_both("arena")
 @pytest.mark.parametrize(("method", "path"), OPERATIONS)
 def test_any_request_is_answered_as_said(
     arena: SimpleNamespace, document: Any, method: str, path: str
@@ -85,6 +90,7 @@ def test_any_request_is_answered_as_said(
     attempt(document[f"/api/v1{path}"][method], arena)
 
 
+@on_both("arena")
 @pytest.mark.parametrize(("method", "path"), NAMED)
 def test_what_is_there_is_answered_as_said(
     arena: SimpleNamespace, document: Any, method: str, path: str

@@ -19,6 +19,7 @@ from engine.record import parse_record
 from engine.record import replay as prove
 from tests.arena.web.conftest import HOSTILE
 from tests.arena.web.signing_in import now
+from tests.conftest import on_both
 
 API = "/api/v1"
 
@@ -37,6 +38,7 @@ def listed(arena: SimpleNamespace, address: str) -> list[Any]:
     return [item for items in pages(arena, address) for item in items]
 
 
+@on_both("arena")
 @pytest.mark.parametrize(
     ("address", "key"),
     [
@@ -75,6 +77,7 @@ def test_what_comes_in_meanwhile_moves_nothing(arena: SimpleNamespace) -> None:
         session.execute(sa.delete(Bot).where(Bot.name.startswith("late-")))
 
 
+@on_both("arena")
 def test_lists_are_filtered(arena: SimpleNamespace) -> None:
     """Each filter leaves just what it says."""
     (entrant, *_) = listed(arena, f"{API}/ladders/ladder-0/entrants?state=active")
@@ -91,6 +94,7 @@ def test_lists_are_filtered(arena: SimpleNamespace) -> None:
     assert listed(arena, f"{API}/bots?owner=nobody") == []
 
 
+@on_both("arena")
 def test_an_owner_is_found_in_whatever_letters_size(arena: SimpleNamespace) -> None:
     """As no two names differ in that alone, a person who types another means the same owner."""
     (owner,) = {bot["owner"] for bot in listed(arena, f"{API}/bots")}

@@ -17,6 +17,7 @@ from arena.models import Bot, Check, GameSeat, JobStatus, PlayedGame, Role, Scop
 from arena.people.accounts import add_token
 from tests.arena.web.conftest import HOSTILE
 from tests.arena.web.signing_in import now, person
+from tests.conftest import on_both
 
 API = "/api/v1"
 BOT = b"import sys\nfor line in sys.stdin:\n    print('ready', flush=True)\n"
@@ -216,6 +217,7 @@ def test_texts_that_no_database_keeps_are_refused(arena: SimpleNamespace, text: 
         assert upload(arena, note=text).status_code == 422
 
 
+@on_both("arena")
 def test_a_bot_is_submitted_checked_entered_and_retired(arena: SimpleNamespace) -> None:
     """From its files to the ladder and back, by a token alone."""
     made = upload(arena, name="mine", note=HOSTILE)
@@ -310,6 +312,7 @@ def test_a_folder_is_submitted_file_by_file(arena: SimpleNamespace) -> None:
     assert upload(arena, files=files).json["bot"] == "folded"
 
 
+@on_both("arena")
 def test_an_organiser_makes_what_there_is_to_play(arena: SimpleNamespace) -> None:
     """A ladder, a tournament on one, and what becomes of them."""
     body = {
@@ -356,6 +359,7 @@ def test_an_organiser_makes_what_there_is_to_play(arena: SimpleNamespace) -> Non
     assert (again.status_code, "was called off" in again.json["detail"]) == (409, True)
 
 
+@on_both("arena")
 def test_matches_are_asked_for_within_a_number_a_day(arena: SimpleNamespace) -> None:
     """By anybody with an account, for no rating."""
     body = {"ladder": "ladder-0", "bots": ["bot-1:1", "bot-3:1"]}
@@ -476,7 +480,6 @@ def test_an_empty_log_says_why(arena: SimpleNamespace, log: str, days: int, word
     assert (answer.status_code, answer.text) == (200, words)
 
 
-@pytest.mark.parametrize("arena", ["sqlite"], indirect=True)  # no database counts them
 def test_changes_are_limited(arena: SimpleNamespace) -> None:
     """600 an hour of each kind, after which one waits."""
     arena.tokens["hasty"] = arena.tokens["administrator"]
