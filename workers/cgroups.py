@@ -210,7 +210,6 @@ def find_places() -> Places:
         places = _find_places()
     except OSError as error:
         raise GroupError(f"no memory group can be made: {error}") from None
-    places.sweep()
     group = places.make(memory_bytes=1 << 26, tasks=4, freezable=True)
     try:
         group.freeze(False)
@@ -218,6 +217,8 @@ def find_places() -> Places:
         raise GroupError(f"no group can be frozen: {error}") from None
     finally:
         group.remove()
+    # What others left is theirs to remove where this process may make none.
+    places.sweep()
     return places
 
 

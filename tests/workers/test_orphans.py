@@ -15,6 +15,7 @@ import pytest
 from tests.requirements import need
 from workers.bubblewrap import Bubblewrap, candidates
 from workers.cgroups import PREFIX, GroupError, find_places
+from workers.cleanup import ENDING_SECONDS
 from workers.orphans import end_orphans
 from workers.processes import is_stopped
 from workers.sandbox import Sandbox
@@ -187,3 +188,37 @@ def test_groups_of_the_dead_are_removed(asked: bool) -> None:
     sandbox.end_orphans()
     gone.wait()
     assert not any(folder.exists() for folder in left)
+
+
+AS_ANOTHER = """
+import os, sys, threading
+from workers.cgroups import GroupError, find_places
+os.setuid(int(sys.argv[1]))
+try:
+    find_places()
+except GroupError:
+    print(threading.active_count())
+"""
+
+
+def test_groups_of_others_hold_up_nobody() -> None:
+    """An ordinary user can't remove what a worker of root's left, and does not try to for long."""
+    try:
+        places = find_places()
+    except GroupError as error:
+        need(False, f"no memory groups here: {error}")
+        raise
+    if os.geteuid() != 0:
+        return  # then nobody else's can be left here
+    gone = subprocess.Popen(["/bin/true"])
+    gone.wait()
+    left = places.memory / f"{PREFIX}{gone.pid}-1"
+    left.mkdir()
+    try:
+        began = time.monotonic()
+        command = [sys.executable, "-c", AS_ANOTHER, "60790"]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        assert (done.stdout, done.stderr) == ("1\n", "")
+        assert time.monotonic() - began < ENDING_SECONDS
+    finally:
+        left.rmdir()
