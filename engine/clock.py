@@ -9,7 +9,7 @@ for a core is not counted there; with it a move may take ten times as long, and 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from engine.game import GameError
@@ -58,16 +58,6 @@ class Allowances:
 
 ALLOWANCES = Allowances()
 """What the protocol allows."""
-
-
-def allowances_of(start_seconds: float) -> Allowances:
-    """Those of a bot that may take so long to start: what is slow to begin is slow to end, too."""
-    slower = start_seconds / ALLOWANCES.start_seconds
-    return replace(
-        ALLOWANCES,
-        start_seconds=start_seconds,
-        quit_seconds=max(1.0, slower) * ALLOWANCES.quit_seconds,
-    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -224,8 +224,15 @@ class BotProcess:
         if self._channel and not self.closed and not kill:
             self._channel.program.thaw()
             self._channel.send(protocol.QUIT)
-            self._channel.program.wait(self._allowances.quit_seconds)
+            self._await_end(self._channel.program)
         self._end()
+
+    def _await_end(self, program: Program) -> None:
+        """Gives it its time to end by itself, without what it waits for a core meanwhile."""
+        watch = program.watch(apart(self._allowances.quit_seconds))
+        while not program.wait(watch.pause_ms / 1000):
+            if watch.lap() and watch.overrun():
+                return
 
     def _end(self) -> str:
         """Ends the process, after what it wrote to standard error was taken in."""

@@ -35,7 +35,7 @@ from celery.signals import (
 
 from engine import jobs, reporting, sitting
 from engine.asking import opinions
-from engine.clock import Allowances, allowances_of
+from engine.clock import ALLOWANCES, Allowances
 from engine.compliance import Examination
 from engine.faulty_rules import fault_of
 from engine.games import GAMES
@@ -515,6 +515,6 @@ class _Bot:
         if words := box.refusal(found.launch, limits):
             raise LanguageError(f"it can't be run here: {words}")
         start = partial(box.start, found.folder, found.launch, limits, core=core)
-        allowances = allowances_of(found.launch.start_seconds)
+        allowances = replace(ALLOWANCES, start_seconds=found.launch.start_seconds)
         player, options = at_home.boxed_player(), found.launch.options
         return cls(start, allowances, found.built, found.log, player, options)

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from arena.cli.home_runtimes import runtime_for
-from engine.clock import Allowances, allowances_of
+from engine.clock import ALLOWANCES, Allowances
 from engine.program import Program
 from workers import building, bundles
 from workers.building import StartableBot
@@ -51,7 +51,7 @@ class Boxed:
     @property
     def allowances(self) -> Allowances:
         """Its language may be slow to start."""
-        return allowances_of(self.ready.launch.start_seconds)
+        return replace(ALLOWANCES, start_seconds=self.ready.launch.start_seconds)
 
     def start(self, core: int | None = None) -> Program:
         """Starts it, with the limits that ladders have where nothing else is said.

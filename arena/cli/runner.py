@@ -26,7 +26,7 @@ from arena.strength.sequential import SequentialTest, StrengthSettings
 from arena.strength.tuning import Tuning
 from engine.bot_options import BotOption, BotOptionError, check_chosen, read_options
 from engine.channel import PipeChannel
-from engine.clock import ALLOWANCES, Allowances, TimeControl, allowances_of
+from engine.clock import ALLOWANCES, Allowances, TimeControl
 from engine.match import MatchSpec, play_match
 from engine.openings import Opening
 from engine.player import BotError, VoidGameError
@@ -159,7 +159,7 @@ def _started_plainly(bot: GivenBot, launch: Launch, folder: Path) -> Launcher:
             "charged: play it with --wall",
             err=True,
         )
-    allowances = allowances_of(launch.start_seconds)
+    allowances = replace(ALLOWANCES, start_seconds=launch.start_seconds)
     command, its = launch.command, launch.told_by
     return Launcher(
         bot.name,

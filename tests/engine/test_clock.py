@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.clock import LONGEST_MS, Clock, Limit, TimeControl, allowances_of, parse_time
+from engine.clock import LONGEST_MS, Clock, Limit, TimeControl, parse_time
 from engine.game import GameError
 
 
@@ -171,11 +171,3 @@ def test_what_a_move_may_cost(control, before, limit):
     for cost in before:
         clock = clock.after(*cost)
     assert clock.limit == limit
-
-
-@pytest.mark.parametrize(("start", "quit_"), [(10.0, 1.0), (2.0, 1.0), (20.0, 2.0), (67.0, 6.7)])
-def test_what_is_slow_to_begin_may_be_slow_to_end(start, quit_):
-    """As a bot with a large library; docs/protocol.md says a tenth."""
-    found = allowances_of(start)
-    assert (found.start_seconds, found.quit_seconds) == (start, pytest.approx(quit_))
-    assert found.newgame_seconds == 10.0

@@ -97,6 +97,19 @@ def test_preparing_is_judged_with_the_same_mercy(start: StartBot, monkeypatch: p
     assert time.monotonic() - before > 0.5
 
 
+def test_so_is_the_end(start: StartBot, monkeypatch: pytest.MonkeyPatch):
+    """Large libraries take their time to be taken down, and more where others have the core."""
+    monkeypatch.setattr(clock, "HARD", 100)
+    program = scripted_program(quit="burn(12); honest()")
+    bot = start(program=program, allowances=Allowances(quit_seconds=0.5))
+    bot.start()
+    before = time.monotonic()
+    with starved(program):
+        bot.close()
+    assert time.monotonic() - before > 0.5
+    assert program.kill() == "exit 0"
+
+
 @pytest.mark.parametrize("go", ["burn(60_000)", "time.sleep(60)"])
 def test_mercy_ends(go: str):
     """At a limit that is hard, and for who sleeps at the one before."""
