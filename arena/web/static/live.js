@@ -111,7 +111,7 @@ document.addEventListener("DOMContentLoaded", () => {
     part("words").textContent = ended;
     rest.hidden = false;
     htmx.trigger(rest, "look"); // which games it had, and what came of them
-    if ("next" in show.dataset) reload(8);
+    if (show.dataset.next) reload(Number(show.dataset.next));
   };
 
   const takePlies = (id, told) => {
