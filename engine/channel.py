@@ -51,6 +51,11 @@ class HeadAndTail:
         self._tail = joined[max(0, len(joined) - self._half) :]
         self._dropped += skipped + len(joined) - len(self._tail)
 
+    def add_line(self, words: str) -> None:
+        """Appends a line of its own, whatever was written before."""
+        last = (self._tail or self._head)[-1:]
+        self.add(b"\n" * (last not in (b"", b"\n")) + words.encode() + b"\n")
+
     def last_line(self, of: Callable[[str], bool] = bool) -> str:
         """The last line that has something in it, or is one of those; empty if there is none."""
         lines = (self._head + self._tail).decode("utf-8", "replace").splitlines()
@@ -72,6 +77,13 @@ class ErrorFile:
         self._file = file
         self._kept = kept
         self._read = 0
+        self._heading = ""
+
+    def head(self, words: str) -> None:
+        """Puts a line of these words before what is written from now on, if anything is."""
+        if os.lseek(self._file, 0, os.SEEK_END) != self._read:
+            self.collect()
+        self._heading = words
 
     def drain(self) -> None:
         """Takes it in once it has grown."""
@@ -83,6 +95,9 @@ class ErrorFile:
         """Takes in what is new."""
         size = os.fstat(self._file).st_size
         start = min(self._read, size)
+        if self._heading and size > start:
+            self._kept.add_line(self._heading)
+            self._heading = ""
         if size - start <= 2 * DRAIN_BYTES:
             self._kept.add(os.pread(self._file, size - start, start))
         else:

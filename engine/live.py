@@ -100,17 +100,16 @@ def _number(value: Any, most: int) -> int:
 
 
 def _words(ply: Ply) -> list[Any]:
-    text, values, tags = ply.text[:LONGEST_TEXT], dict(ply.values), list(ply.tags)
-    word = f"{ply.seat + 1}:{ply.move}"
-    return [word, ply.cpu_us, ply.wall_us, ply.waited_us, text, values, tags]
+    said = ply.text[:LONGEST_TEXT], dict(ply.values), list(ply.tags), list(ply.pv)
+    return [f"{ply.seat + 1}:{ply.move}", ply.cpu_us, ply.wall_us, ply.waited_us, *said]
 
 
 def _ply(words: Any) -> Ply:
-    word, cpu_us, wall_us, waited_us, text, values, tags = words
+    word, cpu_us, wall_us, waited_us, text, values, tags, pv = words
     for time in (cpu_us, wall_us, waited_us):
         if time is not None and not (type(time) is int and 0 <= time < 2**63):
             raise RecordError(f"{str(time)[:40]!r} is no time in microseconds")
-    ply = ply_of(word, cpu_us, wall_us, text, values, waited_us, tags)
+    ply = ply_of(word, cpu_us, wall_us, text, values, waited_us, tags, pv)
     if what := "make such a move" if len(word) > LONGEST_MOVE else unsayable(ply):
         raise RecordError(f"no bot can {what}")
     return ply._replace(text=ply.text[:LONGEST_TEXT])

@@ -151,6 +151,7 @@ class BotProcess:
             assert self._channel is not None
             channel, clock = self._channel, turn.clock
             channel.settle()
+            channel.errors.head(f"--- ply {turn.ply} ---")
             request = protocol.turn_lines(turn, self.wants)
             try:
                 answer = channel.ask(request, clock.limit, then_stop=self._to_stop)
@@ -180,6 +181,7 @@ class BotProcess:
 
     def end_game(self, end: GameEnd) -> None:
         if self._channel and not self.closed:
+            self._channel.errors.head("")
             self._channel.program.thaw()
             self._channel.send(protocol.end_line(end))
             # Whatever it has not done yet can wait, rather than disturb another's `newgame`.

@@ -249,7 +249,9 @@ class LiveShow:
         if not its:
             return 0
         last = its[-1]
-        is_it = last.plies == list(record.plies[: len(last.plies)])
+        # What was said of a move may have been cut.
+        told = [ply[:2] for ply in last.plies]
+        is_it = told == [ply[:2] for ply in record.plies[: len(told)]]
         return last.again if is_it else last.again + 1
 
     def take(self, told: LivePlies) -> None:

@@ -244,6 +244,9 @@ class Drill:
             f"{one.memory_info().rss / 2**20:.0f} MiB"
             for name, one in processes.items()
         ]
+        if len(self.delays) < 2:
+            self.wrong.append(f"{what}: nothing was told")
+            return
         parts = quantiles(self.delays, n=100)
         median, late = parts[49], parts[98]
         print(

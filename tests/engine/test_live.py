@@ -15,7 +15,7 @@ LEASE = Lease("match", 7, 2, "ticket")
 PLIES = (
     Ply(0, "a1b2"),
     Ply(-1, "d6"),
-    Ply(1, "c3", 1500, 2500, "good <b>", {"depth": 5.0}, 3, ("book",)),
+    Ply(1, "c3", 1500, 2500, "good <b>", {"depth": 5.0}, 3, ("book",), ("c3", "d4")),
 )
 
 
@@ -50,7 +50,7 @@ def changed(**changes: Any) -> bytes:
     return json.dumps(json.loads(LivePlies(LEASE, 0, 0, 0, PLIES).to_json()) | changes).encode()
 
 
-WORDS = ["1:a1", 1, 1, 0, "", {}, []]
+WORDS = ["1:a1", 1, 1, 0, "", {}, [], []]
 
 
 def with_word(at: int, value: Any) -> bytes:
@@ -93,6 +93,8 @@ def with_word(at: int, value: Any) -> bytes:
         with_word(5, {"k": "1"}),
         with_word(6, ["two words"]),
         with_word(6, "tag"),
+        with_word(7, ["two words"]),
+        with_word(7, "move"),
     ],
     ids=lambda text: text[-60:].decode("ascii", "replace"),
 )

@@ -145,7 +145,7 @@ def test_where_logs_end(start: StartBot):
     )
     record = play(bot, variant=GAMES["clobber"].variant(size="5x4"))
     log, _, errors = bot.take_log().partition("--- standard error ---\n")
-    assert errors.startswith("first\neeee")
+    assert errors.startswith("--- ply 0 ---\nfirst\neeee")
     assert errors.endswith("eeee\nlast\n")
     assert "bytes left out" in errors
     assert len(errors) < 66_000
@@ -158,6 +158,23 @@ def test_where_logs_end(start: StartBot):
     assert log.endswith("x\n")
     assert "bytes left out" in log
     assert 262_144 <= len(log) < 262_200
+
+
+def test_standard_error_is_told_by_plies(start: StartBot):
+    """Under a heading for each that has any; what was said before a game and after it has none."""
+    bot = start(
+        hello="complain('up\\n'); honest()",
+        newgame="complain('new\\n'); honest()",
+        go="if turn != 2: complain(f'turn {turn}')\nhonest()",
+    )
+    record = play(bot, variant=GAMES["clobber"].variant(size="4x3"))
+    headings = [
+        f"--- ply {ply} ---\nturn {turn}"
+        for turn, ply in enumerate((n for n, one in enumerate(record.plies) if one.seat == 0), 1)
+        if turn != 2
+    ]
+    assert len(headings) > 1
+    assert bot.take_log() == "\n".join(["--- standard error ---\nup\nnew", *headings])
 
 
 def test_standard_error_never_grows_for_long(start: StartBot):

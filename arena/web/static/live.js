@@ -21,6 +21,8 @@ document.addEventListener("DOMContentLoaded", () => {
   let timer = null;
   let ended = null; // how the match ended, once it has
   let source = null;
+  let failures = 0; // of its questions, since the last answer
+  const soon = (seconds) => 1000 * seconds * (0.75 + Math.random() / 2);
 
   const last = () => shown.boards.length - 1;
   const following = () => {
@@ -111,7 +113,7 @@ document.addEventListener("DOMContentLoaded", () => {
     part("words").textContent = ended;
     rest.hidden = false;
     htmx.trigger(rest, "look"); // which games it had, and what came of them
-    if ("next" in show.dataset) reload(8);
+    if (show.dataset.next) reload(Number(show.dataset.next));
   };
 
   const takePlies = (id, told) => {
@@ -169,7 +171,8 @@ document.addEventListener("DOMContentLoaded", () => {
     mine.addEventListener("error", () => {
       if (mine.readyState !== EventSource.CLOSED) return; // it comes back by itself
       clearTimeout(silent);
-      ask();
+      // Of thousands whom a process had told that has ended not all are to ask all the time.
+      if (seen) setTimeout(() => { if (source === mine) listen(); }, soon(4)); else ask();
     });
   };
   const poll = async (count) => {
@@ -178,11 +181,14 @@ document.addEventListener("DOMContentLoaded", () => {
       const found = await fetch(address("once=1&"));
       if (!found.ok) throw new Error(found.statusText);
       for (const [kind, id, told] of await found.json()) take(kind, id, told);
+      failures = 0;
     } catch {
+      failures += 1;
       rest.hidden = false;
       htmx.trigger(rest, "look");
     }
-    if (ended === null) setTimeout(() => { if (!source) (count % 20 ? poll(count + 1) : listen()); }, 1000);
+    const seconds = Math.min(1 + failures, 15);
+    if (ended === null) setTimeout(() => { if (!source) (count % 20 ? poll(count + 1) : listen()); }, soon(seconds));
   };
   // Nobody looks at a page in the background.
   document.addEventListener("visibilitychange", () => { if (document.hidden) source?.close(); else listen(); });

@@ -223,6 +223,19 @@ def test_the_record_counts_and_not_what_was_told(clobber: Match) -> None:
     assert page.boards(0, 1) == drawn(clobber.records[0])
 
 
+def test_a_long_remark_makes_no_other_game(clobber: Match) -> None:
+    """It is told cut, and stored whole."""
+    record = clobber.records[0]
+    said = tuple(ply._replace(text="x" * 2000) for ply in record.plies)
+    show = clobber.show()
+    for told in in_parts(LEASE, 0, 0, said, 0):
+        show.take(LivePlies.from_json(told.to_json().encode()))
+    page = Page(show).look()
+    records = (replace(record, plies=said), clobber.records[1])
+    show.stand(replace(show.standing, words="Finished.", is_over=True, records=records))
+    assert set(page.look().games) == {(0, 0), (1, 0)}
+
+
 FORGED: dict[str, Callable[[Sequence[Ply], int], Sequence[Ply]]] = {
     "no move": lambda plies, _: [plies[0]._replace(move="nonsense")],
     "not its turn": lambda plies, _: [plies[0], plies[1]._replace(seat=plies[0].seat)],

@@ -1,0 +1,179 @@
+"""A match is watched while it is played: by its stream, by asking again and again, on /tv."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from engine import jobs
+from engine.game import State
+from engine.player import Choice, Turn
+from tests.arena.live.house import House, house
+from tests.arena.simulator import LotPlayer
+from tests.browser.conftest import PHONE
+
+expect.set_options(timeout=30_000)
+LAPTOP = {"width": 1366, "height": 768}
+
+
+class Talker(LotPlayer):
+    """It has something to say."""
+
+    def choose(self, turn: Turn) -> Choice:
+        said = "<b>mine</b>"
+        return (
+            super()
+            .choose(turn)
+            ._replace(text=said, cpu_us=9000, wall_us=9000, values={"eval": 0.5})
+        )
+
+
+class Running:
+    """A match that is played in a thread, a ply at a time as the test lets it."""
+
+    def __init__(self, arena: House, job: jobs.Job) -> None:
+        self._arena, self.job = arena, job
+        self._may = threading.Semaphore(0)
+        self.plies = threading.Semaphore(0)
+        self._thread = threading.Thread(target=self._play)
+        self._thread.start()
+
+    def _play(self) -> None:
+        def after_ply(_game: int, _state: State, _ply: int) -> None:
+            self.plies.release()
+            assert self._may.acquire(timeout=60)
+
+        result = self._arena.play(self.job, after_ply, player=Talker)
+        self._arena.report(self.job, result)
+
+    def go_on(self, plies: int = 1) -> None:
+        """Lets it make more plies."""
+        for _ in range(plies):
+            self._may.release()
+            self.plies.acquire(timeout=60)
+
+    def end(self) -> None:
+        """Lets it come to its end."""
+        self._may.release(1000)
+        self._thread.join()
+
+
+@pytest.fixture(scope="module")
+def arena(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    with house(tmp_path_factory.mktemp("watched"), size="4x3") as made:
+        yield made
+
+
+@pytest.fixture
+def running(arena: House, monkeypatch: pytest.MonkeyPatch) -> Iterator[Running]:
+    monkeypatch.setattr("workers.live.ASK_SECONDS", 0.1)
+    found = Running(arena, arena.issue())
+    yield found
+    found.end()
+
+
+@contextmanager
+def opened(chromium: Browser, **options: Any) -> Iterator[tuple[Page, list[str]]]:
+    """A page, and what it complains of."""
+    context = chromium.new_context(viewport=LAPTOP, reduced_motion="reduce", **options)
+    complaints: list[str] = []
+    page = context.new_page()
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    try:
+        yield page, complaints
+    finally:
+        context.close()
+
+
+def ply(page: Page) -> int:
+    """The last ply that the page knows of."""
+    found = re.search(r"of (\d+)", page.locator("#show-where").text_content() or "")
+    return int(found[1]) if found else -1
+
+
+def test_a_match_is_watched(
+    arena: House, running: Running, chromium: Browser, object_to: Callable[..., list[str]]
+) -> None:
+    """Ply by ply, back and forth while it goes on, to its end; there its games are shown."""
+    with opened(chromium) as (page, complaints):
+        page.goto(f"http://127.0.0.1:{arena.port}/matches/{running.job.lease.job}")
+        where = page.locator("#show-where")
+        expect(where).to_have_text(re.compile(r"ply (\d+) of \1"))
+        first = ply(page)
+        for part in ("#show-board svg", "#show .steps", "#show-slider"):
+            expect(page.locator(part)).to_be_in_viewport(ratio=1)
+        expect(page.locator("#live")).to_be_hidden()
+        running.go_on()
+        expect(where).to_have_text(f"ply {first + 1} of {first + 1}")
+        expect(page.locator("#show-moves li").last).to_contain_text("<b>mine</b>")
+        expect(page.locator("#show-moves li").last).to_contain_text("eval 0.5")
+        page.keyboard.press("ArrowLeft")
+        expect(where).to_have_text(f"ply {first} of {first + 1}")
+        before = page.locator("#show-board").inner_html()
+        running.go_on()
+        expect(where).to_have_text(f"ply {first} of {first + 2}")
+        assert page.locator("#show-board").inner_html() == before
+        expect(page.locator("#show-moves li")).to_have_count(first + 2)
+        page.locator("#show-moves a").first.click()
+        expect(where).to_have_text(f"ply 1 of {first + 2}")
+        page.get_by_role("button", name="Live").click()
+        expect(where).to_have_text(f"ply {first + 2} of {first + 2}")
+        assert object_to(page) == []
+        page.set_viewport_size(PHONE)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        running.end()
+        expect(page.locator("#live .gallery .card")).to_have_count(2, timeout=20_000)
+        expect(page.locator("#show-title")).to_have_text("Game 2 of 2")
+        expect(page.locator("#show-words")).to_have_text("Finished.")
+        expect(page.locator("#show-result")).to_have_text(re.compile("wins"))
+        assert object_to(page) == []
+    assert complaints == []
+
+
+def test_where_streams_do_not_come_through(
+    arena: House, running: Running, chromium: Browser
+) -> None:
+    """As behind a proxy that ends them the page asks, and nothing is missing."""
+    with opened(chromium) as (page, _):
+        page.route(re.compile(r"/stream\?after"), lambda route: route.fulfill(status=502))
+        page.goto(f"http://127.0.0.1:{arena.port}/matches/{running.job.lease.job}")
+        where = page.locator("#show-where")
+        expect(where).to_have_text(re.compile(r"ply (\d+) of \1"))
+        first = ply(page)
+        running.go_on()
+        expect(where).to_have_text(f"ply {first + 1} of {first + 1}")
+        running.end()
+        expect(page.locator("#show-words")).to_have_text("Finished.", timeout=20_000)
+
+
+def test_tv_shows_one_match_after_the_other(
+    arena: House, running: Running, chromium: Browser
+) -> None:
+    """The best that is played; when it is over, it looks for the next."""
+    with opened(chromium) as (page, complaints):
+        page.goto(f"http://127.0.0.1:{arena.port}/tv")
+        expect(page.locator("#show-where")).to_have_text(re.compile(r"ply \d+"))
+        page.evaluate("document.getElementById('show').dataset.next = '0.1'")
+        running.end()
+        expect(page.get_by_text("Nothing is played at this moment.")).to_be_visible(timeout=20_000)
+        assert complaints == []
+
+
+@pytest.mark.parametrize("path", ["/matches/{}", "/tv"])
+def test_without_scripts_the_position_is_there(
+    arena: House, running: Running, chromium: Browser, path: str
+) -> None:
+    """As the recorder last heard of it."""
+    moves = [f"1:{move}" for move in running.job.spec.opening[:1]]
+    arena.change(running.job, lambda match: setattr(match, "progress", {"game": 0, "moves": moves}))
+    with opened(chromium, java_script_enabled=False) as (page, _):
+        page.goto(f"http://127.0.0.1:{arena.port}{path.format(running.job.lease.job)}")
+        expect(page.locator("#live .board svg")).to_be_visible()
+        expect(page.locator("#show")).to_be_hidden()
