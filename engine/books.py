@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from engine.game import GameError, IllegalMoveError, Move, PositionError, State, Variant
 from engine.openings import Opening
-from engine.pgn import PgnError, dialect_of, read_games
+from engine.pgn import PgnError, dialect_of, looks_like_pgn, read_games
 from engine.plurals import counted
 from engine.protocol import visible
 from engine.seeds import derive
@@ -33,7 +33,6 @@ LONGEST = 100
 LONGEST_OF_PGN = 20
 """So many plies of a game begin it: a PGN file may have whole games."""
 _COMMENT = re.compile(r"(?:^|(?<=\s))#.*")
-_LOOKS_LIKE_PGN = re.compile(r"\s*(?:\[\s*\w+\s+\"|\{|;|%|[0-9]+\.)")
 
 
 class BookError(GameError):
@@ -124,12 +123,12 @@ def read_book(
     text = decoded(data)
     if text is None:
         raise wrong("this is no text: give PGN, EPD, or a line of moves for each opening")
-    is_pgn = _LOOKS_LIKE_PGN.match(text)
+    is_pgn = looks_like_pgn(text)
     found: dict[str, Opening] = {}
     repeated = 0
     try:
         for line in _of_pgn(text, variant) if is_pgn else _of_lines(text, variant):
-            opening, state = _judged(line, pgn=bool(is_pgn))
+            opening, state = _judged(line, pgn=is_pgn)
             if state.to_move is None:
                 raise wrong("this opening ends the game: no move is left to play", line.number)
             if found.setdefault(state.text(), opening) is not opening:

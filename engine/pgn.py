@@ -1,4 +1,5 @@
-"""PGN, the form in which programs of some games keep them: read for openings, written of records.
+"""PGN, the form in which programs of some games keep them: read for openings and as records, and
+written of records.
 
 Read is what the standard of 1994 calls the import format: tags, moves with or without numbers,
 comments, variations, glyphs, results. Which words are moves is for the game to say.
@@ -12,8 +13,15 @@ from dataclasses import dataclass, field
 from textwrap import wrap
 from typing import NamedTuple
 
-from engine.game import Dialect, GameError, Termination, Variant
-from engine.record import GameRecord, states_known
+from engine.clock import LONGEST_MS, TimeControl
+from engine.game import (
+    Dialect,
+    GameError,
+    IllegalMoveError,
+    Termination,
+    Variant,
+)
+from engine.record import Fault, GameRecord, Ply, states_known
 
 PROTOCOL = "pgn"
 """The name by which a variant is asked for its `Dialect` of PGN."""
@@ -21,6 +29,7 @@ RESULTS = frozenset({"1-0", "0-1", "1/2-1/2", "*"})
 LINE = 79
 """Characters of a line of moves, at most."""
 
+_LOOKS_LIKE = re.compile(r"\s*(?:\[\s*\w+\s+\"|\{|;|%|[0-9]+\.)")
 _TOKEN = re.compile(
     r"""(?P<blank>\s+)
     |(?P<comment>\{[^}]*\}|;[^\n]*|(?<![^\n])%[^\n]*)
@@ -57,6 +66,11 @@ class PgnGame:
     """Where it begins."""
     tags: dict[str, str] = field(default_factory=dict)
     moves: list[PgnMove] = field(default_factory=list)
+
+
+def looks_like_pgn(text: str) -> bool:
+    """Whether a text begins as PGN does."""
+    return _LOOKS_LIKE.match(text) is not None
 
 
 def read_games(text: str) -> Iterator[PgnGame]:
@@ -108,6 +122,90 @@ def read_games(text: str) -> Iterator[PgnGame]:
 def dialect_of(variant: Variant) -> Dialect | None:
     """How PGN writes the variant's moves; None if its games have no PGN."""
     return variant.dialect(PROTOCOL)
+
+
+def read_record(game: PgnGame, variant: Variant) -> GameRecord:
+    """A game as a record of what it claims: its moves are legal, and its result is not proven.
+
+    Who lost a game that was not over by the rules has resigned, or left as it says. One without a
+    result goes on. Its seed, and the rules that it was played by, are not known.
+
+    Args:
+        variant: from where the game begins: its FEN is for the caller to read.
+
+    Raises:
+        PgnError: a move is not legal.
+        NoPgnError: games of the variant are not written so.
+    """
+    dialect = dialect_of(variant)
+    if dialect is None:
+        raise NoPgnError(f"games of {variant.game} are not written as PGN")
+    state, plies = variant.initial(), list[Ply]()
+    for number, (word, line) in enumerate(game.moves, start=1):
+        try:
+            move = state.canonical(dialect.read(state, word))
+        except IllegalMoveError as error:
+            raise PgnError(line, f"ply {number}: {error}") from None
+        assert state.to_move is not None
+        plies.append(Ply(state.to_move, move))
+        state = state.play(move)
+    ranks = _RANKS.get(game.tags.get("Result", ""))
+    how, faults = state.ending(), list[Fault]()
+    if how is None and ranks and 2 in ranks:
+        loser = ranks.index(2)
+        how = _FAULTS.get(game.tags.get("Termination", "").lower(), Termination.RESIGN)
+        faults.append(Fault(loser, len(plies), how, ""))
+        state = state.retire(loser)
+    scores: tuple[float, ...] = ()
+    if state.to_move is None:
+        ranks = ranks or state.ranks()
+        scores = state.scores() if ranks == state.ranks() else _scores(ranks)
+    elif ranks:
+        scores = _scores(ranks)
+    return GameRecord(
+        variant=variant,
+        seed=0,
+        players=(game.tags.get("White", "?"), game.tags.get("Black", "?")),
+        time=_time_control(game.tags.get("TimeControl", "")),
+        opening=0,
+        plies=tuple(plies),
+        faults=tuple(faults),
+        termination=how or (Termination.NORMAL if ranks else Termination.VOID),
+        scores=scores,
+        ranks=ranks or (),
+        isolation="none",
+        started=_moment(game.tags.get("UTCDate") or game.tags.get("Date", "")),
+    )
+
+
+_RANKS: Mapping[str, tuple[int, ...]] = {"1-0": (1, 2), "0-1": (2, 1), "1/2-1/2": (1, 1)}
+_FAULTS = {"time forfeit": Termination.TIMEOUT, "rules infraction": Termination.ILLEGAL}
+_CONTROL = re.compile(r"(1/)?([0-9]{1,6}(?:\.[0-9]{1,3})?)(?:\+([0-9]{1,6}(?:\.[0-9]{1,3})?))?")
+
+
+def _scores(ranks: tuple[int, ...]) -> tuple[float, ...]:
+    """As chess counts them."""
+    return tuple(0.5 if 2 not in ranks else 2.0 - rank for rank in ranks)
+
+
+def _time_control(text: str) -> TimeControl:
+    """What `_time` wrote; a day for each move where nothing that can be kept is said."""
+    found = _CONTROL.fullmatch(text)
+    try:
+        if found and found[1] and not found[3]:
+            return TimeControl(move_ms=round(float(found[2]) * 1000))
+        if found and not found[1]:
+            time_ms, inc_ms = (round(float(one or 0) * 1000) for one in found.groups()[1:])
+            return TimeControl(time_ms=time_ms, inc_ms=inc_ms)
+    except GameError:
+        pass
+    return TimeControl(move_ms=LONGEST_MS)
+
+
+def _moment(date: str) -> str:
+    """The beginning of a day, as records have it; empty if it is not known."""
+    is_day = re.fullmatch(r"[0-9]{4}\.[0-9]{2}\.[0-9]{2}", date, re.ASCII)
+    return f"{date.replace('.', '-')}T00:00:00Z" if is_day else ""
 
 
 class NoPgnError(GameError):

@@ -6,6 +6,7 @@ time, for one record at a time in each process, and for so many from an address.
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from collections.abc import Iterator
@@ -21,8 +22,10 @@ from arena.web.identity import anybody, database
 from arena.web.pictures import AGAIN_SECONDS
 from arena.web.replay_files import pack_game
 from arena.web.words import sentence
+from engine.books import decoded
 from engine.game import State, Variant
 from engine.games import GAMES
+from engine.pgn import PgnError, PgnGame, dialect_of, looks_like_pgn, read_games, read_record
 from engine.plurals import counted
 from engine.protocol import demand_sayable
 from engine.record import GameRecord, RecordError, parse_record, record_texts, states_known
@@ -52,19 +55,26 @@ def show() -> str | tuple[str, int]:
     """A game of what was sent, at one of its plies; by default the first, at its end."""
     try:
         text = _sent()
-        texts = record_texts(text)
+        texts = _pgn_games(text) or record_texts(text)
         number = _number("game", 1, len(texts), default=1)
         if not showing.acquire(blocking=False):
             words = "Another record is being shown: come again in a moment."
             raise ServiceUnavailable(words, retry_after=AGAIN_SECONDS)
         try:
-            found = _proven(texts[number - 1])
+            chosen = texts[number - 1]
+            record = _record(chosen)
+            found = _proven(record)
         finally:
             showing.release()
     except RecordError as error:
         return render_template("replay.html", refusal=sentence(error)), 422
     return render_template(
-        "replay.html", text=text, alone=texts[number - 1], number=number, many=len(texts), **found
+        "replay.html",
+        text=text,
+        alone=chosen if isinstance(chosen, str) else json.dumps(record.to_json()),
+        number=number,
+        many=len(texts),
+        **found,
     )
 
 
@@ -77,12 +87,69 @@ def _sent() -> str:
     file = request.files.get("file")
     if file is None or not file.filename:
         return request.form.get("text", "")
+    data = file.read()
     try:
-        return str(file.read(), "utf-8-sig")
+        return str(data, "utf-8-sig")
     except UnicodeDecodeError:
+        text = decoded(data)
+        if text is not None and _is_pgn(text):
+            return text
         raise RecordError(
             "this is no text file: give one that arena play --records wrote"
         ) from None
+
+
+def _is_pgn(text: str) -> bool:
+    """Whether a text is PGN, in which a comment may come first, but no JSON."""
+    return looks_like_pgn(text) and not text.lstrip().startswith("{")
+
+
+def _pgn_games(text: str) -> list[PgnGame]:
+    """The games of a text, if it is PGN.
+
+    Raises:
+        RecordError: it is damaged.
+    """
+    if not _is_pgn(text):
+        return []
+    try:
+        return list(read_games(text))
+    except PgnError as error:
+        raise RecordError(f"line {error.line}: {error}") from None
+
+
+def _record(sent: str | PgnGame) -> GameRecord:
+    """What was sent of a game as a record.
+
+    PGN does not say of which game it is: of one of those that are played here and have it.
+
+    Raises:
+        RecordError: it is none.
+    """
+    if isinstance(sent, str):
+        return parse_record(sent)
+    _demand_few(len(sent.moves))
+    with database().read() as reading:
+        played = reading.scalars(sa.select(Competition).order_by(Competition.id))
+        variants = list(dict.fromkeys(one.variant for one in played))
+    # Rules are given no start but those that are played here (see `_is_trusted`).
+    start = sent.tags.get("FEN", "")
+    problem = f"no game is played here that PGN has{f' and that begins at {start}' * bool(start)}"
+    for variant in variants:
+        dialect = dialect_of(variant)
+        if dialect is None or dialect.start != start:
+            continue
+        try:
+            return read_record(sent, variant)
+        except PgnError as error:
+            problem = f"{variant}: line {error.line}: {error}"
+    raise RecordError(problem)
+
+
+def _demand_few(plies: int) -> None:
+    """Raises: RecordError: a game has more plies than are shown here."""
+    if plies > MOST_PLIES:
+        raise RecordError(f"this game has {counted(plies, 'ply', 'plies')}; {ELSEWHERE}")
 
 
 def _number(field: str, least: int, most: int, *, default: int) -> int:
@@ -92,21 +159,19 @@ def _number(field: str, least: int, most: int, *, default: int) -> int:
     return max(least, min(int(said), most)) if is_number else default
 
 
-def _proven(text: str) -> dict[str, Any]:
+def _proven(record: GameRecord) -> dict[str, Any]:
     """What is shown of a record, and what the rules have against it.
 
     Raises:
-        RecordError: it is none, or says more than any referee's would, or takes too long.
+        RecordError: it says more than any referee's would, or takes too long.
     """
-    record = parse_record(text)
     if not _is_trusted(record.variant):
         raise RecordError(
             f"{record.variant} is not played here, and rules of other packages prove only records "
             f"of what is; {ELSEWHERE}"
         )
     plies = len(record.plies)
-    if plies > MOST_PLIES:
-        raise RecordError(f"this game has {counted(plies, 'ply', 'plies')}; {ELSEWHERE}")
+    _demand_few(plies)
     if any(len(move) > LONGEST_MOVE for move in record.moves):
         raise RecordError("a move is longer than any game's")
     demand_sayable(record)

@@ -10,8 +10,8 @@ import pytest
 from engine.clock import TimeControl
 from engine.game import Termination, Variant
 from engine.games import GAMES
-from engine.pgn import NoPgnError, dialect_of, read_games, write
-from engine.record import GameRecord, Ply
+from engine.pgn import NoPgnError, PgnError, dialect_of, read_games, read_record, write
+from engine.record import GameRecord, Ply, replay
 from tests.requirements import need_openspiel
 
 STANDARD = Path(__file__).parents[1] / "data" / "books" / "standard.pgn"
@@ -111,3 +111,55 @@ def test_other_games_have_no_pgn():
     assert dialect_of(clobber) is None
     with pytest.raises(NoPgnError, match="games of clobber are not written as PGN"):
         write(recorded(clobber, ["a2a1"]))
+
+
+@pytest.mark.parametrize(
+    ("moves", "changes"),
+    [
+        (["f3", "e5", "g4", "Qh4#"], {"ranks": (2, 1), "scores": (-1.0, 1.0)}),
+        (["e4", "e5"], {"ranks": (1, 2), "termination": Termination.RESIGN}),
+        (["e4", "e5"], {"ranks": (2, 1), "termination": Termination.TIMEOUT}),
+        (["e4"], {"ranks": (2, 1), "termination": Termination.ILLEGAL}),
+        (["e4"], {"ranks": (), "scores": (), "termination": Termination.VOID}),
+        (["e4"], {"time": TimeControl(move_ms=50)}),
+        (["e4"], {"time": TimeControl(time_ms=5000)}),
+    ],
+    ids=["mate", "resigned", "on time", "illegal", "it goes on", "a time a move", "a clock"],
+)
+def test_what_is_written_is_read_as_a_record(moves, changes):
+    """With its players, its moves without times, its end, its day and its clock."""
+    record = replace(recorded(chess(), moves), **changes)
+    (game,) = read_games(write(record))
+    found = read_record(game, record.variant)
+    assert (found.players, found.moves, found.time) == (record.players, record.moves, record.time)
+    assert (found.ranks, found.termination) == (record.ranks, record.termination)
+    assert found.started == "2026-11-25T00:00:00Z"
+    assert GameRecord.from_json(found.to_json()) == found
+    if 2 in found.ranks:
+        replay(found)
+
+
+@pytest.mark.parametrize(
+    ("text", "time"),
+    [
+        ('[TimeControl "40/7200"]', TimeControl(move_ms=86_400_000)),
+        ('[TimeControl "0+0"]', TimeControl(move_ms=86_400_000)),
+        ('[TimeControl "999999+1"]', TimeControl(move_ms=86_400_000)),
+        ('[TimeControl "-"]\n[Date "????.??.??"]', TimeControl(move_ms=86_400_000)),
+        ('[TimeControl "180+2"]', TimeControl(time_ms=180_000, inc_ms=2000)),
+    ],
+)
+def test_what_a_record_can_not_say_is_left_open(text, time):
+    (game,) = read_games(f"{text}\n1. e4 *")
+    found = read_record(game, chess())
+    assert (found.time, found.started, found.players) == (time, "", ("?", "?"))
+
+
+def test_a_record_is_read_of_no_other_game():
+    (game,) = read_games("1. e4 *")
+    with pytest.raises(NoPgnError, match="games of clobber are not written as PGN"):
+        read_record(game, GAMES["clobber"].variant(size="4x4"))
+    (game,) = read_games("1. e4\ne5\n2. e5")
+    with pytest.raises(PgnError, match="ply 3: 'e5' is not legal here") as raised:
+        read_record(game, chess())
+    assert raised.value.line == 3

@@ -17,6 +17,8 @@ from arena.operation.dumps import DailyDumps
 from tests.arena.running import until
 from tests.conftest import copied
 
+pytestmark = pytest.mark.extras
+
 NOON = datetime(2026, 5, 4, 12, tzinfo=UTC)
 
 

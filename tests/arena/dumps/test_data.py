@@ -22,6 +22,8 @@ from engine.referee import play_game
 from tests.arena.simulator import LotPlayer
 from tests.requirements import need_openspiel
 
+pytestmark = pytest.mark.extras
+
 VARIANTS = ("clobber size=4x3", "oxono totems=random", "blokus mode=duel")
 OPENSPIEL = ("openspiel:tic_tac_toe", "openspiel:backgammon")
 

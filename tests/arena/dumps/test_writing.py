@@ -25,6 +25,8 @@ from engine.record import states
 from tests.arena.lists.conftest import plain_games
 from tests.conftest import copied
 
+pytestmark = pytest.mark.extras
+
 NOW = datetime(2026, 5, 5, tzinfo=UTC)
 TABLES = ("games", "seats", "plies")
 LADDER = "blocco-5x6-2"

@@ -42,6 +42,7 @@ def test_a_data_folder_refuses_what_can_not_be(
     assert error in errors
 
 
+@pytest.mark.extras
 def test_tables_are_written(owner: Arena, site: SimpleNamespace, tmp_path: Path) -> None:
     """From a server and from its data folder; what is finished is left as it is."""
     both = find_spec("pyarrow") and find_spec("pandas")
