@@ -14,6 +14,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 from urllib.parse import urlencode
 
+import sqlalchemy as sa
 from flask import (
     Blueprint,
     Response,
@@ -27,6 +28,7 @@ from flask import (
 )
 from sqlalchemy.orm import Session
 
+from arena.analyses.analysis_deeds import KeepAnalysis, RemoveAnalysis, grown, own_analyses
 from arena.analyses.asking import (
     USUAL_MS,
     AskBots,
@@ -44,10 +46,11 @@ from arena.analyses.evaluations import (
     courses,
     swings,
 )
-from arena.models import BotAnswer, JobStatus, Ladder, Scope
+from arena.ground.refusals import Refusal
+from arena.models import Analysis, BotAnswer, JobStatus, Ladder, Scope
 from arena.recorder.dispatch import wake
 from arena.web import boards, evaluation_charts, queries
-from arena.web.deeds import REFUSED, do
+from arena.web.deeds import REFUSED, add_deed, do
 from arena.web.games import draw
 from arena.web.identity import current, needs, settings
 from arena.web.lookup import find_record, reading
@@ -96,6 +99,8 @@ class Beginning:
     """The game that was played, if it is one's."""
     game: int | None = None
     """That game's number."""
+    kept: Analysis | None = None
+    """What it is kept as."""
 
 
 @dataclass(frozen=True)
@@ -367,6 +372,61 @@ def from_game(session: Session, number: int) -> Beginning:
     )
 
 
+def from_kept(session: Session, code: str) -> Beginning:
+    """An analysis that somebody keeps, for who may see it."""
+    found = session.scalar(sa.select(Analysis).where(Analysis.code == code))
+    account = current()
+    mine = found is not None and account is not None and found.owner_id == account.id
+    if found is None or not (found.shared or mine):
+        abort(404, f"There is no analysis {code}.")
+    try:
+        tree = grown(found.game, found.position, found.moves)
+    except Refusal as error:
+        abort(404, sentence(error))
+    comments = {int(number): text for number, text in found.comments.items()}
+    page = url_for("analyses.kept", code=code)
+    return Beginning(page, {}, tree, comments, found.name, kept=found)
+
+
+@analyses.get("/analyses/<code>")
+def kept(code: str) -> Any:
+    """The board of an analysis that somebody keeps."""
+    with reading() as session:
+        base = from_kept(session, code)
+    try:
+        return _shown(base)
+    except GameError as error:
+        abort(REFUSED, sentence(error))
+
+
+@analyses.post("/analyses")
+@needs(Scope.SUBMIT)
+def keep() -> Any:
+    """Keeps an analysis under a name."""
+    form = request.form
+    comments = dict(said.partition(":")[::2] for said in form.getlist("comment"))
+    deed = KeepAnalysis(
+        name=form.get("name", ""),
+        game=form.get("game", ""),
+        moves=form.get("moves", ""),
+        position=form.get("position", ""),
+        comments=comments,
+        shared=form.get("shared", "") == "yes",
+    )
+    done = do(deed)
+    flash(sentence(done.said))
+    node = _number(form.get("node", ""), 0)
+    return redirect(url_for("analyses.kept", code=done.answer.code, node=node), 303)
+
+
+add_deed(
+    analyses,
+    "/analyses/<code>/remove",
+    RemoveAnalysis,
+    then=lambda _, code: url_for("analyses.board"),  # noqa: ARG005
+)
+
+
 @analyses.get("/analysis")
 def board() -> Any:
     """A board for any position of any game; without one, where to begin."""
@@ -395,8 +455,10 @@ def _beginning(problem: str = "") -> str:
         by_game: dict[str, list[Ladder]] = {}
         for ladder in ladders:
             by_game.setdefault(GAMES[ladder.game].title, []).append(ladder)
+        account = current()
         return render_template(
             "new_analysis.html",
+            kept=own_analyses(session, account.id) if account else [],
             by_game=by_game,
             problem=problem,
             variants=sorted({str(ladder.variant) for ladder in ladders}),
@@ -418,7 +480,8 @@ def page_of(view: AnalysisView, problem: str = "") -> str:
     Args:
         problem: what was asked for and can't be.
     """
-    clickable, account = view.clickable(), current()
+    clickable, account, kept_as = view.clickable(), current(), view.base.kept
+    may_keep = account is not None and account.may(Scope.SUBMIT)
     now = datetime.now(UTC)
     with reading() as session:
         opinions = Opinions.of(session, view)
@@ -441,6 +504,8 @@ def page_of(view: AnalysisView, problem: str = "") -> str:
         view=view,
         opinions=opinions,
         curve=drawn,
+        may_keep=may_keep,
+        is_mine=kept_as is not None and account is not None and kept_as.owner_id == account.id,
         may_ask=may_ask,
         asked=asked,
         waits=any(one.status is not JobStatus.SET_ASIDE for one in asked),
