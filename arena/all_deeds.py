@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from arena.analyses.analysis_deeds import KeepAnalysis, RemoveAnalysis
 from arena.analyses.asking import AskBots
 from arena.bots.bot_deeds import (
     CancelCheck,
@@ -40,6 +41,8 @@ DEEDS: tuple[type[Deed], ...] = (
     KeepSelection,
     RemoveSelection,
     AskBots,
+    KeepAnalysis,
+    RemoveAnalysis,
     AddBook,
     RemoveBook,
     CreateLadder,

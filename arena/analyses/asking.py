@@ -15,6 +15,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload
 
 from arena import audit
+from arena.analyses.analysis_deeds import grown
 from arena.deeds import By, Deed, Done, asked
 from arena.ground import bot_names, locks
 from arena.ground.db import is_lately
@@ -42,7 +43,6 @@ from engine.analysis import MOST_CHARACTERS, Tree
 from engine.asking import Opinion, confirm
 from engine.clock import TimeControl
 from engine.game import CHANCE, GameError
-from engine.games import find_variant
 from engine.plurals import counted
 from engine.protocol import demand_sayable
 from engine.record import GameRecord, Ply, RecordError
@@ -143,15 +143,7 @@ class AskBots(Deed):
 
     def _tree(self) -> Tree:
         """The line that is asked about."""
-        name, *options = self.game.split() or [""]
-        try:
-            tree = Tree.begin(find_variant(name, options), self.position)
-        except GameError as error:
-            raise NotThere(str(error)) from None
-        try:
-            tree = tree.reading(self.moves)
-        except GameError as error:
-            raise Refusal(str(error)) from None
+        tree = grown(self.game, self.position, self.moves)
         if any(one.parent != one.number - 1 for one in tree.nodes):
             raise Refusal("give the moves of one line, without variations")
         return tree

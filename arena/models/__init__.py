@@ -7,7 +7,7 @@ are kept beside them to be read fast, and can be made anew from the games
 
 from __future__ import annotations
 
-from arena.models.analyses import BotAnswer, Question
+from arena.models.analyses import Analysis, BotAnswer, Question
 from arena.models.audit import AuditEntry
 from arena.models.base import Base, Mark, UtcTime
 from arena.models.books import OpeningBook

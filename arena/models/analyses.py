@@ -74,3 +74,28 @@ class BotAnswer(Base):
     answered: Mapped[datetime]
 
     version: Mapped[BotVersion] = relationship()
+
+
+class Analysis(Base):
+    """A tree of moves and comments that somebody keeps under a name."""
+
+    __tablename__ = "analysis"
+    __table_args__ = (sa.UniqueConstraint("owner_id", "name"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    code: Mapped[str] = mapped_column(sa.String(32), unique=True)
+    """By which its address names it: nobody can guess it."""
+    owner_id: Mapped[int | None] = mapped_column(ForeignKey("user.id"))
+    """Who keeps it; None of one that is kept at the arena's machine."""
+    name: Mapped[str] = mapped_column(sa.String(80))
+    game: Mapped[str] = mapped_column(sa.Text)
+    """The variant in words."""
+    position: Mapped[str] = mapped_column(sa.Text)
+    moves: Mapped[str] = mapped_column(sa.Text)
+    """As `engine.analysis` writes them."""
+    comments: Mapped[dict[str, Any]]
+    """By the numbers of the moves that they are on."""
+    shared: Mapped[bool]
+    """Whether whoever has the address may see it, and not its owner alone."""
+    created: Mapped[datetime]
+    changed: Mapped[datetime]

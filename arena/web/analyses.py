@@ -7,13 +7,11 @@ back button undoes. The server alone knows the rules, and proves every move of a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any
-from urllib.parse import urlencode
 
+import sqlalchemy as sa
 from flask import (
     Blueprint,
     Response,
@@ -27,27 +25,20 @@ from flask import (
 )
 from sqlalchemy.orm import Session
 
+from arena.analyses.analysis_deeds import KeepAnalysis, RemoveAnalysis, grown, own_analyses
 from arena.analyses.asking import (
     USUAL_MS,
     AskBots,
-    answers_to,
     asked_lately,
     bots_for,
     unanswered,
 )
-from arena.analyses.evaluations import (
-    Course,
-    Evaluation,
-    Swing,
-    agreed,
-    bar,
-    courses,
-    swings,
-)
-from arena.models import BotAnswer, JobStatus, Ladder, Scope
+from arena.ground.refusals import Refusal
+from arena.models import Analysis, JobStatus, Ladder, Scope
 from arena.recorder.dispatch import wake
-from arena.web import boards, evaluation_charts, queries
-from arena.web.deeds import REFUSED, do
+from arena.web import evaluation_charts, queries
+from arena.web.analysis_views import AnalysisView, Beginning, Opinions, number_in
+from arena.web.deeds import REFUSED, add_deed, do
 from arena.web.games import draw
 from arena.web.identity import current, needs, settings
 from arena.web.lookup import find_record, reading
@@ -55,282 +46,17 @@ from arena.web.words import sentence
 from engine import svg
 from engine.analysis import (
     LONGEST_COMMENT,
-    AnalysisError,
-    Node,
-    Stretch,
     Tree,
-    checked_comments,
-    stretches,
 )
-from engine.clicks import Clicks, illustrate
-from engine.game import CHANCE, GameError, OptionError, State
+from engine.clicks import illustrate
+from engine.game import GameError, OptionError
 from engine.games import GAMES, find_variant
-from engine.protocol import share
-from engine.record import GameRecord
 from engine.referee import RESIGN
 from engine.shelf import Missing
 
 analyses = Blueprint("analyses", __name__)
 
-LONGEST_ADDRESS = 6000
-"""Characters of moves and comments in an address; servers on the way take about 8,000 in all."""
 LONGEST_POSITION = 1000
-MOST_SWINGS = 8
-"""Moves that are listed as those that gave most away."""
-MOST_LINES = 60
-"""Moves of an expected line that are shown."""
-
-
-@dataclass(frozen=True, slots=True)
-class Beginning:
-    """What an address begins with, before all that it adds."""
-
-    page: str
-    """The address without what stands behind the question mark."""
-    words: Mapping[str, str]
-    """What stands there before all else."""
-    tree: Tree
-    comments: Mapping[int, str]
-    title: str
-    record: GameRecord | None = None
-    """The game that was played, if it is one's."""
-    game: int | None = None
-    """That game's number."""
-
-
-@dataclass(frozen=True)
-class AnalysisView:
-    """An analysis as an address asks for it, at one of its nodes."""
-
-    base: Beginning
-    tree: Tree
-    comments: Mapping[int, str]
-    node: int
-    clicked: Clicks = ()
-
-    @classmethod
-    def asked(cls, base: Beginning) -> tuple[AnalysisView, str]:
-        """What the present address asks for, and what it says that can't be.
-
-        Raises:
-            AnalysisError: its moves can't be played.
-        """
-        asked, problem = request.args, ""
-        tree = base.tree.reading(asked.get("moves", ""))
-        comments = dict(base.comments)
-        for said in asked.getlist("c"):
-            number, _, text = said.partition(":")
-            if number.isdecimal() and len(number) < 5:
-                comments[int(number)] = text
-        node = _number(asked.get("node", ""), 0 if base.record is None else len(base.tree.nodes))
-        if node >= len(tree.states):
-            raise AnalysisError(f"there is no move {node} in this analysis")
-        if "comment" in asked:
-            comments[node] = asked["comment"][: LONGEST_COMMENT + 1]
-        view = cls(base, tree, checked_comments(tree, comments), node, tuple(asked.getlist("at")))
-        if move := asked.get("move", "").strip():
-            try:
-                view = view.played(move)
-            except GameError as error:
-                problem = sentence(error)
-        return view, problem
-
-    @property
-    def state(self) -> State:
-        """The position that is shown."""
-        return self.tree.states[self.node]
-
-    @property
-    def line(self) -> list[Node]:
-        """The moves up to here, and those of the main line from here on."""
-        return self.tree.line(self.node)
-
-    @property
-    def ply(self) -> int:
-        """How many moves lead here."""
-        return len(self.tree.path(self.node))
-
-    @property
-    def is_long(self) -> bool:
-        """Whether it is too long for an address that can be shared."""
-        return len(self.address()) > LONGEST_ADDRESS
-
-    @property
-    def is_changed(self) -> bool:
-        """Whether it has more than it began with."""
-        return self.tree is not self.base.tree or self.comments != self.base.comments
-
-    @property
-    def stretches(self) -> list[Stretch]:
-        """The tree in the order in which it is read."""
-        return list(stretches(self.tree))
-
-    @property
-    def outcomes(self) -> Mapping[str, float]:
-        """What chance may draw here, if it is its turn."""
-        return self.state.outcomes() if self.state.to_move == CHANCE else {}
-
-    @property
-    def fields(self) -> list[tuple[str, str]]:
-        """What forms have to bring along, so that nothing of this is lost."""
-        return [
-            (name, str(value))
-            for name, values in (self._query() | {"node": self.node}).items()
-            for value in (values if isinstance(values, list) else [values])
-        ]
-
-    def _query(self) -> dict[str, Any]:
-        """What stands behind the question mark."""
-        query: dict[str, Any] = dict(self.base.words)
-        if moves := self.tree.text(len(self.base.tree.nodes)):
-            query["moves"] = moves
-        if said := [
-            f"{number}:{self.comments.get(number, '')}"
-            for number in sorted({*self.comments, *self.base.comments})
-            if self.comments.get(number) != self.base.comments.get(number)
-        ]:
-            query["c"] = said
-        return query
-
-    @cached_property
-    def _prefix(self) -> str:
-        query = urlencode(self._query(), doseq=True)
-        return f"{self.base.page}?{query}{query and '&'}node="
-
-    def address(self, node: int | None = None, at: Clicks = ()) -> str:
-        """The address of this, or of the same at another node."""
-        clicked = urlencode([("at", one) for one in at])
-        return f"{self._prefix}{self.node if node is None else node}{clicked and '&'}{clicked}"
-
-    def after(self, move: str) -> str:
-        """The address of this after a legal move from here, in canonical notation."""
-        if known := self.tree.child(self.node, move):
-            return self.address(known)
-        query = self._query()
-        added = self.tree.word(self.node, move)
-        query["moves"] = f"{query.get('moves', '')} {added}".lstrip()
-        return f"{self.base.page}?{urlencode(query, doseq=True)}&node={len(self.tree.nodes) + 1}"
-
-    def played(self, move: str) -> AnalysisView:
-        """The same after a move from here.
-
-        Raises:
-            GameError: it can't be played.
-        """
-        tree = self.tree.played(self.node, move)
-        canonical = move if move == RESIGN else self.state.canonical(move)
-        return replace(self, tree=tree, node=tree.child(self.node, canonical), clicked=())
-
-    def going_on(self, moves: Sequence[str]) -> tuple[AnalysisView, list[tuple[str, AnalysisView]]]:
-        """The same after a line from here, and each of its moves with the view after it.
-
-        It ends where the rules do not allow the next.
-        """
-        view, found = self, list[tuple[str, AnalysisView]]()
-        for move in moves[:MOST_LINES]:
-            try:
-                view = view.played(move)
-            except GameError:
-                break
-            found.append((view.tree.nodes[view.node - 1].move, view))
-        return view, found
-
-    @property
-    def without(self) -> AnalysisView | None:
-        """The same without this move and what follows; None of what it began with."""
-        if self.node <= len(self.base.tree.nodes):
-            return None
-        parent = self.tree.nodes[self.node - 1].parent
-        tree, numbers = self.tree.without(self.node)
-        comments = {numbers[one]: it for one, it in self.comments.items() if one in numbers}
-        return replace(self, tree=tree, comments=comments, node=numbers[parent], clicked=())
-
-    def clickable(self) -> boards.Clickable | None:
-        """The board, where a seat is to move."""
-        if self.state.to_move is None or self.state.to_move == CHANCE:
-            return None
-        found = _reached(self.tree.keys[self.node], self.state)
-        complete = {way: move for move, way in found.ways.items()}
-
-        def leads(way: Clicks) -> str:
-            # A move that was clicked by mistake is undone by going back.
-            move = complete.get(way)
-            return self.address(at=way) if move is None else self.after(move)
-
-        return boards.clickable(found, self.clicked, leads, last=self.last)
-
-    def played_by(self) -> list[Evaluation]:
-        """What those who played the game expected at their moves, where the line is theirs."""
-        record, known, found, ply = self.base.record, len(self.base.tree.nodes), [], 0
-        for place, node in enumerate(self.line):
-            if record is None or node.number > known:
-                break
-            if node.move != RESIGN:
-                value = share(record.plies[ply].values)
-                if value is not None:
-                    who = f"{record.players[node.seat]} in the game"
-                    found.append(Evaluation(who, place, node.seat, value))
-                ply += 1
-        return found
-
-    @property
-    def last(self) -> str | None:
-        """The move that led here."""
-        move = self.tree.nodes[self.node - 1].move if self.node else RESIGN
-        return None if move == RESIGN else move
-
-
-def _number(text: str, otherwise: int) -> int:
-    return int(text) if text.isdecimal() and len(text) < 6 else otherwise
-
-
-@dataclass(frozen=True)
-class Opinions:
-    """What was said of the positions of the line that is shown."""
-
-    here: Sequence[BotAnswer]
-    """By who was asked about the position that is shown."""
-    said: Sequence[Evaluation]
-    courses: Sequence[Course]
-    swings: Sequence[Swing]
-    agreed: Mapping[int, str]
-    """The places in which all who were asked would play the same."""
-    bar: Mapping[int, float] | None
-
-    @classmethod
-    def of(cls, session: Session, view: AnalysisView) -> Opinions:
-        """What is known of a view's line."""
-        line, variant = view.line, view.tree.variant
-        places = {view.tree.keys[0]: 0}
-        places |= {view.tree.keys[one.number]: place for place, one in enumerate(line, start=1)}
-        answers = answers_to(session, list(places))
-        asked = [
-            Evaluation(one.version.label, places[one.key], one.seat, one.share, one.move)
-            for one in answers
-            if one.share is not None
-        ]
-        movers = [one.seat for one in line]
-        said = [*view.played_by(), *asked]
-        drawn = courses(variant, said)
-        found = swings(variant, said, movers)
-        moves = [
-            Evaluation(one.version.label, places[one.key], one.seat, 0, one.move) for one in answers
-        ]
-        here = [one for one in answers if one.key == view.tree.keys[view.node]]
-        return cls(here, said, drawn, found, agreed(moves), bar(variant, drawn, view.ply))
-
-    @property
-    def worst(self) -> Sequence[Swing]:
-        """The largest swing at each place, the worst first."""
-        found: dict[int, Swing] = {}
-        for one in self.swings:
-            found.setdefault(one.place, one)
-        return list(found.values())[:MOST_SWINGS]
-
-
-@lru_cache(maxsize=64)
-def _reached(_key: str, state: State) -> boards.Reached:
-    return boards.Reached(state)
 
 
 @lru_cache(maxsize=64)
@@ -367,6 +93,61 @@ def from_game(session: Session, number: int) -> Beginning:
     )
 
 
+def from_kept(session: Session, code: str) -> Beginning:
+    """An analysis that somebody keeps, for who may see it."""
+    found = session.scalar(sa.select(Analysis).where(Analysis.code == code))
+    account = current()
+    mine = found is not None and account is not None and found.owner_id == account.id
+    if found is None or not (found.shared or mine):
+        abort(404, f"There is no analysis {code}.")
+    try:
+        tree = grown(found.game, found.position, found.moves)
+    except Refusal as error:
+        abort(404, sentence(error))
+    comments = {int(number): text for number, text in found.comments.items()}
+    page = url_for("analyses.kept", code=code)
+    return Beginning(page, {}, tree, comments, found.name, kept=found)
+
+
+@analyses.get("/analyses/<code>")
+def kept(code: str) -> Any:
+    """The board of an analysis that somebody keeps."""
+    with reading() as session:
+        base = from_kept(session, code)
+    try:
+        return _shown(base)
+    except GameError as error:
+        abort(REFUSED, sentence(error))
+
+
+@analyses.post("/analyses")
+@needs(Scope.SUBMIT)
+def keep() -> Any:
+    """Keeps an analysis under a name."""
+    form = request.form
+    comments = dict(said.partition(":")[::2] for said in form.getlist("comment"))
+    deed = KeepAnalysis(
+        name=form.get("name", ""),
+        game=form.get("game", ""),
+        moves=form.get("moves", ""),
+        position=form.get("position", ""),
+        comments=comments,
+        shared=form.get("shared", "") == "yes",
+    )
+    done = do(deed)
+    flash(sentence(done.said))
+    node = number_in(form.get("node", ""), 0)
+    return redirect(url_for("analyses.kept", code=done.answer.code, node=node), 303)
+
+
+add_deed(
+    analyses,
+    "/analyses/<code>/remove",
+    RemoveAnalysis,
+    then=lambda _, code: url_for("analyses.board"),  # noqa: ARG005
+)
+
+
 @analyses.get("/analysis")
 def board() -> Any:
     """A board for any position of any game; without one, where to begin."""
@@ -395,8 +176,10 @@ def _beginning(problem: str = "") -> str:
         by_game: dict[str, list[Ladder]] = {}
         for ladder in ladders:
             by_game.setdefault(GAMES[ladder.game].title, []).append(ladder)
+        account = current()
         return render_template(
             "new_analysis.html",
+            kept=own_analyses(session, account.id) if account else [],
             by_game=by_game,
             problem=problem,
             variants=sorted({str(ladder.variant) for ladder in ladders}),
@@ -405,7 +188,7 @@ def _beginning(problem: str = "") -> str:
 
 def _shown(base: Beginning) -> Any:
     """The page of an analysis."""
-    view, problem = AnalysisView.asked(base)
+    view, problem = AnalysisView.asked(base, request.args)
     if not problem and ("move" in request.args or "comment" in request.args):
         return redirect(view.address(), 303)
     page = page_of(view, problem)
@@ -418,7 +201,8 @@ def page_of(view: AnalysisView, problem: str = "") -> str:
     Args:
         problem: what was asked for and can't be.
     """
-    clickable, account = view.clickable(), current()
+    clickable, account, kept_as = view.clickable(), current(), view.base.kept
+    may_keep = account is not None and account.may(Scope.SUBMIT)
     now = datetime.now(UTC)
     with reading() as session:
         opinions = Opinions.of(session, view)
@@ -441,6 +225,8 @@ def page_of(view: AnalysisView, problem: str = "") -> str:
         view=view,
         opinions=opinions,
         curve=drawn,
+        may_keep=may_keep,
+        is_mine=kept_as is not None and account is not None and kept_as.owner_id == account.id,
         may_ask=may_ask,
         asked=asked,
         waits=any(one.status is not JobStatus.SET_ASIDE for one in asked),
@@ -467,7 +253,7 @@ def ask() -> Any:
             bots=tuple(named),
             moves=form.get("line" if whole else "moves", ""),
             whole=whole,
-            move_ms=_number(form.get("move_ms", ""), USUAL_MS),
+            move_ms=number_in(form.get("move_ms", ""), USUAL_MS),
         )
     )
     wake(settings())
@@ -481,7 +267,7 @@ def ask() -> Any:
 def picture() -> Response:
     """The position of an address that names a variant, as SVG."""
     try:
-        view, _ = AnalysisView.asked(from_start())
+        view, _ = AnalysisView.asked(from_start(), request.args)
     except GameError as error:
         abort(404, sentence(error))
     drawn = svg.render(illustrate(view.state, last=view.last))
@@ -492,7 +278,7 @@ def picture() -> Response:
 def board_json() -> Any:
     """The tree of an address that names a variant, as JSON."""
     try:
-        view, _ = AnalysisView.asked(from_start())
+        view, _ = AnalysisView.asked(from_start(), request.args)
     except (OptionError, GameError) as error:
         abort(404, sentence(error))
     return jsonify(told(view))

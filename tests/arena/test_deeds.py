@@ -20,6 +20,7 @@ from flask import Flask, url_for
 from werkzeug.test import TestResponse
 
 from arena.all_deeds import DEEDS
+from arena.analyses.analysis_deeds import KeepAnalysis, RemoveAnalysis
 from arena.analyses.asking import AskBots
 from arena.audit import ARENA, Actor
 from arena.bots.bot_deeds import (
@@ -52,6 +53,7 @@ from arena.ground.refusals import NotAllowed, NotThere, Refusal, WrongField
 from arena.lists.selection_deeds import KeepSelection, RemoveSelection
 from arena.models import (
     SCOPES,
+    Analysis,
     AuditEntry,
     Bot,
     BotVersion,
@@ -104,6 +106,21 @@ EXAMPLES: dict[type[Deed], tuple[Callable[[Numbers], dict[str, Any]], dict[str, 
         lambda _: {"game": "clobber size=6x7", "bots": ("bot-1",), "whole": True},
         {"bots": ("nobody",)},
         "no bot 'nobody' that may be asked plays clobber here",
+    ),
+    KeepAnalysis: (
+        lambda _: {
+            "name": "a blunder",
+            "game": "clobber size=3x2",
+            "moves": "b1c1 a1a2 1:b2a2",
+            "comments": {"3": "why not?"},
+        },
+        {"moves": "z9"},
+        "'z9' is not legal here",
+    ),
+    RemoveAnalysis: (
+        lambda _: {"code": "known"},
+        {"code": "unknown"},
+        "there is no analysis unknown",
     ),
     AddBook: (
         lambda _: {"name": "mine", "game": "clobber size=4x4", "text": "a2a1\nb1a1 b2b3"},
@@ -316,6 +333,20 @@ def copied(
             books.add(session, "small", variant, "a2a1", now(), ARENA, most=None)
             selection = Selection(owner_id=user.id, name="all", words="", created=now())
             session.add(selection)
+            session.add(
+                Analysis(
+                    code="known",
+                    owner_id=user.id,
+                    name="known",
+                    game="clobber size=3x2",
+                    position="",
+                    moves="",
+                    comments={},
+                    shared=True,
+                    created=now(),
+                    changed=now(),
+                )
+            )
             session.flush()
             numbers = {**numbers, "check": check.id, "selection": selection.id}
         yield database, numbers, folder
@@ -326,7 +357,7 @@ def notes(database: Database) -> list[AuditEntry]:
         return list(session.scalars(sa.select(AuditEntry).order_by(AuditEntry.id)))
 
 
-UNEQUAL = {"seed", "creator", "told"}
+UNEQUAL = {"code", "seed", "creator", "told"}
 """Keys of answers that follow from chance, or from who asked; in what is told is a seed, too."""
 
 

@@ -1,16 +1,20 @@
-"""Operations on analyses: what bots answered in the positions of a line, and what is asked."""
+"""Operations on analyses: those that are kept, and what bots answered in positions."""
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated
 
+import sqlalchemy as sa
 from flask import abort
 from pydantic import Field
 
 from arena.analyses.asking import answers_to
-from arena.models import BotAnswer
-from arena.web.api.shapes import At, Shape
+from arena.models import Analysis, BotAnswer, Scope
+from arena.web.api.paging import Pages, page
+from arena.web.api.shapes import At, List, Shape
 from arena.web.api.specification import operation
+from arena.web.identity import current, signed_in
 from arena.web.lookup import reading
 from arena.web.words import sentence
 from engine.analysis import MOST_CHARACTERS, Tree
@@ -18,6 +22,44 @@ from engine.game import GameError
 from engine.games import find_variant
 
 TAG = "analysis"
+
+
+class AnalysisShape(Shape):
+    """A tree of moves and comments that somebody keeps."""
+
+    code: str = Field(description="By which its address names it.")
+    name: str
+    game: str
+    position: str = Field(description="That it begins at; empty for the first of the game.")
+    moves: str = Field(description="As the address of an analysis has them.")
+    comments: dict[str, str] = Field(description="By the numbers of the moves that they are on.")
+    shared: bool = Field(description="Whether whoever has the address may see it.")
+    created: datetime
+    changed: datetime
+
+
+class AnalysisList(List):
+    items: list[AnalysisShape]
+
+
+@operation("GET /account/analyses", AnalysisList, tag=TAG, scope=Scope.READ)
+def list_own_analyses(query: Pages) -> AnalysisList:
+    """The analyses that one keeps."""
+    with reading() as session:
+        own = sa.select(Analysis).where(Analysis.owner_id == signed_in().id)
+        return page(AnalysisList, session, own, Analysis.id, query)
+
+
+@operation("GET /analyses/<code>", AnalysisShape, tag=TAG)
+def get_analysis(code: str) -> AnalysisShape:
+    """An analysis, for who may see it."""
+    with reading() as session:
+        found = session.scalar(sa.select(Analysis).where(Analysis.code == code))
+        account = current()
+        mine = found is not None and account is not None and found.owner_id == account.id
+        if found is None or not (found.shared or mine):
+            abort(404, f"There is no analysis {code}.")
+        return AnalysisShape.of(found)
 
 
 class Line(Shape):
@@ -58,7 +100,7 @@ class Answers(Shape):
     items: list[AnswerShape]
 
 
-@operation("GET /answers", Answers, tag=TAG)
+@operation("GET /answers", Answers, tag=TAG, errors=(404,))
 def list_answers(query: Line) -> Answers:
     """What bots answered in the positions of a line or a tree, whoever asked them."""
     name, *options = query.game.split() or [""]

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 
 from arena.deeds import Deed, Done
 from arena.models import (
+    Analysis,
     Bot,
     Check,
     Competition,
@@ -23,6 +24,7 @@ from arena.models import (
     Tournament,
     User,
 )
+from arena.web.api.analyses import AnalysisShape
 from arena.web.api.books import BookShape
 from arena.web.api.bot_shapes import BotDetail, CheckShape
 from arena.web.api.competition_shapes import CompetitionShape, EntrantShape
@@ -44,6 +46,7 @@ SHAPES: Mapping[type, type[Shape]] = {
     Tournament: TournamentShape,
     OpeningBook: BookShape,
     Selection: SelectionShape,
+    Analysis: AnalysisShape,
     Competition: CompetitionShape,
 }
 """As what rows travel, of any class that derives from one of these, too. A class that a deed has of

@@ -93,6 +93,9 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ("GET", "analyses.board"): ("/analysis?game=clobber", ALL),
     ("GET", "analyses.board_json"): ("/analysis.json?game=clobber", ALL),
     ("GET", "analyses.picture"): ("/analysis.svg?game=clobber", ALL),
+    ("GET", "analyses.kept"): ("/analyses/nothing", (404,) * 5),
+    ("POST", "analyses.keep"): ("/analyses", (401, 422, 422, 422, 422)),
+    ("POST", "analyses.remove"): ("/analyses/nothing/remove", (401, 404, 404, 404, 404)),
     ("POST", "analyses.ask"): ("/analysis/ask", (401, 422, 422, 422, 422)),
     ("GET", "analyses.of_game"): ("/games/{trio}/analysis?node=3", ALL),
     ("GET", "docs.index"): ("/docs/", ALL),
@@ -222,6 +225,16 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ("GET", "api.list_own_selections"): (
         "/api/v1/account/selections",
         (401, 200, 200, 200, 200),
+    ),
+    ("GET", "api.list_own_analyses"): (
+        "/api/v1/account/analyses",
+        (401, 200, 200, 200, 200),
+    ),
+    ("GET", "api.get_analysis"): ("/api/v1/analyses/nothing", (404,) * 5),
+    ("POST", "api.keep_analysis"): ("/api/v1/analyses", (401, 415, 415, 415, 415)),
+    ("POST", "api.remove_analysis"): (
+        "/api/v1/analyses/nothing/remove",
+        (401, 404, 404, 404, 404),
     ),
     ("GET", "api.list_answers"): ("/api/v1/answers?game=oxoxo", ALL),
     ("POST", "api.ask_bots"): ("/api/v1/questions", (401, 415, 415, 415, 415)),

@@ -12,7 +12,18 @@ from arena.audit import ARENA
 from arena.cli.serve import BundleIntake
 from arena.competitions import books
 from arena.ground.config import Settings
-from arena.models import SCOPES, Bot, BotVersion, Check, Ladder, Role, Selection, SentFile, User
+from arena.models import (
+    SCOPES,
+    Analysis,
+    Bot,
+    BotVersion,
+    Check,
+    Ladder,
+    Role,
+    Selection,
+    SentFile,
+    User,
+)
 from arena.people.accounts import add_token
 from arena.sittings import Person, Wish, begin
 from arena.web.app import create_app
@@ -67,6 +78,20 @@ def arena(
             session.add(sent)
             kept = Selection(owner_id=owner.id, name="all", words="", created=now())
             session.add(kept)
+            session.add(
+                Analysis(
+                    code="known",
+                    owner_id=owner.id,
+                    name="known",
+                    game="clobber size=3x2",
+                    position="",
+                    moves="b1c1",
+                    comments={"1": "a beginning"},
+                    shared=True,
+                    created=now(),
+                    changed=now(),
+                )
+            )
             session.flush()
             numbers["selection"] = kept.id
         found = Settings(data=folder, database=database.url)

@@ -37,6 +37,7 @@ ELSEWHERE = {
     "/bots/{name}/enter",  # the body names a ladder
     "/bots/{name}/retire",
     "/selections/{number}/remove",  # another request may have removed it
+    "/analyses/{code}/remove",
     "/games/{number}/pgn",  # the games of this arena have none
 }
 """Those that say that something is not there even where what is in the path is."""
@@ -106,6 +107,7 @@ def test_what_is_there_is_answered_as_said(
         "matches": {"number": numbers["played"]},
         "games": {"number": numbers["trio"], "seat": 1},
         "selections": {"number": numbers["selection"]},
+        "analyses": {"code": "known"},
         "checks": {"number": numbers["check"]},
         "sittings": {"number": numbers["sitting"]},
         "users": {"name": "other"},

@@ -1,4 +1,4 @@
-"""Questions to bots about positions, and what they answered."""
+"""Questions to bots about positions, what they answered, and analyses that are kept."""
 
 from __future__ import annotations
 
@@ -82,3 +82,21 @@ def upgrade() -> None:
     )
     op.create_index("ix_bot_answer_key", "bot_answer", ["key"])
     op.create_index("ix_bot_answer_version_id", "bot_answer", ["version_id"])
+    op.create_table(
+        "analysis",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("code", sa.String(32), nullable=False),
+        sa.Column("owner_id", sa.Integer(), nullable=True),
+        sa.Column("name", sa.String(80), nullable=False),
+        sa.Column("game", sa.Text(), nullable=False),
+        sa.Column("position", sa.Text(), nullable=False),
+        sa.Column("moves", sa.Text(), nullable=False),
+        sa.Column("comments", sa.JSON(), nullable=False),
+        sa.Column("shared", sa.Boolean(), nullable=False),
+        sa.Column("created", sa.DateTime(), nullable=False),
+        sa.Column("changed", sa.DateTime(), nullable=False),
+        sa.ForeignKeyConstraint(["owner_id"], ["user.id"], name="fk_analysis_owner_id_user"),
+        sa.PrimaryKeyConstraint("id", name="pk_analysis"),
+        sa.UniqueConstraint("code", name="uq_analysis_code"),
+        sa.UniqueConstraint("owner_id", "name", name="uq_analysis_owner_id_name"),
+    )
