@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from flask import request
 from pydantic import Field
 
+from arena.ground.refusals import Refusal, WrongField
 from arena.lists.explorer import BranchTally
 from arena.web.api.shapes import Id, Shape
 from arena.web.api.specification import operation
@@ -140,10 +141,14 @@ def _shape(found: Explored) -> LineShape:
     )
 
 
-@operation("GET /explorer/<name>", LineShape, tag=TAG)
+@operation("GET /explorer/<name>", LineShape, tag=TAG, errors=[404, 409])
 def explore_line(name: str, query: LineView) -> LineShape:
     """How the games of a competition, or of all of its variant, go on from a line."""
     with reading() as session:
         competition = find_competition(session, name)
-        line = read_line(session, its_variant(competition), request.args)
+        try:
+            line = read_line(session, its_variant(competition), request.args)
+        except WrongField as error:
+            # It is as the document says, and yet can't be meant.
+            raise Refusal(str(error)) from None
         return _shape(explore(session, competition, line, everywhere=query.all == "yes"))

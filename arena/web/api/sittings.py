@@ -12,7 +12,7 @@ from pydantic import Field
 from sqlalchemy.orm import Session, joinedload, selectinload, undefer
 
 from arena import sittings
-from arena.ground.refusals import WrongField
+from arena.ground.refusals import Refusal, WrongField
 from arena.models import BotVersion, JobStatus, Scope, Sitting, SittingSeat
 from arena.schedule.requests import MOST_SET
 from arena.sittings import Wish
@@ -196,9 +196,12 @@ def begin_sitting(json: NewSitting) -> tuple[SittingDetail, int]:
         chosen = None
         if json.moves or json.start:
             if json.opening == "random":
-                raise WrongField("opening", "give moves and a start, or a random one")
-            own = json.start or dict(its_variant(ladder).options)
-            chosen = line_at(its_variant(ladder), own, tuple(json.moves)).opening
+                raise Refusal("give moves and a start, or a random opening")
+            try:
+                chosen = line_at(its_variant(ladder), json.start, tuple(json.moves)).opening
+            except WrongField as error:
+                # It is as the document says, and yet can't be meant.
+                raise Refusal(str(error)) from None
         return Wish(
             ladder,
             any_place(ladder) if json.place is None else json.place - 1,
