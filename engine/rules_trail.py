@@ -19,6 +19,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import NamedTuple
 
 ROOM = 512
 """Bytes of what is done now; after them stands what hung before."""
@@ -29,14 +30,22 @@ PATIENCE_SECONDS = 30.0
 log = logging.getLogger(__name__)
 
 
+class Hung(NamedTuple):
+    """How often something hung."""
+
+    times: int
+    rules: str
+    """Whose the rules were, in words: others get another chance."""
+
+
 class _Trail:
     """What this process is at, and the file in which that is kept."""
 
     def __init__(self) -> None:
         """None yet."""
         self.file: int | None = None
-        self.before: dict[str, int] = {}
-        """How often each thing was hung at, by the JSON of its game and its words."""
+        self.before: dict[str, Hung] = {}
+        """What hung, by the JSON of its game and its words."""
         self._now = ""
 
     def enter(self, key: str) -> str:
@@ -70,7 +79,10 @@ _trail = _Trail()
 
 
 def follow(
-    place: Path, take_off: Callable[[str, str], None], patience: float = PATIENCE_SECONDS
+    place: Path,
+    take_off: Callable[[str, str], None],
+    patience: float = PATIENCE_SECONDS,
+    whose: Callable[[str], str] = lambda _: "",
 ) -> None:
     """From now on keeps what this process is at.
 
@@ -78,6 +90,7 @@ def follow(
         place: the file; `forget` gives all games another chance.
         take_off: is told each game that hung the processes before, and why it can't be played.
         patience: as `PATIENCE_SECONDS`.
+        whose: tells by which edition of its rules a game is played.
     """
     try:
         file = os.open(place, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -85,14 +98,16 @@ def follow(
     except OSError as error:
         log.warning("it can't be kept which game's rules hang: %s", error)
         return
-    key, since, before = _read(left)
+    key, since, told = _read(left)
+    before = {one: hung for one, hung in told.items() if hung.rules == whose(_words(one)[0])}
     if key and time.time() - since > patience:
-        before[key] = before.get(key, 0) + 1
+        times = before[key].times if key in before else 0
+        before[key] = Hung(times + 1, whose(_words(key)[0]))
         log.error("the process before hung in the rules of %s, at %s", *_words(key))
     _trail.file, _trail.before = file, before
     _trail.enter("")
     _trail.write_before()
-    for key, times in before.items():
+    for key, (times, _) in before.items():
         game, what = _words(key)
         if times >= TWICE:
             reason = f"its rules hung {times} times at {what}, in a place where no Python runs"
@@ -124,11 +139,15 @@ def _words(key: str) -> tuple[str, str]:
     return str(game), str(what)
 
 
-def _read(text: bytes) -> tuple[str, float, dict[str, int]]:
+def _read(text: bytes) -> tuple[str, float, dict[str, Hung]]:
     """What a process was at, since when, and what hung before; nothing that was broken off."""
-    key, since, before = "", 0.0, dict[str, int]()
+    key, since, before = "", 0.0, dict[str, Hung]()
     with suppress(ValueError, TypeError, AttributeError):
-        before = {one: int(times) for one, times in json.loads(text[ROOM:]).items() if _words(one)}
+        before = {
+            one: Hung(int(times), str(rules))
+            for one, (times, rules) in json.loads(text[ROOM:]).items()
+            if _words(one)
+        }
     with suppress(ValueError, TypeError):
         found, began = json.loads(text[:ROOM])
         if found and _words(found):

@@ -195,7 +195,7 @@ def main() -> int:
         # the work of recording.
         gc.freeze()
         break_off_hangs(GAMES)
-        rules_trail.follow(settings.rules_trail, GAMES.take_off)
+        rules_trail.follow(settings.rules_trail, GAMES.take_off, whose=GAMES.whose)
         log.info("the recorder is ready")
         recorder.writer.pulse.ready()
         recorder.record_on()

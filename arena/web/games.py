@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
 
@@ -13,10 +12,9 @@ from sqlalchemy.orm import Session
 
 from arena.competitions.kinds import kind_of
 from arena.models import Entrant, JobStatus, Match, Scope
-from arena.schedule.idle import why_it_waits
 from arena.schedule.jobs import spec_of, variant_of
 from arena.schedule.verdicts import VoidMatch
-from arena.web import boards, charts
+from arena.web import boards, charts, queries
 from arena.web.deeds import DeedForm, form_of
 from arena.web.identity import current, settings
 from arena.web.lookup import find_game, find_match, find_record, reading
@@ -87,10 +85,7 @@ def live(number: int) -> str:
 
 def _standing(session: Session, match: Match) -> dict[str, Any]:
     """What a match's page shows that changes: the running game, or why there is none."""
-    waits = None
-    if match.status is JobStatus.OPEN:
-        waits = why_it_waits(session, match, settings(), datetime.now(UTC))
-    return {"live": live_game(match), "waits": waits}
+    return {"live": live_game(match), "waits": queries.why_waiting(session, match, settings())}
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import sqlalchemy as sa
@@ -30,7 +30,7 @@ from arena.models import (
     TestVerdict,
     Worker,
 )
-from arena.schedule.idle import why_idle
+from arena.schedule.idle import why_idle, why_it_waits
 from arena.schedule.workers import ALIVE_SECONDS
 
 RUNNING_SHOWN = 20
@@ -71,6 +71,13 @@ def happening(
     """The matches of a competition that are played now, and why none is; None if one is."""
     running = running_matches(session, ladder=competition)
     return running, None if running else why_idle(session, competition, settings, now)
+
+
+def why_waiting(session: Session, match: Match, settings: Settings) -> str | None:
+    """Why no worker is given a match, in a sentence; None if none waits for it, or any may."""
+    if match.status is not JobStatus.OPEN:
+        return None
+    return why_it_waits(session, match, settings, datetime.now(UTC))
 
 
 def places() -> _AbstractLoad:

@@ -72,7 +72,10 @@ def connected(running: Watched, token: str, name: str, *options: str) -> Iterato
     ]
     with said.open("w") as out:
         process = subprocess.Popen(
-            [*COMMAND, *words], env=environment(ARENA_TOKEN=token), stdout=out, stderr=out
+            [*COMMAND, *words],
+            env=environment(ARENA_TOKEN=token, XDG_CONFIG_HOME=str(bot.parent)),
+            stdout=out,
+            stderr=out,
         )
     try:
         yield said

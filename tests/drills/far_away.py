@@ -239,7 +239,7 @@ def play(kinds: tuple[Kind, ...], seconds: float, options: tuple[str, ...] = ())
         with (data.parent / "said").open("w") as said:
             client = subprocess.Popen(
                 way.command(*COMMAND, *words, "--server", way.address, *options),
-                env=environment(ARENA_TOKEN=token),
+                env=environment(ARENA_TOKEN=token, XDG_CONFIG_HOME=str(data.parent)),
                 stdout=said,
                 stderr=said,
             )

@@ -53,7 +53,7 @@ class Homes:
                 *("connect", str(bot), "--name", name, "--ladder", LADDER, *options),
                 *("--server", f"http://127.0.0.1:{self.relay.port}", "--games", str(GAMES)),
             ]
-            variables = site.environment(ARENA_TOKEN=token)
+            variables = site.environment(ARENA_TOKEN=token, XDG_CONFIG_HOME=str(site.folder))
             site.add(Service(f"client {name}", [*COMMAND, *words], variables))
 
     def await_both(self) -> None:

@@ -108,4 +108,7 @@ class MatchDetail(MatchShape):
     running: Annotated[RunningGame | None, At(_running)] = Field(
         description="Null unless it is being played."
     )
+    waits: str | None = Field(
+        description="Why no worker can be given it, in a sentence; null if it is only its turn."
+    )
     games: Annotated[list[GameShape], At(lambda one: [GameShape.of(game) for game in one.games])]

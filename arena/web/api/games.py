@@ -41,7 +41,7 @@ from arena.web.game_lists import (
     read_filter,
 )
 from arena.web.games import PGN, PICTURE_SECONDS, pgn_file
-from arena.web.identity import database, signed_in
+from arena.web.identity import database, settings, signed_in
 from arena.web.lookup import (
     find_competition,
     find_game,
@@ -145,7 +145,8 @@ def list_own_matches(query: Pages) -> MatchList:
 def get_match(number: int) -> MatchDetail:
     """One opening from every seat: who plays, how it stands, what was played of it."""
     with reading() as session:
-        return MatchDetail.of(find_match(session, number))
+        match = find_match(session, number)
+        return MatchDetail.of(match, waits=queries.why_waiting(session, match, settings()))
 
 
 @operation("GET /games", GameList, tag=TAG, errors=[403, 404, 409])

@@ -43,7 +43,8 @@ SHOWN = {
     "/matches/{waits}": "Matches of one size=4x3 wait for other rules than those of other-games",
     "/matches/{waits}/live": LACKS,
     "/matches/{running}": "",
-    "/api/v1/matches/{waits}": "open",
+    "/api/v1/matches/{waits}": LACKS,
+    "/api/v1/matches/{running}": '"waits":null',
 }
 """What is asked for, and what it says."""
 

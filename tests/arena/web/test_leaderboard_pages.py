@@ -16,7 +16,7 @@ from flask.testing import FlaskClient
 from arena.fake.fill import fill
 from arena.ground.config import Settings
 from arena.ground.db import Database
-from arena.models import Ladder
+from arena.models import AT_HOME, BotVersion, HomeRule, Ladder
 from arena.web.app import create_app
 
 BOTS = 170
@@ -29,7 +29,9 @@ def reader(sqlite_like: Path, tmp_path_factory: pytest.TempPathFactory) -> Itera
     database = Database(f"sqlite:///{shutil.copy(sqlite_like, file)}")
     fill(database, bots=BOTS, ladders=1, games=1200, seed=1, now=datetime.now(UTC))
     with database.begin() as session:
-        session.execute(sa.update(Ladder).values(name="long"))
+        session.execute(sa.update(Ladder).values(name="long", home=HomeRule.BESIDE))
+        lua = BotVersion.language == "Lua"
+        session.execute(sa.update(BotVersion).where(lua).values(language=AT_HOME))
     app = create_app(Settings(database=database.url))
     yield app.test_client()
     app.extensions["arena.database"].close()
@@ -63,3 +65,14 @@ def test_all_pages_have_each_bot_once(reader: FlaskClient, address: str, asked: 
 def test_a_page_for_people_shows_who_comes_next(reader: FlaskClient) -> None:
     """Those in placement stand below the ranked ones of any page."""
     assert "In placement" in reader.get("/ladders/long?page=1").text
+
+
+def test_bots_at_home_are_found_by_that_word(reader: FlaskClient) -> None:
+    """Where others are found by their languages; and the API says that the ladder takes them."""
+    page = reader.get("/ladders/long?language=home").text
+    assert '<option value="home" selected>at home</option>' in page
+    assert '<option value="Rust">Rust</option>' in page
+    found = reader.get("/api/v1/ladders/long/leaderboard?language=home").json["bots"]
+    assert {one["language"] for one in found} == {"home"}
+    assert reader.get("/api/v1/ladders/long").json["home"] == "beside"
+    assert [one["home"] for one in reader.get("/api/v1/ladders").json["items"]] == ["beside"]
