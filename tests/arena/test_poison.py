@@ -95,9 +95,10 @@ def test_poison_does_not_stop_the_others(
 
 
 def test_a_ladder_of_which_nothing_comes_stops_no_other(
-    database: Database, monkeypatch: pytest.MonkeyPatch
+    sqlite_database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Though its bots have played there; its page says why it rests, and mended it goes on."""
+    database = sqlite_database
     # Longer than it is looked at while it is broken, and every second more is simulated.
     monkeypatch.setattr(ladders, "UNPLAYABLE_SECONDS", 40.0)
     simulation = Poisoned(database, 1, CALM)

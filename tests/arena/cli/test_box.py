@@ -12,7 +12,8 @@ from sqlalchemy.orm import Session
 from arena.bots.submissions import SubmissionError, submit
 from arena.cli.arguments import find_bots
 from arena.models import Ladder, User
-from tests.arena.cli.conftest import DICE, ROOT, Cli, assert_refused
+from tests.arena.cli.conftest import DICE, ROOT, assert_refused
+from tests.arena.conftest import Cli
 from workers.sandbox import Sandbox
 from workers.walls import ONE_PROCESS
 

@@ -11,7 +11,7 @@ import click
 import pytest
 
 from arena.cli import COMMANDS
-from tests.arena.cli.conftest import Cli
+from tests.arena.conftest import Cli
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.arena.cli.conftest import DICE, Cli
+from tests.arena.cli.conftest import DICE
+from tests.arena.conftest import Cli
 
 DIES = """\
 import sys

@@ -18,7 +18,8 @@ from arena.bots.submissions import enter
 from arena.cli import prepare
 from arena.ground.db import Database
 from arena.models import Bot, BotVersion, Ladder
-from tests.arena.cli.conftest import Cli, assert_refused
+from tests.arena.cli.conftest import assert_refused
+from tests.arena.conftest import Cli
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,8 @@ from pathlib import Path
 import pytest
 
 from arena.cli.interrupts import stoppable
-from tests.arena.cli.conftest import BOTS, DICE, Cli, Said, assert_refused
+from tests.arena.cli.conftest import BOTS, DICE, assert_refused
+from tests.arena.conftest import Cli, Said
 from workers.sandbox import Sandbox
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.arena.cli.conftest import Cli
+from tests.arena.conftest import Cli
 
 
 def test_moves_are_listed_in_order(cli: Cli) -> None:

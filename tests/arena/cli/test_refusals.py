@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.arena.cli.conftest import DICE, Cli, assert_refused
+from tests.arena.cli.conftest import DICE, assert_refused
+from tests.arena.conftest import Cli
 from tests.arena.running import COMMAND, environment
 
 

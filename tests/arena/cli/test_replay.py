@@ -14,8 +14,9 @@ from PIL import Image
 
 from arena.cli.listing import visible
 from engine.pgn import read_games
-from tests.arena.cli.conftest import DICE, Cli, assert_refused
+from tests.arena.cli.conftest import DICE, assert_refused
 from tests.arena.cli.pressing import press
+from tests.arena.conftest import Cli
 from tests.requirements import need_openspiel
 
 

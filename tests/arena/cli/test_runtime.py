@@ -12,7 +12,8 @@ import sqlalchemy as sa
 from arena.ground.config import Settings
 from arena.ground.db import Database
 from arena.models import AuditEntry, Runtime
-from tests.arena.cli.conftest import Cli, assert_refused
+from tests.arena.cli.conftest import assert_refused
+from tests.arena.conftest import Cli
 from tests.workers.test_runtimes import wheel
 from workers.launches import box_python, version_of
 from workers.runtimes import platform

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.arena.cli.conftest import Cli
+from tests.arena.conftest import Cli
 
 
 def test_a_position_and_its_moves_are_weighed(cli: Cli) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.arena.cli.conftest import Cli
+from tests.arena.conftest import Cli
 
 BOT = """
 opening = "resign"

@@ -20,8 +20,9 @@ from engine.games import GAMES
 from engine.match import MatchSpec, play_match
 from engine.record import Ply
 from engine.referee import Watch
-from tests.arena.cli.conftest import DICE, Cli, assert_refused
+from tests.arena.cli.conftest import DICE, assert_refused
 from tests.arena.cli.pressing import press
+from tests.arena.conftest import Cli
 from tests.arena.simulator import LotPlayer
 
 SPEC = MatchSpec(GAMES["clobber"].variant(size="4x3"), ("one", "two"), TimeControl(60_000))

@@ -39,8 +39,10 @@ TOURNAMENTS += [
 ]
 CASES = [
     # Which database it is matters only to how results are read, and that is one for all formats.
-    *(pytest.param("sqlite", *case, id=f"{case[0]} of {case[1][0]}") for case in TOURNAMENTS),
-    pytest.param("postgresql", *TOURNAMENTS[1], id="on PostgreSQL"),
+    pytest.param(
+        "postgresql" if case[0] == "gauntlet" else "sqlite", *case, id=f"{case[0]} of {case[1][0]}"
+    )
+    for case in TOURNAMENTS
 ]
 
 

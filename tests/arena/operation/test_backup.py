@@ -20,7 +20,7 @@ from arena.operation.backup import BackupError, restore_backup, write_backup
 from arena.operation.supervisor import is_running
 from arena.recorder.rebuild import rebuild
 from tests import postgres
-from tests.arena.running import arena
+from tests.arena.conftest import Cli
 from tests.arena.simulator import CALM, Simulation
 from tests.arena.web.conftest import CARD
 
@@ -219,21 +219,26 @@ def _with(data: bytes, at: int, other: bytes) -> bytes:
 
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 def test_the_commands_back_up_restore_and_prove(
-    database: Database, lived: Settings, tmp_path: Path
+    database: Database,
+    lived: Settings,
+    tmp_path: Path,
+    cli: Cli,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """As the docs tell it."""
-    file, url = str(tmp_path / "arena.tar"), {"ARENA_DATABASE": database.url}
-    done = arena("backup", file, "--data", str(lived.data), **url)
-    assert done.returncode == 0, done.stderr
-    new = str(tmp_path / "new")
-    done = arena("restore", file, "--data", new)
-    assert done.returncode == 0, done.stderr
-    command = done.stdout.rpartition(": arena ")[2].split()
+    file, new = tmp_path / "arena.tar", str(tmp_path / "new")
+    with monkeypatch.context() as there:
+        there.setenv("ARENA_DATABASE", database.url)
+        done = cli("backup", file, "--data", lived.data)
+    assert done.code == 0, done.err
+    done = cli("restore", file, "--data", new)
+    assert done.code == 0, done.err
+    command = done.out.rpartition(": arena ")[2].split()
     assert command == ["ratings", "rebuild", "--check", "--data", new]
-    done = arena(*command)
-    assert (done.returncode, done.stdout.count(": equal")) == (0, 2), done.stdout
-    other = {"ARENA_DATABASE": f"sqlite:///{tmp_path}/other.db"}
-    done = arena("restore", file, "--data", str(tmp_path / "third"), **other)
-    assert "now prove it, with ARENA_DATABASE set as now: arena" in done.stdout, done.stderr
-    again = arena("restore", file, "--data", new)
-    assert (again.returncode, "is not empty" in again.stderr) == (2, True)
+    done = cli(*command)
+    assert (done.code, done.out.count(": equal")) == (0, 2), done.out
+    again = cli("restore", file, "--data", new)
+    assert (again.code, "is not empty" in again.err) == (2, True)
+    monkeypatch.setenv("ARENA_DATABASE", f"sqlite:///{tmp_path}/other.db")
+    done = cli("restore", file, "--data", tmp_path / "third")
+    assert "now prove it, with ARENA_DATABASE set as now: arena" in done.out, done.err

@@ -9,8 +9,9 @@ import pytest
 
 from arena.audit import ARENA
 from arena.bots import runtimes
-from tests.arena.cli.conftest import Cli, assert_refused
+from tests.arena.cli.conftest import assert_refused
 from tests.arena.cli.test_runtime import CHECK, write_bot
+from tests.arena.conftest import Cli
 from tests.arena.web.signing_in import now
 from tests.workers.runtimes import packed, write_runtime
 
