@@ -137,7 +137,7 @@ def candidates() -> Iterator[Path]:
 
 
 def complaint(words: str) -> str:
-    """The last line that bubblewrap wrote, with what helps where that is known."""
+    """The last line of what went wrong with a box, with what helps where that is known."""
     lines = words.strip().splitlines()
     line = re.sub(r"^bwrap: ", "", lines[-1]) if lines else "bubblewrap ended without a word"
     for pattern, advice in ADVICE:
@@ -147,7 +147,10 @@ def complaint(words: str) -> str:
 
 
 ADVICE: Sequence[tuple[str, str]] = (
-    (r"resource temporarily unavailable", "this user may start no more processes: see ulimit -u"),
+    (
+        r"resource temporarily unavailable|can't start new thread",
+        "this user may start no more processes: see ulimit -u",
+    ),
     (
         r"no permissions? to create.*namespace|creating new namespace failed|setting up uid map",
         "the kernel or the container refuses user namespaces: see docs/sandbox.md",

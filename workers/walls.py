@@ -255,7 +255,7 @@ def _our_fault() -> Iterator[None]:
     try:
         yield
     except (OSError, GroupError, BoxUserError) as error:
-        raise BoxError(f"no box can be built: {error}") from None
+        raise BoxError(f"no box can be built: {complaint(str(error))}") from None
 
 
 def _refuse_several(limits: Limits) -> None:

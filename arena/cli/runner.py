@@ -37,6 +37,7 @@ from engine.record import GameRecord
 from engine.referee import ISOLATION_LEVELS
 from engine.seeds import derive
 from workers.archives import BundleError, is_archive
+from workers.bubblewrap import complaint
 from workers.building import BuildError
 from workers.cores import available, claimed_core
 from workers.languages import LanguageError, find_language
@@ -304,7 +305,9 @@ def in_order(
                 try:
                     running[pool.submit(play, job)] = number, job
                 except RuntimeError as error:
-                    raise VoidGameError(f"no match can be begun: {error}") from error
+                    raise VoidGameError(
+                        f"no match can be begun: {complaint(str(error))}"
+                    ) from error
             if not running:
                 return
             for future in wait(running, HEARING_SECONDS, FIRST_COMPLETED).done:

@@ -118,9 +118,11 @@ def test_of_two_forms_of_a_level_one_is_enough(
         ("Creating new namespace failed: Operation not permitted", "refuses user namespaces"),
         ("Creating new namespace failed: Resource temporarily unavailable", "see ulimit -u"),
         ("Can't find source path /x: Permission denied", "can't reach that path"),
+        ("[Errno 11] Resource temporarily unavailable", "see ulimit -u"),
+        ("can't start new thread", "see ulimit -u"),
     ],
 )
-def test_what_bubblewrap_says_is_explained(said: str, advice: str) -> None:
+def test_what_stands_in_the_way_of_a_box_is_explained(said: str, advice: str) -> None:
     """Its last line, with what is to be done."""
     told = bubblewrap.complaint(f"warning\nbwrap: {said}\n")
     assert told.startswith(f"{said} (")
