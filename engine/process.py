@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 
-from engine import protocol
+from engine import bot_logs, protocol
 from engine.bot_options import BotOption, BotOptionError, check_chosen, read_options
 from engine.channel import HeadAndTail, PipeChannel
 from engine.clock import ALLOWANCES, Allowances, apart
@@ -151,7 +151,7 @@ class BotProcess:
             assert self._channel is not None
             channel, clock = self._channel, turn.clock
             channel.settle()
-            channel.errors.head(f"--- ply {turn.ply} ---")
+            channel.errors.head(bot_logs.HEADING.format(turn.ply))
             request = protocol.turn_lines(turn, self.wants)
             try:
                 answer = channel.ask(request, clock.limit, then_stop=self._to_stop)
@@ -196,7 +196,7 @@ class BotProcess:
         tags: dict[str, None] = {}
         pv: tuple[str, ...] = ()
         if self._channel:
-            where = "" if ply is None else f"ply {ply}: "
+            where = "" if ply is None else bot_logs.NOTE.format(ply)
             notes = self._channel.notes
             for note in notes:
                 line = () if ply is None else protocol.parse_pv(note)

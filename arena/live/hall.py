@@ -166,6 +166,8 @@ class Hall:
         """All, the first that came first."""
         self._client = redis.asyncio.Redis.from_url(broker, socket_connect_timeout=2)
         self._ear = self._client.pubsub()
+        self._asking = asyncio.Lock()
+        """Held by who says what is to be heard: two at once would open two connections."""
         self._thread = ThreadPoolExecutor(1, "shows")
         self._loop = asyncio.get_running_loop()
         self._tasks = [
@@ -221,7 +223,8 @@ class Hall:
             watched.show = await self._in_thread(self._stands.show, match)
             if watched.show:
                 with suppress(redis.RedisError, OSError):  # when it is there again: `_listen`
-                    await self._ear.subscribe(channel_of(match))
+                    async with self._asking:
+                        await self._ear.subscribe(channel_of(match))
                 await self._tell_on(watched, watched.show)
         except Exception as error:
             take_off_if_raised(GAMES, error)
@@ -231,7 +234,9 @@ class Hall:
             for viewer in list(watched.viewers):
                 viewer.refuse("404 Not Found", "There is no such match under way.")
             with suppress(redis.RedisError, OSError, RuntimeError):
-                await self._ear.unsubscribe(channel_of(match))
+                async with self._asking:
+                    if match not in self._watched:  # nobody came back meanwhile
+                        await self._ear.unsubscribe(channel_of(match))
 
     async def _tell_on(self, watched: _Watched, show: LiveShow) -> None:
         left = self._loop.time()
@@ -274,17 +279,19 @@ class Hall:
         """Hears what workers tell; of a broker that is away it hears when that is back."""
         while True:
             try:
-                # One that always is, so that there is a connection.
-                await self._ear.subscribe(CHANNELS, *map(channel_of, self._watched))
+                async with self._asking:
+                    # One that always is, so that there is a connection.
+                    await self._ear.subscribe(CHANNELS, *map(channel_of, self._watched))
                 async for message in self._ear.listen():
                     if message["type"] == "message":
                         self._hear(message["data"])
             except (redis.RedisError, OSError) as error:
                 log.warning("the broker is away: %s", error)
                 await asyncio.sleep(1)
-                with suppress(redis.RedisError, OSError):
-                    await self._ear.aclose()  # type: ignore[no-untyped-call]
-                self._ear = self._client.pubsub()
+                async with self._asking:
+                    with suppress(redis.RedisError, OSError):
+                        await self._ear.aclose()  # type: ignore[no-untyped-call]
+                    self._ear = self._client.pubsub()
 
     def _hear(self, text: bytes) -> None:
         try:

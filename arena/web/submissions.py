@@ -62,6 +62,7 @@ from arena.web.identity import (
 )
 from arena.web.lookup import find_bot, reading
 from arena.web.words import sentence
+from engine import bot_logs
 from engine.games import GAMES
 from engine.protocol import visible
 
@@ -256,10 +257,12 @@ def download(name: str, number: int) -> Response:
 
 @submissions.get("/games/<int:number>/logs/<int:seat>")
 def log(number: int, seat: int) -> Response:
-    """What a seat's bot wrote during a game, for its owner; seats are counted from 1."""
+    """What a seat's bot wrote during a game, for its owner; seats are counted from 1. ``?ply=`` for
+    what belongs to the position after so many plies.
+    """
     with reading() as session:
         query = (
-            sa.select(GameSeat.log, Bot, PlayedGame.finished)
+            sa.select(GameSeat.log, Bot, PlayedGame.finished, PlayedGame.plies)
             .join(PlayedGame, PlayedGame.id == GameSeat.game_id)
             .join(Entrant, Entrant.id == GameSeat.entrant_id)
             .join(BotVersion, BotVersion.id == Entrant.version_id)
@@ -269,13 +272,15 @@ def log(number: int, seat: int) -> Response:
         row = session.execute(query).first()
     if row is None:
         abort(404, f"There is no game {number} with a seat {seat}.")
-    text, bot, finished = row
+    text, bot, finished, plies = row
     _must_read(bot, f"The logs of {bot.name} are its owner's alone.")
     if not text:
         begin = retention.logs_begin(settings(), datetime.now(UTC))
         text = "The bot wrote nothing.\n"
         if begin and finished < begin:
             text = f"Logs are kept for {settings().log_days:g} days.\n"
+    elif (ply := request.args.get("ply", type=int)) is not None:
+        text = bot_logs.at(text, ply, plies) or "The bot wrote nothing at this ply.\n"
     answer = Response(visible(text), mimetype="text/plain")
     return keep_to_itself(answer)
 

@@ -40,6 +40,7 @@ document.addEventListener("DOMContentLoaded", () => {
   };
 
   const mark = () => {
+    replay.dispatchEvent(new CustomEvent("replay:ply", { detail: ply }));
     slider.value = String(ply);
     where.textContent = `ply ${ply} of ${plies}`;
     button("previous").href = address(Math.max(ply - 1, 0));

@@ -95,6 +95,19 @@ def test_a_killed_process_costs_no_ply(arena: House) -> None:
     assert watcher.plies() == boards(result)
 
 
+def test_many_come_at_once_as_it_begins(arena: House) -> None:
+    """To several matches: of each its viewers are told."""
+    arena.kill_live()
+    jobs = [arena.issue() for _ in range(4)]
+    watchers = [Watcher(arena, job.lease.job) for job in jobs]
+    time.sleep(0.5)  # in which all have come to the door
+    arena.start_live()
+    until(lambda: all(one.events for one in watchers), "the first words")
+    for job, watcher in zip(jobs, watchers, strict=True):
+        arena.report(job, arena.play(job, seen_by(watcher)))
+        watcher.wait()
+
+
 def test_what_is_told_without_the_ticket_is_not_shown(arena: House) -> None:
     """Of that attempt alone: whoever holds a worker's login may tell of any match."""
     job = arena.issue()

@@ -480,6 +480,28 @@ def test_an_empty_log_says_why(arena: SimpleNamespace, log: str, days: int, word
     assert (answer.status_code, answer.text) == (200, words)
 
 
+@pytest.mark.parametrize(
+    ("ply", "words"),
+    [
+        ("0", "hello\n"),
+        ("1", "thinking\n"),
+        ("2", "The bot wrote nothing at this ply.\n"),
+        ("x", "hello\nply 0: thinking\n"),
+    ],
+)
+def test_a_log_by_plies(arena: SimpleNamespace, ply: str, words: str) -> None:
+    """What belongs to a position of the replay, for whom the whole log is."""
+    game = arena.numbers["trio"]
+    with arena.database.begin() as session:
+        session.get_one(GameSeat, (game, 0)).log = "hello\nply 0: thinking\n"
+        owner = session.scalars(sa.select(Bot).where(Bot.name == "bot-0")).one().owner
+        token = add_token(session, ARENA, owner, "reads", [Scope.READ], now())
+    address = f"/games/{game}/logs/1?ply={ply}"
+    assert arena.client.get(address).status_code == 302  # to sign in
+    answer = arena.client.get(address, headers={"Authorization": f"Bearer {token}"})
+    assert (answer.status_code, answer.text) == (200, words)
+
+
 def test_changes_are_limited(arena: SimpleNamespace) -> None:
     """600 an hour of each kind, after which one waits."""
     arena.tokens["hasty"] = arena.tokens["administrator"]
