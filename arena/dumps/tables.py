@@ -14,6 +14,7 @@ from typing import Any
 
 from arena.lists.filters import opening_word
 from arena.lists.rows import opening_number, seat_result
+from engine.protocol import share
 from engine.record import GameRecord, RecordError, other_rules, states
 
 try:
@@ -84,13 +85,12 @@ SCHEMAS: Mapping[str, Any] = {
             ("eval", pa.float64()),
             ("values", pa.map_(pa.string(), pa.float64())),
             ("tags", pa.list_(pa.string())),
+            ("pv", pa.list_(pa.string())),
             ("text", pa.string()),
         ]
     ),
 }
 """The columns of each table."""
-EVAL = "eval"
-"""The number by which a bot says what it expects of the game, from 0 to 1 for the seat to move."""
 
 
 def new_file(path: Path, table: str, about: Mapping[str, str]) -> Any:
@@ -207,12 +207,6 @@ def _seats(line: Mapping[str, Any], record: GameRecord) -> list[dict[str, Any]]:
     return rows
 
 
-def _eval(values: Mapping[str, float]) -> float | None:
-    """What a bot expects; None of one that says nothing, or counts in something else."""
-    told = values.get(EVAL)
-    return told if told is not None and 0 <= told <= 1 else None
-
-
 def _plies(number: int, record: GameRecord, positions: list[str | None]) -> list[dict[str, Any]]:
     return [
         {
@@ -225,9 +219,10 @@ def _plies(number: int, record: GameRecord, positions: list[str | None]) -> list
             "cpu_us": ply.cpu_us,
             "wall_us": ply.wall_us,
             "waited_us": ply.waited_us,
-            "eval": _eval(ply.values),
+            "eval": share(ply.values),
             "values": list(ply.values.items()),
             "tags": list(ply.tags),
+            "pv": list(ply.pv),
             "text": ply.text,
         }
         for place, (ply, position) in enumerate(zip(record.plies, positions, strict=False))

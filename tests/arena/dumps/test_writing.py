@@ -345,7 +345,10 @@ def test_an_older_server_is_told_so(dump: Dumper, tmp_path: Path) -> None:
 )
 def test_an_eval_is_a_share(dump: Dumper, tmp_path: Path, told: float, kept: float | None) -> None:
     """What a bot gives in another measure is among its numbers alone."""
-    manifest = dump(tmp_path / "dump", Few(_line(dump, values={"1": {"eval": told}})))
+    manifest = dump(
+        tmp_path / "dump", Few(_line(dump, values={"1": {"eval": told}}, pv={"1": ["a", "b"]}))
+    )
     assert manifest.count == 1
     ply = rows(tmp_path / "dump")["plies"][1]
     assert (ply["eval"], dict(ply["values"])) == (kept, {"eval": told})
+    assert ply["pv"] == ["a", "b"]
