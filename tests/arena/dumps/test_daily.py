@@ -35,8 +35,14 @@ def made(settings: Settings) -> list[str]:
 
 
 def test_the_newest_ones_are_kept(settings: Settings) -> None:
-    """With what others have put beside them; those of before share what has not changed."""
-    (settings.data / "dumps" / "notes").mkdir(parents=True)
+    """With what others have put beside them; those of before share what has not changed.
+
+    One of another release goes when its time has come, too.
+    """
+    for name in ("notes", "2026-05-02", "2026-05-03"):
+        (settings.dump_folder / name).mkdir(parents=True)
+    (settings.dump_folder / "2026-05-03" / "dump.json").write_text('{"format": 99}')
+    of_others = ["2026-05-02", "notes"]
     database = Database(settings.database)
     names = []
     for day in range(4):
@@ -44,7 +50,8 @@ def test_the_newest_ones_are_kept(settings: Settings) -> None:
         assert not daily.is_made(daily.folder_of(settings, now))
         names.append(daily.make(database, settings, now).name)
         assert daily.is_made(daily.folder_of(settings, now))
-        assert made(settings) == [*names[-2:], "notes"]
+        kept = ["2026-05-03", *names][-2:]
+        assert made(settings) == sorted([*kept, *of_others])
     database.close()
     assert names == ["2026-05-04", "2026-05-05", "2026-05-06", "2026-05-07"]
     one, other = (
