@@ -7,6 +7,7 @@ counted from 1 and plies from 0, as in records. docs/data.md tells every column.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any
 
 from arena.lists.filters import opening_word
 from arena.lists.rows import opening_number, seat_result
+from engine.declaring import in_a_line
 from engine.protocol import share
 from engine.record import GameRecord, RecordError, other_rules, states
 
@@ -24,6 +26,8 @@ except ImportError as error:
     raise ImportError(
         f"dumps of games need pip install 'game-bot-arena[data]' ({error})"
     ) from error
+
+log = logging.getLogger("arena.dumps")
 
 Table = Any
 """A pyarrow.Table; its types are there only where it is."""
@@ -149,13 +153,16 @@ class Rows:
 def _positions(record: GameRecord) -> list[str | None]:
     """The text of the position before each ply, and of that at the end.
 
-    All are None where the rules are not here by which the game was played, or contradict it.
+    All are None where the rules are not here by which the game was played, or contradict it, or
+    fail.
     """
     if not other_rules(record):
         try:
             return [state.text() for state in states(record)]
         except RecordError:
             pass
+        except Exception as error:  # a stranger's rules
+            log.warning("the rules of %s fail: %s", record.variant.game, in_a_line(error))
     return [None] * (len(record.plies) + 1)
 
 

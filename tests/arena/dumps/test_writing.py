@@ -21,6 +21,7 @@ from arena.ground.refusals import NotThere, Refusal
 from arena.lists.filters import GameFilter
 from arena.models import JobStatus, Match, PlayedGame
 from arena.recorder.storage import unpack
+from engine.games import find_variant
 from engine.record import states
 from tests.arena.lists.conftest import plain_games
 from tests.conftest import copied
@@ -320,6 +321,15 @@ def test_positions_are_those_of_the_rules(
     told = [*(ply["position"] for ply in found["plies"]), found["games"][0]["end_position"]]
     assert [one is not None for one in told] == [positions] * len(told)
     assert [f"{ply['seat']}:{ply['move']}" for ply in found["plies"]] == line["moves"]
+
+
+def test_rules_that_fail_keep_no_game_from_being_told(
+    dump: Dumper, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever they raise; its positions are not known then."""
+    monkeypatch.setattr(type(find_variant("blocco").initial()), "text", lambda _: 1 / 0)
+    assert dump(tmp_path / "dump", Few(_line(dump))).count == 1
+    assert {ply["position"] for ply in rows(tmp_path / "dump")["plies"]} == {None}
 
 
 def test_a_record_that_can_not_be_read_is_left_out(dump: Dumper, tmp_path: Path) -> None:
