@@ -94,6 +94,7 @@ def _days(folder: Path) -> list[Path]:
 def main() -> int:
     """Makes the dump of today by the settings of the environment."""
     os.nice(19)
+    os.umask(0o022)  # a dump is for everybody, whatever else the arena's account writes is not
     settings = load()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     if settings.log == "json":
