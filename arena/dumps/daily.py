@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import shutil
 import sys
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
-from arena.dumps.manifest import About, DumpManifest
+from arena.dumps.manifest import MANIFEST, About, DumpManifest
 from arena.dumps.sources import OfArena
 from arena.ground.config import Settings, load
 from arena.ground.db import FAILED, Database, SchemaError, unusable
@@ -25,6 +26,8 @@ from engine.logs import use_json
 
 FAILED_CODE = 1
 """The exit code of one that could not be made; standard output says why in a line."""
+
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 log = logging.getLogger("arena.dumps")
 
@@ -56,39 +59,42 @@ def make(database: Database, settings: Settings, now: datetime) -> Path:
 
     folder = folder_of(settings, now)
     source = OfArena(database, settings, GameFilter())
-    known = {
-        other: manifest
-        for other in _days(settings.dump_folder)
-        if other != folder and (manifest := DumpManifest.read(other)) is not None
-    }
+    others = [other for other in _days(settings.dump_folder) if other != folder]
+    known = {other: manifest for other in others if (manifest := _read(other)) is not None}
     # One that was never finished may know more than those before it.
     earlier = max(known, key=lambda other: (known[other].count, other), default=None)
     about = About(source.arena, {}, source.licence)
     write_dump(folder, source, about, now, earlier=earlier, tell=log.warning)
-    finished = [other for other, manifest in known.items() if manifest.is_finished]
-    kept = sorted([*finished, folder])[-settings.dumps_kept :]
-    for other in known:
+    broken_off = {other for other, manifest in known.items() if not manifest.is_finished}
+    kept = sorted({*others, folder} - broken_off)[-settings.dumps_kept :]
+    for other in others:
         if other not in kept:
             shutil.rmtree(other)
     return folder
 
 
+def _read(folder: Path) -> DumpManifest | None:
+    """What a dump of before says of itself; None if that can't be read, as after an upgrade."""
+    try:
+        return DumpManifest.read(folder)
+    except Refusal as refusal:
+        log.warning("nothing is taken over: %s", refusal)
+        return None
+
+
 def _days(folder: Path) -> list[Path]:
-    """The folders that are called like a day; whatever else lies there is somebody else's."""
-    found = []
-    for path in folder.iterdir() if folder.is_dir() else ():
-        try:
-            date.fromisoformat(path.name)
-        except ValueError:
-            continue
-        if path.is_dir() and not path.is_symlink():
-            found.append(path)
-    return found
+    """The dumps in a folder, by their names; whatever else lies there is somebody else's."""
+    return [
+        path
+        for path in (folder.iterdir() if folder.is_dir() else ())
+        if _DAY.fullmatch(path.name) and not path.is_symlink() and (path / MANIFEST).is_file()
+    ]
 
 
 def main() -> int:
     """Makes the dump of today by the settings of the environment."""
     os.nice(19)
+    os.umask(0o022)  # a dump is for everybody, whatever else the arena's account writes is not
     settings = load()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     if settings.log == "json":

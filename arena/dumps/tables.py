@@ -7,6 +7,7 @@ counted from 1 and plies from 0, as in records. docs/data.md tells every column.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
@@ -14,6 +15,8 @@ from typing import Any
 
 from arena.lists.filters import opening_word
 from arena.lists.rows import opening_number, seat_result
+from engine.declaring import in_a_line
+from engine.protocol import share
 from engine.record import GameRecord, RecordError, other_rules, states
 
 try:
@@ -23,6 +26,8 @@ except ImportError as error:
     raise ImportError(
         f"dumps of games need pip install 'game-bot-arena[data]' ({error})"
     ) from error
+
+log = logging.getLogger("arena.dumps")
 
 Table = Any
 """A pyarrow.Table; its types are there only where it is."""
@@ -84,13 +89,12 @@ SCHEMAS: Mapping[str, Any] = {
             ("eval", pa.float64()),
             ("values", pa.map_(pa.string(), pa.float64())),
             ("tags", pa.list_(pa.string())),
+            ("pv", pa.list_(pa.string())),
             ("text", pa.string()),
         ]
     ),
 }
 """The columns of each table."""
-EVAL = "eval"
-"""The number by which a bot says what it expects of the game, from 0 to 1 for the seat to move."""
 
 
 def new_file(path: Path, table: str, about: Mapping[str, str]) -> Any:
@@ -149,13 +153,16 @@ class Rows:
 def _positions(record: GameRecord) -> list[str | None]:
     """The text of the position before each ply, and of that at the end.
 
-    All are None where the rules are not here by which the game was played, or contradict it.
+    All are None where the rules are not here by which the game was played, or contradict it, or
+    fail.
     """
     if not other_rules(record):
         try:
             return [state.text() for state in states(record)]
         except RecordError:
             pass
+        except Exception as error:  # a stranger's rules
+            log.warning("the rules of %s fail: %s", record.variant.game, in_a_line(error))
     return [None] * (len(record.plies) + 1)
 
 
@@ -207,12 +214,6 @@ def _seats(line: Mapping[str, Any], record: GameRecord) -> list[dict[str, Any]]:
     return rows
 
 
-def _eval(values: Mapping[str, float]) -> float | None:
-    """What a bot expects; None of one that says nothing, or counts in something else."""
-    told = values.get(EVAL)
-    return told if told is not None and 0 <= told <= 1 else None
-
-
 def _plies(number: int, record: GameRecord, positions: list[str | None]) -> list[dict[str, Any]]:
     return [
         {
@@ -225,9 +226,10 @@ def _plies(number: int, record: GameRecord, positions: list[str | None]) -> list
             "cpu_us": ply.cpu_us,
             "wall_us": ply.wall_us,
             "waited_us": ply.waited_us,
-            "eval": _eval(ply.values),
+            "eval": share(ply.values),
             "values": list(ply.values.items()),
             "tags": list(ply.tags),
+            "pv": list(ply.pv),
             "text": ply.text,
         }
         for place, (ply, position) in enumerate(zip(record.plies, positions, strict=False))

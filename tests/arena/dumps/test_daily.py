@@ -23,6 +23,14 @@ NOON = datetime(2026, 5, 4, 12, tzinfo=UTC)
 
 
 @pytest.fixture
+def _private() -> Iterator[None]:
+    """What this process and those that it starts write is for nobody else to read."""
+    before = os.umask(0o077)
+    yield
+    os.umask(before)
+
+
+@pytest.fixture
 def settings(archive: Database, tmp_path: Path) -> Iterator[Settings]:
     """Those of an arena with some hundred games in a data folder of its own."""
     file = Path(archive.url.removeprefix("sqlite:///"))
@@ -35,8 +43,14 @@ def made(settings: Settings) -> list[str]:
 
 
 def test_the_newest_ones_are_kept(settings: Settings) -> None:
-    """With what others have put beside them; those of before share what has not changed."""
-    (settings.data / "dumps" / "notes").mkdir(parents=True)
+    """With what others have put beside them; those of before share what has not changed.
+
+    One of another release goes when its time has come, too.
+    """
+    for name in ("notes", "2026-05-02", "2026-05-03"):
+        (settings.dump_folder / name).mkdir(parents=True)
+    (settings.dump_folder / "2026-05-03" / "dump.json").write_text('{"format": 99}')
+    of_others = ["2026-05-02", "notes"]
     database = Database(settings.database)
     names = []
     for day in range(4):
@@ -44,7 +58,8 @@ def test_the_newest_ones_are_kept(settings: Settings) -> None:
         assert not daily.is_made(daily.folder_of(settings, now))
         names.append(daily.make(database, settings, now).name)
         assert daily.is_made(daily.folder_of(settings, now))
-        assert made(settings) == [*names[-2:], "notes"]
+        kept = ["2026-05-03", *names][-2:]
+        assert made(settings) == sorted([*kept, *of_others])
     database.close()
     assert names == ["2026-05-04", "2026-05-05", "2026-05-06", "2026-05-07"]
     one, other = (
@@ -74,10 +89,14 @@ def test_one_that_was_not_finished_is_used_and_gone(
     assert (second / "plies" / "part-00001.parquet").stat().st_ino == number
 
 
+@pytest.mark.usefixtures("_private")
 def test_a_process_makes_it_and_what_keeps_it_from_that_is_told(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Until one is made, and then no other is begun on that day; without the setting none is."""
+    """Until one is made, and then no other is begun on that day; without the setting none is.
+
+    Everybody may read it, though the arena's account keeps what it writes to itself.
+    """
     monkeypatch.setattr("arena.operation.dumps.RETRY_SECONDS", 0.0)
     settings.dump_folder.touch()
     dumps, now = DailyDumps(settings), datetime.now(UTC)
@@ -88,6 +107,7 @@ def test_a_process_makes_it_and_what_keeps_it_from_that_is_told(
     settings.dump_folder.unlink()
     until(lambda: not dumps.look(now), "no problem any more", seconds=60)
     assert made(settings) == [there.name]
+    assert all(path.stat().st_mode & 0o044 == 0o044 for path in there.rglob("*"))
     assert dumps._process is None
     unset = DailyDumps(Settings(data=settings.data))
     assert unset.look(now) == ""

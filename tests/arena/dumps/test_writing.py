@@ -21,6 +21,7 @@ from arena.ground.refusals import NotThere, Refusal
 from arena.lists.filters import GameFilter
 from arena.models import JobStatus, Match, PlayedGame
 from arena.recorder.storage import unpack
+from engine.games import find_variant
 from engine.record import states
 from tests.arena.lists.conftest import plain_games
 from tests.conftest import copied
@@ -322,6 +323,15 @@ def test_positions_are_those_of_the_rules(
     assert [f"{ply['seat']}:{ply['move']}" for ply in found["plies"]] == line["moves"]
 
 
+def test_rules_that_fail_keep_no_game_from_being_told(
+    dump: Dumper, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever they raise; its positions are not known then."""
+    monkeypatch.setattr(type(find_variant("blocco").initial()), "text", lambda _: 1 / 0)
+    assert dump(tmp_path / "dump", Few(_line(dump))).count == 1
+    assert {ply["position"] for ply in rows(tmp_path / "dump")["plies"]} == {None}
+
+
 def test_a_record_that_can_not_be_read_is_left_out(dump: Dumper, tmp_path: Path) -> None:
     """It keeps no other game from being told, and is named."""
     lines = [_line(dump, number=1), _line(dump, number=2, record=9), _line(dump, number=3)]
@@ -345,7 +355,10 @@ def test_an_older_server_is_told_so(dump: Dumper, tmp_path: Path) -> None:
 )
 def test_an_eval_is_a_share(dump: Dumper, tmp_path: Path, told: float, kept: float | None) -> None:
     """What a bot gives in another measure is among its numbers alone."""
-    manifest = dump(tmp_path / "dump", Few(_line(dump, values={"1": {"eval": told}})))
+    manifest = dump(
+        tmp_path / "dump", Few(_line(dump, values={"1": {"eval": told}}, pv={"1": ["a", "b"]}))
+    )
     assert manifest.count == 1
     ply = rows(tmp_path / "dump")["plies"][1]
     assert (ply["eval"], dict(ply["values"])) == (kept, {"eval": told})
+    assert ply["pv"] == ["a", "b"]
