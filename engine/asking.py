@@ -14,11 +14,13 @@ from typing import Any
 from engine.game import IllegalMoveError, Move, Termination
 from engine.player import Player
 from engine.protocol import share
-from engine.record import Fault, GameRecord, Ply, RecordError, states
+from engine.record import Fault, GameRecord, RecordError, ply_of, states
 from engine.sitting import Answer, answer_at
 
 MOST_PLIES = 600
 """Positions of a game that are asked about at once."""
+LONGEST_DETAIL = 2000
+"""Characters of what is told of a fault."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +133,7 @@ def answer_to_json(ply: int, answer: Answer) -> dict[str, Any]:
         return {"ply": ply, "seat": answer.seat + 1, "fault": fault, "detail": detail}
     return {
         "ply": ply,
-        "seat": answer.seat + 1,
-        "move": answer.move,
+        "move": f"{answer.seat + 1}:{answer.move}",
         "cpu_us": answer.cpu_us,
         "wall_us": answer.wall_us,
         "text": answer.text,
@@ -147,18 +148,16 @@ def answer_from_json(data: Any) -> tuple[int, Answer]:
     Raises:
         RecordError, KeyError, TypeError, ValueError, AttributeError: it is none.
     """
-    ply, seat = data["ply"], data["seat"]
-    if type(ply) is not int or type(seat) is not int:
-        raise RecordError("an answer has no number of its ply or seat")
+    ply = data["ply"]
+    if type(ply) is not int:
+        raise RecordError("an answer has no number of its ply")
     if "fault" in data:
-        return ply, Fault(seat - 1, ply, Termination(data["fault"]), str(data["detail"])[:2000])
-    values = {str(key): float(value) for key, value in data["values"].items()}
-    return ply, Ply(
-        seat - 1,
-        str(data["move"]),
-        int(data["cpu_us"]),
-        int(data["wall_us"]),
-        str(data["text"]),
-        values,
-        pv=tuple(map(str, data["pv"])),
-    )
+        detail = str(data["detail"])[:LONGEST_DETAIL]
+        detail.encode()  # half a character can be kept by no database
+        return ply, Fault(int(data["seat"]) - 1, ply, Termination(data["fault"]), detail)
+    cpu_us, wall_us = data["cpu_us"], data["wall_us"]
+    for time_us in (cpu_us, wall_us):
+        if type(time_us) is not int or not 0 <= time_us < 2**63:
+            raise RecordError(f"{str(time_us)[:40]} is no time in microseconds")
+    told = data["text"], data["values"], 0, None, data["pv"]
+    return ply, ply_of(data["move"], cpu_us, wall_us, *told)

@@ -408,7 +408,7 @@ class AnswersReport:
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             if isinstance(error, JobError | RecordError):
                 raise
-            raise JobError(f"no report of answers: {error!r}") from None
+            raise JobError(f"no report of a question: {error!r}") from None
 
 
 def _worker(data: dict[str, Any]) -> str:

@@ -31,7 +31,7 @@ class Evaluation:
 
 
 @dataclass(frozen=True, slots=True)
-class Course:
+class Expectation:
     """What one of them expects for one side along the line."""
 
     who: str
@@ -59,7 +59,7 @@ class Swing:
         return self.before - self.after
 
 
-def courses(variant: Variant, said: Iterable[Evaluation]) -> list[Course]:
+def courses(variant: Variant, said: Iterable[Evaluation]) -> list[Expectation]:
     """What each of them expects, side by side."""
     sides = variant.side_of
     points: defaultdict[tuple[str, int], dict[int, float]] = defaultdict(dict)
@@ -71,7 +71,7 @@ def courses(variant: Variant, said: Iterable[Evaluation]) -> list[Course]:
             points[one.who, first][one.place] = its
         else:
             points[one.who, side][one.place] = one.share
-    return [Course(who, side, sorted(its.items())) for (who, side), its in points.items()]
+    return [Expectation(who, side, sorted(its.items())) for (who, side), its in points.items()]
 
 
 def swings(variant: Variant, said: Iterable[Evaluation], movers: Sequence[Seat]) -> list[Swing]:
@@ -105,7 +105,7 @@ def swings(variant: Variant, said: Iterable[Evaluation], movers: Sequence[Seat])
     return sorted(found, key=lambda one: -one.lost)
 
 
-def bar(variant: Variant, drawn: Sequence[Course], place: int) -> Mapping[int, float] | None:
+def bar(variant: Variant, drawn: Sequence[Expectation], place: int) -> Mapping[int, float] | None:
     """Each side's share in a position, in all 1: the mean of what is expected there.
 
     Among more than two sides the last that each expected counts, for each speaks of itself alone.

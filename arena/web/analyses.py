@@ -25,6 +25,7 @@ from flask import (
 )
 from sqlalchemy.orm import Session
 
+from arena import sittings
 from arena.analyses.analysis_deeds import KeepAnalysis, RemoveAnalysis, grown, own_analyses
 from arena.analyses.asking import (
     USUAL_MS,
@@ -41,7 +42,7 @@ from arena.web.analysis_views import AnalysisView, Beginning, Opinions, number_i
 from arena.web.deeds import REFUSED, add_deed, do
 from arena.web.games import draw
 from arena.web.identity import current, needs, settings
-from arena.web.lookup import find_record, reading
+from arena.web.lookup import find_record, find_sitting, reading
 from arena.web.words import sentence
 from engine import svg
 from engine.analysis import (
@@ -107,6 +108,18 @@ def from_kept(session: Session, code: str) -> Beginning:
     comments = {int(number): text for number, text in found.comments.items()}
     page = url_for("analyses.kept", code=code)
     return Beginning(page, {}, tree, comments, found.name, kept=found)
+
+
+@analyses.get("/play/<int:number>/analysis")
+def of_sitting(number: int) -> Any:
+    """Leads to the board with the moves of a person's game."""
+    with reading() as session:
+        record = sittings.record_of(find_sitting(session, number))
+    if isinstance(record.variant, Missing):
+        abort(404, sentence(record.variant.reason))
+    tree = Tree.of_record(record)
+    node = min(number_in(request.args.get("node", ""), 0), len(tree.nodes))
+    return redirect(url_for("analyses.board", game=str(tree.variant), moves=tree.text(), node=node))
 
 
 @analyses.get("/analyses/<code>")

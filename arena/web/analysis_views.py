@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from werkzeug.datastructures import MultiDict
 
 from arena.analyses.asking import answers_to
-from arena.analyses.evaluations import Course, Evaluation, Swing, agreed, bar, courses, swings
+from arena.analyses.evaluations import Evaluation, Expectation, Swing, agreed, bar, courses, swings
 from arena.models import Analysis, BotAnswer
 from arena.web import boards
 from arena.web.words import sentence
@@ -259,7 +259,7 @@ class Opinions:
     here: Sequence[BotAnswer]
     """By who was asked about the position that is shown."""
     said: Sequence[Evaluation]
-    courses: Sequence[Course]
+    courses: Sequence[Expectation]
     swings: Sequence[Swing]
     agreed: Mapping[int, str]
     """The places in which all who were asked would play the same."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from markupsafe import Markup
 
-from arena.analyses.evaluations import Course, Swing
+from arena.analyses.evaluations import Expectation, Swing
 from arena.web.charts import HEIGHT, WIDTH, grid
 from arena.web.words import listed, seat_class
 from engine.game import Variant
@@ -38,7 +38,7 @@ def bar(variant: Variant, shares: Mapping[int, float]) -> Markup:
 
 
 def curve(
-    courses: Sequence[Course],
+    courses: Sequence[Expectation],
     swings: Sequence[Swing],
     *,
     last: int,

@@ -6,6 +6,7 @@ import json
 import re
 import urllib.parse
 import urllib.request
+from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime
 from html import unescape
@@ -21,7 +22,8 @@ from arena.audit import ARENA
 from arena.ground.db import Database
 from arena.models import Role, Scope, User
 from arena.people.accounts import add_token
-from engine.games import GAMES
+from engine.analysis import Tree
+from engine.games import GAMES, find_variant
 from engine.record import GameRecord, replay
 from tests.arena.running import RunningArena, short_folder, until
 from tests.arena.test_end_to_end import furnish_small
@@ -126,5 +128,22 @@ def _play_by_program(sittings: str, token: str) -> None:
         game = ask(f"{there}/move", move=game["legal"][0], ply=game["plies"])
     until(my_turn, "the bot's move")
     assert len(game["played"]) == 5
+    _ask_a_bot(ask, sittings.partition("/sittings")[0], game)
     over = ask(f"{there}/resign", ply=5)
     assert [seat["rank"] for seat in over["seats"]] == [1, 2]
+
+
+def _ask_a_bot(ask: Callable[..., Any], base: str, game: dict[str, Any]) -> None:
+    """What a bot would have played at each of the moves: asked in its box, and proved."""
+    line = {"game": game["variant"], "moves": " ".join(game["played"])}
+    asked = ask(f"{base}/questions", **line, bots=["random"], whole=True, move_ms=100)
+    assert (asked["asked"], asked["known"]) == (1, 0)
+    there = f"{base}/answers?{urllib.parse.urlencode(line)}"
+    until(lambda: len(ask(there)["items"]) == 6, "the bot's answers")
+    tree = Tree.begin(find_variant(line["game"].split()[0], line["game"].split()[1:])).reading(
+        line["moves"]
+    )
+    for answer in ask(there)["items"]:
+        assert (answer["bot"], answer["fault"]) == ("random", None)
+        assert answer["move"] in tree.states[answer["node"]].legal_moves()
+        assert answer["cpu_us"] > 0

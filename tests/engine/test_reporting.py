@@ -8,7 +8,16 @@ from typing import Any
 import pytest
 
 from engine.jobs import JobError
-from engine.reporting import Built, CheckReport, MatchReport, MoveReport, Progress, Started
+from engine.record import RecordError
+from engine.reporting import (
+    AnswersReport,
+    Built,
+    CheckReport,
+    MatchReport,
+    MoveReport,
+    Progress,
+    Started,
+)
 
 LEASE = {"kind": "match", "job": 7, "attempt": 1, "ticket": "t"}
 PLAYED = {"lease": LEASE, "worker": "w", "games": [], "logs": []}
@@ -19,7 +28,23 @@ def under_way(game: Any) -> dict[str, Any]:
     return {"lease": LEASE, "progress": {"game": game, "moves": [], "findings": []}}
 
 
-KINDS = [MatchReport, Started, Progress, CheckReport, MoveReport, Built]
+ANSWER = {
+    "ply": 0,
+    "move": "1:a1a2",
+    "cpu_us": 5,
+    "wall_us": 6,
+    "text": "",
+    "values": {"eval": 0.5},
+    "pv": ["a1a2"],
+}
+
+
+def answered(**changes: Any) -> dict[str, Any]:
+    """What a bot that was asked answered, with something else in it."""
+    return {"lease": LEASE, "worker": "w", "answers": [ANSWER | changes]}
+
+
+KINDS = [MatchReport, Started, Progress, CheckReport, MoveReport, AnswersReport, Built]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -27,6 +52,25 @@ KINDS = [MatchReport, Started, Progress, CheckReport, MoveReport, Built]
 def test_what_is_no_report_is_refused(kind: Any, data: Any) -> None:
     with pytest.raises(JobError, match=r"^no (report of a|word of) "):
         kind.from_json(data)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"values": {"eval": inf}}, "'inf' is no number"),
+        ({"values": {"eval": "0.5"}}, "'0.5' is no number"),
+        ({"cpu_us": 2**63}, "is no time in microseconds"),
+        ({"cpu_us": None}, "None is no time"),
+        ({"ply": 0.5}, "no number of its ply"),
+        ({"move": "a1a2"}, "no move with its seat"),
+        ({"pv": "a1a2"}, "is no list"),
+        ({"pv": [7]}, "is no text"),
+    ],
+)
+def test_what_no_bot_answers_is_refused(changes: dict[str, Any], words: str) -> None:
+    assert AnswersReport.from_json(answered()).answers[0][1].move == "a1a2"
+    with pytest.raises(RecordError, match=words):
+        AnswersReport.from_json(answered(**changes))
 
 
 @pytest.mark.parametrize(
@@ -40,6 +84,14 @@ def test_what_is_no_report_is_refused(kind: Any, data: Any) -> None:
         (Progress, under_way(inf), "no word of how far it is: "),
         # One more, as pages count them, can't be written out.
         (Progress, under_way("9" * 4300), "no word of how far it is: .*there is no game 9999"),
+        (AnswersReport, answered(fault="crash", seat=inf, detail=""), "no report of a question: "),
+        (AnswersReport, answered(fault="bored", seat=1, detail=""), "no report of a question: "),
+        (
+            AnswersReport,
+            answered(fault="crash", seat=1, detail="\ud800"),
+            "no report of a question",
+        ),
+        (AnswersReport, answered(text="\ud800"), "no report of a question"),
         (Progress, under_way(-1), "no word of how far it is: .*there is no game -1"),
     ],
 )

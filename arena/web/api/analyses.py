@@ -62,7 +62,7 @@ def get_analysis(code: str) -> AnalysisShape:
         return AnalysisShape.of(found)
 
 
-class Line(Shape):
+class AnalysisLine(Shape):
     """The moves that lead to some positions."""
 
     game: Annotated[str, Field(max_length=1000, description="With its options: clobber size=5x6.")]
@@ -101,7 +101,7 @@ class Answers(Shape):
 
 
 @operation("GET /answers", Answers, tag=TAG, errors=(404,))
-def list_answers(query: Line) -> Answers:
+def list_answers(query: AnalysisLine) -> Answers:
     """What bots answered in the positions of a line or a tree, whoever asked them."""
     name, *options = query.game.split() or [""]
     try:

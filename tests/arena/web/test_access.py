@@ -96,6 +96,7 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ("GET", "analyses.kept"): ("/analyses/nothing", (404,) * 5),
     ("POST", "analyses.keep"): ("/analyses", (401, 422, 422, 422, 422)),
     ("POST", "analyses.remove"): ("/analyses/nothing/remove", (401, 404, 404, 404, 404)),
+    ("GET", "analyses.of_sitting"): ("/play/{sitting}/analysis", (302,) * 5),
     ("POST", "analyses.ask"): ("/analysis/ask", (401, 422, 422, 422, 422)),
     ("GET", "analyses.of_game"): ("/games/{trio}/analysis?node=3", ALL),
     ("GET", "docs.index"): ("/docs/", ALL),
@@ -480,6 +481,7 @@ OF_GAMES = {
     "ladders.create",
     "analyses.board",
     "analyses.board_json",
+    "analyses.of_sitting",
     "analyses.picture",
     "analyses.of_game",
 }
