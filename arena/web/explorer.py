@@ -20,11 +20,12 @@ from arena.web import boards, queries
 from arena.web.boards import Clickable, Reached
 from arena.web.deeds import REFUSED
 from arena.web.games import draw
-from arena.web.lines import ChosenLine, its_variant, ladder_for, line_at, read_line
+from arena.web.lines import ChosenLine, ladder_for, line_at, read_line
 from arena.web.lookup import find_competition, find_game, reading
 from arena.web.words import sentence
 from engine import clicks
 from engine.clicks import Clicks
+from engine.shelf import Missing
 
 pages = Blueprint("explorer", __name__)
 
@@ -82,12 +83,16 @@ def explore(
         line: by default the only start, if there is one alone.
         everywhere: counts all competitions of the variant.
 
-    Raises:
-        Refusal: its rules are not here.
+    Of a variant whose rules are not here it is only told how many games there are.
     """
-    variant = its_variant(competition)
+    variant = competition.variant
     where = None if everywhere else competition.id
     root = root_of(competition.game, competition.options)
+    if isinstance(variant, Missing):
+        total = total_of(explorer.branches(session, root, where))
+        last = explorer.last_games(session, root, where, most=LAST_GAMES)
+        word = line_word(root)
+        return Explored(competition, everywhere, None, word, total, last_games=last)
     if line is None:
         found = explorer.branches(session, root, where)
         if len(found) > 1:
@@ -148,7 +153,7 @@ def explored(name: str) -> Any:
         competition = find_competition(session, name)
         found = None
         try:
-            line = read_line(session, its_variant(competition), request.args)
+            line = read_line(session, competition.variant, request.args)
             found = explore(session, competition, line, everywhere=everywhere)
         except Refusal as error:
             problem = sentence(error)

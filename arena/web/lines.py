@@ -93,13 +93,15 @@ def read_line(session: Session, variant: Variant, asked: MultiDict[str, str]) ->
     """The line that an address or a form names; None if it names none.
 
     Raises:
-        Refusal: it can't be meant.
+        Refusal: it can't be meant, or the rules are not here.
     """
     if asked.get("game"):
         return _line_of_game(session, variant, asked)
     options, moves = asked.getlist("start")[:MOST_OPTIONS], asked.get("moves", "")
     if not options and not moves.strip():
         return None
+    if isinstance(variant, Missing):
+        raise Refusal(variant.reason)
     if len(moves) > LONGEST_MOVES:
         raise WrongField("moves", f"give at most {LONGEST_MOVES:,} characters")
     own = {}
@@ -138,15 +140,3 @@ def ladder_for(session: Session, competition: Competition) -> Ladder | None:
     alike = [one for one in session.scalars(ladders) if one.options == competition.options]
     opened = [one for one in alike if one.state is CompetitionState.OPEN]
     return next(iter([*opened, *alike]), None)
-
-
-def its_variant(competition: Competition) -> Variant:
-    """The variant of a competition.
-
-    Raises:
-        Refusal: its rules are not here.
-    """
-    variant = competition.variant
-    if isinstance(variant, Missing):
-        raise Refusal(variant.reason)
-    return variant

@@ -22,7 +22,7 @@ from arena.schedule.requests import (
 from arena.web.deeds import REFUSED, do
 from arena.web.forms import named_number
 from arena.web.identity import needs, settings, signed_in
-from arena.web.lines import its_variant, read_line
+from arena.web.lines import read_line
 from arena.web.lookup import find_ladder, reading
 from arena.web.words import sentence
 from engine.game import Variant
@@ -53,7 +53,7 @@ def ask(name: str) -> Any:
         ladder = find_ladder(session, name)
         line = None
         try:
-            line = read_line(session, its_variant(ladder), asked)
+            line = read_line(session, ladder.variant, asked)
         except Refusal as error:
             problem = problem or sentence(error)
         labels = places(ladder.variant)
@@ -80,7 +80,7 @@ def _deed(ladder: str, bots: tuple[str, ...]) -> RequestUnratedMatch:
         Refusal: it can't be meant.
     """
     with reading() as session:
-        line = read_line(session, its_variant(find_ladder(session, ladder)), request.form)
+        line = read_line(session, find_ladder(session, ladder).variant, request.form)
     chosen: dict[str, Any] = {}
     if line is not None:
         start = line.own or dict(line.opening.variant.options)

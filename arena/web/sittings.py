@@ -23,7 +23,7 @@ from arena.web import boards, charts, forms, queries
 from arena.web.deeds import REFUSED
 from arena.web.games import draw, lasting, position
 from arena.web.identity import anybody, bearer, current, database, settings
-from arena.web.lines import its_variant, read_line
+from arena.web.lines import read_line
 from arena.web.lookup import find_ladder, find_sitting, reading
 from arena.web.words import outcome, own_result, sentence
 from engine import clicks, sitting, svg
@@ -107,7 +107,7 @@ def begin(name: str) -> Any:
         ladder = find_ladder(session, name)
         try:
             asked = request.form if request.method == "POST" else request.args
-            line = read_line(session, its_variant(ladder), asked)
+            line = read_line(session, ladder.variant, asked)
         except Refusal as error:
             problem = problem or sentence(error)
         bots = sittings.bots_for(session, ladder, more=request.values.get("bot", ""))
@@ -153,7 +153,7 @@ def any_seed() -> int:
 
 def _wish(session: Session, ladder: Ladder) -> Wish:
     form = request.form
-    line = read_line(session, its_variant(ladder), form)
+    line = read_line(session, ladder.variant, form)
     places = sittings.places(ladder.variant)
     asked = form.get("place", "")
     place = any_place(ladder) if asked == "random" else forms.named_number(asked, -1)

@@ -12,7 +12,7 @@ from arena.lists.explorer import BranchTally
 from arena.web.api.shapes import Id, Shape
 from arena.web.api.specification import operation
 from arena.web.explorer import Explored, explore
-from arena.web.lines import its_variant, read_line
+from arena.web.lines import read_line
 from arena.web.lookup import find_competition, reading
 
 TAG = "games"
@@ -147,7 +147,7 @@ def explore_line(name: str, query: LineView) -> LineShape:
     with reading() as session:
         competition = find_competition(session, name)
         try:
-            line = read_line(session, its_variant(competition), request.args)
+            line = read_line(session, competition.variant, request.args)
         except WrongField as error:
             # It is as the document says, and yet can't be meant.
             raise Refusal(str(error)) from None

@@ -21,7 +21,7 @@ from arena.web.api.paging import Pages, page
 from arena.web.api.shapes import At, BotVersionName, Key, List, Name, Number, Shape
 from arena.web.api.specification import operation
 from arena.web.identity import signed_in
-from arena.web.lines import its_variant, line_at
+from arena.web.lines import line_at
 from arena.web.lookup import find_ladder, find_sitting, reading
 from arena.web.sittings import any_place, any_seed, begin_game, own_game, player
 from arena.web.words import sentence
@@ -198,7 +198,7 @@ def begin_sitting(json: NewSitting) -> tuple[SittingDetail, int]:
             if json.opening == "random":
                 raise Refusal("give moves and a start, or a random opening")
             try:
-                chosen = line_at(its_variant(ladder), json.start, tuple(json.moves)).opening
+                chosen = line_at(ladder.variant, json.start, tuple(json.moves)).opening
             except WrongField as error:
                 # It is as the document says, and yet can't be meant.
                 raise Refusal(str(error)) from None
