@@ -143,7 +143,7 @@ def test_every_line_is_counted(played: Database) -> None:
 
 def test_the_migration_writes_the_same_lines(played: Database) -> None:
     """Of games that were there before."""
-    migration = importlib.import_module("migrations.versions.0026_lines_of_games")
+    migration = importlib.import_module("migrations.versions.0025_lines_of_games")
     wanted = sa.select(GameLine.game_id, GameLine.line, GameLine.set_plies)
     with played.begin() as session:
         make_void(session, session.get_one(Match, 7), "a power cut")

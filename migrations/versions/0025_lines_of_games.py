@@ -10,8 +10,8 @@ from typing import Any
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0026"
-down_revision = "0025"
+revision = "0025"
+down_revision = "0024"
 branch_labels = None
 depends_on = None
 
