@@ -4,7 +4,7 @@ Theory of operation. Each game that counts has a row with its line, which the re
 the game. A line that few games share is counted when it is asked for, from these games. As soon as
 `SHARED` games have it, it is *opened*: of every move that leads on from it, what came of the games
 is kept for each competition and seat. The recorder adds games to the lines that are open not one
-by one but `ENOUGH` at a time, by a few statements for all of them, and notes up to which game it
+by one but `ENOUGH` at a time, by a few statements, and notes up to which game it
 came; the games behind that are counted when they are asked for, too. So all that is told is right
 at any moment, and it costs next to nothing to keep it up.
 
@@ -13,7 +13,8 @@ A match that is made void takes its games out again. That, and the adding, locks
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -62,20 +63,125 @@ def add_next(session: Session) -> bool:
     if number < ENOUGH:
         return False
     note = _lock_note(session)
-    these = GameLine.game_id.between(after + 1, last)
-    levels = []
-    for level in LEVELS:
-        opened: sa.ColumnElement[bool] = sa.true()
-        if level:
-            opened = sa.exists().where(LineBranch.line == _part(0, level))
-        if not _add(session, tallied(level, these, opened)):
-            break
-        levels.append(level)
-    for level in levels:
-        for line in session.scalars(_due(level, these)).all():
-            _open(session, line, last)
+    rows = _read(session, GameLine.game_id.between(after + 1, last))
+    opened = _opened(session, {row[0] for row in rows})
+    gone = _add(session, rows, opened)
+    for line in _due(session, opened, gone):
+        _open(session, line, last)
     note.value = str(last)
     return True
+
+
+_KEYS = ("line", "move", "competition_id", "seat")
+_PLACES = {SeatResult.WON: 0, SeatResult.DRAWN: 1, SeatResult.LOST: 2}
+SeatOfGame = tuple[bytes, int, int, int, SeatResult]
+"""A game's line and how many of its plies are set, its competition, a seat and its result."""
+_ROWS = sa.select(
+    GameLine.line, GameLine.set_plies,
+    ListedSeat.competition_id, ListedSeat.seat, ListedSeat.result,
+).join(ListedSeat, ListedSeat.game_id == GameLine.game_id)  # fmt: skip
+
+
+def _read(session: Session, *which: Any) -> Counter[SeatOfGame]:
+    """The seats of some games; of games that were alike, how many there are."""
+    rows = session.connection().execute(_ROWS.where(*which))
+    return Counter(map(tuple, rows))  # type: ignore[arg-type]
+
+
+def _add(
+    session: Session, rows: Counter[SeatOfGame], opened: Collection[bytes], least: int = 0
+) -> set[tuple[bytes, bytes]]:
+    """Adds games to open lines.
+
+    Args:
+        opened: which are open.
+        least: the bytes of the shortest to which they are added.
+
+    Returns:
+        Those lines, each with what led on.
+    """
+    counts: dict[tuple[bytes, bytes, int, int], list[int]] = {}
+    for (whole, set_plies, competition, seat, result), number in rows.items():
+        for line, move, by_bot in _steps(whole, set_plies, least):
+            if line not in opened:
+                break
+            known = counts.setdefault((line, move, competition, seat), [0, 0, 0, 0])
+            known[_PLACES[result]] += number
+            known[3] += number * by_bot
+    if counts:
+        insert = _insert(session, LineBranch)
+        adding = insert.on_conflict_do_update(
+            index_elements=_KEYS,
+            set_={name: getattr(LineBranch, name) + insert.excluded[name] for name in _COUNTED},
+        )
+        values = [
+            dict(zip((*_KEYS, *_COUNTED), (*key, *numbers), strict=True))
+            for key, numbers in sorted(counts.items())
+        ]
+        session.connection().execute(adding, values)
+    return {(line, move) for line, move, *_ in counts}
+
+
+def _steps(whole: bytes, set_plies: int, least: int = 0) -> Iterator[tuple[bytes, bytes, bool]]:
+    """The lines that a game went along, each with what led on, and whether a bot chose that.
+
+    Args:
+        whole: the line of the game.
+        least: the bytes of the first of them.
+    """
+    for level in LEVELS:
+        if level >= len(whole):
+            return
+        if level >= least:
+            by_bot = level >= BEGUN and set_plies <= (level - BEGUN) // MOVE_BYTES
+            yield whole[:level], whole[level : level + _size(level)], by_bot
+
+
+def _opened(session: Session, lines: Collection[bytes]) -> set[bytes]:
+    """Which lines are open of those that some games went along."""
+    found = {b""}
+    for level in LEVELS[1:]:
+        here = set[bytes]()
+        for part in _parts(sorted({line[:level] for line in lines})):
+            its = sa.select(LineBranch.line).where(LineBranch.line.in_(part)).distinct()
+            here.update(session.scalars(its))
+        lines = [line for line in lines if line[:level] in here]
+        if not lines:
+            break
+        found |= here
+    return found
+
+
+def _parts(lines: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
+    """As many at a time as a statement takes well."""
+    for start in range(0, len(lines), 500):
+        yield lines[start : start + 500]
+
+
+def _due(
+    session: Session, opened: Collection[bytes], gone: Collection[tuple[bytes, bytes]]
+) -> Iterator[bytes]:
+    """The lines that are to be opened now.
+
+    Args:
+        opened: those that are open.
+        gone: the lines, each with what led on, of the games that were added.
+    """
+    frontier = {
+        (line, move)
+        for line, move in gone
+        if move != END and len(line) + len(move) < LONGEST and line + move not in opened
+    }
+    for part in _parts(sorted({line for line, _ in frontier})):
+        shared = (
+            sa.select(LineBranch.line, LineBranch.move)
+            .where(LineBranch.line.in_(part), LineBranch.seat == 0)
+            .group_by(LineBranch.line, LineBranch.move)
+            .having(sa.func.sum(games_of(LineBranch)) >= SHARED)
+        )
+        for line, move in session.execute(shared).all():
+            if (line, move) in frontier:
+                yield line + move
 
 
 def _size(level: int) -> int:
@@ -124,66 +230,23 @@ def _insert(session: Session, table: Any) -> sqlite.Insert | postgresql.Insert:
     return postgresql.insert(table)
 
 
-def _add(session: Session, rows: sa.Select[Any]) -> int:
-    """Adds to what is counted; gives how many rows that changed."""
-    insert = _insert(session, LineBranch)
-    keys = ["line", "move", "competition_id", "seat"]
-    statement = insert.from_select([*keys, *_COUNTED], rows).on_conflict_do_update(
-        index_elements=keys,
-        set_={name: getattr(LineBranch, name) + insert.excluded[name] for name in _COUNTED},
-    )
-    done: Any = session.execute(statement)
-    return int(done.rowcount)
-
-
 def games_of(branch: Any) -> Any:
     """How many games a row of a seat counts."""
     return branch.won + branch.drawn + branch.lost
 
 
-def _due(level: int, these: Any) -> sa.Select[Any]:
-    """Lines of some games that are to be opened: each a line of so many bytes and a move."""
-    size = _size(level)
-    touched = (
-        sa.select(
-            _part(0, level).label("line"),
-            _part(level, size).label("move"),
-            _part(0, level + size).label("longer"),
-        )
-        .where(these, sa.func.length(GameLine.line) > level)
-        .distinct()
-        .subquery()
-    )
-    its = touched.c
-    longer = sa.orm.aliased(LineBranch)
-    of_it = sa.and_(LineBranch.line == its.line, LineBranch.move == its.move, LineBranch.seat == 0)
-    return (
-        sa.select(its.longer)
-        .join(LineBranch, of_it)
-        .where(
-            its.move != END,
-            sa.literal(level + size < LONGEST),
-            ~sa.exists().where(longer.line == its.longer),
-        )
-        .group_by(its.longer)
-        .having(sa.func.sum(games_of(LineBranch)) >= SHARED)
-    )
-
-
 def _open(session: Session, line: bytes, last: int) -> None:
-    """Begins to keep what is counted of the moves that lead on from a line, up to a game."""
-    these = (within(GameLine.line, line), GameLine.game_id <= last)
-    _add(session, tallied(len(line), *these))
-    if len(line) + MOVE_BYTES == LONGEST:
-        return
-    shared = (
-        sa.select(LineBranch.move)
-        .where(LineBranch.line == line, LineBranch.seat == 0, LineBranch.move != END)
-        .group_by(LineBranch.move)
-        .having(sa.func.sum(games_of(LineBranch)) >= SHARED)
-    )
-    for move in session.scalars(shared).all():
-        _open(session, line + move, last)
+    """Begins to keep what is counted behind a line, and behind longer ones that are shared, too.
+
+    Args:
+        last: the number of the last game that is added.
+    """
+    rows = _read(session, within(GameLine.line, line), GameLine.game_id <= last)
+    games = Counter[bytes]()
+    for (whole, set_plies, _, seat, _), number in rows.items():
+        if seat == 0:
+            games.update({its: number for its, *_ in _steps(whole, set_plies, len(line))})
+    _add(session, rows, {its for its, number in games.items() if number >= SHARED}, len(line))
 
 
 def take_out(session: Session, games: Sequence[int]) -> None:
@@ -191,17 +254,9 @@ def take_out(session: Session, games: Sequence[int]) -> None:
     if not games:
         return
     note = _lock_note(session)
-    rows = session.execute(
-        sa.select(
-            GameLine.game_id, GameLine.line, GameLine.set_plies,
-            ListedSeat.competition_id, ListedSeat.seat, ListedSeat.result,
-        )
-        .join(ListedSeat, ListedSeat.game_id == GameLine.game_id)
-        .where(GameLine.game_id.in_(games))
-    ).all()  # fmt: skip
-    added = [row for row in rows if row.game_id <= int(note.value)]
+    rows = _read(session, GameLine.game_id.in_(games), GameLine.game_id <= int(note.value))
     changes = sorted(
-        (change for row in added for change in _taken_out(row)),
+        (change for row in rows.elements() for change in _taken_out(*row)),
         key=lambda its: (its["its_line"], its["its_move"], its["its_seat"]),
     )
     if changes:
@@ -221,17 +276,16 @@ _TAKE_OUT = (
 )
 
 
-def _taken_out(row: Any) -> Iterator[dict[str, Any]]:
+def _taken_out(
+    whole: bytes, set_plies: int, competition: int, seat: int, result: SeatResult
+) -> Iterator[dict[str, Any]]:
     """What is to be subtracted for a seat of a game, line by line; of one that is not open, too."""
-    for level in LEVELS:
-        if level >= len(row.line):
-            return
-        by_bot = level >= BEGUN and row.set_plies <= (level - BEGUN) // MOVE_BYTES
+    for line, move, by_bot in _steps(whole, set_plies):
         yield {
-            "its_line": row.line[:level],
-            "its_move": row.line[level : level + _size(level)],
-            "its_competition": row.competition_id,
-            "its_seat": row.seat,
+            "its_line": line,
+            "its_move": move,
+            "its_competition": competition,
+            "its_seat": seat,
             "its_chosen": int(by_bot),
-            **{f"its_{result}": int(row.result is result) for result in SeatResult},
+            **{f"its_{one}": int(result is one) for one in SeatResult},
         }

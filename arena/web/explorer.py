@@ -165,6 +165,7 @@ def explored(name: str) -> Any:
             chosen=found and _board(found),
             last=found and queries.games_in_order(session, found.last_games),
             ladder=ladder_for(session, competition),
+            PLIES=PLIES,
             there=lambda *moves: _address(found, *moves),
             there_from=lambda one: _address(found, start=_words(one.own)),
         )
