@@ -72,7 +72,7 @@ class Viewer(asyncio.Protocol):
         self.match, self.seen, self.client, self.once = match, seen, client, once
         self._hall = hall
         self._transport: asyncio.Transport | None = None
-        self._is_full = False
+        self._is_full = self._is_slow = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
@@ -114,13 +114,15 @@ class Viewer(asyncio.Protocol):
             self.close()
 
     def sign(self) -> None:
-        """Tells it that it lives; one that took nothing since the last time is cut off."""
+        """Tells it that it lives, or cuts it off if something waited for it the last time, too."""
         if self._transport is None or self.once:
             return
-        if self._is_full or self._transport.get_write_buffer_size():
+        waits = self._transport.get_write_buffer_size() > 0
+        if waits and self._is_slow:
             self._transport.abort()
-        else:
+        elif not waits:
             self._transport.write(b": still here\n\n")
+        self._is_slow = waits
 
     def refuse(self, status: str, words: str) -> None:
         """Ends it without an answer, if it had none yet."""

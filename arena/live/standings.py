@@ -43,7 +43,7 @@ class Standings:
     def look(self, shows: Mapping[int, LiveShow]) -> set[int]:
         """As `Stands.look`."""
         for gone in self._matches.keys() - shows.keys():
-            del self._matches[gone]
+            del self._matches[gone], self._read[gone]
         self._look_up(shows)
         return {number for number, show in shows.items() if self._stand(number, show)}
 
