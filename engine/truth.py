@@ -183,11 +183,11 @@ def value_of(truth: Truth, state: State, budget: Budget) -> Value | None:
     return truth.gain(state) if state.to_move is None else truth.value(state, budget)
 
 
-POSITION_STEPS = 20_000
+POSITION_STEPS = 10_000
 """For a position of a game that is judged."""
-GAME_STEPS = 200_000
+GAME_STEPS = 60_000
 """For all positions of one game."""
-PATIENCE = 3
+PATIENCE = 2
 """After so many positions in a row that can't be known, all before them are only looked up: games
 are judged from their end, and earlier positions are harder."""
 MOST_SHOWN = 6
@@ -236,17 +236,17 @@ def judge(
     in a position that is lost, nobody can do right or wrong.
 
     Args:
-        states: the positions of the game, the first one and that after each move.
-        moves: the moves as they were played, one less.
+        states: the positions in which they were played; more may follow.
+        moves: the moves as they were played.
     """
     left, found, in_vain = steps, list[Judgement](), 0
     for ply in reversed(range(len(moves))):
         before = states[ply]
         seat = before.to_move
-        if seat is None or seat == CHANCE or before.play(moves[ply]) != states[ply + 1]:
-            continue  # a seat left the game there
+        if seat is None or seat == CHANCE:
+            continue
         budget = Budget(0 if in_vain >= PATIENCE else min(POSITION_STEPS, left))
-        one = _judge_move(truth, before, states[ply + 1], moves[ply], ply, budget)
+        one = _judge_move(truth, before, moves[ply], ply, budget)
         left -= budget.used
         if one is None:
             in_vain += 1
@@ -261,12 +261,13 @@ _NOTHING_TO_LOSE = Judgement(-1, 0, 0, 0)
 
 
 def _judge_move(
-    truth: Truth, before: State, after: State, move: Move, ply: int, budget: Budget
+    truth: Truth, before: State, move: Move, ply: int, budget: Budget
 ) -> Judgement | None:
     """What a move was worth; None if that is not known."""
     seat = before.to_move
     assert seat is not None
-    best, value = value_of(truth, before, budget), value_of(truth, after, budget)
+    best = value_of(truth, before, budget)
+    value = value_of(truth, before.play(move), budget)
     if best is None or value is None:
         return None
     sign = wants(seat)

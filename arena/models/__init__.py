@@ -38,6 +38,7 @@ from arena.models.competitions import (
     TestVerdict,
     Tournament,
 )
+from arena.models.judged import JudgedSeat
 from arena.models.lines import GameLine, LineBranch
 from arena.models.listed import GameDay, GameTag, GameValue, ListedSeat, SeatResult, Selection
 from arena.models.matches import (

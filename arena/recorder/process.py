@@ -33,6 +33,7 @@ from arena.operation.dumps import DailyDumps
 from arena.operation.retention import forget_logs
 from arena.recorder import rebuild
 from arena.recorder.claim import ClaimError, claim_broker
+from arena.recorder.judging import Judging
 from arena.recorder.tasks import Tasks
 from arena.recorder.writer import PAUSES, ProcessEnding, Writer, utc_now
 from arena.schedule import idle, leases
@@ -66,6 +67,7 @@ class Recorder:
         self._looking_for_indexes = Every(INDEXES_SECONDS)
         self._upkeep = rebuild.Upkeep(settings.check_seconds)
         self._dumps = DailyDumps(settings)
+        self._judging = Judging(settings.environment())
 
     def tick(self) -> None:
         """Rolls back, makes and issues matches, looks after ratings; harmless if it runs twice."""
@@ -86,6 +88,7 @@ class Recorder:
             transact(lambda session: health.note(session, health.DUMP_MARK, undumped))
             transact(lambda session: health.log_alarms(session, settings, now))
             transact(lambda session: ranks.note_best(session, now))
+            transact(self._judging.look)
         if self._looking_for_indexes.is_due():
             transact(_note_lost_indexes)
         transact(lambda session: sittings.give_up_abandoned(session, settings, now))
@@ -153,6 +156,7 @@ class Recorder:
     def close(self) -> None:
         """Ends its connections, and what it has started."""
         self._dumps.end()
+        self._judging.close()
         self.tasks.inbox.close()
         if "database" in vars(self.writer):
             self.writer.database.close()

@@ -59,6 +59,7 @@ from arena.web.sittings import pages as sittings
 from arena.web.strength import strength
 from arena.web.submissions import submissions
 from arena.web.tournaments import tournaments
+from arena.web.truth import truth
 from arena.web.uploads import FILES, TAKING_FILES, FormRequest, widen
 from arena.web.verdicts import verdicts
 
@@ -69,6 +70,7 @@ BLUEPRINTS = (
     live,
     lists,
     explorer,
+    truth,
     sittings,
     analyses,
     docs,

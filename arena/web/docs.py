@@ -42,6 +42,7 @@ FIRST = (
     "replays",
     "data",
     "analysis",
+    "truth",
     "tournaments",
     "strength-tests",
     "accounts",

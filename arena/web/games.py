@@ -11,6 +11,7 @@ from markupsafe import Markup
 from sqlalchemy.orm import Session
 
 from arena.competitions.kinds import kind_of
+from arena.lists.accuracy import marks_of
 from arena.models import Entrant, JobStatus, Match, Scope
 from arena.schedule.jobs import spec_of, variant_of
 from arena.schedule.verdicts import VoidMatch
@@ -18,6 +19,7 @@ from arena.web import boards, charts, queries
 from arena.web.deeds import DeedForm, form_of
 from arena.web.identity import current, settings
 from arena.web.lookup import find_game, find_match, find_record, reading
+from arena.web.truth import words_by_ply
 from arena.web.words import outcome, sentence
 from engine import pgn, svg
 from engine.clicks import illustrate
@@ -142,9 +144,12 @@ def game(number: int, ply: int | None = None) -> str:
     """A game at one of its plies, by default at its end."""
     with reading() as session:
         found, record = find_game(session, number)
+        judged = marks_of(session, number)
         return render_template(
             "game.html",
             game=found,
+            judged=judged,
+            marks=words_by_ply(judged, record.variant),
             has_pgn=pgn.dialect_of(record.variant) is not None,
             **shown(record, len(record.plies) if ply is None else ply),
         )

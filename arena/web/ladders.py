@@ -24,6 +24,7 @@ from arena.web.forms import NEEDED
 from arena.web.identity import needs, settings
 from arena.web.leaderboards import SORTS, LadderBoard, View
 from arena.web.lookup import find_ladder, reading
+from arena.web.truth import is_solved
 from engine.game import Game
 from engine.games import GAMES
 
@@ -61,6 +62,7 @@ def leaderboard(name: str) -> str:
             languages=leaderboards.languages(session, board.ladder),
             at_home=AT_HOME,
             quiet=quiet,
+            is_solved=is_solved(board.ladder.variant),
             running=running,
             played=results_by_seat(session, board.ladder),
             latest=queries.latest_games(session, board.ladder, count=12),

@@ -21,6 +21,7 @@ from werkzeug.wrappers import Response as Answer
 
 from arena.bots import entries, sharing
 from arena.ground import bot_names
+from arena.lists.accuracy import accuracy_of
 from arena.models import Bot, BotVersion, Competition, Scope
 from arena.schedule.presence import whereabouts
 from arena.web import duels, leaderboards, queries
@@ -74,6 +75,7 @@ def bot(name: str) -> str | Answer:
                 "on": on_ladder(session, chosen, versions),
                 "there": {one.version_id: one for one in versions},
                 "whereabouts": whereabouts(session, chosen.version, datetime.now(UTC)),
+                "accuracy": accuracy_of(session, chosen.version, chosen.competition),
                 "games": queries.games_of_entrant(session, chosen, count=20),
             }
         return render_template(

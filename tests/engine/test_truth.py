@@ -209,17 +209,16 @@ def _by_force(state: State, move: Move, ply: int, known: dict[object, float]) ->
     return Judgement(ply, seat, round(best), round(values[move]), tuple(better[:6]))
 
 
-def test_where_a_seat_left_nothing_is_judged() -> None:
-    """A game that a fault ended is judged as far as it was played."""
+def test_a_game_that_a_fault_ended_is_judged_as_far_as_it_was_played() -> None:
+    """The last move, after which somebody left, is judged like any other."""
     variant = find_variant("clobber", ["size=3x3"])
     states: list[State] = [variant.initial()]
     for move in ("a2a1", "a3b3", "b1c1"):
         states.append(states[-1].play(move))
     whole = judge(truth_of(variant), states, ["a2a1", "a3b3", "b1c1"])
-    left = [*states[:-1], states[-2].retire(states[-2].to_move or 0)]
-    assert judge(truth_of(variant), left, ["a2a1", "a3b3", "b1c1"]) == [
-        one for one in whole if one.ply < 2
-    ]
+    left = [*states[:-1], states[-1].retire(states[-1].to_move or 0)]
+    assert judge(truth_of(variant), left, ["a2a1", "a3b3", "b1c1"]) == whole
+    assert whole[-1].ply == 2
 
 
 def test_what_takes_too_long_is_not_known() -> None:

@@ -41,6 +41,7 @@ from arena.models import (
     User,
     VersionStatus,
 )
+from arena.recorder.judging import Judge
 from arena.schedule import leases
 from arena.web.app import create_app
 from engine.game import Termination
@@ -242,6 +243,9 @@ def furnish(database: Database) -> dict[str, int]:
         blokus = session.scalars(sa.select(Ladder).where(Ladder.game == "blokus")).one()
         blokus.state = CompetitionState.FROZEN
         numbers |= add_competitions(session, now)
+    judge = Judge(Path("no tables"), steps=3000)
+    while judge.go_on(database):
+        pass
     return numbers
 
 

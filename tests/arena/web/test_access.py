@@ -64,6 +64,8 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ("GET", "crosstables.crosstable"): ("/ladders/ladder-0/crosstable", ALL),
     ("GET", "ladders.leaderboard_json"): ("/ladders/ladder-0.json", ALL),
     ("GET", "ladders.leaderboard_csv"): ("/ladders/ladder-0.csv", ALL),
+    ("GET", "truth.accuracy"): ("/ladders/ladder-0/accuracy", ALL),
+    ("GET", "truth.accuracy_json"): ("/ladders/ladder-0/accuracy.json", ALL),
     ("GET", "pages.bot"): ("/bots/bot-0", ALL),
     ("GET", "news.feed"): ("/bots/bot-0/feed.atom", ALL),
     ("GET", "pages.head_to_head"): ("/bots/bot-0/against/bot-1", ALL),
