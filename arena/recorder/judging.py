@@ -34,7 +34,7 @@ from engine.truth import GAME_STEPS, Judgement, Truth, judge
 from engine.truth_tables import TableError, find_truth
 
 JUDGED_MARK = "the last game that was judged"
-AT_A_TIME = 20
+AT_A_TIME = 5
 """Games that are written down together."""
 RUN_SECONDS = 25.0
 """After so long the process ends; the recorder starts another one, if there is more to judge."""
