@@ -34,7 +34,7 @@ class KeepAnalysis(Deed):
     makes = True
 
     name: str = asked("What you call it", label="Keep it as", most=LONGEST_NAME)
-    game: str = asked("The game with its options: clobber size=5x6", most=1000)
+    game: str = asked("The game with its options, as pages have it", most=1000)
     moves: str = asked("The tree, as an address has it", default="", most=MOST_CHARACTERS)
     position: str = asked("A position that it begins at", default="", most=1000)
     comments: Mapping[str, str] = asked(

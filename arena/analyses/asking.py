@@ -73,7 +73,7 @@ class AskBots(Deed):
     answers = Questions
     makes = True
 
-    game: str = asked("The game with its options: clobber size=5x6", most=1000)
+    game: str = asked("The game with its options, as pages have it", most=1000)
     bots: tuple[str, ...] = asked(
         "Who is asked, each as greedy, or greedy:2 for a version", most=MOST_BOTS
     )

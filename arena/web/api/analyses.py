@@ -65,7 +65,7 @@ def get_analysis(code: str) -> AnalysisShape:
 class AnalysisLine(Shape):
     """The moves that lead to some positions."""
 
-    game: Annotated[str, Field(max_length=1000, description="With its options: clobber size=5x6.")]
+    game: Annotated[str, Field(max_length=1000, description="With its options, as pages have it.")]
     moves: Annotated[
         str,
         Field(
