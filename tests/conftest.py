@@ -18,7 +18,7 @@ from arena.ground import db
 from arena.ground.db import Database
 from engine import conversation
 from engine.games import GAMES
-from tests import compiled, one_dialect, postgres
+from tests import compiled, postgres
 from tests.packages import Installer
 from tests.requirements import need
 
@@ -46,8 +46,6 @@ compiled.share()
 # What this process writes to SQLite survives its end, and need not survive a power cut: waiting for
 # the disk took longer than many a test. The processes of an arena that a test starts do wait.
 db.PRAGMAS = (*db.PRAGMAS, "synchronous=OFF")
-
-db.sa.create_engine = one_dialect.create_engine
 
 # How long a test may take is for pytest to say: one example may wait while others have the cores.
 settings.register_profile("patient", settings.default, deadline=None)
