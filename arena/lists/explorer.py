@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, aliased
 
 from arena.lists.branches import last_added, tallied
 from arena.lists.counts import Share
@@ -118,10 +118,12 @@ def _newest(session: Session, line: bytes, competition_id: int | None, most: int
                 first, hidden(seat.competition_id) == competition_id
             )
         return query.order_by(hidden(GameLine.game_id).desc()).limit(most)
-    last = sa.select(seat.game_id).where(first)
+    of_all = aliased(GameLine)
+    last = sa.select(of_all.game_id).order_by(of_all.game_id.desc())
     if competition_id is not None:
-        last = last.where(seat.competition_id == competition_id)
-    some = last.order_by(seat.game_id.desc()).limit(WINDOW).subquery()
+        own = sa.select(seat.game_id).where(first, seat.competition_id == competition_id)
+        last = own.order_by(seat.game_id.desc())
+    some = last.limit(WINDOW).subquery()
     return (
         sa.select(GameLine.game_id)
         .join(some, some.c.game_id == GameLine.game_id)

@@ -286,3 +286,14 @@ def test_somebody_plays_on_from_a_line(ada: Asking) -> None:
     assert (record["opening"], record["moves"]) == (1, ["1:a2a1"])
     refused = ada.browser.post(page, form | {"form": "two", "moves": "zz"}, page=page)
     assert (refused.status_code, "is not legal here" in refused.text) == (422, True)
+
+    over = ada.browser.post(f"{answer.location}/resign", {"ply": "1"}, page=answer.location)
+    assert over.status_code == 303
+    page_of_it = ada.browser.get(answer.location).text
+    form_again = page_of_it[page_of_it.index('value="a2a1"') - 1500 :]
+    fields = dict(re.findall(r'name="(form|place|bot1|moves)" value="([^"]*)"', form_again))
+    assert fields["place"] == "0"
+    again = ada.browser.post(page, fields, page=page)
+    assert again.status_code == 303
+    other = ada.browser.get(f"{again.location}.json").json
+    assert (other["moves"][0], other["players"][0]) == ("1:a2a1", "ada")
