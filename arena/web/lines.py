@@ -97,7 +97,8 @@ def read_line(session: Session, variant: Variant, asked: MultiDict[str, str]) ->
     """
     if asked.get("game"):
         return _line_of_game(session, variant, asked)
-    options, moves = asked.getlist("start")[:MOST_OPTIONS], asked.get("moves", "")
+    options = [one for one in asked.getlist("start")[:MOST_OPTIONS] if one]
+    moves = asked.get("moves", "")
     if not options and not moves.strip():
         return None
     if isinstance(variant, Missing):
