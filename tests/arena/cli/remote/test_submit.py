@@ -115,7 +115,6 @@ def test_submit_waits_no_longer_than_is_said(
     code, _, errors = owner(*words, "--wait", "--wait-seconds", 1)
     assert (code, "has not ended after 1 second;" in errors) == (3, True)
     assert errors.count("it waits: no worker is there to play") == 1
-    assert "it waits" not in errors
     with site.database.begin() as session:
         version = session.scalars(sa.select(Check.version_id).order_by(Check.id.desc())).first()
         session.add(Build(ticket="t", version_id=version, seconds=1000.0, ended=now()))
