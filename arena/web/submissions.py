@@ -174,14 +174,13 @@ def why_it_waits(session: Session, check: Check) -> str:
     at_home = whereabouts(session, check.version, datetime.now(UTC))
     if at_home is not None:
         return "" if at_home.connected else "it is checked while it is connected: arena connect"
-    if words := idle.why_it_waits(session, check, settings(), datetime.now(UTC)):
-        return words[0].lower() + words[1:].rstrip(".")
-    if not waits_for_builds(session, owner, seconds, datetime.now(UTC)):
-        return ""
-    return (
-        f"bots of this owner were built for more than {seconds / 60:g} minutes within the last "
-        "hour; it is checked when those builds are an hour old"
-    )
+    if waits_for_builds(session, owner, seconds, datetime.now(UTC)):
+        return (
+            f"bots of this owner were built for more than {seconds / 60:g} minutes within the last "
+            "hour; it is checked when those builds are an hour old"
+        )
+    words = idle.why_it_waits(session, check, settings(), datetime.now(UTC)) or ""
+    return words[:1].lower() + words[1:].rstrip(".")
 
 
 def own_bot(session: Session, name: str) -> Bot:
