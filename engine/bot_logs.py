@@ -15,6 +15,11 @@ _HEADING, _NOTE = (
 )
 
 
+def is_heading(line: str) -> bool:
+    """Whether a line stands above what was written at a ply."""
+    return _HEADING.fullmatch(line) is not None
+
+
 def by_ply(log: str) -> dict[int, str]:
     """What a log has of each ply, by the number of plies before it; -1 for what is of none."""
     found: dict[int, list[str]] = {}

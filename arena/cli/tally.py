@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from engine.bot_logs import is_heading
 from engine.game import Termination, Variant
 from engine.match import MatchResult, MatchSpec, points, race_ranks, shares_beaten
 from engine.process import STANDARD_ERROR
@@ -130,7 +131,8 @@ class RunTally:
                     f"game {self.games}, ply {fault.ply}: {fault.termination}, {fault.detail}"
                 )
             if fault.termination is Termination.CRASH and not line.errors:
-                said = logs[fault.seat].partition(STANDARD_ERROR)[2].splitlines()
+                errors = logs[fault.seat].partition(STANDARD_ERROR)[2]
+                said = [line for line in errors.splitlines() if not is_heading(line)]
                 # A single one is told with the fault.
                 line.errors = _abridged(said) if len(said) > 1 else []
 

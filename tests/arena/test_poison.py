@@ -63,7 +63,7 @@ def test_poison_does_not_stop_the_others(
     database: Database, poisonous: int, bots: int, broken: str
 ) -> None:
     """Its matches are set aside, and no other; the others play on; no good worker is sent away."""
-    simulation = Poisoned(database, 1, CALM)
+    simulation = Poisoned(database, 2, CALM)
     simulation.furnish(VARIANTS, bots)
     simulation.poison = frozenset(f"bot-{number} v1" for number in range(poisonous))
     simulation.broken = broken

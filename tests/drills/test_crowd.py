@@ -37,6 +37,7 @@ SPOILS = {
         "every match is fixed exactly once"
     ),
     "DELETE FROM game_seat WHERE game_id = 1; DELETE FROM listed_seat WHERE game_id = 1;"
+    " DELETE FROM game_line WHERE game_id = 1; DELETE FROM judged_seat WHERE game_id = 1;"
     " DELETE FROM game_day WHERE 1 IN (first_id, last_id); DELETE FROM game WHERE id = 1": (
         "every match has all its games"
     ),

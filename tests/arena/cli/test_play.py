@@ -183,7 +183,7 @@ for line in iter(input, "quit"):
     assert game["players"] == ["bot.py:depth=+8", "bot.py:depth=3"]
     assert {its["depth"] for ply, its in game["values"].items() if int(ply) % 2 == 0} == {8.0}
     for word, why in (
-        ("dept=3", "bot has no option dept: its options are depth"),
+        ("dept=3", "bot.py has no option dept: its options are depth"),
         ("depth=21", "depth is a number from 1 to 20, not 21"),
         ("depth=", "'depth=' chooses no option: write NAME=VALUE"),
     ):

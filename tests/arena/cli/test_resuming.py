@@ -76,11 +76,11 @@ def test_a_file_is_found_for_what_nobody_named(tmp_path, monkeypatch):
     variant = find_variant("clobber")
     versions = [version_of(bot) for bot in bots]
     test = SequentialTest.begin(StrengthSettings(variant, *versions, TimeControl(move_ms=9)))
-    names = [str(Saves(None, may_exist=False).keep(test)) for _ in range(2)]
+    names = [str(Saves(None, "random-greedy.test", may_exist=False).keep(test)) for _ in range(2)]
     assert names == ["random-greedy.test.json", "random-greedy-2.test.json"]
     assert SequentialTest.from_json(saved(Path(names[0])), test.settings) == test
     with pytest.raises(InputError, match="--resume"):
-        Saves(names[0], may_exist=False)
+        Saves(names[0], "random-greedy.test", may_exist=False)
 
 
 def test_where_nothing_can_be_written_it_is_kept_elsewhere(tmp_path, monkeypatch, capsys):
@@ -95,13 +95,13 @@ def test_where_nothing_can_be_written_it_is_kept_elsewhere(tmp_path, monkeypatch
     begun = SequentialTest.begin(
         StrengthSettings(find_variant("clobber"), *versions, TimeControl(move_ms=9))
     )
-    path = Saves(None, may_exist=False).keep(begun)
+    path = Saves(None, "random-greedy.test", may_exist=False).keep(begun)
     assert path.parent.parent == temporary
     assert SequentialTest.from_json(saved(path), begun.settings) == begun
     assert "can't write random-greedy.test.json" in capsys.readouterr().err
     monkeypatch.setattr(tempfile, "tempdir", str(here))
     with pytest.raises(InputError, match=r"can't write random-greedy.test.json"):
-        Saves(None, may_exist=False).keep(begun)
+        Saves(None, "random-greedy.test", may_exist=False).keep(begun)
 
 
 SOURCE = "print({})\n"
@@ -178,7 +178,8 @@ def test_long_names_of_bots_are_shortened_in_that_of_a_save(tmp_path, monkeypatc
             games=16,
         )
     )
-    kept = [Saves(None, may_exist=False).keep(begun) for _ in range(2)]
+    bots = f"{begun.settings.candidate.name}-{begun.settings.baseline.name}"
+    kept = [Saves(None, f"{bots}.test", may_exist=False).keep(begun) for _ in range(2)]
     assert len(set(kept)) == 2
     assert sorted(tmp_path.iterdir()) == sorted(tmp_path / path for path in kept)
     assert all(path.name.endswith(".test.json") for path in kept)

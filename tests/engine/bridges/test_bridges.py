@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.bot_logs import is_heading
 from engine.bridges import bot
 from engine.bridges.foreign import BridgeError
 from engine.channel import TracedChannel
@@ -98,13 +99,19 @@ def test_whole_games(protocol: str, dialect: str, game: str, time: TimeControl) 
     assert log.count("newgame" if protocol == "ugi" else "set_game") == 2
 
 
+def said(log: str) -> list[str]:
+    """The lines of a log, but for its notes and its headings of plies."""
+    lines = log.splitlines()
+    return [line for line in lines if not line.startswith("ply") and not is_heading(line)]
+
+
 def test_what_a_uci_program_is_told() -> None:
     """As Fairy-Stockfish takes it: the variant by its name, moves as they are, both clocks."""
     lines: list[str] = []
     options = ("--option", "Threads=1", "--option", "UCI_Elo=2000")
     command = bridge("ugi", "uci", options=options)
     (record,), log = play(command, "clobber size=5x6", time=CLOCK, lines=lines)
-    told = [line for line in log.splitlines() if not line.startswith("ply")]
+    told = said(log)
     assert told[1:8] == [
         "ugi",
         "uci",
@@ -127,7 +134,8 @@ def test_what_a_uci_program_is_told() -> None:
 def test_what_a_ugi_program_is_told() -> None:
     """The usual board as startpos, others written out; a time for the move that leaves some."""
     _, log = play(bridge("ugi", "ugi"), "clobber")
-    assert "uginewgame\nisready\nposition startpos\ngo movetime 19800\n" in log
+    told = "\n".join(said(log))
+    assert "uginewgame\nisready\nposition startpos\ngo movetime 19800\n" in told
     _, log = play(bridge("ugi", "ugi"), "clobber size=4x4", time=CLOCK)
     assert "\nposition fen wbwb/bwbw/wbwb/bwbw 1\ngo p1time 59800 p2time 60000 p1inc 500" in log
 
@@ -136,7 +144,7 @@ def test_what_a_gtp_program_is_told() -> None:
     """Colours by their numbers, squares with commas between; what it has played not again."""
     command = bridge("gtp", "gtp", options=("--first", "name"))
     (record,), log = play(command, "blokus mode=classic corners=fixed")
-    told = [line for line in log.splitlines() if not line.startswith("ply")]
+    told = said(log)
     assert told[1:5] == ["name", "name", "set_game Blokus", "genmove 1"]
     yellow = record.moves[1].removeprefix("yellow:")
     assert told[5] == f"play 2 {yellow}"
