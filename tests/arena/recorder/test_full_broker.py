@@ -192,7 +192,8 @@ def test_a_broker_without_memory_is_emptied() -> None:
                 return False
 
         def fill() -> None:
-            """With large messages, and then with such as still find room."""
+            """With a sign of life, with large messages, and then with such as still find room."""
+            is_taken(alive)
             for message in (junk, alive):
                 while is_taken(message):
                     pass
