@@ -85,7 +85,7 @@ def _deed(ladder: str, bots: tuple[str, ...]) -> RequestUnratedMatch:
     if line is not None:
         start = line.own or dict(line.opening.variant.options)
         chosen = {"opening": line.opening.moves, "start": start}
-    count = named_number(request.form.get("matches", ""), 1)
+    count = named_number(request.form.get("count", ""), 1)
     form = request.form.get("form", "")[:64]
     return RequestUnratedMatch(ladder, bots, **chosen, matches=count, key=form)
 

@@ -237,7 +237,7 @@ def test_matches_begin_where_somebody_says(ada: Asking) -> None:
     moves = ["a2a1", "c1b1"]
     shown = ada.browser.get(f"{page}?moves={'+'.join(moves)}").text
     assert "It begins here, after 2 plies: <code>a2a1 c1b1</code>." in shown
-    form = {"bot": ["bot-0", "bot-1"], "moves": " ".join(moves), "matches": "2", "form": "one"}
+    form = {"bot": ["bot-0", "bot-1"], "moves": " ".join(moves), "count": "2", "form": "one"}
     for _ in range(2):
         answer = ada.browser.post(page, form, page=page)
         made = ada.asked()
@@ -257,8 +257,8 @@ def test_matches_begin_where_somebody_says(ada: Asking) -> None:
     [
         (DUEL, {"moves": "a1a9"}, "Moves: &#39;a1a9&#39; is not legal here"),
         (DUEL, {"start": "size=5x5", "moves": ""}, "Start: size=5x5 is no start of clobber"),
-        (DUEL, {"matches": "0"}, "Matches: give a number from 1 to 50"),
-        (DUEL, {"matches": "51"}, "Matches: give a number from 1 to 50"),
+        (DUEL, {"count": "0"}, "Matches: give a number from 1 to 50"),
+        (DUEL, {"count": "51"}, "Matches: give a number from 1 to 50"),
         (RACE, {"start": "hard=no"}, "puzzle is played alone and has no openings"),
     ],
 )
