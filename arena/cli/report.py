@@ -86,6 +86,8 @@ def _clock(seconds: float) -> str:
 class Savable(Protocol):
     """What is played in the course of hours, and can go on from a file."""
 
+    @property
+    def games(self) -> int: ...
     def to_json(self) -> dict[str, Any]: ...
 
 
@@ -101,6 +103,7 @@ class Saves:
         self._path = Path(name) if name else None
         self._of = of
         self._saved = 0.0
+        self._refused = False
         check_writable(name)
         if self._path and not may_exist and self._path.exists():
             raise InputError(f"{name} is there already: go on with --resume {name}, or remove it")
@@ -111,6 +114,37 @@ class Saves:
         if self._path and (last or now - self._saved >= SAVE_SECONDS):
             self._saved = now
             _write(self._path, json_text(test.to_json()))
+
+    def try_now(self, test: Savable) -> None:
+        """As `offer`, but says once that it can't be: it may at the end, and there it matters."""
+        try:
+            self.offer(test)
+        except InputError as refusal:
+            if not self._refused:
+                self._refused = True
+                click.echo(refusal.message, err=True)
+
+    def keep_at_once(self, test: Savable) -> str:
+        """Saves it while matches are under way still; says where."""
+        if not test.games:
+            return ""
+        with suppress(InputError):  # at the end it is tried again, and then told
+            return f"saved in {self.keep(test)}; "
+        return ""
+
+    def keep_unfinished(self, test: Savable, how: str) -> None:
+        """Saves what has not come to its end, and says how to go on with it.
+
+        Args:
+            how: it was ended, in words.
+
+        Raises:
+            InputError: it can't be saved.
+        """
+        click.echo(f"{how} after {counted(test.games, 'game')}", err=True)
+        if test.games:
+            kept = self.keep(test)
+            click.echo(f"saved; go on with the same command and --resume {kept}", err=True)
 
     def keep(self, test: Savable) -> Path:
         """Saves in any case, and says where.

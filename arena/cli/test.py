@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time as wall
-from contextlib import closing, suppress
+from contextlib import closing
 
 import click
 from click.core import ParameterSource
@@ -49,7 +49,6 @@ from arena.ratings.sprt import Decision, Model
 from arena.strength.sequential import SequentialTest, StrengthError, StrengthSettings
 from arena.strength.terms import StrengthTerms
 from arena.strength.words import result_rows
-from engine.plurals import counted
 
 MAX_GAMES = 20_000
 OF_SPRT = ("elo", "alpha", "beta", "model", "max_games")
@@ -199,7 +198,8 @@ def test(
     is_over = ended.decision is not Decision.CONTINUE
     with broken_off() as unsaved:
         if not is_over:
-            run.keep()
+            how = "interrupted" if run.trouble.is_wish else "broken off"
+            saves.keep_unfinished(ended, how)
 
     def show() -> None:
         for name, text in result_rows(ended):
@@ -242,7 +242,6 @@ class _Run:
         self.test = begun
         self.first_faults = FirstFaults()
         self._saves = saves
-        self._refused = False
         self.trouble = Trouble()
         """What broke it off."""
 
@@ -250,7 +249,7 @@ class _Run:
         """Plays until it is decided, somebody stops it or it can't go on."""
         with (
             broken_off() as self.trouble,
-            stoppable(self._save_at_once) as stopped,
+            stoppable(lambda: self._saves.keep_at_once(self.test)) as stopped,
             Display(self.test) as display,
         ):
             steps = go_on(self.test, candidate, baseline, concurrency=concurrency, stopped=stopped)
@@ -259,34 +258,5 @@ class _Run:
                     self.test = test
                     self.first_faults.note(records)
                     display.show(test, stopping=stopped())
-                    self._save(test)
+                    self._saves.try_now(test)
             self._saves.offer(self.test, last=True)
-
-    def _save(self, test: SequentialTest) -> None:
-        """Saves it, or says once that it can't be: it may at the end, and there it matters."""
-        try:
-            self._saves.offer(test)
-        except InputError as refusal:
-            if not self._refused:
-                self._refused = True
-                click.echo(refusal.message, err=True)
-
-    def keep(self) -> None:
-        """Saves a test that is not decided, and says how to go on with it.
-
-        Raises:
-            InputError: it can't be saved.
-        """
-        how = "interrupted" if self.trouble.is_wish else "broken off"
-        click.echo(f"{how} after {counted(self.test.games, 'game')}", err=True)
-        if self.test.matches:
-            kept = self._saves.keep(self.test)
-            click.echo(f"saved; go on with the same command and --resume {kept}", err=True)
-
-    def _save_at_once(self) -> str:
-        """Saves it while matches are under way still; says where."""
-        if not self.test.matches:
-            return ""
-        with suppress(InputError):  # at the end it is tried again, and then told
-            return f"saved in {self._saves.keep(self.test)}; "
-        return ""

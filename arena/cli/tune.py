@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time as wall
 from collections.abc import Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import replace
 
 import click
@@ -52,6 +52,8 @@ from engine.seeds import derive
 GAMES = 10_000
 TEST_GAMES = 20_000
 TEST_HYPOTHESES = "0,5"
+UNDECIDED = 1
+"""The exit code of what can't come to its end."""
 
 
 @click.command()
@@ -262,6 +264,8 @@ class _Run:
         self.first_faults = FirstFaults()
         self.trouble = Trouble()
         """What broke it off."""
+        self.is_out = False
+        """Whether nobody stopped it, and there was no more to be played."""
         self._saves = saves
 
     def play(self, bot: Launcher, concurrency: int) -> None:
@@ -269,7 +273,7 @@ class _Run:
         total = self.tuning.settings.matches
         with (
             broken_off() as self.trouble,
-            stoppable(self._save_at_once) as stopped,
+            stoppable(lambda: self._saves.keep_at_once(self.tuning)) as stopped,
             ProgressBar("tuning", "match", "matches", total=total) as bar,
         ):
             bar.show(self.tuning.played, words=chosen_words(self.tuning.chosen))
@@ -279,9 +283,10 @@ class _Run:
                     self.tuning = tuning
                     self.first_faults.note(records)
                     bar.show(tuning.played, words=chosen_words(tuning.chosen))
-                    self._saves.offer(tuning)
+                    self._saves.try_now(tuning)
                     if tuning.is_spoilt:
                         break
+            self.is_out = not stopped()
             self._saves.offer(self.tuning, last=True)
 
     def stop(self) -> int:
@@ -290,15 +295,12 @@ class _Run:
         Raises:
             InputError: it can't be saved.
         """
-        how = "interrupted" if self.trouble.is_wish else "ended"
-        click.echo(f"{how} after {counted(self.tuning.games, 'game')}", err=True)
-        if self.tuning.played:
-            kept = self._saves.keep(self.tuning)
-            click.echo(f"saved; go on with the same command and --resume {kept}", err=True)
-        self.trouble.tell()
-        if not self.trouble.is_wish:
+        if self.is_out:
             click.echo("there are no more different openings", err=True)
-        return INTERRUPTED
+        how = "interrupted" if self.trouble.is_wish else "broken off"
+        self._saves.keep_unfinished(self.tuning, "ended" if self.is_out else how)
+        self.trouble.tell()
+        return UNDECIDED if self.is_out else INTERRUPTED
 
     def prove(self, bot: Launcher, concurrency: int, settings: StrengthSettings) -> SequentialTest:
         """Tests what came out against the start, as far as it is not broken off."""
@@ -319,14 +321,6 @@ class _Run:
                     self.first_faults.note(records)
                     display.show(test, stopping=stopped())
         return test
-
-    def _save_at_once(self) -> str:
-        """Saves it while matches are under way still; says where."""
-        if not self.tuning.played:
-            return ""
-        with suppress(InputError):  # at the end it is tried again, and then told
-            return f"saved in {self._saves.keep(self.tuning)}; "
-        return ""
 
 
 def _report(

@@ -71,6 +71,16 @@ def test_what_came_out_is_tested(cli: Cli, bot: Path) -> None:
     assert said.code == (0 if proof["decision"] == "accept" else 1)
 
 
+def test_without_more_openings_it_ends_undecided(cli: Cli, bot: Path, tmp_path: Path) -> None:
+    """What was played until then is kept."""
+    words = ("tune", str(bot), "--game", "clobber", "size=2x2", "--games", "200", "--no-box")
+    saved = tmp_path / "saved.json"
+    said = cli(*words, "--option", "aim", "--save", str(saved))
+    assert (said.code, said.out) == (1, "")
+    assert "there are no more different openings\nended after 2 games\nsaved; " in said.err
+    assert json.loads(saved.read_text())["pending"] != []
+
+
 @pytest.mark.parametrize(
     ("words", "why"),
     [
