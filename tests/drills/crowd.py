@@ -12,7 +12,6 @@ anything is not whole, and with 2 if it can't be run here.
 
 from __future__ import annotations
 
-import os
 import shutil
 import sys
 import tempfile
@@ -38,6 +37,7 @@ from tests.drills import wholeness
 from tests.drills.checks import Check
 from tests.drills.drill import SETTINGS, Clock, end_in_order, report
 from tests.drills.fields import hand_in
+from tests.drills.sizes import asked_for
 from tests.drills.visitors import BOSS, Crowd, Visitor, operate
 from tests.drills.wishes import FIRST
 
@@ -71,9 +71,9 @@ class Plan:
     @classmethod
     def read(cls) -> Plan:
         """What the environment asks for."""
-        asked = {key: os.environ.get(f"CROWD_{key.upper()}") for key in cls.__dataclass_fields__}
-        kind = asked.pop("database") or "sqlite"
-        return cls(**{key: int(text) for key, text in asked.items() if text}, database=kind)
+        said = asked_for(cls, "CROWD")
+        kind = said.pop("database", "sqlite")
+        return cls(**{name: int(text) for name, text in said.items()}, database=kind)
 
 
 def furnish(crowd: Crowd) -> None:

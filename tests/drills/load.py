@@ -36,6 +36,7 @@ from tests import postgres
 from tests.drills.drill import SETTINGS, Clock, end_in_order
 from tests.drills.fields import BOTS, TOURNAMENT, furnish
 from tests.drills.sites import WORKERS, Site
+from tests.drills.sizes import asked_for
 
 LADDER = "clobber-4x4"
 ANSWER_SECONDS = 60.0
@@ -72,11 +73,7 @@ class Size:
     @classmethod
     def read(cls) -> Size:
         """What the environment asks for."""
-        known = cls.__dataclass_fields__
-        return cls(**{
-            name: int(os.environ[f"LOAD_{name.upper()}"])
-            for name in known if f"LOAD_{name.upper()}" in os.environ
-        })  # fmt: skip
+        return cls(**{name: int(text) for name, text in asked_for(cls, "LOAD").items()})
 
 
 @dataclass(slots=True)

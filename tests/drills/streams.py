@@ -11,7 +11,6 @@ twice, or was not told on after a kill.
 from __future__ import annotations
 
 import asyncio
-import os
 import re
 import resource
 import socket
@@ -33,6 +32,7 @@ from engine.player import Choice, Turn
 from tests.arena.live.house import House
 from tests.arena.running import broker, environment, free_port, until
 from tests.arena.simulator import LotPlayer
+from tests.drills.sizes import asked_for
 
 LONGEST_EVENT = 1 << 22
 FIRST = re.compile(rb'"first":(\d+),')
@@ -53,11 +53,7 @@ class Size:
     @classmethod
     def read(cls) -> Size:
         """What the environment asks for."""
-        known = cls.__dataclass_fields__
-        return cls(**{
-            name: int(os.environ[f"STREAMS_{name.upper()}"])
-            for name in known if f"STREAMS_{name.upper()}" in os.environ
-        })  # fmt: skip
+        return cls(**{name: int(text) for name, text in asked_for(cls, "STREAMS").items()})
 
 
 class Timed(LotPlayer):
