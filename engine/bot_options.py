@@ -18,9 +18,13 @@ MOST_OPTIONS = 64
 MOST_CHOICES = 32
 LONGEST_TEXT = 200
 """Characters of a text, and of a choice."""
+LONGEST_CHOSEN = 2000
+"""Characters of all that is chosen about a bot, where it is kept."""
 LARGEST_INT = 2**53
 """Every whole number up to it is one in any language, whichever numbers that has."""
 _NAME = re.compile(r"[A-Za-z_][\w.-]{0,31}", re.ASCII)
+_WORD = re.compile(rf"[!-+\--~]{{1,{LONGEST_TEXT}}}")
+"""All that can be seen of ASCII, but for the comma: what a bot is told is of ASCII."""
 _INT = re.compile(r"[+-]?[0-9]{1,16}", re.ASCII)
 _FLOAT = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?", re.ASCII)
 
@@ -90,7 +94,7 @@ class BotOption:
             made = cls(name, its, "", least, most)
         elif its is OptionKind.CHOICE:
             choices = tuple(dict.fromkeys(bounds[0].split("|")))
-            if not all(choices) or len(choices) > MOST_CHOICES:
+            if not all(map(_is_word, choices)) or len(choices) > MOST_CHOICES:
                 raise BotOptionError(
                     f"the option {name} is a choice of 1 to {MOST_CHOICES} words with | between"
                 )
@@ -146,7 +150,9 @@ class BotOption:
         return number
 
     def _number(self, number: float) -> str:
-        return str(int(number)) if self.kind is OptionKind.INT else repr(number).removesuffix(".0")
+        if self.kind is OptionKind.INT:
+            return str(int(number))
+        return repr(number or 0.0).removesuffix(".0")  # there are two zeros, and they are one value
 
     def _word(self, text: str) -> str:
         if self.kind is OptionKind.BOOL:
@@ -159,15 +165,15 @@ class BotOption:
                 )
         elif not _is_word(text):
             raise BotOptionError(
-                f"{self.name} takes a word of 1 to {LONGEST_TEXT} characters without blanks and "
-                "commas"
+                f"{self.name} takes a word of 1 to {LONGEST_TEXT} letters, digits and signs of "
+                "ASCII, without blanks and commas"
             )
         return text
 
 
 def _is_word(text: str) -> bool:
     """Whether it can stand in a line of the protocol, and between commas."""
-    return 0 < len(text) <= LONGEST_TEXT and text.isprintable() and not re.search(r"[\s,]", text)
+    return bool(_WORD.fullmatch(text))
 
 
 def read_options(declared: Iterable[str]) -> dict[str, BotOption]:
@@ -193,6 +199,8 @@ def read_chosen(text: str) -> dict[str, str]:
         BotOptionError: it is not written so.
     """
     found: dict[str, str] = {}
+    if len(text) > LONGEST_CHOSEN:
+        raise BotOptionError(f"at most {LONGEST_CHOSEN} characters of options are chosen at once")
     for word in text.split(","):
         name, equals, value = word.partition("=")
         if not _NAME.fullmatch(name) or not equals or not _is_word(value):
@@ -220,6 +228,11 @@ def check_chosen(
             told = f"its options are {others}" if options else "it has none"
             raise BotOptionError(f"{whose} has no option {name[:40]}: {told}")
     return {name: options[name].value(chosen[name]) for name in sorted(chosen)}
+
+
+def told_label(label: str, words: str) -> str:
+    """A bot's name with what is chosen about it: ``greedy v2:depth=8``."""
+    return f"{label}:{words}" if words else label
 
 
 def chosen_words(chosen: Mapping[str, str]) -> str:

@@ -67,6 +67,8 @@ class Examination:
             watch: is told of the whole game, as in `play_match`.
             declared: the options that its manifest declares, each in words.
         """
+        self.options: tuple[str, ...] | None = None
+        """What can be chosen about the bot, each in words; None as long as it has not said."""
         self.log = ""
         """What the bot logged, so far, and its standard error."""
         self._start = start
@@ -111,6 +113,8 @@ class Examination:
             ("seats that left", late.others_left),
         )
         options = first.player.options
+        if first.player.name:
+            self.options = tuple(option.declaration for option in options.values())
         chosen = {name: option.other for name, option in sorted(options.items())}
         other = self._talk(chosen=chosen)
         yield from self._tried(

@@ -20,6 +20,9 @@ from engine.record import GameRecord
 from engine.shelf import OWN, Edition
 
 FORMAT = 2
+TELLING_FORMAT = 3
+"""Of a match in which players are told options, of which a worker of a release before knows nothing
+and would play it otherwise."""
 
 PLAY_MATCH = "workers.play_match"
 CHECK_BOT = "workers.check_bot"
@@ -217,7 +220,7 @@ class Job:
     def to_json(self) -> dict[str, Any]:
         """The job as JSON's types."""
         return {
-            "format": FORMAT,
+            "format": TELLING_FORMAT if any(self.spec.chosen) else FORMAT,
             "lease": self.lease.to_json(),
             "spec": self.spec.to_json(),
             "bots": [bot.to_json() for bot in self.bots],
@@ -345,5 +348,5 @@ Batch = Sequence[AnyJob]
 
 
 def _check_format(data: dict[str, Any]) -> None:
-    if data.get("format") != FORMAT:
+    if data.get("format") not in (FORMAT, TELLING_FORMAT):
         raise JobError(f"a job of format {data.get('format')}; this worker knows {FORMAT}")

@@ -8,7 +8,7 @@ by our own fault is played again twice at most.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,6 +39,8 @@ class MatchSpec:
     seatings: tuple[tuple[int, ...], ...] = ()
     """For each game who has each place, if that is not to be every rotation of the entrants;
     then an entrant may have several places."""
+    chosen: tuple[Mapping[str, str], ...] = ()
+    """For each entrant the options that it is told; empty if nobody is told any."""
 
     @property
     def games(self) -> int:
@@ -53,6 +55,12 @@ class MatchSpec:
             return (game,)
         count = len(self.entrants)
         return tuple((place + game) % count for place in self.variant.entrant_of)
+
+    def told(self, game: int) -> tuple[Mapping[str, str], ...]:
+        """For each seat of a game the options that its player is told; empty if nobody is."""
+        if not any(self.chosen):
+            return ()
+        return tuple(self.chosen[entrant] for entrant in self.seating(game))
 
     def game_seed(self, game: int) -> int:
         """The seed of a game; in a race everyone has the same start and the same dice."""
@@ -75,6 +83,7 @@ class MatchSpec:
             "seed": self.seed,
             "seatings": [list(places) for places in self.seatings],
             "rules": GAMES.rules(self.variant.game),
+            **({"chosen": [dict(one) for one in self.chosen]} if any(self.chosen) else {}),
         }
 
     @classmethod
@@ -92,6 +101,7 @@ class MatchSpec:
             tuple(data["opening"]),
             int(data["seed"]),
             tuple(tuple(places) for places in data["seatings"]),
+            tuple(dict(one) for one in data.get("chosen", ())),
         )
 
 
@@ -216,6 +226,7 @@ class Players:
             seed=spec.game_seed(number),
             opening=spec.opening,
             names=[spec.entrants[entrant] for entrant in seating],
+            chosen=spec.told(number),
             watch=watch,
         )
         return record, tuple(player.take_log() for player in players)

@@ -89,6 +89,8 @@ class GameRecord:
     rules: str = ""
     """Whose rules of the game it was played by, and which version of them (see
     `engine.shelf.Edition`); empty if that is not known."""
+    chosen: tuple[Mapping[str, str], ...] = ()
+    """For each seat the options that its player was told; empty if nobody was told any."""
 
     @property
     def moves(self) -> tuple[Move, ...]:
@@ -112,6 +114,7 @@ class GameRecord:
             "options": dict(self.variant.options),
             "seed": self.seed,
             "players": list(self.players),
+            **({"chosen": [dict(one) for one in self.chosen]} if self.chosen else {}),
             "time": self.time.to_json(),
             "opening": self.opening,
             "moves": [f"{ply.seat + 1}:{ply.move}" for ply in self.plies],
@@ -193,6 +196,7 @@ class GameRecord:
         when = [0, *(fault.ply for fault in faults), len(plies)]
         if when != sorted(when) or not all(fault.termination.is_fault for fault in faults):
             raise RecordError("the faults are no faults of this game in their order")
+        chosen = tuple(map(_chosen, _list(data.get("chosen", []))))
         opening = _integer(data["opening"])
         if not 0 <= opening <= len(plies):
             raise RecordError(f"an opening of {counted(opening, 'move')} in a game of {len(plies)}")
@@ -202,6 +206,7 @@ class GameRecord:
         results = 0 if termination is Termination.VOID else variant.seats
         for what, given, needed in (
             ("players", players, variant.seats),
+            ("chosen options", chosen, variant.seats if chosen else 0),
             ("scores", scores, results),
             ("ranks", ranks, results),
         ):
@@ -221,6 +226,7 @@ class GameRecord:
             isolation=_text(run["isolation"]),
             started=_text(run["started"]),
             rules=_text(run.get("rules", "")),
+            chosen=chosen if any(chosen) else (),
         )
 
 
@@ -268,6 +274,13 @@ def _time(data: Mapping[str, Any]) -> TimeControl:
     return TimeControl(
         time_ms=_integer(data["time_ms"]), inc_ms=_integer(data["inc_ms"]), charge=data["charge"]
     )
+
+
+def _chosen(data: Any) -> Mapping[str, str]:
+    """What a player was told of its options."""
+    if not isinstance(data, dict):
+        raise RecordError(f"{str(data)[:40]!r} says no options of a player")
+    return {_text(name): _text(value) for name, value in data.items()}
 
 
 def _text(value: Any) -> str:

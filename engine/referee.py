@@ -11,7 +11,7 @@ them for its next game.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 
 from engine.clock import Clock, TimeControl
@@ -37,6 +37,7 @@ def play_game(
     seed: int = 0,
     opening: Sequence[Move] = (),
     names: Sequence[str] | None = None,
+    chosen: Sequence[Mapping[str, str]] = (),
     watch: Watch | None = None,
 ) -> GameRecord:
     """One game from its opening to its end.
@@ -48,13 +49,14 @@ def play_game(
         seed: of the game; each seat's own dice are derived from it.
         opening: moves played before the first player is asked.
         names: of the players, for the record; by default their numbers.
+        chosen: the options that each of them is told, for the record; by default none.
         watch: called after each ply.
 
     Raises:
         VoidGameError: a fault of ours; there is no result.
         IllegalMoveError: the opening is not legal.
     """
-    return _Game(variant.drawn(seed), players, time, seed, opening, names, watch).play()
+    return _Game(variant.drawn(seed), players, time, seed, opening, names, chosen, watch).play()
 
 
 class _Game:
@@ -68,6 +70,7 @@ class _Game:
         seed: int,
         opening: Sequence[Move],
         names: Sequence[str] | None,
+        chosen: Sequence[Mapping[str, str]],
         watch: Watch | None,
     ) -> None:
         if len(players) != variant.seats:
@@ -77,6 +80,7 @@ class _Game:
         self.time = time
         self.seed = seed
         self.names = names or [f"seat {seat + 1}" for seat in range(variant.seats)]
+        self.chosen = tuple(chosen)
         self.watch = watch
         self.started = datetime.now(UTC)
         self.state: State = variant.initial(seed)
@@ -189,4 +193,5 @@ class _Game:
             ),
             started=self.started.strftime("%Y-%m-%dT%H:%M:%SZ"),
             rules=GAMES.rules(self.variant.game),
+            chosen=self.chosen,
         )

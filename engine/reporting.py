@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.asking import MOST_PLIES, answer_from_json, answer_to_json
+from engine.bot_options import BotOptionError, read_options
 from engine.jobs import FORMAT, JobError, Lease
 from engine.record import TOO_LARGE, GameRecord, RecordError
 from engine.sitting import Answer
@@ -313,6 +314,9 @@ class CheckReport:
     worker: str
     findings: tuple[Finding, ...]
     log: str
+    options: tuple[str, ...] | None = None
+    """What can be chosen about the bot, each as `engine.bot_options` declares it; None if nobody
+    knows, as its check did not come to that, or was made by a worker of a release before."""
 
     @property
     def passed(self) -> bool:
@@ -326,6 +330,7 @@ class CheckReport:
             "worker": self.worker,
             "findings": [finding.to_json() for finding in self.findings],
             "log": self.log,
+            **({} if self.options is None else {"options": list(self.options)}),
         }
 
     @classmethod
@@ -338,9 +343,22 @@ class CheckReport:
         try:
             lease = Lease.from_json(data["lease"])
             findings = tuple(Finding.from_json(one) for one in data["findings"][:MOST_FINDINGS])
-            return cls(lease, _worker(data), findings, str(data["log"])[:LONGEST_LOG])
+            log, options = str(data["log"])[:LONGEST_LOG], _options(data.get("options"))
+            return cls(lease, _worker(data), findings, log, options)
         except (KeyError, TypeError) as error:
             raise JobError(f"no report of a check: {error!r}") from None
+
+
+def _options(data: Any) -> tuple[str, ...] | None:
+    """The options of a bot that a report of its check tells of."""
+    if data is None:
+        return None
+    if not isinstance(data, list) or not all(isinstance(words, str) for words in data):
+        raise JobError("no report of a check: its options are no list of declarations")
+    try:
+        return tuple(option.declaration for option in read_options(data).values())
+    except BotOptionError as error:
+        raise JobError(f"no report of a check: {error}") from None
 
 
 @dataclass(frozen=True, slots=True)

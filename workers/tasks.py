@@ -16,7 +16,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -35,6 +35,7 @@ from celery.signals import (
 
 from engine import jobs, reporting, sitting
 from engine.asking import opinions
+from engine.bot_options import read_options
 from engine.clock import ALLOWANCES, Allowances
 from engine.compliance import Examination
 from engine.faulty_rules import fault_of
@@ -336,6 +337,7 @@ class _Table:
         self._who: object = None
         self._players = Players(self._start)
         self._bots: list[_Bot] = []
+        self._chosen: Sequence[Mapping[str, str]] = ()
         self._log_bytes = 0
 
     def play(self, job: jobs.Job, progress: ProgressTeller) -> Message:
@@ -343,10 +345,12 @@ class _Table:
         began = time.monotonic()
         spec = job.spec
         # The same limits, and not another board either: no check has seen a bot change that.
-        who = spec.variant, spec.entrants, tuple(bot.digest for bot in job.bots), job.grant
+        bots = tuple(bot.digest for bot in job.bots)
+        who = spec.variant, spec.entrants, spec.chosen, bots, job.grant
         if who != self._who:
             self._send_away()
             self._bots = [self._bot(job.grant, files, progress) for files in job.bots]
+            self._chosen = spec.chosen or ({},) * len(job.bots)
             self._log_bytes = job.grant.log_bytes
             self._who = who
         result = self._players.play(spec, watch=progress.watch)
@@ -378,7 +382,13 @@ class _Table:
 
     def _start(self, entrant: int) -> BotProcess:
         bot = self._bots[entrant]
-        return bot.player(bot.start, allowances=bot.allowances, log_bytes=self._log_bytes)
+        return bot.player(
+            bot.start,
+            allowances=bot.allowances,
+            log_bytes=self._log_bytes,
+            declared=read_options(bot.options),
+            chosen=self._chosen[entrant],
+        )
 
 
 def _check(job: jobs.Job, progress: ProgressTeller) -> Message:
@@ -416,11 +426,16 @@ def _check_on(
     )
     for finding in tested.findings():
         findings.append(finding)
-    return _checked(job, findings, _build_log(bot.build_log) + tested.log)
+    return _checked(job, findings, _build_log(bot.build_log) + tested.log, tested.options)
 
 
-def _checked(job: jobs.Job, findings: Sequence[reporting.Finding], log: str) -> Message:
-    report = reporting.CheckReport(job.lease, worker_name(), tuple(findings), log)
+def _checked(
+    job: jobs.Job,
+    findings: Sequence[reporting.Finding],
+    log: str,
+    options: tuple[str, ...] | None = None,
+) -> Message:
+    report = reporting.CheckReport(job.lease, worker_name(), tuple(findings), log, options)
     return jobs.RECORD_CHECK, report.to_json()
 
 

@@ -10,8 +10,9 @@ from sqlalchemy.orm import Session, joinedload
 
 from arena.audit import Actor
 from arena.bots.submissions import AGAINST, active_on, enter
+from arena.competitions.players import Player, player_of
 from arena.competitions.strength_plans import StrengthPlan
-from arena.competitions.strength_tallies import versions_of
+from arena.competitions.strength_tallies import sides_of
 from arena.competitions.strength_tests import create, end
 from arena.ground.locks import lock
 from arena.models import (
@@ -52,7 +53,8 @@ def admit(session: Session, check: Check, now: datetime) -> None:
     seed = derive(ladder.seed, "first test", version.id)
     plan = StrengthPlan.on(ladder, terms=StrengthTerms.from_json(check.test_first), seed=seed)
     by = Actor(owner.id, owner.name, "")
-    create(session, plan, version, active.version, now, by, ladder=ladder)
+    both = Player(version), player_of(active)
+    create(session, plan, *both, now, by, ladder=ladder)
 
 
 def _what_hinders(session: Session, check: Check) -> str:
@@ -134,7 +136,7 @@ def conclude(session: Session, test: Competition, now: datetime) -> None:
 def _enter(session: Session, test: StrengthTest, now: datetime) -> str:
     """Enters the candidate that passed, and says what became of that."""
     ladder = session.get_one(Ladder, test.ladder_id)
-    candidate = versions_of(session, [test])[test.id][0]
+    candidate = sides_of(session, [test])[test.id][0].version
     active = active_on(session, ladder, candidate.bot_id)
     if active is None:
         return f"the bot had left {ladder.title} meanwhile"

@@ -1,14 +1,14 @@
-"""Who plays in a competition: versions found by their names, proved, seeded and entered."""
+"""Who plays in a competition: a field that is proved, seeded and entered."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, contains_eager, joinedload
 
-from arena.ground import bot_names
+from arena.competitions.players import Player
 from arena.ground.refusals import Refusal
 from arena.models import (
     AT_HOME,
@@ -29,37 +29,7 @@ from engine.game import Variant
 MOST_ENTRANTS = 256
 
 
-def named_versions(session: Session, names: Iterable[str]) -> list[BotVersion]:
-    """The versions of names such as ``greedy`` (its newest that is ready) and ``greedy:2``.
-
-    Raises:
-        Refusal: there is no such bot or version.
-    """
-    found = []
-    for name in names:
-        named = bot_names.read(name)
-        query = (
-            sa.select(BotVersion)
-            .join(BotVersion.bot)
-            .where(Bot.lower_name == named.lower_name)
-            .order_by(BotVersion.number.desc())
-            .limit(1)
-            .options(joinedload(BotVersion.bot))
-        )
-        what = f"bot {named.name[:60]!r}"
-        if named.version is None:
-            version = session.scalar(query.where(BotVersion.status == VersionStatus.READY))
-            what = f"{what} that is ready"
-        else:
-            version = session.scalar(query.where(BotVersion.number == named.version))
-            what = f"version {named.version} of a {what}"
-        if version is None:
-            raise Refusal(f"there is no {what}")
-        found.append(version)
-    return found
-
-
-def field_of(session: Session, ladder: Ladder) -> list[BotVersion]:
+def field_of(session: Session, ladder: Ladder) -> list[Player]:
     """The active versions of a ladder by what is surely believed of each, the strongest first.
 
     Bots at home are no field of anything else.
@@ -75,32 +45,33 @@ def field_of(session: Session, ladder: Ladder) -> list[BotVersion]:
         .order_by(Entrant.conservative.desc(), Entrant.id)
         .options(contains_eager(Entrant.version).joinedload(BotVersion.bot))
     )
-    return [entrant.version for entrant in session.scalars(query)]
+    return [Player(entrant.version) for entrant in session.scalars(query)]
 
 
-def seeded_by(session: Session, ladder: Ladder, versions: Sequence[BotVersion]) -> list[BotVersion]:
-    """The versions in the order of their ratings on a ladder; those without one come last."""
+def seeded_by(session: Session, ladder: Ladder, players: Sequence[Player]) -> list[Player]:
+    """Players in the order of their versions' ratings on a ladder; those without one come last."""
     query = sa.select(Entrant.version_id, Entrant.conservative)
     its = query.where(Entrant.competition_id == ladder.id)
     rated = {row.version_id: row.conservative for row in session.execute(its)}
     least = min(rated.values(), default=0.0) - 1
-    return sorted(versions, key=lambda version: -rated.get(version.id, least))
+    return sorted(players, key=lambda player: -rated.get(player.version.id, least))
 
 
-def demand_field(session: Session, variant: Variant, versions: Sequence[BotVersion]) -> None:
-    """Refuses a field that is too large, or in which a version stands twice or can't play.
+def demand_field(session: Session, variant: Variant, players: Sequence[Player]) -> None:
+    """Refuses a field that is too large, or in which a version stands twice with the same options
+    or can't play.
 
     Raises:
         Refusal: it is one of these.
     """
-    if len(versions) > MOST_ENTRANTS:
-        raise Refusal(f"a field has {MOST_ENTRANTS} bots at most, not {len(versions)}")
-    seen: set[int] = set()
-    for version in versions:
-        if version.id in seen:
-            raise Refusal(f"the version {version.label} stands in the field twice")
-        seen.add(version.id)
-    demand_proven(session, variant.game, versions, "play")
+    if len(players) > MOST_ENTRANTS:
+        raise Refusal(f"a field has {MOST_ENTRANTS} bots at most, not {len(players)}")
+    seen: set[tuple[int, str]] = set()
+    for player in players:
+        if (who := (player.version.id, player.options)) in seen:
+            raise Refusal(f"the version {player.label} stands in the field twice")
+        seen.add(who)
+    demand_proven(session, variant.game, [player.version for player in players], "play")
 
 
 def proven(session: Session, game: str, versions: Sequence[BotVersion]) -> set[int]:
@@ -153,12 +124,12 @@ def demand_proven(
 def enter_field(
     session: Session,
     competition: Competition,
-    versions: Sequence[BotVersion],
+    players: Sequence[Player],
     now: datetime,
     *,
     first: int = 1,
 ) -> None:
-    """Enters versions in a competition that has not begun, numbered in their order.
+    """Enters players in a competition that has not begun, numbered in their order.
 
     Args:
         first: the number of the first of them.
@@ -168,6 +139,7 @@ def enter_field(
         Entrant(
             competition=competition,
             version=version,
+            options=options,
             state=EntrantState.ACTIVE,
             number=number,
             entered=now,
@@ -175,7 +147,7 @@ def enter_field(
             mu=NEW.mu,
             sigma=NEW.sigma,
         )
-        for number, version in enumerate(versions, first)
+        for number, (version, options) in enumerate(players, first)
     )
     session.flush()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -31,6 +31,9 @@ class Pairing:
     """Its opening, where its kind chooses that."""
     at_home: bool = False
     """Whether a bot at home is in it."""
+    chosen: tuple[Mapping[str, str], ...] = ()
+    """The options that each of them is told, where their kind or a request chooses them; by default
+    those of the entrants."""
 
 
 def pairs_of(ids: Sequence[int]) -> Iterator[tuple[int, int]]:

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from arena import audit
 from arena.competitions import strength_tests
-from arena.competitions.fields import named_versions
+from arena.competitions.players import Player, named_players
 from arena.competitions.rules import CreateByRules
 from arena.competitions.strength_plans import (
     MAX_GAMES,
@@ -20,8 +20,9 @@ from arena.competitions.strength_plans import (
     openings_on,
     plan_of,
 )
-from arena.competitions.strength_tallies import standing_of, versions_of
+from arena.competitions.strength_tallies import sides_of, standing_of
 from arena.deeds import LONGEST_NAME, By, Deed, Done, asked
+from arena.ground.bot_names import LONGEST_PLAYER
 from arena.ground.locks import lock
 from arena.ground.refusals import NotAllowed, Refusal
 from arena.models import HOUSE, BotVersion, OpeningPolicy, Scope, StrengthTest, TestVerdict
@@ -66,11 +67,16 @@ class CreateTest(CreateByRules):
     answers = StrengthTest
 
     candidate: str = asked(
-        "Is it stronger; as greedy, or greedy:2 for one of its versions",
+        "Is it stronger; as greedy, greedy:2 for one of its versions, or greedy:2:depth=8 with "
+        "options",
         label="Candidate: is it stronger",
-        most=60,
+        most=LONGEST_PLAYER,
     )
-    baseline: str = asked("Than this one", label="than the baseline?", most=60)
+    baseline: str = asked(
+        "Than this one; it may be the same version with other options",
+        label="than the baseline?",
+        most=LONGEST_PLAYER,
+    )
     elo0: float = asked(
         "It fails if the candidate is no stronger than this",
         label="Elo 0",
@@ -136,11 +142,11 @@ class CreateTest(CreateByRules):
         )
         return _made(strength_tests.create(session, plan, mine, theirs, by.now, by.actor))
 
-    def _usable(self, session: Session, by: By, name: str) -> BotVersion:
-        (version,) = named_versions(session, [name])
-        if not may_test(by, version):
-            raise NotAllowed(f"the bot {version.bot.name} is not for you to test")
-        return version
+    def _usable(self, session: Session, by: By, name: str) -> Player:
+        (player,) = named_players(session, [name])
+        if not may_test(by, player.version):
+            raise NotAllowed(f"the bot {player.version.bot.name} is not for you to test")
+        return player
 
 
 def _made(test: StrengthTest) -> Done:
@@ -218,8 +224,8 @@ class CloneTest(StrengthTestDeed):
 
     def do(self, session: Session, by: By) -> Done:
         test = strength_tests.find(session, self.number)
-        mine, theirs = versions_of(session, [test])[test.id]
-        if not (may_test(by, mine) and may_test(by, theirs)):
+        mine, theirs = sides_of(session, [test])[test.id]
+        if not (may_test(by, mine.version) and may_test(by, theirs.version)):
             raise NotAllowed("these bots are not for you to test")
         plan = plan_of(test)
         weight = min(plan.weight, _most_weight(by))

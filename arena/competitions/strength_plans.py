@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from arena.models import USUAL_LIMITS, BotVersion, Competition, CompetitionLimits, StrengthTest
+from arena.competitions.players import Player
+from arena.models import USUAL_LIMITS, Competition, CompetitionLimits, StrengthTest
 from arena.strength import sequential
 from arena.strength.sequential import StrengthError
 from arena.strength.terms import StrengthTerms
@@ -45,15 +46,15 @@ class StrengthPlan:
         )
         return replace(its, **changes)
 
-    def settings(self, candidate: BotVersion, baseline: BotVersion) -> sequential.StrengthSettings:
-        """The test of two versions.
+    def settings(self, candidate: Player, baseline: Player) -> sequential.StrengthSettings:
+        """The test of two players.
 
         Raises:
             StrengthError: it can't be tested so.
         """
         return self.between(
-            sequential.Version(candidate.label, candidate.digest),
-            sequential.Version(baseline.label, baseline.digest),
+            sequential.Version(candidate.label, candidate.version.digest),
+            sequential.Version(baseline.label, baseline.version.digest),
         )
 
     def between(

@@ -9,7 +9,8 @@ from typing import Any, Literal
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena.competitions.strength_tallies import standing, tallies_of, versions_of
+from arena.competitions.players import Player
+from arena.competitions.strength_tallies import sides_of, standing, tallies_of
 from arena.models import Bot, BotVersion, Entrant, StrengthTest, TestTally, TestVerdict, User
 from arena.ratings.outliers import Series, outliers
 from arena.strength import sequential
@@ -25,8 +26,8 @@ class StrengthReport:
     """A test with all that its page shows."""
 
     test: StrengthTest
-    candidate: BotVersion
-    baseline: BotVersion
+    candidate: Player
+    baseline: Player
     creator: str | None
     tallies: tuple[TestTally, ...]
     standing: sequential.SequentialTest
@@ -142,22 +143,22 @@ def _numbers(test: sequential.SequentialTest) -> dict[str, Any]:
 def reports(session: Session, tests: Iterable[StrengthTest]) -> list[StrengthReport]:
     """What there is to say of some tests, in a fixed number of statements."""
     tests = list(tests)
-    tallies, versions = tallies_of(session, tests), versions_of(session, tests)
+    tallies, sides = tallies_of(session, tests), sides_of(session, tests)
     names = sa.select(User.id, User.name).where(User.id.in_([test.creator_id for test in tests]))
     creators = {row.id: row.name for row in session.execute(names)}
     return [
-        _report(test, versions[test.id], tallies[test.id], creators.get(test.creator_id or 0))
+        _report(test, sides[test.id], tallies[test.id], creators.get(test.creator_id or 0))
         for test in tests
     ]
 
 
 def _report(
     test: StrengthTest,
-    versions: Sequence[BotVersion],
+    sides: Sequence[Player],
     tallies: Sequence[TestTally],
     creator: str | None,
 ) -> StrengthReport:
-    stands = standing(test, versions, tallies)
+    stands = standing(test, sides, tallies)
     size = stands.settings.games_a_match
     series = {
         tally.worker: Series(
@@ -171,7 +172,7 @@ def _report(
         )
         for tally in tallies
     }
-    candidate, baseline = versions
+    candidate, baseline = sides
     return StrengthReport(
         test, candidate, baseline, creator, tuple(tallies), stands, outliers(series)
     )

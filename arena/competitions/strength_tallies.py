@@ -11,6 +11,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload
 
+from arena.competitions.players import Player, player_of
 from arena.competitions.strength_plans import plan_of
 from arena.models import (
     BotVersion,
@@ -65,9 +66,9 @@ def tallies_of(session: Session, tests: Iterable[StrengthTest]) -> dict[int, lis
     return found
 
 
-def versions_of(session: Session, tests: Iterable[StrengthTest]) -> dict[int, list[BotVersion]]:
+def sides_of(session: Session, tests: Iterable[StrengthTest]) -> dict[int, list[Player]]:
     """Candidate and baseline of some tests, in one statement."""
-    found: dict[int, list[BotVersion]] = {test.id: [] for test in tests}
+    found: dict[int, list[Player]] = {test.id: [] for test in tests}
     query = (
         sa.select(Entrant)
         .where(Entrant.competition_id.in_(found))
@@ -75,26 +76,24 @@ def versions_of(session: Session, tests: Iterable[StrengthTest]) -> dict[int, li
         .options(joinedload(Entrant.version).joinedload(BotVersion.bot))
     )
     for entrant in session.scalars(query):
-        found[entrant.competition_id].append(entrant.version)
+        found[entrant.competition_id].append(player_of(entrant))
     return found
 
 
 def standing_of(session: Session, test: StrengthTest) -> sequential.SequentialTest:
     """A test as it stands, from what is kept."""
-    return standing(
-        test, versions_of(session, [test])[test.id], tallies_of(session, [test])[test.id]
-    )
+    return standing(test, sides_of(session, [test])[test.id], tallies_of(session, [test])[test.id])
 
 
 def standing(
-    test: StrengthTest, versions: Sequence[BotVersion], tallies: Sequence[TestTally]
+    test: StrengthTest, sides: Sequence[Player], tallies: Sequence[TestTally]
 ) -> sequential.SequentialTest:
     """A test by the counts of some workers.
 
     Args:
-        versions: candidate and baseline.
+        sides: candidate and baseline.
     """
-    candidate, baseline = versions
+    candidate, baseline = sides
     begun = sequential.SequentialTest.begin(plan_of(test).settings(candidate, baseline))
     rows = [begun.counts, *(tally.counts for tally in tallies)]
     return sequential.SequentialTest(

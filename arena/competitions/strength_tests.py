@@ -29,6 +29,7 @@ from arena.competitions.fields import demand_proven, enter_field
 from arena.competitions.founding import add_by_number, come_back, fair_start
 from arena.competitions.kind import CompetitionKind, Conclusion, Moment
 from arena.competitions.pairings import Pairing, under_way
+from arena.competitions.players import Player
 from arena.competitions.strength_plans import StrengthPlan
 from arena.competitions.strength_tallies import (
     add,
@@ -41,8 +42,8 @@ from arena.ground import locks
 from arena.ground.db import count_rows
 from arena.ground.locks import lock
 from arena.ground.refusals import NotThere
+from arena.ground.texts import cut
 from arena.models import (
-    BotVersion,
     CompetitionState,
     Entrant,
     JobStatus,
@@ -63,6 +64,8 @@ from engine.openings import Opening, openings
 from engine.plurals import counted
 from engine.record import GameRecord
 
+LONGEST_TITLE = 120
+"""Characters of what a test is called by its players, whose options may be longer."""
 MOST_ASIDE = 3
 """A test of which so many matches could not be played is stopped: no more can be."""
 RUNNING_ALLOWED = 5
@@ -85,8 +88,8 @@ def is_out_of_openings(test: StrengthTest) -> bool:
 def create(
     session: Session,
     plan: StrengthPlan,
-    candidate: BotVersion,
-    baseline: BotVersion,
+    candidate: Player,
+    baseline: Player,
     now: datetime,
     actor: Actor,
     *,
@@ -109,7 +112,7 @@ def create(
     terms = plan.terms
     make = partial(
         StrengthTest,
-        title=f"{candidate.label} against {baseline.label}",
+        title=cut(f"{candidate.label} against {baseline.label}", LONGEST_TITLE),
         note=plan.note,
         creator_id=actor.id,
         variant=plan.variant,
@@ -138,16 +141,15 @@ def create(
     return test
 
 
-def _refuse(
-    session: Session, plan: StrengthPlan, candidate: BotVersion, baseline: BotVersion
-) -> None:
+def _refuse(session: Session, plan: StrengthPlan, candidate: Player, baseline: Player) -> None:
     """Refuses what can't be tested, before anything is made."""
     plan.settings(candidate, baseline)
-    if candidate.id == baseline.id:
+    if candidate == baseline:
         raise StrengthError(
-            f"the version {candidate.label} can't be tested against itself: name two"
+            f"the version {candidate.label} can't be tested against itself: name two, or one with "
+            "other options"
         )
-    both = candidate, baseline
+    both = candidate.version, baseline.version
     demand_proven(session, plan.variant.game, both, "be tested")
 
 

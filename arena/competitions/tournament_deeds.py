@@ -15,10 +15,10 @@ from arena.competitions.fields import (
     MOST_ENTRANTS,
     entrants_of,
     field_of,
-    named_versions,
     seeded_by,
 )
 from arena.competitions.founding import come_back, find_named
+from arena.competitions.players import Player, named_players
 from arena.competitions.results import results
 from arena.competitions.rules import CreateByRules
 from arena.competitions.tournaments import (
@@ -30,10 +30,10 @@ from arena.competitions.tournaments import (
 from arena.deeds import LONGEST_NAME, LONGEST_NOTE, By, Deed, Done, asked
 from arena.formats.catalogue import FORMATS
 from arena.formats.standings import TIE_BREAKS
+from arena.ground.bot_names import LONGEST_PLAYER
 from arena.ground.locks import lock
 from arena.ground.refusals import NotAllowed, Refusal
 from arena.models import (
-    BotVersion,
     CompetitionState,
     Entrant,
     Ladder,
@@ -138,10 +138,10 @@ class CreateTournament(CreateByRules):
         then = "waits until you open it" if self.paused else "begins as soon as a worker is free"
         return Done(f"the tournament {made.name} {then}: {what}", made)
 
-    def _field(self, session: Session, ladder: Ladder | None) -> list[BotVersion]:
+    def _field(self, session: Session, ladder: Ladder | None) -> list[Player]:
         """Who plays, the first of the seeding first."""
         if self.bots is not None:
-            named = named_versions(session, self.bots)
+            named = named_players(session, self.bots)
             if ladder is None or self.as_given:
                 return named
             return seeded_by(session, ladder, named)
@@ -203,10 +203,10 @@ class EnterTournament(TournamentDeed):
 
     def do(self, session: Session, by: By) -> Done:
         found = find_named(session, Tournament, self.name)
-        versions = named_versions(session, self.bots)
-        tournament_fields.enter(session, found, versions, by.now, by.actor)
+        players = named_players(session, self.bots)
+        tournament_fields.enter(session, found, players, by.now, by.actor)
         size = len(entrants_of(session, found))
-        labels = ", ".join(one.label for one in versions)
+        labels = ", ".join(one.label for one in players)
         return Done(f"in the tournament {self.name}, of {size} bots now: {labels}", found)
 
 
@@ -229,7 +229,7 @@ class WithdrawFromTournament(TournamentDeed):
     command = "tournament withdraw NAME BOT"
     example = 'cup mybot --note "its owner asked for it"'
 
-    bot: str = asked("The bot, as greedy, or greedy:2 for one of its versions", most=60)
+    bot: str = asked("The bot, as greedy, or greedy:2 for one of its versions", most=LONGEST_PLAYER)
     note: str = asked(
         "Why, for everybody to read; needed once it has begun", default="", most=LONGEST_NOTE
     )
@@ -237,7 +237,7 @@ class WithdrawFromTournament(TournamentDeed):
     def do(self, session: Session, by: By) -> Done:
         found = find_named(session, Tournament, self.name)
         entrant = tournament_fields.find_entrant(session, found, self.bot)
-        label = entrant.version.label
+        label = entrant.label
         if not may_withdraw(by, entrant):
             raise NotAllowed(f"{label} is for its owner or an organiser to withdraw")
         begun = tournament_fields.withdraw(session, found, entrant, self.note, by.now, by.actor)

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from arena import audit
 from arena.competitions.fields import demand_field, enter_field, entrants_of
+from arena.competitions.players import Player, choose, player_of
 from arena.competitions.tournament_courses import course_of, demand_not_too_long, frame_of
 from arena.competitions.tournaments import Tournaments, demand_not_over
 from arena.competitions.voids import make_void
@@ -17,7 +18,8 @@ from arena.formats.catalogue import FORMATS, settings_for
 from arena.ground import bot_names, texts
 from arena.ground.locks import lock, locking
 from arena.ground.refusals import Refusal
-from arena.models import BotVersion, Entrant, EntrantState, JobStatus, Match, Place, Tournament
+from arena.models import Entrant, EntrantState, JobStatus, Match, Place, Tournament
+from engine.bot_options import told_label
 
 WITHDRAW = "withdraw from tournament"
 """The deed, as the audit log has it."""
@@ -34,30 +36,33 @@ def find_entrant(session: Session, tournament: Tournament, name: str) -> Entrant
     Raises:
         Refusal: there is none, or there are several.
     """
-    named = bot_names.read(name)
+    named = bot_names.read_player(name)
     found = [
         one
         for one in entrants_of(session, tournament)
         if one.version.bot.lower_name == named.lower_name
         and named.version in (None, one.version.number)
+        and (not named.options or choose(one.version, named.options) == one.options)
     ]
+    # One without options is named by its version alone.
+    found = [one for one in found if not one.options] or found if named.version else found
     if not found:
         raise Refusal(f"{name.strip()[:60]!r} is not in the tournament {tournament.name}")
     if len(found) > 1:
         its = found[0].version.bot.name
-        versions = ", ".join(f"{its}:{one.version.number}" for one in found)
-        raise Refusal(f"several versions of {its} are in the field: say which, {versions}")
+        names = " or ".join(told_label(f"{its}:{one.version.number}", one.options) for one in found)
+        raise Refusal(f"{its} is in the field more than once: say which, {names}")
     return found[0]
 
 
 def enter(
     session: Session,
     tournament: Tournament,
-    versions: Sequence[BotVersion],
+    players: Sequence[Player],
     now: datetime,
     actor: audit.Actor,
 ) -> None:
-    """Enters versions in a tournament that has not begun; they come last in the seeding.
+    """Enters players in a tournament that has not begun; they come last in the seeding.
 
     Raises:
         Refusal: it has begun, or a version can't play in it.
@@ -70,12 +75,12 @@ def enter(
             f"the tournament {tournament.name} has begun, and nobody can enter it any more"
         )
     field = entrants_of(session, tournament)
-    demand_field(session, tournament.variant, [*(one.version for one in field), *versions])
-    _fit(tournament, len(field), len(field) + len(versions))
-    enter_field(session, tournament, versions, now, first=len(field) + 1)
+    demand_field(session, tournament.variant, [*map(player_of, field), *players])
+    _fit(tournament, len(field), len(field) + len(players))
+    enter_field(session, tournament, players, now, first=len(field) + 1)
     subject = f"tournament {tournament.name}"
-    for version in versions:
-        audit.note(session, actor, "enter tournament", subject, version.label, now=now)
+    for player in players:
+        audit.note(session, actor, "enter tournament", subject, player.label, now=now)
 
 
 def withdraw(
@@ -117,12 +122,12 @@ def withdraw(
     session.scalars(locking(not_begun, Match)).all()
     lock(session, tournament)
     demand_not_over(tournament)
-    version, why = entrant.version, texts.typed(note)
+    label, why = entrant.label, texts.typed(note)
     subject = f"tournament {tournament.name}"
-    detail = f"{version.label}: {why}" if why else version.label
+    detail = f"{label}: {why}" if why else label
     everybody = entrants_of(session, tournament)
     if entrant not in everybody:  # somebody else may just have taken it out
-        raise Refusal(f"{version.label} is not in the tournament {tournament.name}")
+        raise Refusal(f"{label} is not in the tournament {tournament.name}")
     if not has_begun(tournament):
         field = [one for one in everybody if one is not entrant]
         changed = _fit(tournament, len(everybody), len(field))
@@ -133,12 +138,12 @@ def withdraw(
         return False
     session.refresh(entrant)  # somebody else may just have withdrawn it
     if entrant.state is EntrantState.RETIRED:
-        raise Refusal(f"{version.label} was withdrawn already: {entrant.reason}")
+        raise Refusal(f"{label} was withdrawn already: {entrant.reason}")
     if not why:
-        raise Refusal(f"say why {version.label} is withdrawn")
+        raise Refusal(f"say why {label} is withdrawn")
     # What was made meanwhile and is being issued already is played.
     for match in session.scalars(locking(not_begun, Match, free=True)).all():
-        make_void(session, match, f"{version.label} was withdrawn: {why}")
+        make_void(session, match, f"{label} was withdrawn: {why}")
     rounds = sa.select(sa.func.max(Match.round)).where(Match.competition_id == tournament.id)
     entrant.last_paired = begun = session.scalar(rounds) or 0
     entrant.last_round = course_of(session, tournament).last_round_of(entrant.number, begun)

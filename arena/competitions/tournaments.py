@@ -31,6 +31,7 @@ from arena.competitions.founding import (
 )
 from arena.competitions.kind import CompetitionKind, Conclusion, Moment
 from arena.competitions.pairings import Pairing
+from arena.competitions.players import Player
 from arena.competitions.results import results
 from arena.competitions.tournament_courses import course_of, demand_not_too_long, new_frame
 from arena.competitions.voids import make_void
@@ -42,7 +43,6 @@ from arena.ground.refusals import Refusal
 from arena.models import (
     CALLED_OFF,
     USUAL_LIMITS,
-    BotVersion,
     CompetitionLimits,
     CompetitionState,
     JobStatus,
@@ -86,11 +86,11 @@ class TournamentPlan:
 def create(
     session: Session,
     plan: TournamentPlan,
-    versions: Sequence[BotVersion],
+    players: Sequence[Player],
     now: datetime,
     actor: audit.Actor,
 ) -> Tournament:
-    """Makes a tournament of some bot versions, the strongest by seeding first.
+    """Makes a tournament of some bots, the strongest by seeding first.
 
     It is open at once, unless it is to wait.
 
@@ -102,8 +102,8 @@ def create(
     demand_name(session, plan.name, "tournament")
     if len(plan.title) > LONGEST_TITLE or not plan.title.isprintable():
         raise Refusal(f"the title is to be a line of {LONGEST_TITLE} printable characters at most")
-    demand_field(session, plan.variant, versions)
-    frame = new_frame(plan.variant, len(versions), plan.seed)
+    demand_field(session, plan.variant, players)
+    frame = new_frame(plan.variant, len(players), plan.seed)
     settings = settings_for(plan.format, frame, plan.settings)
     tie_breaks = FORMATS[plan.format].tie_breaks if plan.tie_breaks is None else plan.tie_breaks
     for name in tie_breaks:
@@ -132,8 +132,8 @@ def create(
         settings={**settings, "tie_breaks": list(tie_breaks)},
     )
     add_named(session, tournament)
-    enter_field(session, tournament, versions, now)
-    detail = f"{plan.format}, {plan.variant}, {len(versions)} bots, seed {plan.seed}"
+    enter_field(session, tournament, players, now)
+    detail = f"{plan.format}, {plan.variant}, {len(players)} bots, seed {plan.seed}"
     audit.note(session, actor, "create tournament", f"tournament {plan.name}", detail, now=now)
     return tournament
 

@@ -8,19 +8,25 @@ import re
 from typing import NamedTuple
 
 from arena.ground.refusals import Refusal
+from engine.bot_options import BotOptionError, chosen_words, read_chosen
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}", re.ASCII)
-_NAMED = re.compile(r"([^:]{1,80})(?::0{0,9}([1-9][0-9]{0,8}))?", re.ASCII)
+_NAMED = re.compile(r"([^:]{1,80})(?::0{0,9}([1-9][0-9]{0,8}))?(?::([^:=]*=.*))?", re.ASCII)
 """The length of a number is bounded, as that of what is said of a bot that is not there."""
+LONGEST_PLAYER = 2100
+"""Characters of a bot's name, its version's number, and what is chosen about it."""
 
 
 class Named(NamedTuple):
-    """What ``greedy`` or ``greedy:2`` stands for; whether there is such a one is for others."""
+    """What ``greedy``, ``greedy:2`` or ``greedy:2:depth=8`` stands for; whether there is such a one
+    is for others."""
 
     name: str
     """The bot's, in whatever letters it was written."""
     version: int | None
     """Its version's number; None for whichever the place that asks means."""
+    options: str = ""
+    """What is chosen about it, as ``depth=8,style=fast`` in the order of the names."""
 
     @property
     def lower_name(self) -> str:
@@ -32,14 +38,33 @@ def read(text: str, refusal: type[Exception] = Refusal) -> Named:
     """What somebody names by ``greedy``, any of its versions, or ``greedy:2``, just this one.
 
     Raises:
+        refusal: it is no such name, or one with options.
+    """
+    found = _named(text, refusal, "write greedy, or greedy:2 for its version 2")
+    if found.options:
+        raise refusal(f"no options can be chosen here: leave out :{found.options[:60]}")
+    return found
+
+
+def read_player(text: str, refusal: type[Exception] = Refusal) -> Named:
+    """The same with options, ``greedy:depth=8`` or ``greedy:2:depth=8,style=fast``, or without.
+
+    Raises:
         refusal: it is no such name.
     """
+    return _named(text, refusal, "write greedy, greedy:2 for its version 2, or greedy:2:depth=8")
+
+
+def _named(text: str, refusal: type[Exception], how: str) -> Named:
     found = _NAMED.fullmatch(text.strip())
     if found is None:
-        raise refusal(
-            f"{text.strip()[:60]!r} names no bot: write greedy, or greedy:2 for its version 2"
-        )
-    return Named(found[1], int(found[2]) if found[2] else None)
+        raise refusal(f"{text.strip()[:60]!r} names no bot: {how}")
+    try:
+        chosen = read_chosen(found[3]) if found[3] else {}
+    except BotOptionError as error:
+        raise refusal(str(error)) from None
+    words = chosen_words(dict(sorted(chosen.items())))
+    return Named(found[1], int(found[2]) if found[2] else None, words)
 
 
 def refusal(name: str) -> str:

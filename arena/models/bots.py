@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from enum import StrEnum
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy import CheckConstraint, ForeignKey, UniqueConstraint
@@ -74,6 +75,9 @@ class BotVersion(Base):
     created: Mapped[datetime]
     runtime_id: Mapped[int | None] = mapped_column(ForeignKey("runtime.id"), index=True)
     """The runtime that it got when it was handed in, and keeps; None if it names none."""
+    options: Mapped[list[Any] | None] = mapped_column(sa.JSON(none_as_null=True))
+    """What can be chosen about it, each as `engine.bot_options` declares it: by its manifest, and
+    by what it said in its last check. None if nobody has asked it yet."""
 
     bot: Mapped[Bot] = relationship()
     runtime: Mapped[Runtime | None] = relationship()

@@ -18,6 +18,7 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 from arena.models.base import Base, Words
 from arena.models.books import OpeningBook
 from arena.models.bots import BotVersion
+from engine.bot_options import LONGEST_CHOSEN, told_label
 from engine.clock import TimeControl
 from engine.game import Variant
 from engine.games import GAMES
@@ -310,11 +311,11 @@ class TestTally(Base):
 
 
 class Entrant(Base):
-    """A bot version in a competition, with its rating there if that is a ladder."""
+    """A version with its options in a competition, with its rating there if that is a ladder."""
 
     __tablename__ = "entrant"
     __table_args__ = (
-        UniqueConstraint("competition_id", "version_id"),
+        UniqueConstraint("competition_id", "version_id", "options"),
         Index("ix_entrant_board", "competition_id", "state", "conservative"),
         CheckConstraint("sigma > 0", name="sigma"),
         CheckConstraint("games = wins + draws + losses", name="games"),
@@ -324,6 +325,9 @@ class Entrant(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     competition_id: Mapped[int] = mapped_column(ForeignKey("competition.id"))
     version_id: Mapped[int] = mapped_column(ForeignKey("bot_version.id"), index=True)
+    options: Mapped[str] = mapped_column(sa.String(LONGEST_CHOSEN), default="")
+    """What it plays with there, as ``depth=8,style=fast``; empty if nothing was chosen, as for all
+    that are on a ladder."""
     state: Mapped[EntrantState]
     reason: Mapped[str] = mapped_column(Words, default="")
     """Why it is not active, for its owner."""
@@ -368,6 +372,11 @@ class Entrant(Base):
 
     competition: Mapped[Competition] = relationship()
     version: Mapped[BotVersion] = relationship()
+
+    @property
+    def label(self) -> str:
+        """Its version's, with its options: ``greedy v2:depth=8``."""
+        return told_label(self.version.label, self.options)
 
 
 class Meeting(Base):

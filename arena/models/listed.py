@@ -16,6 +16,7 @@ from sqlalchemy import ForeignKey, Index
 from sqlalchemy.orm import Mapped, mapped_column
 
 from arena.models.base import Base
+from engine.bot_options import LONGEST_CHOSEN
 from engine.game import Termination
 
 FIRST_SEAT = sa.text("seat = 0")
@@ -81,6 +82,8 @@ class ListedSeat(Base):
     """From 0, as in code."""
     bot_id: Mapped[int]
     version_id: Mapped[int]
+    options: Mapped[str] = mapped_column(sa.String(LONGEST_CHOSEN), default="")
+    """What it was told of its options, as ``depth=8,style=fast``."""
     result: Mapped[SeatResult]
     fault: Mapped[Termination | None]
     """How this seat left, if it did by its own fault, or resigned."""

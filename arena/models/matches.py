@@ -93,6 +93,9 @@ class Match(Leasable, Base):
     """The variant's, with its lots drawn."""
     opening: Mapped[list[Any]]
     seed: Mapped[int] = mapped_column(sa.BigInteger)
+    chosen: Mapped[list[Any] | None] = mapped_column(sa.JSON(none_as_null=True))
+    """For each place the options that the bot is told, by their names; None if nobody is told any.
+    """
     progress: Mapped[dict[str, Any] | None]
     """The running game: its number, its moves, the clocks."""
     seq: Mapped[int | None] = mapped_column(unique=True)

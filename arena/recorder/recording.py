@@ -255,8 +255,16 @@ def contradiction(match: Match, report: reporting.MatchReport) -> str | None:
         return f"the logs of {logs} reported of a match of {spec.games}"
     for number, record in enumerate(report.games):
         names = tuple(spec.entrants[entrant] for entrant in spec.seating(number))
-        expected = (spec.variant, spec.game_seed(number), names, spec.time, len(spec.opening))
-        told = (record.variant, record.seed, record.players, record.time, record.opening)
+        chosen, opening = spec.told(number), len(spec.opening)
+        expected = (spec.variant, spec.game_seed(number), names, spec.time, opening, chosen)
+        told = (
+            record.variant,
+            record.seed,
+            record.players,
+            record.time,
+            record.opening,
+            record.chosen,
+        )
         if told != expected or record.moves[: len(spec.opening)] != spec.opening:
             return f"game {number + 1} is not the one that was issued"
         if len(report.logs[number]) != spec.variant.seats:
@@ -367,6 +375,8 @@ def record_check(session: Session, report: reporting.CheckReport, now: datetime)
     check.ended = now
     check.findings = [finding.to_json() for finding in report.findings]
     check.log = report.log
+    if report.options is not None:
+        check.version.options = list(report.options)
     if not report.passed:
         if check.version.status is VersionStatus.CHECKING:
             check.version.status = VersionStatus.REFUSED

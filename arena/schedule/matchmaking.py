@@ -18,10 +18,12 @@ from sqlalchemy.orm import Session
 from arena.competitions.kind import HasRoom, Matchmaker, Moment
 from arena.competitions.kinds import KINDS, kind_of
 from arena.competitions.pairings import DueMatch, Pairing, due_matches, under_way
+from arena.competitions.players import told
 from arena.ground.locks import locking
 from arena.models import (
     Competition,
     CompetitionState,
+    Entrant,
     JobStatus,
     Match,
     OpeningPolicy,
@@ -153,12 +155,28 @@ def make(
         options=dict(start.variant.options),
         opening=list(start.moves),
         seed=seed,
+        chosen=_chosen(session, competition, pairing),
         created=now,
         places=[Place(number=n, entrant_id=entrant) for n, entrant in enumerate(pairing.entrants)],
     )
     competition.matches_made += 1
     session.add(match)
     return match
+
+
+def _chosen(
+    session: Session, competition: Competition, pairing: Pairing
+) -> list[dict[str, str]] | None:
+    """The options that each of a pairing is told; None if nobody is told any."""
+    chosen: list[dict[str, str]] = list(map(dict, pairing.chosen))
+    # On a ladder all play as they are, and most matches are made there.
+    if not chosen and not kind_of(competition).rated:
+        its = sa.select(Entrant.id, Entrant.options).where(
+            Entrant.id.in_(pairing.entrants), Entrant.options != ""
+        )
+        options = {row.id: told(row.options) for row in session.execute(its)}
+        chosen = [dict(options.get(entrant, {})) for entrant in pairing.entrants]
+    return chosen if any(chosen) else None
 
 
 def _opening(

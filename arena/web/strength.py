@@ -72,7 +72,7 @@ def test(number: int) -> str:
     """A test: how it stands, its versions and their difference."""
     with reading() as session:
         found = _find(session, number)
-        versions = (found.candidate, found.baseline)
+        versions = (found.candidate.version, found.baseline.version)
         open_to_reader = all(may_read(version.bot) for version in versions)
         return render_template(
             "strength_test.html",

@@ -11,7 +11,7 @@ from arena.audit import ARENA
 from arena.bots import entries
 from arena.bots.bot_deeds import CancelCheck
 from arena.bots.submissions import enter
-from arena.competitions.fields import named_versions
+from arena.competitions.players import named_players
 from arena.competitions.strength_plans import SITE_TERMS
 from arena.competitions.tournaments import TournamentPlan, create
 from arena.ground.db import Database
@@ -156,6 +156,6 @@ def test_who_failed_its_test_may_enter_a_tournament(database: Database) -> None:
         session.flush()
         assert entries.fates(session, [check])[check.id].word == "not entered"
         there = ladder(session)
-        field = named_versions(session, ["deep:1", "deep:2"])
+        field = named_players(session, ["deep:1", "deep:2"])
         plan = TournamentPlan("cup", there.variant, there.time, "round-robin")
         assert create(session, plan, field, NOW, ARENA).name == "cup"

@@ -14,7 +14,7 @@ from arena.bots import entries, first_tests
 from arena.bots.bot_deeds import ShareBot, UnshareBot
 from arena.bots.submissions import enter, submit
 from arena.competitions import ladder_settings, strength_tests, tournament_fields, tournaments
-from arena.competitions.fields import named_versions
+from arena.competitions.players import Player, named_players
 from arena.competitions.strength_deeds import StopTest
 from arena.competitions.strength_plans import StrengthPlan
 from arena.competitions.tournament_deeds import ChangeTournament
@@ -125,7 +125,7 @@ def _new_ladder(session: Session) -> None:
 
 def _new_tournament(session: Session, *, bots: int = 2) -> None:
     plan = tournaments.TournamentPlan("cup", VARIANT, _ladder(session).time, "round-robin")
-    field = named_versions(session, [f"bot:{number}" for number in range(1, bots + 1)])
+    field = named_players(session, [f"bot:{number}" for number in range(1, bots + 1)])
     tournaments.create(session, plan, field, now(), ARENA)
 
 
@@ -194,7 +194,7 @@ def test_who_is_withdrawn_as_matches_are_issued(furnished: Database, recording: 
 def test_a_stop_as_a_test_is_decided(furnished: Database) -> None:
     """The verdict stands."""
     with furnished.begin() as session:
-        new, old = named_versions(session, ["bot:2", "bot:1"])
+        new, old = named_players(session, ["bot:2", "bot:1"])
         plan = StrengthPlan.on(_ladder(session))
         strength_tests.create(session, plan, new, old, now(), ARENA)
 
@@ -235,9 +235,9 @@ def test_who_leaves_as_a_test_for_its_place_is_passed(
         new.status = VersionStatus.READY
         passed = [Finding(True, "played").to_json()]
         session.execute(sa.update(Check).values(status=JobStatus.FIXED, findings=passed))
-        (old,) = named_versions(session, ["bot:3"])
+        (old,) = named_players(session, ["bot:3"])
         strength_tests.create(
-            session, StrengthPlan.on(ladder), new, old, now(), ARENA, ladder=ladder
+            session, StrengthPlan.on(ladder), Player(new), old, now(), ARENA, ladder=ladder
         )
     lock_and_rest = Pause(lock)
 

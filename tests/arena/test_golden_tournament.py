@@ -14,6 +14,7 @@ import sqlalchemy as sa
 
 from arena.audit import Actor
 from arena.bots.submissions import enter, submit
+from arena.competitions.players import Player
 from arena.competitions.tournaments import TournamentPlan, create
 from arena.ground.db import Database
 from arena.models import Check, CompetitionState, JobStatus, Ladder, User, VersionStatus
@@ -63,7 +64,7 @@ def furnish(database: Database, folder: Path, mark: str, pause: float) -> None:
         ladder.state = CompetitionState.PAUSED
         owner = User(name="golden", created=now)
         session.add(owner)
-        versions = []
+        players = []
         for number in range(BOTS):
             path = folder / f"golden_{mark}_{number}.py"
             path.write_text(BOT.format(number=number, pause=pause))
@@ -75,14 +76,14 @@ def furnish(database: Database, folder: Path, mark: str, pause: float) -> None:
             )  # fmt: skip
             version.status = VersionStatus.READY
             enter(session, ladder, version, now)
-            versions.append(version)
+            players.append(Player(version))
         session.execute(sa.delete(Check))
         # Time enough, so that a loaded machine makes nobody lose by the clock.
         plan = TournamentPlan(
             "golden", VARIANT, TimeControl(move_ms=5000), "round-robin", settings={"cycles": 2},
             seed=2026,
         )  # fmt: skip
-        create(session, plan, versions, now, Actor(None, "golden", "a test"))
+        create(session, plan, players, now, Actor(None, "golden", "a test"))
 
 
 def outcome(found: dict[str, Any], digest_: str) -> dict[str, Any]:

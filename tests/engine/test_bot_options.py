@@ -40,11 +40,17 @@ DEPTH, STYLE = "depth int 1 20 6", "style choice fast|solid solid"
             "w float 0 2.50 .8",
             "w float 0 2.5 0.8",
             {"2.5": "2.5", "1e-1": "0.1", "2.": "2", "0.30000000000000004": "0.30000000000000004"},
-            ["2.51", "-0.1", "nan", "inf", "1e999", "0x1", "1_0"],
+            ["2.51", "-0.1", "nan", "inf", "1e999", "0x1", "1_0", "\N{ARABIC-INDIC DIGIT ONE}"],
         ),
+        ("w float -1 1 -0.0", "w float -1 1 0", {"-0": "0", "-0.5": "-0.5"}, ["--0"]),
         ("fast bool true", "fast bool true", {"false": "false"}, ["True", "1", "yes"]),
         (STYLE, STYLE, {"fast": "fast"}, ["Fast", "fast|solid", "slow"]),
-        ("net text small.bin", "net text small.bin", {"a=b": "a=b", "ü": "ü"}, ["", "a b", "a,b"]),
+        (
+            "net text small.bin",
+            "net text small.bin",
+            {"a=b": "a=b", "~!": "~!"},
+            ["", "a b", "a,b", "ü"],
+        ),
         ("net text x", "net text x", {"y" * 200: "y" * 200}, ["y" * 201, "a\x1b[1m", "a\nb"]),
     ],
 )
@@ -77,6 +83,9 @@ def test_an_option(declared: str, told: str, taken: dict[str, str], refused: lis
         (f"style choice {'|'.join(map(str, range(33)))} 1", "is a choice of 1 to 32 words"),
         ("style choice fast|solid slow", "style is one of fast, solid, not 'slow'"),
         ("net text", "is not declared as 'text DEFAULT'"),
+        ("net text ü", "letters, digits and signs of ASCII"),
+        ("style choice a,b|c c", "is a choice of 1 to 32 words"),
+        ("depth int 1 \N{ARABIC-INDIC DIGIT TWO} 1", "depth takes a whole number"),
     ],
 )
 def test_what_declares_no_option(declared: str, words: str) -> None:
@@ -102,6 +111,7 @@ def test_options_together() -> None:
         ("depth=", "'depth=' chooses no option"),
         ("depth=1,", "'' chooses no option"),
         ("depth=1,depth=2", "the option depth is chosen twice"),
+        (",".join(f"o{n}={'x' * 199}" for n in range(10)), "at most 2000 characters of options"),
         ("dept=1", "mybot has no option dept: its options are depth, style"),
         ("depth=0", "depth is a number from 1 to 20, not 0"),
     ],

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from arena.audit import Actor
 from arena.bots.submissions import submit
 from arena.competitions import strength_tests
+from arena.competitions.players import Player
 from arena.competitions.strength_plans import SITE_TERMS, StrengthPlan
 from arena.ground.db import Database
 from arena.models import (
@@ -80,8 +81,8 @@ class StrengthSimulation(Simulation):
             return strength_tests.create(
                 session,
                 plan,
-                versions[first],
-                versions[second],
+                Player(versions[first]),
+                Player(versions[second]),
                 self.now,
                 by,
                 ladder=ladder if enters else None,

@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 from arena.competitions import strength_tests
 from arena.competitions.kind import AnyKind
 from arena.competitions.kinds import KINDS, kind_of
+from arena.competitions.players import Player
 from arena.competitions.strength_plans import StrengthPlan
 from arena.competitions.tournaments import TournamentPlan, create
 from arena.ground.config import Settings
@@ -44,12 +45,12 @@ def _ladder(session: Session, ladder: Ladder, versions: list[BotVersion]) -> Com
 
 def _tournament(session: Session, ladder: Ladder, versions: list[BotVersion]) -> Competition:
     plan = TournamentPlan("cup", ladder.variant, ladder.time, "round-robin", settings={"cycles": 2})
-    return create(session, plan, versions, START, ORGANISER)
+    return create(session, plan, [*map(Player, versions)], START, ORGANISER)
 
 
 def _test(session: Session, ladder: Ladder, versions: list[BotVersion]) -> Competition:
     plan = StrengthPlan.on(ladder, terms=StrengthTerms(elo1=100.0, max_games=32))
-    return strength_tests.create(session, plan, *versions, START, ORGANISER)
+    return strength_tests.create(session, plan, *map(Player, versions), START, ORGANISER)
 
 
 def _duel(session: Session, ladder: Ladder, versions: list[BotVersion]) -> Competition:

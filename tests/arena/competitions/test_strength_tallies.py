@@ -14,9 +14,9 @@ from arena.competitions.strength_tallies import (
     differences,
     duel,
     empty_tally,
+    sides_of,
     standing,
     tallies_of,
-    versions_of,
 )
 from arena.ground.db import Database
 from arena.models import JobStatus, Match, TestTally
@@ -41,10 +41,10 @@ def test_matches_add_up_by_worker_and_over_all(arena: StrengthSimulation) -> Non
     number = arena.create(1, 0)
     with arena.database.read() as session:
         test = arena.test(session, number)
-        versions = versions_of(session, [test])[number]
-        assert [version.label for version in versions] == ["bot-1 v1", "bot-0 v1"]
+        sides = sides_of(session, [test])[number]
+        assert [side.label for side in sides] == ["bot-1 v1", "bot-0 v1"]
         one, other = empty_tally(test, "one"), empty_tally(test, "other")
-        nothing = standing(test, versions, [])
+        nothing = standing(test, sides, [])
         assert (nothing.counts, nothing.games) == ((0, 0, 0, 0, 0), 0)
         add(one, Outcome(3, 1, 1, 0, ({ILLEGAL: 1, CRASH: 1}, {CRASH: 1}), ""))
         add(one, Outcome(0, 0, 0, 2, ({CRASH: 1}, {CRASH: 1}), ""))
@@ -53,7 +53,7 @@ def test_matches_add_up_by_worker_and_over_all(arena: StrengthSimulation) -> Non
         assert (one.wins, one.draws, one.losses) == (1, 1, 2)
         assert one.candidate_faults == {"crash": 2, "illegal": 1}
         assert one.baseline_faults == {"crash": 2}
-        found = standing(test, versions, [one, other])
+        found = standing(test, sides, [one, other])
         assert found.counts == (1, 0, 0, 1, 1)
         assert (found.wins, found.draws, found.losses) == (3, 1, 2)
         assert found.faults == ({CRASH: 3, ILLEGAL: 1}, {CRASH: 2})

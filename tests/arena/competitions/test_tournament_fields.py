@@ -9,7 +9,8 @@ from alembic.config import Config
 
 from arena.audit import entries
 from arena.competitions import tournament_fields
-from arena.competitions.fields import entrants_of, named_versions
+from arena.competitions.fields import entrants_of
+from arena.competitions.players import named_players
 from arena.competitions.results import Results, results, rows
 from arena.formats.catalogue import FORMATS
 from arena.ground.db import MIGRATIONS, Database
@@ -40,7 +41,7 @@ def the_cup(session: sa.orm.Session) -> Tournament:
 
 def enter(session: sa.orm.Session, *names: str) -> None:
     """Enters bots."""
-    versions = named_versions(session, names)
+    versions = named_players(session, names)
     tournament_fields.enter(session, the_cup(session), versions, START, ORGANISER)
 
 

@@ -9,7 +9,8 @@ import sqlalchemy as sa
 
 from arena.audit import entries
 from arena.competitions import tournament_matches, tournaments
-from arena.competitions.fields import field_of, named_versions, seeded_by
+from arena.competitions.fields import field_of, seeded_by
+from arena.competitions.players import named_players
 from arena.competitions.results import results, rows
 from arena.competitions.tournament_courses import course_of
 from arena.competitions.tournament_deeds import ChangeTournament
@@ -78,7 +79,7 @@ def test_what_can_not_be_is_refused(
         **{"name": "cup", "variant": CLOBBER, "time": MOVE, "format": "round-robin"} | change
     )
     with arena.database.begin() as session:
-        field = named_versions(session, [f"bot-{n}" for n in range(5)])
+        field = named_players(session, [f"bot-{n}" for n in range(5)])
         with pytest.raises(Refusal) as refusal:
             tournaments.create(session, plan, field, START, ORGANISER)
         assert words in str(refusal.value)
@@ -89,8 +90,8 @@ def test_a_field_has_everybody_once_and_checked(arena: TournamentSimulation) -> 
     """Fields with a bot twice, a single one, one that isn't checked, or a bot of nobody's."""
     plan = TournamentPlan("cup", CLOBBER, MOVE, "round-robin")
     with arena.database.begin() as session:
-        one, other = named_versions(session, ["bot-0", "bot-1:1"])
-        other.status = VersionStatus.CHECKING
+        one, other = named_players(session, ["bot-0", "bot-1:1"])
+        other.version.status = VersionStatus.CHECKING
         for field, words in (
             ([one, one], "bot-0 v1 stands in the field twice"),
             ([one], "a match takes 2 bots, and the field has 1"),
@@ -100,12 +101,17 @@ def test_a_field_has_everybody_once_and_checked(arena: TournamentSimulation) -> 
                 tournaments.create(session, plan, field, START, ORGANISER)
 
 
+HOW = "names no bot: write greedy, greedy:2 for its version 2, or greedy:2:depth=8"
 NOBODY = [
     ("nobody", "there is no bot 'nobody' that is ready"),
     ("bot-1", "there is no bot 'bot-1' that is ready"),
     ("bot-0:2", "there is no version 2 of a bot 'bot-0'"),
-    ("bot-0:x", "'bot-0:x' names no bot: write greedy, or greedy:2 for its version 2"),
-    ("", "'' names no bot: write greedy, or greedy:2 for its version 2"),
+    ("bot-0:x", f"'bot-0:x' {HOW}"),
+    ("", f"'' {HOW}"),
+    (
+        "bot-0:1:x=1",
+        "nobody has asked bot-0 v1 for its options: submit it again, and its check does",
+    ),
 ]
 
 
@@ -113,10 +119,10 @@ NOBODY = [
 def test_what_names_no_version(arena: TournamentSimulation, name: str, words: str) -> None:
     """In words that fit a command, a page and the API."""
     with arena.database.begin() as session:
-        (other,) = named_versions(session, ["bot-1"])
-        other.status = VersionStatus.CHECKING
+        (other,) = named_players(session, ["bot-1"])
+        other.version.status = VersionStatus.CHECKING
         with pytest.raises(Refusal) as refusal:
-            named_versions(session, [name])
+            named_players(session, [name])
         assert str(refusal.value) == words
 
 
@@ -164,12 +170,12 @@ def test_the_ladder_gives_the_field_and_its_seeding(arena: TournamentSimulation)
         ):
             entrant.mu, entrant.sigma = mu, sigma
         session.flush()
-        assert [v.bot.name for v in field_of(session, ladder)[:3]] == [
+        assert [one.version.bot.name for one in field_of(session, ladder)[:3]] == [
             "bot-1", "bot-3", "bot-4",
         ]  # fmt: skip
-        named = named_versions(session, ["bot-0", "bot-2", "bot-3"])
+        named = named_players(session, ["bot-0", "bot-2", "bot-3"])
         seeded = seeded_by(session, ladder, named)
-        assert [v.bot.name for v in seeded] == ["bot-3", "bot-2", "bot-0"]
+        assert [one.version.bot.name for one in seeded] == ["bot-3", "bot-2", "bot-0"]
 
 
 def openings(
@@ -204,7 +210,7 @@ def test_an_empty_opening_is_the_games_start(arena: TournamentSimulation) -> Non
     """The policy of openings is kept."""
     plan = TournamentPlan("cup", CLOBBER, MOVE, "gauntlet", openings=OpeningPolicy.EMPTY)
     with arena.database.begin() as session:
-        field = named_versions(session, ["bot-2", "bot-0", "bot-1"])
+        field = named_players(session, ["bot-2", "bot-0", "bot-1"])
         tournaments.create(session, plan, field, START, ORGANISER)
     made = openings(arena, "cup", [1, 2])
     assert [opening for opening, _ in made.values()] == [[], []]

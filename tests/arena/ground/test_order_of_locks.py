@@ -19,7 +19,7 @@ from arena.audit import ARENA
 from arena.bots import entries, lost_bundles, submissions
 from arena.bots.submissions import enter
 from arena.competitions import strength_plans, strength_tests, tournament_fields, tournaments
-from arena.competitions.fields import named_versions
+from arena.competitions.players import Player, named_players
 from arena.competitions.tournament_courses import course_of
 from arena.competitions.tournament_matches import SetMatch, matches_of
 from arena.competitions.tournaments import Tournaments, call_off
@@ -244,14 +244,14 @@ def demand_withdrawn(database: Database) -> None:
 def test_a_bot_is_withdrawn_as_matches_are_made(arena: Simulation) -> None:
     """Two tests were under way after which it was to enter; something of one was just recorded."""
     with arena.database.begin() as session:
-        (old,) = named_versions(session, ["bot-0"])
+        (old,) = named_players(session, ["bot-0"])
         new = another_version(session, 2)
         findings = [Finding(True, "played").to_json()]
         for ladder in ladders(session):
             done = {"status": JobStatus.FIXED, "created": START, "findings": findings}
             session.add(Check(version=new, ladder=ladder, **done))
             plan = strength_plans.StrengthPlan.on(ladder)
-            strength_tests.create(session, plan, new, old, START, ARENA, ladder=ladder)
+            strength_tests.create(session, plan, Player(new), old, START, ARENA, ladder=ladder)
 
     def record(session: Session) -> None:
         *_, last = session.scalars(sa.select(StrengthTest).order_by(StrengthTest.id))
@@ -346,15 +346,15 @@ def test_a_bot_is_withdrawn_as_a_version_of_it_comes_back(
         enter(session, ladders(session)[1], version, START).state = EntrantState.SUSPENDED
 
     def come_back(session: Session) -> None:
-        (version,) = named_versions(session, ["bot-0:2"])
-        enter(session, ladders(session)[0], version, START)
+        (player,) = named_players(session, ["bot-0:2"])
+        enter(session, ladders(session)[0], player.version, START)
 
     pause = Pause(submissions.bring_back)
     monkeypatch.setattr(submissions, "bring_back", pause)
     pause.between(arena.database, come_back, withdraw_bot)
     with arena.database.read() as session:
-        (version,) = named_versions(session, ["bot-0"])
-        its = sa.select(Entrant.state).where(Entrant.version_id == version.id)
+        (player,) = named_players(session, ["bot-0"])
+        its = sa.select(Entrant.state).where(Entrant.version_id == player.version.id)
         second = its.where(Entrant.competition_id == ladders(session)[1].id)
         assert session.scalars(second).one() is EntrantState.RETIRED
 

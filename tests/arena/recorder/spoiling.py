@@ -62,6 +62,10 @@ def a_game_of_its_own(data: dict[str, Any]) -> None:
     data["games"][0]["seed"] += 1
 
 
+def options_that_nobody_chose(data: dict[str, Any]) -> None:
+    data["games"][1]["chosen"] = [{"depth": "8"}, {}]
+
+
 def a_text_too_long(data: dict[str, Any]) -> None:
     data["games"][0]["texts"] = {"0": "x" * 5000}
 
@@ -145,6 +149,7 @@ FORGERIES = {
     nobodys_match: "it was never made",
     another_winner: "game 1 is refuted by the rules",
     a_game_of_its_own: "game 1 is not the one that was issued",
+    options_that_nobody_chose: "game 2 is not the one that was issued",
     another_opening: "game 2 is not the one that was issued",
     a_log_too_few: "game 2 has 1 logs",
     logs_of_one_game: "the logs of 1 game reported of a match of 2",

@@ -12,6 +12,7 @@ import sqlalchemy as sa
 
 from arena.competitions import strength_tests
 from arena.competitions.pairings import Pairing
+from arena.competitions.players import Player
 from arena.competitions.strength_plans import StrengthPlan
 from arena.ground.db import Database
 from arena.models import (
@@ -93,9 +94,10 @@ def test_newcomers_come_before_other_ladders_and_share_with_tests(
         placed, young = session.scalars(sa.select(Ladder).order_by(Ladder.name)).all()
         its = sa.update(Entrant).where(Entrant.competition_id == young.id)
         session.execute(its.values(games=17, wins=17))
-        one, other = session.scalars(sa.select(BotVersion).order_by(BotVersion.id)).all()[:2]
+        its = sa.select(BotVersion).order_by(BotVersion.id).limit(2)
+        both = [*map(Player, session.scalars(its))]
         tests = [
-            strength_tests.create(session, StrengthPlan.on(placed), one, other, NOW, OWNER)
+            strength_tests.create(session, StrengthPlan.on(placed), *both, NOW, OWNER)
             for _ in range(2)
         ]
         competitions = [placed, young, *tests]
@@ -176,8 +178,8 @@ def test_only_a_ladders_own_matches_are_rated(ladder: tuple[sa.orm.Session, Ladd
     """Not those that somebody asked for, nor a test's."""
     session, one = ladder
     user = session.scalars(sa.select(User)).one()
-    new, old = session.scalars(sa.select(BotVersion).order_by(BotVersion.id))
-    test = strength_tests.create(session, StrengthPlan.on(one), new, old, NOW, OWNER)
+    both = map(Player, session.scalars(sa.select(BotVersion).order_by(BotVersion.id)))
+    test = strength_tests.create(session, StrengthPlan.on(one), *both, NOW, OWNER)
     made = [
         make(session, one, Pairing((1, 2)), NOW),
         make(session, one, Pairing((1, 2)), NOW, requester=user),

@@ -22,6 +22,7 @@ from arena.bots import runtimes
 from arena.bots.submissions import enter, submit
 from arena.competitions import strength_plans, strength_tests
 from arena.competitions.fields import field_of
+from arena.competitions.players import Player
 from arena.competitions.strength_deeds import StopTest
 from arena.competitions.tournaments import TournamentPlan, create
 from arena.ground.config import Settings
@@ -270,8 +271,8 @@ def _strength_test(session: sa.orm.Session, ladder: Ladder, now: datetime) -> St
     test = strength_tests.create(
         session,
         strength_plans.StrengthPlan.on(ladder, note=HOSTILE),
-        candidate,
-        baseline,
+        Player(candidate),
+        Player(baseline),
         now,
         ARENA,
     )

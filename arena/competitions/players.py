@@ -1,0 +1,97 @@
+"""Who plays: a version with its options, as a name in words stands for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session, joinedload
+
+from arena.ground import bot_names
+from arena.ground.refusals import Refusal
+from arena.models import Bot, BotVersion, Entrant, VersionStatus
+from engine.bot_options import (
+    BotOptionError,
+    check_chosen,
+    chosen_words,
+    read_chosen,
+    read_options,
+    told_label,
+)
+
+
+class Player(NamedTuple):
+    """A version with its options."""
+
+    version: BotVersion
+    options: str = ""
+    """As ``depth=8,style=fast``, each as the bot is told it; empty if nothing is chosen."""
+
+    @property
+    def label(self) -> str:
+        """What people call it: ``greedy v2:depth=8``."""
+        return told_label(self.version.label, self.options)
+
+
+def player_of(entrant: Entrant) -> Player:
+    """Who plays as an entrant."""
+    return Player(entrant.version, entrant.options)
+
+
+def named_players(session: Session, names: Iterable[str]) -> list[Player]:
+    """The players of names such as ``greedy`` (its newest version that is ready), ``greedy:2`` and
+    ``greedy:2:depth=8,style=fast``.
+
+    Raises:
+        Refusal: there is no such bot or version, or it has no such option or value.
+    """
+    found = []
+    for name in names:
+        named = bot_names.read_player(name)
+        query = (
+            sa.select(BotVersion)
+            .join(BotVersion.bot)
+            .where(Bot.lower_name == named.lower_name)
+            .order_by(BotVersion.number.desc())
+            .limit(1)
+            .options(joinedload(BotVersion.bot))
+        )
+        what = f"bot {named.name[:60]!r}"
+        if named.version is None:
+            version = session.scalar(query.where(BotVersion.status == VersionStatus.READY))
+            what = f"{what} that is ready"
+        else:
+            version = session.scalar(query.where(BotVersion.number == named.version))
+            what = f"version {named.version} of a {what}"
+        if version is None:
+            raise Refusal(f"there is no {what}")
+        found.append(Player(version, choose(version, named.options)))
+    return found
+
+
+def choose(version: BotVersion, options: str) -> str:
+    """What is chosen about a version, each value as the bot is told it.
+
+    Args:
+        options: as ``style=fast,depth=08``; empty for nothing.
+
+    Raises:
+        Refusal: it has no such option or none of such a value, or it isn't known which it has.
+    """
+    if not options:
+        return ""
+    if version.options is None:
+        raise Refusal(
+            f"nobody has asked {version.label} for its options: submit it again, and its check does"
+        )
+    try:
+        declared = read_options(version.options)
+        return chosen_words(check_chosen(declared, read_chosen(options), version.label))
+    except BotOptionError as error:
+        raise Refusal(str(error)) from None
+
+
+def told(options: str) -> Mapping[str, str]:
+    """What a player is told that plays with these options."""
+    return read_chosen(options) if options else {}
