@@ -79,7 +79,7 @@ def replay(
       arena replay games.jsonl --pgn > games.pgn
       arena replay https://arena.example/games/1207
     """
-    records = _records(record, server)
+    records = find_records(record, server)
     if number is not None:
         records = [pick(records, record, number)]
     is_one = len(records) == 1
@@ -166,7 +166,7 @@ def _say(line: str) -> None:
     click.echo(visible(line))
 
 
-def _records(name: str, server: str | None) -> list[GameRecord]:
+def find_records(name: str, server: str | None) -> list[GameRecord]:
     """The records of a file, or that of a game elsewhere."""
     page = re.fullmatch(r"(https?://[^?#]+)/games/([0-9]+)(?:/[0-9]*|\.\w+)?(?:[?#].*)?", name)
     numbered = name.isascii() and name.isdigit() and not Path(name).exists()
