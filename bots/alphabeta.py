@@ -228,8 +228,10 @@ def main() -> None:
         if len(search.codes) > 1:
             search.run(min(plies or DEEPEST, left))
         line = search.line
+        # Where there is one move it has not looked what that is worth.
+        expected = told(search.share, line) if search.depth else ""
         return (
-            f"{told(search.share, line)}# nodes {search.nodes}\n# depth {search.depth}\n"
+            f"{expected}# nodes {search.nodes}\n# depth {search.depth}\n"
             f"move {line[0]} {search.value:+.2f} at {search.depth} plies"
         )
 

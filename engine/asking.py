@@ -6,7 +6,7 @@ before, in one process. Its dice are those of the ply, so that whoever asks agai
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
@@ -75,15 +75,18 @@ class Opinion:
         return {key: value for key, value in told.items() if value not in (None, "", [])}
 
 
-def opinions(game: GameRecord, plies: Sequence[int], player: Player) -> list[tuple[int, Answer]]:
-    """What a player who has just come answers at some plies of a game.
+def opinions(
+    game: GameRecord, plies: Collection[int], player: Player
+) -> Iterator[tuple[int, Answer]]:
+    """What a player who has just come answers at some plies of a game, one after the other.
 
     After a fault that ends its process it is asked no more.
 
     Raises:
-        VoidGameError: a fault of ours; nothing was asked.
+        VoidGameError: a fault of ours.
+        RecordError: the rules contradict the game.
     """
-    wanted, answers = set(plies), list[tuple[int, Answer]]()
+    wanted = set(plies)
     for ply, state in zip(count(), states(game), strict=False):
         if ply not in wanted or state.to_move is None:
             continue
@@ -93,10 +96,9 @@ def opinions(game: GameRecord, plies: Sequence[int], player: Player) -> list[tup
             opening=ply,
             faults=tuple(fault for fault in game.faults if fault.ply <= ply),
         )
-        answers.append((ply, answer_at(before, state, player)))
+        yield ply, answer_at(before, state, player)
         if player.closed:
             break
-    return answers
 
 
 def confirm(game: GameRecord, plies: Sequence[int], answers: Sequence[tuple[int, Answer]]) -> None:

@@ -41,6 +41,7 @@ COMMANDS = {
     "perft": ("position", "Count the leaf nodes of the tree of legal moves."),
     "draw": ("position", "Draw a position as SVG."),
     "truth": ("truth", "Say what is certain of positions, and make tables of it."),
+    "ask": ("ask", "Ask bots what they would play, in a position or a game."),
     "replay": ("replay", "Replay a record and prove it against the rules."),
     "up": ("up", "Run the arena: broker, recorder, workers and pages."),
     "run": ("run", "Run one process of an arena on several machines."),

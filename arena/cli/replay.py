@@ -17,6 +17,7 @@ from arena.cli.viewer import print_texts, view
 from engine import pgn, svg
 from engine.clicks import illustrate
 from engine.game import CHANCE
+from engine.game_files import pgn_games, record_of, text_of, variants_with_pgn
 from engine.plurals import counted
 from engine.protocol import visible
 from engine.record import GameRecord, RecordError, parse_records, states
@@ -78,7 +79,7 @@ def replay(
       arena replay games.jsonl --pgn > games.pgn
       arena replay https://arena.example/games/1207
     """
-    records = _records(record, server)
+    records = find_records(record, server)
     if number is not None:
         records = [pick(records, record, number)]
     is_one = len(records) == 1
@@ -165,7 +166,7 @@ def _say(line: str) -> None:
     click.echo(visible(line))
 
 
-def _records(name: str, server: str | None) -> list[GameRecord]:
+def find_records(name: str, server: str | None) -> list[GameRecord]:
     """The records of a file, or that of a game elsewhere."""
     page = re.fullmatch(r"(https?://[^?#]+)/games/([0-9]+)(?:/[0-9]*|\.\w+)?(?:[?#].*)?", name)
     numbered = name.isascii() and name.isdigit() and not Path(name).exists()
@@ -184,25 +185,24 @@ def _records(name: str, server: str | None) -> list[GameRecord]:
 
 
 def read_records(name: str) -> list[GameRecord]:
-    """The records of a file, one a line.
+    """The records of a file, one a line; or the games of PGN as records.
 
     Raises:
         InputError: the file can't be read, or a line is no record of a format known here.
     """
     try:
-        text = sys.stdin.read() if name == "-" else Path(name).read_text(encoding="utf-8")
+        text = sys.stdin.read() if name == "-" else text_of(Path(name).read_bytes())
+        if not text.strip():
+            raise RecordError("it is empty: give a file that `arena play --records` wrote")
+        if games := pgn_games(text):
+            return [record_of(game, variants_with_pgn(game.tags.get("FEN", ""))) for game in games]
+        return parse_records(text)
     except OSError as error:
         raise InputError(f"can't read {name}: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise InputError(
-            f"{name} is no text file; give a file that `arena play --records` wrote"
-        ) from None
-    if not text.strip():
-        raise InputError(f"{name} is empty; give a file that `arena play --records` wrote")
-    try:
-        return parse_records(text)
+        raise InputError(f"{name} is no text: give what `arena play --records` wrote") from None
     except RecordError as error:
-        raise InputError(f"{name}, {error}") from None
+        raise InputError(f"{name}: {error}") from None
 
 
 def _summary(game: GameRecord) -> str:

@@ -22,10 +22,10 @@ from arena.web.identity import anybody, database
 from arena.web.pictures import AGAIN_SECONDS
 from arena.web.replay_files import pack_game
 from arena.web.words import sentence
-from engine.books import decoded
 from engine.game import State, Variant
+from engine.game_files import pgn_games, record_of, text_of
 from engine.games import GAMES
-from engine.pgn import PgnError, PgnGame, dialect_of, looks_like_pgn, read_games, read_record
+from engine.pgn import PgnGame
 from engine.plurals import counted
 from engine.protocol import demand_sayable
 from engine.record import GameRecord, RecordError, parse_record, record_texts, states_known
@@ -55,7 +55,7 @@ def show() -> str | tuple[str, int]:
     """A game of what was sent, at one of its plies; by default the first, at its end."""
     try:
         text = _sent()
-        texts = _pgn_games(text) or record_texts(text)
+        texts = pgn_games(text) or record_texts(text)
         number = _number("game", 1, len(texts), default=1)
         if not showing.acquire(blocking=False):
             words = "Another record is being shown: come again in a moment."
@@ -87,35 +87,7 @@ def _sent() -> str:
     file = request.files.get("file")
     if file is None or not file.filename:
         return request.form.get("text", "")
-    data = file.read()
-    try:
-        return str(data, "utf-8-sig")
-    except UnicodeDecodeError:
-        text = decoded(data)
-        if text is not None and _is_pgn(text):
-            return text
-        raise RecordError(
-            "this is no text file: give one that arena play --records wrote"
-        ) from None
-
-
-def _is_pgn(text: str) -> bool:
-    """Whether a text is PGN, in which a comment may come first, but no JSON."""
-    return looks_like_pgn(text) and not text.lstrip().startswith("{")
-
-
-def _pgn_games(text: str) -> list[PgnGame]:
-    """The games of a text, if it is PGN.
-
-    Raises:
-        RecordError: it is damaged.
-    """
-    if not _is_pgn(text):
-        return []
-    try:
-        return list(read_games(text))
-    except PgnError as error:
-        raise RecordError(f"line {error.line}: {error}") from None
+    return text_of(file.read())
 
 
 def _record(sent: str | PgnGame) -> GameRecord:
@@ -132,18 +104,7 @@ def _record(sent: str | PgnGame) -> GameRecord:
     with database().read() as reading:
         played = reading.scalars(sa.select(Competition).order_by(Competition.id))
         variants = list(dict.fromkeys(one.variant for one in played))
-    # Rules are given no start but those that are played here (see `_is_trusted`).
-    start = sent.tags.get("FEN", "")
-    problem = f"no game is played here that PGN has{f' and that begins at {start}' * bool(start)}"
-    for variant in variants:
-        dialect = dialect_of(variant)
-        if dialect is None or dialect.start != start:
-            continue
-        try:
-            return read_record(sent, variant)
-        except PgnError as error:
-            problem = f"{variant}: line {error.line}: {error}"
-    raise RecordError(problem)
+    return record_of(sent, variants)
 
 
 def _demand_few(plies: int) -> None:

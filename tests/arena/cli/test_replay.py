@@ -19,6 +19,8 @@ from tests.arena.cli.pressing import press
 from tests.arena.conftest import Cli
 from tests.requirements import need_openspiel
 
+START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
+
 
 def test_records_are_confirmed(cli: Cli, records: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All games in short, one in full, and from standard input as well."""
@@ -69,6 +71,48 @@ def test_replay_as_pgn(cli: Cli, records: Path, tmp_path: Path) -> None:
     assert [one.tags["Round"], two.tags["Round"]] == ["1", "2"]
     games = [json.loads(line) for line in played.read_text().splitlines()]
     assert [move.text for move in two.moves] == [move[2:] for move in games[1]["moves"]]
+
+
+@pytest.mark.extras
+def test_a_file_of_pgn(cli: Cli, tmp_path: Path) -> None:
+    """It is taken for the records that it stands for, in Latin-1, too; its moves are proven."""
+    need_openspiel()
+    mate = '[White "Ann"]\n[Black "Bj\xf6rn"]\n[Result "0-1"]\n\n1. f3 e5 2. g4 Qh4# 0-1\n'
+    ending = '[FEN "4k3/8/8/8/8/8/8/4K2R b K - 3 17"]\n[Result "1-0"]\n\n17... Kd7 1-0\n'
+    usual = f'[FEN "{START}"]\n\n1. e4 *\n'
+    path = tmp_path / "games.pgn"
+    path.write_bytes(f"{mate}\n{ending}\n{usual}".encode("latin-1"))
+    said = cli("replay", path)
+    assert (said.code, said.out.splitlines()) == (
+        0,
+        [
+            "game 1: openspiel:chess fen=startpos: Ann 0, Bj\xf6rn 1 (normal, 4 plies)",
+            "game 2: openspiel:chess fen=4k3/8/8/8/8/8/8/4K2R_b_K_-_3_17: ? 1, ? 0 (resign, 1 ply)",
+            "game 3: openspiel:chess fen=startpos: ?, ? (goes on, 1 ply)",
+            "3 games, 0 refuted by the rules",
+        ],
+    )
+    path.write_text(mate.replace("0-1", "1-0"))
+    wrong = cli("replay", path)
+    assert (wrong.code, "REFUTED by the rules: the result is ranks" in wrong.out) == (1, True)
+
+
+@pytest.mark.extras
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("1. e4 e6 2. Bc9", "openspiel:chess fen=startpos: line 1: ply 3: 'Bc9' is not legal"),
+        ("1. e4 {never closed", "line 1: a comment is not closed by }"),
+        ('[FEN "8/8"]\n\n1. e4', "no game is played here that PGN has and that begins at 8/8"),
+    ],
+    ids=["illegal", "damaged", "no position"],
+)
+def test_pgn_that_is_refused(cli: Cli, tmp_path: Path, text: str, words: str) -> None:
+    """With the line that is wrong."""
+    need_openspiel()
+    path = tmp_path / "games.pgn"
+    path.write_text(text)
+    assert_refused(cli("replay", path), re.escape(f"{path}: {words}"))
 
 
 def test_replay_as_json(cli: Cli, records: Path) -> None:
@@ -235,13 +279,13 @@ def without_a_key(text: str) -> str:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (damaged, r"games\.jsonl, line 1: this is no JSON: .*"),
-        (of_another_format, r"games\.jsonl, line 1: this record has format 99; .*use the release"),
-        (without_a_key, r"games\.jsonl, line 1: this record is damaged: .*seed"),
+        (damaged, r"games\.jsonl: line 1: this is no JSON: .*"),
+        (of_another_format, r"games\.jsonl: line 1: this record has format 99; .*use the release"),
+        (without_a_key, r"games\.jsonl: line 1: this record is damaged: .*seed"),
         (without_players, "line 1: this record is damaged: its players are 0, not 2"),
-        (lambda _: "[1]\n", r"games\.jsonl, line 1: this is no game record"),
-        (lambda _: "\n \n", r"games\.jsonl is empty; give a file that"),
-        (lambda text: text + "x", r"games\.jsonl, line 3: this is no JSON"),
+        (lambda _: "[1]\n", r"games\.jsonl: line 1: this is no game record"),
+        (lambda _: "\n \n", r"games\.jsonl: it is empty: give a file that"),
+        (lambda text: text + "x", r"games\.jsonl: line 3: this is no JSON"),
     ],
 )
 def test_what_is_no_record_is_refused(

@@ -22,6 +22,8 @@ MATE = '[White "Ann"]\n[Black "Bob"]\n[Result "0-1"]\n\n1. f3 e5 2. g4 $2 Qh4# {
 RESIGNED = '[White "Cid"]\n[Black "Dora"]\n[Result "1-0"]\n\n1. e4 e5 (1... c5) 2. Qh5 1-0\n'
 POSITION = '[FEN "4k3/8/8/8/8/8/8/4K2R b K - 3 17"]\n[SetUp "1"]\n\n17... Kd7 *\n'
 
+START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
+
 
 @pytest.fixture(scope="module")
 def chess(sqlite_like: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
@@ -48,6 +50,7 @@ def sent(browser: Browser, **fields: Any) -> Any:
         (MATE, ["Confirmed by the rules.", "<bdi>Ann</bdi>", "ply 4 of 4", "Qh4"]),
         (RESIGNED, ["Confirmed by the rules.", "<bdi>Dora</bdi>", "ply 3 of 3"]),
         ("1. e4 e5 2. Qh5 *", ["It goes on.", "ply 3 of 3"]),
+        (f'[FEN "{START}"]\n\n1. e4 e5 *', ["It goes on.", "ply 2 of 2"]),
         (
             MATE.replace("0-1", "1-0"),
             ["Not proven: <bdi>the result is ranks [2, 1]"],
@@ -58,7 +61,7 @@ def sent(browser: Browser, **fields: Any) -> Any:
         ),
         (MATE.replace("Ann", "<b>Ann"), ["<bdi>&lt;b&gt;Ann</bdi>"]),
     ],
-    ids=["mate", "resigned", "without a result", "another result", "a draw agreed", "hostile"],
+    ids=["mate", "resigned", "no result", "the usual start", "another result", "agreed", "hostile"],
 )
 def test_a_game_is_shown_and_what_it_claims_is_proven(
     chess: Browser, text: str, words: list[str]
