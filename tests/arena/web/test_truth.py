@@ -150,6 +150,12 @@ def test_a_bot_and_a_ladder_show_accuracy(clobber: tuple[Site, int]) -> None:
     told = site.client.get(f"/ladders/{name}/accuracy.json").get_json()
     assert [one["bot"] for one in told] == [one.bot for one in found]
     assert told[0]["accuracy"] == best.share
+    board = site.client.get(f"/api/v1/ladders/{name}/accuracy").get_json()
+    assert (board["ladder"], board["solved"], board["bots"]) == (name, True, told)
+    of_bot = f"/api/v1/bots/{best.bot}/ladders/{name}?version={best.version}"
+    assert site.client.get(of_bot).get_json()["accuracy"] == told[0]
+    board = site.client.get("/api/v1/ladders/ladder-1/accuracy").get_json()
+    assert (board["solved"], board["bots"]) == (False, [])
     page = site.page(f"/ladders/{name}/accuracy")
     assert f"{100 * best.share:.1f} %" in page
     assert f"/ladders/{name}/accuracy" in site.page(f"/ladders/{name}")
