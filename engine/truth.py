@@ -45,6 +45,9 @@ class Budget:
 class Truth(ABC):
     """What can be known of the positions of one variant."""
 
+    tables: tuple[str, ...] = ()
+    """The digests of the tables from which it knows."""
+
     @abstractmethod
     def value(self, state: State, budget: Budget) -> Value | None:
         """The value of a position; None if that is not known within the budget."""

@@ -53,6 +53,16 @@ def _digest(key: str) -> bytes:
     return hashlib.blake2b(key.encode(), digest_size=KEY_BYTES).digest()
 
 
+def look_of(folder: Path) -> str:
+    """What a folder of tables looks like: another one, if a table is new there or was changed."""
+    try:
+        files = sorted(file for file in folder.iterdir() if file.suffix == SUFFIX)
+        looks = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files]
+    except FileNotFoundError:
+        return ""
+    return hashlib.sha256(repr(looks).encode()).hexdigest() if looks else ""
+
+
 class TruthTable:
     """A table that lies open in a file."""
 
@@ -130,6 +140,7 @@ class TabledTruth(Truth):
 
     def __init__(self, truth: Truth, table: TruthTable) -> None:
         self._truth, self._table = truth, table
+        self.tables = (*truth.tables, table.digest)
 
     def value(self, state: State, budget: Budget) -> Value | None:
         known = self._table.value(self._truth.key(state))

@@ -60,6 +60,7 @@ COMMANDS = {
     "bots": ("bot", "List the bots, their versions and their checks."),
     "ladders": ("leaderboard", "List the ladders."),
     "leaderboard": ("leaderboard", "Show a ladder's leaderboard."),
+    "accuracy": ("leaderboard", "Show how accurate a ladder's bots are."),
     "ratings": ("ratings", "Make ratings anew from the results."),
     "ladder": ("ladder", "Create ladders, and change what they are."),
     "match": ("match", "Ask for matches, void them, or try them again."),

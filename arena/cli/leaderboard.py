@@ -1,4 +1,4 @@
-"""The commands that show ladders: ladders, leaderboard."""
+"""The commands that show ladders: ladders, leaderboard, accuracy."""
 
 from __future__ import annotations
 
@@ -9,15 +9,17 @@ import click
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
+from arena.cli import InputError
 from arena.cli.client import Name, RemoteArena, Where, on_arena
 from arena.cli.listing import show
 from arena.cli.options import as_json
-from arena.cli.reading import read_all, told
+from arena.cli.reading import read, read_all, told
 from arena.competitions.founding import find_named
 from arena.ground.config import Settings
+from arena.lists.accuracy import accuracies
 from arena.models import Ladder
 from arena.web import leaderboards
-from arena.web.api.ladder_shapes import BoardShape, ListedLadder
+from arena.web.api.ladder_shapes import AccuracyBoard, BoardShape, ListedLadder
 
 
 @click.command()
@@ -66,6 +68,33 @@ def leaderboard(ladder_name: str, where: Where, in_json: bool) -> None:
         for row in found["bots"]
     ]
     columns = ("rank", "bot", "version", "owner", "rating", "games", "W-D-L", "score", "faults")
+    show(rows, columns, in_json, title=found["variant"])
+
+
+@click.command()
+@click.argument("ladder_name", type=Name(), metavar="LADDER")
+@on_arena
+@as_json
+def accuracy(ladder_name: str, where: Where, in_json: bool) -> None:
+    """Show how accurate the bots of a ladder are against perfect play, where that is certain.
+
+    Of the moves that had something to lose, the share that lost nothing.
+
+    Example: arena accuracy clobber-6x7
+    """
+
+    def here(session: Session, _: Settings) -> AccuracyBoard:
+        ladder = find_named(session, Ladder, ladder_name)
+        return AccuracyBoard.shown(ladder, accuracies(session, ladder))
+
+    found = read(where, f"/ladders/{ladder_name}/accuracy", here)
+    if in_json:
+        click.echo(json.dumps(found))
+        return
+    if not found["solved"]:
+        raise InputError(f"nothing finds the values of positions of {found['variant']}")
+    rows = [row | {"accuracy": f"{row['accuracy']:.1%}"} for row in found["bots"]]
+    columns = ("bot", "version", "accuracy", "judged", "results_given_away", "lost", "games")
     show(rows, columns, in_json, title=found["variant"])
 
 

@@ -14,6 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from arena.models import Bot, BotVersion, Competition, JudgedSeat, ListedSeat
+from engine.game import Variant
 from engine.truth import Judgement
 
 MOST_GAMES = 5_000
@@ -46,6 +47,11 @@ class Accuracy:
         return self.lost / self.judged
 
 
+def is_solved(variant: Variant) -> bool:
+    """Whether something finds the values of its positions."""
+    return type(variant).truth is not Variant.truth
+
+
 def accuracies(session: Session, competition: Competition) -> list[Accuracy]:
     """Those of all versions of which something was judged, the most accurate first."""
     # Of the index of first seats alone; spelt out for that (see `arena.lists.parts`).
@@ -65,6 +71,8 @@ def accuracies(session: Session, competition: Competition) -> list[Accuracy]:
 
 def accuracy_of(session: Session, version: BotVersion, competition: Competition) -> Accuracy | None:
     """That of a version in a competition; None if nothing of it was judged."""
+    if not is_solved(competition.variant):
+        return None
     newest = (
         sa.select(ListedSeat.game_id)
         .where(

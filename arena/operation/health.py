@@ -57,6 +57,7 @@ BROKER_MARK = "problem of the broker"
 BACKUP_MARK = "last backup"
 LOST_MARK = "lost indexes"
 DUMP_MARK = "problem of the dump"
+JUDGING_MARK = "problem of judging"
 WINDOW = timedelta(minutes=5)
 NEWEST = 5000
 """How many of the newest games are looked at."""
@@ -112,8 +113,8 @@ class Alarm:
 
     kind: str
     """``idle ladder``, ``set aside``, ``lost bundle``, ``differs``, ``worker``, ``recorder``,
-    ``broker``, ``clock``, ``messages``, ``not taken up``, ``indexes``, ``game``, ``runtime`` or
-    ``dump``.
+    ``broker``, ``clock``, ``messages``, ``not taken up``, ``indexes``, ``game``, ``runtime``,
+    ``dump`` or ``judging``.
     """
     subject: str
     words: str
@@ -170,7 +171,7 @@ def note(session: Session, mark: str, problem: str) -> None:
     """What the recorder finds wrong with something, in words; empty if nothing.
 
     Args:
-        mark: `BROKER_MARK`, `LOST_MARK` (of the database) or `DUMP_MARK`.
+        mark: `BROKER_MARK`, `LOST_MARK` (of the database), `DUMP_MARK` or `JUDGING_MARK`.
     """
     session.merge(Mark(key=mark, value=problem))
 
@@ -355,7 +356,12 @@ def _trouble(session: Session, matches: Jobs, checks: Jobs) -> list[Alarm]:
     differs = sa.select(Competition).where(Competition.alarm != "").order_by(Competition.id)
     for one in session.scalars(differs):
         found.append(Alarm("differs", one.name, f"{one.name}: {one.alarm}"))
-    for kind, mark in (("broker", BROKER_MARK), ("indexes", LOST_MARK), ("dump", DUMP_MARK)):
+    for kind, mark in (
+        ("broker", BROKER_MARK),
+        ("indexes", LOST_MARK),
+        ("dump", DUMP_MARK),
+        ("judging", JUDGING_MARK),
+    ):
         told = session.get(Mark, mark)
         if told is not None and told.value:
             found.append(Alarm(kind, kind, told.value))

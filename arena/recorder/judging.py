@@ -1,108 +1,210 @@
 """Judges games that are recorded: what their moves gave away, where that is certain.
 
 Theory of operation. It takes time that the recorder has not, and nothing waits for it. So the
-recorder looks now and then whether there are games after the last that was judged, and starts a
-process for them, which gives way to all others and ends once it is through, or has had its time.
-That writes what it found (`arena.models.JudgedSeat`), and how far it came, in transactions of a
-few games. What it dies at is judged again; a game that can't be judged is passed over, and said in
-the log. Void games are judged, too: whoever counts leaves them out.
+recorder looks now and then whether there is something to judge, and starts a process for it
+(`arena.recorder.judging_process`), which gives way to all others and ends once it is through, or
+has had its time. That writes what it found (`arena.models.JudgedSeat`), and how far it came, in
+transactions of a few games; none is open while it searches. What it ends at is judged again; a
+game that can't be judged is passed over, and said in the log. Void games are judged, too: whoever
+counts leaves them out.
+
+First it judges what was recorded since. Then, where tables say more of a variant than those by
+which its games were judged, it judges these again, the newest first, as many of each competition
+as accuracy is told of.
 """
 
 from __future__ import annotations
 
 import gc
+import json
 import logging
 import os
 import signal
-import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session, joinedload
+from sqlalchemy.orm import Session
 
 from arena.ground.config import Settings, load
 from arena.ground.db import FAILED, Database
-from arena.models import JudgedSeat, Mark, PlayedGame
+from arena.lists.accuracy import MOST_GAMES
+from arena.models import Competition, JudgedSeat, Mark, PlayedGame
 from arena.recorder.storage import unpack
 from engine.game import Variant
+from engine.games import GAMES
 from engine.plurals import counted
 from engine.record import GameRecord, states_known
 from engine.truth import GAME_STEPS, Judgement, Truth, judge
-from engine.truth_tables import TableError, find_truth
+from engine.truth_tables import TableError, find_truth, look_of
 
 JUDGED_MARK = "the last game that was judged"
+AGAIN_MARK = "games that are judged again"
+ASIDE_MARK = "games that can't be judged"
 AT_A_TIME = 5
 """Games that are written down together."""
 RUN_SECONDS = 25.0
 """After so long the process ends; the recorder starts another one, if there is more to judge."""
 GAME_SECONDS = 120
 """That one game may take: a package's rules may go on for ever."""
-MODULE = "arena.recorder.judging"
 
 log = logging.getLogger("arena.judging")
+
+
+class Unjudged(NamedTuple):
+    """A game that is to be judged."""
+
+    number: int
+    record: bytes | None
+    """As it is stored; None if nothing can be said of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """How far games are judged again."""
+
+    look: str = ""
+    """What the folder of tables looks like for which that is done."""
+    known: dict[str, list[str]] = field(default_factory=dict)
+    """By variant the digests of the tables by which its games were judged."""
+    competition: int | None = None
+    """From which on games are to be judged; None if all is done."""
+    before: int | None = None
+    """Those of it with lower numbers; None if all are."""
+
+    @classmethod
+    def read(cls, session: Session) -> Again:
+        """As it stands."""
+        mark = session.get(Mark, AGAIN_MARK)
+        return cls(**json.loads(mark.value)) if mark else cls()
+
+    def write(self, session: Session) -> None:
+        """Keeps it."""
+        session.merge(Mark(key=AGAIN_MARK, value=json.dumps(asdict(self))))
 
 
 class Judge:
     """Judges games, with what it knows of each variant."""
 
-    def __init__(self, tables: Path, steps: int = GAME_STEPS) -> None:
+    def __init__(
+        self, tables: Path, steps: int = GAME_STEPS, tell: Callable[[int], object] = lambda _: None
+    ) -> None:
         """Knows nothing yet.
 
         Args:
             tables: the folder of tables.
             steps: that each game may take.
+            tell: is told the number of each game before it is judged, and 0 after it.
         """
-        self._tables, self._steps = tables, steps
+        self._tables, self._steps, self._tell = tables, steps, tell
+        self._look = look_of(tables)
         self._truths: dict[Variant, Truth | None] = {}
+        self._changed: list[int] | None = None
+        """The competitions of whose variants tables say more now."""
 
     def go_on(self, database: Database) -> int:
         """Judges the next few games; returns how many there were."""
         with database.read() as session:
-            last = last_judged(session)
-            query = (
-                sa.select(PlayedGame)
-                .where(PlayedGame.id > last)
-                .order_by(PlayedGame.id)
-                .limit(AT_A_TIME)
-                .options(joinedload(PlayedGame.competition))
+            games = self._loaded(
+                session,
+                sa.select(PlayedGame.id)
+                .where(PlayedGame.id > last_judged(session))
+                .order_by(PlayedGame.id),
             )
-            games = session.scalars(query).all()
-            found = [row for game in games for row in self._rows(game, session)]
         if games:
+            rows = self._judged(games)
             with database.begin() as session:
-                session.execute(
-                    sa.delete(JudgedSeat).where(
-                        JudgedSeat.game_id.between(games[0].id, games[-1].id)
-                    )
-                )
-                session.add_all(found)
-                session.merge(Mark(key=JUDGED_MARK, value=str(games[-1].id)))
+                _replace(session, games, rows)
+                session.merge(Mark(key=JUDGED_MARK, value=str(games[-1].number)))
         return len(games)
 
-    def _rows(self, game: PlayedGame, session: Session) -> list[JudgedSeat]:
-        """What is certain of a game; nothing if that fails, which keeps no other game waiting."""
-        if self.truth(game.competition.variant) is None:
-            return []
-        try:
-            stored = session.scalar(sa.select(PlayedGame.record).where(PlayedGame.id == game.id))
-            assert stored is not None
-            record = unpack(stored)
-            truth = self.truth(record.variant)
-            if truth is None:
-                return []
-            signal.alarm(GAME_SECONDS)
-            try:
-                return rows_of(game.id, judged(truth, record, self._steps))
-            finally:
-                signal.alarm(0)
-        except FAILED:
-            raise
-        except Exception:
-            log.exception("game %s can't be judged", game.id)
-            return []
+    def go_on_again(self, database: Database) -> int:
+        """Judges a few games by tables that are new; returns how many, 0 if all is done."""
+        with database.read() as session:
+            again = Again.read(session)
+            if again.look != self._look:
+                again = Again(self._look, again.known, 0)
+            if again.competition is None:
+                return 0
+            if self._changed is None:
+                self._changed = self._find_changed(session, again.known)
+            games: Sequence[Unjudged] = ()
+            for one in self._changed:
+                if one >= again.competition:
+                    before = again.before if one == again.competition else None
+                    games = self._older(session, one, before)
+                    if games:
+                        again = replace(again, competition=one, before=games[-1].number)
+                        break
+        if games:
+            rows = self._judged(games)
+        else:
+            tabled = {str(one): list(its.tables) for one, its in self._truths.items() if its}
+            known = {one: tables for one, tables in tabled.items() if tables}
+            again, rows = Again(self._look, {**again.known, **known}), []
+        with database.begin() as session:
+            _replace(session, games, rows)
+            again.write(session)
+        return len(games)
+
+    def _find_changed(self, session: Session, known: dict[str, list[str]]) -> list[int]:
+        found = []
+        for one in session.scalars(sa.select(Competition).order_by(Competition.id)):
+            truth = self.truth(one.variant)
+            if truth and truth.tables and list(truth.tables) != known.get(str(one.variant)):
+                found.append(one.id)
+        return found
+
+    def _older(self, session: Session, competition: int, before: int | None) -> list[Unjudged]:
+        """The next games of a competition that are judged again, the newest first."""
+        its = sa.select(PlayedGame.id).where(PlayedGame.competition_id == competition)
+        its = its.where(PlayedGame.id <= last_judged(session)).order_by(PlayedGame.id.desc())
+        oldest = session.scalar(its.offset(MOST_GAMES).limit(1)) or 0
+        wanted = its.where(PlayedGame.id > oldest)
+        if before is not None:
+            wanted = wanted.where(PlayedGame.id < before)
+        return self._loaded(session, wanted)
+
+    def _loaded(self, session: Session, wanted: sa.Select[Any]) -> list[Unjudged]:
+        """The first few of some games, with the records of those of which something is known."""
+        aside, games = set_aside(session), list[Unjudged]()
+        for number in session.scalars(wanted.limit(AT_A_TIME)).all():
+            competition = session.scalars(
+                sa.select(Competition)
+                .join(PlayedGame, PlayedGame.competition_id == Competition.id)
+                .where(PlayedGame.id == number)
+            ).one()
+            record = None
+            self._tell(number)
+            if number not in aside and self.truth(competition.variant):
+                one = PlayedGame.id == number
+                record = session.scalar(sa.select(PlayedGame.record).where(one))
+            games.append(Unjudged(number, record))
+        self._tell(0)
+        return games
+
+    def _judged(self, games: Sequence[Unjudged]) -> list[JudgedSeat]:
+        """What is certain of some games; nothing of one that can't be judged."""
+        found = []
+        for game in games:
+            if game.record is not None:
+                self._tell(game.number)
+                signal.alarm(GAME_SECONDS)
+                try:
+                    record = unpack(game.record)
+                    truth = self.truth(record.variant)
+                    if truth is not None:
+                        found += rows_of(game.number, judged(truth, record, self._steps))
+                except Exception:
+                    log.exception("game %s can't be judged", game.number)
+                finally:
+                    signal.alarm(0)
+                    self._tell(0)
+        return found
 
     def truth(self, variant: Variant) -> Truth | None:
         """What is known of a variant."""
@@ -113,6 +215,13 @@ class Judge:
                 log.error("the table of %s is left out: %s", variant, error)
                 self._truths[variant] = variant.truth()
         return self._truths[variant]
+
+
+def _replace(session: Session, games: Sequence[Unjudged], rows: Sequence[JudgedSeat]) -> None:
+    """Writes down what is certain of games, instead of what was."""
+    numbers = [game.number for game in games]
+    session.execute(sa.delete(JudgedSeat).where(JudgedSeat.game_id.in_(numbers)))
+    session.add_all(rows)
 
 
 def judged(truth: Truth, record: GameRecord, steps: int = GAME_STEPS) -> list[Judgement]:
@@ -147,31 +256,33 @@ def last_judged(session: Session) -> int:
     return int(mark.value) if mark else 0
 
 
-def is_due(session: Session) -> bool:
-    """Whether there are games to be judged."""
+def is_due(session: Session, tables: Path) -> bool:
+    """Whether there are games to be judged, or to be judged again by tables in a folder."""
     last = session.scalar(sa.select(sa.func.max(PlayedGame.id))) or 0
-    return last > last_judged(session)
+    again = Again.read(session)
+    return (
+        last > last_judged(session)
+        or again.competition is not None
+        or again.look != look_of(tables)
+    )
 
 
-class Judging:
-    """The process that judges, as the recorder starts it."""
+class Aside(NamedTuple):
+    """Why a game is not judged."""
 
-    def __init__(self, environment: Mapping[str, str]) -> None:
-        self._environment = environment
-        self._process: subprocess.Popen[bytes] | None = None
+    game: str
+    rules: str
+    """The edition of the rules by which it can't be."""
+    words: str
 
-    def look(self, session: Session) -> None:
-        """Starts it if there is something to judge, and none runs."""
-        if (self._process is None or self._process.poll() is not None) and is_due(session):
-            words = [sys.executable, "-P", "-m", MODULE]
-            environment = {**os.environ, **self._environment}
-            self._process = subprocess.Popen(words, env=environment, stdin=subprocess.DEVNULL)
 
-    def close(self) -> None:
-        """Ends it, if it runs; what it was at is judged later."""
-        if self._process is not None:
-            self._process.terminate()
-            self._process.wait()
+def set_aside(session: Session) -> dict[int, Aside]:
+    """The games that can't be judged by the rules of now, by their numbers."""
+    mark = session.get(Mark, ASIDE_MARK)
+    found = {
+        int(number): Aside(*its) for number, its in json.loads(mark.value if mark else "{}").items()
+    }
+    return {number: one for number, one in found.items() if one.rules == GAMES.rules(one.game)}
 
 
 def _break_off(_number: int, _frame: object) -> None:
@@ -179,20 +290,26 @@ def _break_off(_number: int, _frame: object) -> None:
 
 
 def main(settings: Settings | None = None) -> int:
-    """Judges until all is judged, its time is over, or the recorder that started it is gone."""
+    """Judges until all is judged, its time is over, or the recorder that started it is gone.
+
+    The numbers of the games that it is at go to standard output, a line each.
+    """
     settings = settings or load()
     parent, began = os.getppid(), time.monotonic()
     os.nice(19)
     signal.signal(signal.SIGALRM, _break_off)
     gc.disable()  # nothing here refers in circles, and large tables take long to look through
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
-    database, judge_, games = Database(settings.database_url), Judge(settings.truth), 0
+    database, games = Database(settings.database_url), 0
+    judge_ = Judge(settings.truth, tell=lambda number: print(number, flush=True))
     try:
         while time.monotonic() - began < RUN_SECONDS and os.getppid() == parent:
-            more = judge_.go_on(database)
+            more = judge_.go_on(database) or judge_.go_on_again(database)
             games += more
             if not more:
                 break
+    except BrokenPipeError:
+        return 0  # the recorder is gone
     except FAILED as error:
         log.warning("judging waits for the database: %s", str(error).splitlines()[0])
     finally:

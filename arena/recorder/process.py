@@ -33,7 +33,7 @@ from arena.operation.dumps import DailyDumps
 from arena.operation.retention import forget_logs
 from arena.recorder import rebuild
 from arena.recorder.claim import ClaimError, claim_broker
-from arena.recorder.judging import Judging
+from arena.recorder.judging_process import Judging
 from arena.recorder.tasks import Tasks
 from arena.recorder.writer import PAUSES, ProcessEnding, Writer, utc_now
 from arena.schedule import idle, leases
@@ -67,7 +67,7 @@ class Recorder:
         self._looking_for_indexes = Every(INDEXES_SECONDS)
         self._upkeep = rebuild.Upkeep(settings.check_seconds)
         self._dumps = DailyDumps(settings)
-        self._judging = Judging(settings.environment())
+        self._judging = Judging(settings.environment(), settings.truth)
 
     def tick(self) -> None:
         """Rolls back, makes and issues matches, looks after ratings; harmless if it runs twice."""

@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 
 from arena.competitions.ranks import Rank, ranks_of
 from arena.formats.score import Score
+from arena.lists.accuracy import Accuracy, accuracy_of
 from arena.models import (
     Bot,
     BotVersion,
@@ -93,6 +94,8 @@ class OnLadder:
     seats: Sequence[SeatSplit]
     openings: Sequence[OpeningSplit]
     """The openings that it had most often lately."""
+    accuracy: Accuracy | None
+    """Against perfect play; None if nothing of it was judged."""
 
     @property
     def best_rank(self) -> int | None:
@@ -124,6 +127,7 @@ def on_ladder(session: Session, shown: Entrant, versions: Sequence[Entrant]) -> 
         _opponents(session, shown),
         _seats(session, shown),
         openings(session, shown),
+        accuracy_of(session, shown.version, shown.competition),
     )
 
 

@@ -15,6 +15,7 @@ from wtforms import Field, SelectField, StringField
 from arena.competitions.ladder_deeds import ChangeLadder, CreateLadder
 from arena.competitions.ladder_settings import SETTINGS
 from arena.lists import explorer
+from arena.lists.accuracy import is_solved
 from arena.lists.explorer import BranchTally, total_of
 from arena.lists.lines import root_of
 from arena.models import AT_HOME, CompetitionState, Ladder, Scope
@@ -24,7 +25,6 @@ from arena.web.forms import NEEDED
 from arena.web.identity import needs, settings
 from arena.web.leaderboards import SORTS, LadderBoard, View
 from arena.web.lookup import find_ladder, reading
-from arena.web.truth import is_solved
 from engine.game import Game
 from engine.games import GAMES
 

@@ -21,8 +21,7 @@ from werkzeug.wrappers import Response as Answer
 
 from arena.bots import entries, sharing
 from arena.ground import bot_names
-from arena.lists.accuracy import Accuracy, accuracy_of
-from arena.models import Bot, BotVersion, Competition, Entrant, Scope
+from arena.models import Bot, BotVersion, Competition, Scope
 from arena.schedule.presence import whereabouts
 from arena.web import duels, leaderboards, queries
 from arena.web.api.results import DuelShape, Encounter
@@ -30,7 +29,6 @@ from arena.web.duels import Duel, Side
 from arena.web.entrants import SPLIT_GAMES, on_ladder, shown_first
 from arena.web.identity import current
 from arena.web.lookup import find_bot, reading
-from arena.web.truth import is_solved
 from arena.web.words import sentence
 
 pages = Blueprint("pages", __name__)
@@ -76,7 +74,6 @@ def bot(name: str) -> str | Answer:
                 "on": on_ladder(session, chosen, versions),
                 "there": {one.version_id: one for one in versions},
                 "whereabouts": whereabouts(session, chosen.version, datetime.now(UTC)),
-                "accuracy": _accuracy(session, chosen),
                 "games": queries.games_of_entrant(session, chosen, count=20),
             }
         return render_template(
@@ -92,12 +89,6 @@ def bot(name: str) -> str | Answer:
             **_owners_choices(session, found),
             **details,
         )
-
-
-def _accuracy(session: Session, entrant: Entrant) -> Accuracy | None:
-    """How accurate a version is on a ladder of which it is certain what perfect play is."""
-    ladder = entrant.competition
-    return accuracy_of(session, entrant.version, ladder) if is_solved(ladder.variant) else None
 
 
 def _as_written(address: str) -> Answer:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from flask import Blueprint, Response, jsonify, render_template
 
-from arena.lists.accuracy import MOST_GAMES, Accuracy, GameMarks, accuracies
+from arena.lists.accuracy import MOST_GAMES, GameMarks, accuracies, is_solved
+from arena.web.api.ladder_shapes import AccuracyShape
 from arena.web.lookup import find_ladder, reading
 from engine.game import Variant
 from engine.plurals import counted
@@ -34,26 +33,7 @@ def accuracy_json(name: str) -> Response:
     """The same as JSON."""
     with reading() as session:
         lines = accuracies(session, find_ladder(session, name))
-    return jsonify([accuracy_told(line) for line in lines])
-
-
-def accuracy_told(line: Accuracy) -> dict[str, Any]:
-    """What is told of a version's accuracy as data."""
-    return {
-        "bot": line.bot,
-        "version": line.version,
-        "games": line.games,
-        "judged": line.judged,
-        "kept": line.kept,
-        "results_given_away": line.results,
-        "lost": line.lost,
-        "accuracy": line.share,
-    }
-
-
-def is_solved(variant: Variant) -> bool:
-    """Whether something finds the values of its positions."""
-    return type(variant).truth is not Variant.truth
+    return jsonify([AccuracyShape.of(line).model_dump(mode="json") for line in lines])
 
 
 def mark_words(one: Judgement, variant: Variant) -> str:

@@ -17,7 +17,7 @@ from arena.models import Bot, BotVersion, Entrant, JobStatus, VersionStatus
 from arena.schedule.presence import whereabouts
 from arena.web import queries
 from arena.web.api.competition_shapes import EntrantShape
-from arena.web.api.ladder_shapes import RankedEntrant
+from arena.web.api.ladder_shapes import AccuracyShape, RankedEntrant
 from arena.web.api.shapes import At, List, Shape
 from arena.web.entrants import HISTORY_GAMES, OPENINGS_SHOWN, SPLIT_GAMES, OnLadder
 
@@ -143,6 +143,9 @@ class BotOnLadder(RankedEntrant):
     openings: list[OpeningSplitShape] = Field(
         description=f"The {OPENINGS_SHOWN} that it had most often in its last {SPLIT_GAMES} games."
     )
+    accuracy: AccuracyShape | None = Field(
+        description="Against perfect play; null where nothing is certain, or it was not judged."
+    )
 
     @classmethod
     def shown(cls, found: OnLadder, versions: Sequence[Entrant]) -> BotOnLadder:
@@ -156,6 +159,7 @@ class BotOnLadder(RankedEntrant):
             opponents=[OpponentShape.of(one) for one in found.opponents],
             seats=[SeatSplitShape.of(one, name=names[one.seat]) for one in found.seats],
             openings=[OpeningSplitShape.of(one) for one in found.openings],
+            accuracy=found.accuracy and AccuracyShape.of(found.accuracy),
         )
 
 

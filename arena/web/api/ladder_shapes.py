@@ -9,6 +9,7 @@ from typing import Annotated, Self
 from pydantic import Field
 from sqlalchemy.orm import Session
 
+from arena.lists.accuracy import Accuracy, is_solved
 from arena.models import HomeRule, Ladder
 from arena.web.api.competition_shapes import CompetitionShape, EntrantShape, Happening
 from arena.web.api.shapes import At, List, Shape
@@ -100,6 +101,40 @@ class BoardShape(Shape):
     bots: Annotated[
         list[BoardLineShape], At(lambda board: [BoardLineShape.of(line) for line in board.lines])
     ]
+
+
+class AccuracyShape(Shape):
+    """How accurate a bot is against perfect play, where that is certain, in its newest games."""
+
+    bot: str
+    version: int
+    games: int = Field(description="In which some of its moves were judged.")
+    judged: int = Field(description="Its moves of which it is certain that they could lose.")
+    kept: int = Field(description="How many of these lost nothing.")
+    results_given_away: Annotated[int, At("results")] = Field(
+        description="How many made a draw or a loss of a win, or a loss of a draw."
+    )
+    lost: int = Field(description="What the others lost, added up.")
+    accuracy: Annotated[float, At("share")] = Field(description="Kept by judged, from 0 to 1.")
+
+
+class AccuracyBoard(Shape):
+    """How accurate the bots of a ladder are."""
+
+    ladder: str
+    variant: str
+    solved: bool = Field(description="Whether anything finds what its positions are worth.")
+    bots: list[AccuracyShape]
+
+    @classmethod
+    def shown(cls, ladder: Ladder, lines: Sequence[Accuracy]) -> AccuracyBoard:
+        """How accurate some versions are on a ladder."""
+        return cls(
+            ladder=ladder.name,
+            variant=str(ladder.variant),
+            solved=is_solved(ladder.variant),
+            bots=[AccuracyShape.of(line) for line in lines],
+        )
 
 
 class RankedEntrant(EntrantShape):

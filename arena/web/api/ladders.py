@@ -7,11 +7,12 @@ from typing import Annotated, Literal
 import sqlalchemy as sa
 from pydantic import Field
 
+from arena.lists.accuracy import accuracies
 from arena.models import Ladder
 from arena.web import leaderboards
 from arena.web.api.competition_shapes import EntrantList
 from arena.web.api.competitions import EntrantPages, entrants_of, happening
-from arena.web.api.ladder_shapes import BoardShape, LadderDetail, LadderList
+from arena.web.api.ladder_shapes import AccuracyBoard, BoardShape, LadderDetail, LadderList
 from arena.web.api.paging import Pages, page
 from arena.web.api.shapes import Id, Name, Shape
 from arena.web.api.specification import operation
@@ -115,6 +116,14 @@ def get_crosstable(name: str) -> CrosstableShape:
         for one in found.entrants
     ]
     return CrosstableShape(bots=rows)
+
+
+@operation("GET /ladders/<name>/accuracy", AccuracyBoard, tag=TAG)
+def get_accuracy(name: str) -> AccuracyBoard:
+    """How accurate the bots of a ladder are against perfect play, the most accurate first."""
+    with reading() as session:
+        found = find_ladder(session, name)
+        return AccuracyBoard.shown(found, accuracies(session, found))
 
 
 @operation("GET /ladders/<name>/entrants", EntrantList, tag=TAG)

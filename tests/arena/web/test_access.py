@@ -223,6 +223,7 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ("GET", "api.list_games"): ("/api/v1/games", ALL),
     ("GET", "api.explore_line"): ("/api/v1/explorer/ladder-0", ALL),
     ("GET", "api.get_crosstable"): ("/api/v1/ladders/ladder-0/crosstable", ALL),
+    ("GET", "api.get_accuracy"): ("/api/v1/ladders/ladder-0/accuracy", ALL),
     ("GET", "api.count_games"): ("/api/v1/games/counts", ALL),
     ("GET", "api.export_games_csv"): ("/api/v1/games.csv", ALL),
     ("GET", "api.list_own_selections"): (

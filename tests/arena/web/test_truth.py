@@ -2,20 +2,35 @@
 
 from __future__ import annotations
 
+import sys
+import time
 from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+from sqlalchemy.orm import Session
 
 from arena.competitions.voids import make_void
 from arena.lists.accuracy import Accuracy, accuracies, accuracy_of, marks_of
-from arena.models import BotVersion, JudgedSeat, Ladder, ListedSeat, Match, PlayedGame
-from arena.recorder.judging import Judge, Judging, is_due, judged, last_judged
+from arena.models import BotVersion, JudgedSeat, Ladder, ListedSeat, Mark, Match, PlayedGame
+from arena.operation import health
+from arena.recorder.judging import (
+    AGAIN_MARK,
+    ASIDE_MARK,
+    JUDGED_MARK,
+    Judge,
+    is_due,
+    judged,
+    last_judged,
+    set_aside,
+)
+from arena.recorder.judging_process import Judging
 from arena.recorder.storage import unpack
 from arena.web.truth import mark_words
 from engine.game import State
 from engine.games import find_variant
 from engine.truth import Judgement
+from engine.truth_tables import file_name, make
 from tests.arena.web.conftest import Site
 
 
@@ -106,15 +121,95 @@ def test_all_games_are_judged_once(site: Site) -> None:
     """What is judged is not judged again; and nothing is due then."""
     with site.database.read() as session:
         assert last_judged(session) == session.scalar(sa.select(sa.func.max(PlayedGame.id)))
-        assert not is_due(session)
-        judging = Judging({})
+        assert not is_due(session, Path("none"))
+        judging = Judging({}, Path("none"))
         judging.look(session)
-    judging.close()  # nothing was started
+        judging.close()  # nothing was started
+        session.rollback()
     assert Judge(Path("none")).go_on(site.database) == 0
     with site.database.read() as session:
         seats = set(session.execute(sa.select(JudgedSeat.game_id, JudgedSeat.seat)).all())
         listed = set(session.execute(sa.select(ListedSeat.game_id, ListedSeat.seat)).all())
     assert seats <= listed
+
+
+def test_a_new_table_judges_old_games_again(clobber: tuple[Site, int], tmp_path: Path) -> None:
+    """Those of its variant, once: what nobody could tell before is told then."""
+    site, ladder = clobber
+    with site.database.begin() as session:
+        its = sa.select(PlayedGame.id).where(PlayedGame.competition_id == ladder)
+        whole = _rows(session, its)
+        others = _rows(session, sa.select(PlayedGame.id).where(PlayedGame.id.not_in(its)))
+        session.execute(sa.delete(JudgedSeat).where(JudgedSeat.game_id.in_(its)))
+        variant = session.get_one(Ladder, ladder).variant
+    tables = tmp_path / "tables"
+    make(variant, variant.max_plies, 100_000, tables / file_name(variant), lambda *_: None)
+    with site.database.read() as session:
+        assert is_due(session, tables)
+    judge = Judge(tables, steps=0)
+    assert judge.go_on(site.database) == 0
+    judge.go_on_again(site.database)
+    judge = Judge(tables, steps=0)  # another process goes on where that ended
+    while judge.go_on_again(site.database):
+        pass
+    with site.database.begin() as session:
+        assert not is_due(session, tables)
+        assert _rows(session, its) == whole != []
+        assert _rows(session, sa.select(PlayedGame.id).where(PlayedGame.id.not_in(its))) == others
+        (tables / file_name(variant)).touch()  # copied again: it says no more than before
+        assert is_due(session, tables)
+    assert Judge(tables, steps=0).go_on_again(site.database) == 0
+    with site.database.begin() as session:
+        assert not is_due(session, tables)
+        session.execute(sa.delete(Mark).where(Mark.key == AGAIN_MARK))
+
+
+def _rows(session: Session, games: sa.Select[tuple[int]]) -> list[tuple[object, ...]]:
+    columns = (JudgedSeat.game_id, JudgedSeat.seat, JudgedSeat.judged, JudgedSeat.marks)
+    query = sa.select(*columns).where(JudgedSeat.game_id.in_(games))
+    return [tuple(row) for row in session.execute(query.order_by(*columns[:2]))]
+
+
+LOOPS_IN_C = "import sys; print(sys.argv[1], flush=True); sum(iter(int, 1))"
+DIES = "import os, sys; print(sys.argv[1], flush=True); os.abort()"
+
+
+@pytest.mark.parametrize(
+    ("program", "words"),
+    [(LOOPS_IN_C, "its rules did not end within"), (DIES, "ended twice with it")],
+    ids=["loops in C", "dies"],
+)
+def test_a_game_that_cannot_be_judged_is_set_aside(
+    clobber: tuple[Site, int], tmp_path: Path, program: str, words: str
+) -> None:
+    """The process that stands still at it is killed, and the operator told; all others go on."""
+    site, ladder = clobber
+    (tmp_path / "new.truth").touch()  # so that something is to be done
+    with site.database.read() as session:
+        its = sa.select(sa.func.max(PlayedGame.id)).where(PlayedGame.competition_id == ladder)
+        game = session.scalars(its).one()
+        command = (sys.executable, "-c", program, str(game))
+        judging, ends = Judging({}, tmp_path, command, patience_seconds=0.5), time.monotonic() + 60
+        while game not in set_aside(session) and time.monotonic() < ends:
+            judging.look(session)
+            time.sleep(0.02)
+        judging.close()
+        told = session.get_one(Mark, health.JUDGING_MARK).value
+        assert words in told
+        assert f"game {game} of" in told
+        aside = session.get_one(Mark, ASIDE_MARK).value
+        one = sa.select(PlayedGame.id).where(PlayedGame.id == game)
+        before, last = _rows(session, one), last_judged(session)
+        session.rollback()
+    for mark, rows in ((aside, []), ("{}", before)):
+        with site.database.begin() as session:
+            session.merge(Mark(key=ASIDE_MARK, value=mark))
+            session.merge(Mark(key=JUDGED_MARK, value=str(game - 1)))
+        while Judge(Path("none")).go_on(site.database):
+            pass
+        with site.database.read() as session:
+            assert last_judged(session) == last
+            assert _rows(session, one) == rows
 
 
 def test_a_game_shows_what_was_given_away(clobber: tuple[Site, int]) -> None:
@@ -150,6 +245,12 @@ def test_a_bot_and_a_ladder_show_accuracy(clobber: tuple[Site, int]) -> None:
     told = site.client.get(f"/ladders/{name}/accuracy.json").get_json()
     assert [one["bot"] for one in told] == [one.bot for one in found]
     assert told[0]["accuracy"] == best.share
+    board = site.client.get(f"/api/v1/ladders/{name}/accuracy").get_json()
+    assert (board["ladder"], board["solved"], board["bots"]) == (name, True, told)
+    of_bot = f"/api/v1/bots/{best.bot}/ladders/{name}?version={best.version}"
+    assert site.client.get(of_bot).get_json()["accuracy"] == told[0]
+    board = site.client.get("/api/v1/ladders/ladder-1/accuracy").get_json()
+    assert (board["solved"], board["bots"]) == (False, [])
     page = site.page(f"/ladders/{name}/accuracy")
     assert f"{100 * best.share:.1f} %" in page
     assert f"/ladders/{name}/accuracy" in site.page(f"/ladders/{name}")

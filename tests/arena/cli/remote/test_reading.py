@@ -109,6 +109,7 @@ READS = [
     ("worker list", "match 9, check 4"),
     ("ladders", "ladder-0"),
     ("leaderboard ladder-0", "placement"),
+    ("accuracy ladder-0", "results given away"),
     ("top --once", "bad disk"),
     ("user list", "administrator"),
     ("user log --count 4", "add token"),
