@@ -4,9 +4,10 @@ It looks one ply ahead, then two, and so on until its time is over, with a table
 already searched (Knuth and Moore, 1975; Breuker, 1998), and first at moves that settled other
 positions (history heuristic; Schaeffer, 1989). With more than two sides it supposes that all
 others play against it (paranoid search; Sturtevant and Korf, 2000). Where it stops looking it
-goes by the outlook, where the engine has one for the game, and elsewhere by mobility: how many
-moves its side had at its last turn on the way there, and how many the others had at theirs. A
-game that ends is worth what the rules say, and more than any guess.
+goes by the outlook, where the engine has one for the game, and elsewhere (in Clobber, Blocco,
+Oxoxo and the puzzles) by mobility: how many moves its side had at its last turn on the way there,
+and how many the others had at theirs. How that counts is said by its options. A game that ends is
+worth what the rules say, and more than any guess.
 
 It imports the engine, and needs nothing from the referee but the moves so far. Usage:
 
@@ -34,8 +35,11 @@ LARGEST_TABLE = 300_000
 """Positions remembered; with so many the table is emptied."""
 WON = 100.0
 """The value of a won game; guesses lie between -1 and 1."""
-FEW = 10
-"""Moves; a lead in mobility counts little where there are fewer in all."""
+FEW, OTHERS = 10.0, 1.0
+"""Moves; a lead in mobility counts little where there are fewer in all. And how much a move of the
+others counts beside one of ours. Both are options.
+"""
+OPTIONS = (f"few float 0 50 {FEW}", f"others float 0 3 {OTHERS}")
 
 
 class TimeUp(Exception):
@@ -61,9 +65,13 @@ class Search:
         dice: Random,
         stopwatch: Stopwatch = lambda: 0.0,
         seconds: float = inf,
+        *,
+        few: float = FEW,
+        others: float = OTHERS,
     ) -> None:
         """Takes the position, and what tells the seconds gone; by ``seconds`` it is to be over."""
         assert state.to_move is not None
+        self.few, self.others = few, others
         self.stopwatch, self.seconds = stopwatch, seconds
         self.looked = stopwatch()
         self.state = state
@@ -191,7 +199,8 @@ class Search:
         """What a position is worth to our side by the moves that the seats have, -1 to 1."""
         mine, ours = self.mine(mobility), self.sides.count(self.side)
         others = (sum(mobility) - mine * ours) / max(1, len(mobility) - ours)
-        return (mine - others) / (mine + others + FEW)
+        # Between -1 and 1 whatever the weights.
+        return (mine - self.others * others) / max(1.0, mine + self.others * others + self.few)
 
     def mine(self, values: Sequence[float]) -> float:
         """The mean of what our seats have."""
@@ -223,7 +232,8 @@ def main() -> None:
 
     def answer(game: Followed) -> str:
         limits = () if plies else (game.stopwatch, game.seconds(most=0.95, margin=0.025, moves=25))
-        search = Search(game.state, game.dice, *limits)
+        weights = {name: float(value) for name, value in game.options.items()}
+        search = Search(game.state, game.dice, *limits, **weights)
         left = game.state.variant.max_plies - len(game.moves)
         if len(search.codes) > 1:
             search.run(min(plies or DEEPEST, left))
@@ -235,7 +245,7 @@ def main() -> None:
             f"move {line[0]} {search.value:+.2f} at {search.depth} plies"
         )
 
-    follow("alphabeta", lambda game: game, answer)
+    follow("alphabeta", lambda game: game, answer, OPTIONS)
 
 
 if __name__ == "__main__":

@@ -3,16 +3,19 @@
 The referee lists the legal moves (`want=legal`) and tells the whole game so far. For each game
 it knows, a `Judge` sets up the board, follows the moves, and puts a value on every legal one;
 the best is played, and dice decide among equals. In a game it does not know it plays at random.
+
+The weights of a value are options (see docs/protocol.md), called by their game: `clobber.threats`.
 """
 
 from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from itertools import count, product
 from random import Random
+from typing import ClassVar, NamedTuple
 
 Square = tuple[int, int]
 """File and rank, both counted from 1."""
@@ -46,12 +49,28 @@ def rows_of_four(squares: Iterable[Square], steps: Iterable[Square]) -> list[lis
     return [row for row in rows if board.issuperset(row)]
 
 
+class Weight(NamedTuple):
+    """How much something counts: by default, and between which values."""
+
+    default: float
+    least: float
+    most: float
+
+
 class Judge:
     """Judges moves in a game that it does not know: all are alike."""
 
-    def __init__(self, keys: Mapping[str, str]) -> None:
-        """Sets up the board of a game; ``keys`` are those of `newgame`."""
+    WEIGHTS: ClassVar[Mapping[str, Weight]] = {}
+
+    def __init__(self, keys: Mapping[str, str], chosen: Mapping[str, float]) -> None:
+        """Sets up the board of a game.
+
+        Args:
+            keys: those of `newgame`.
+            chosen: weights that are not as by default.
+        """
         self.me = int(keys["you"])
+        self.weights = {name: weight.default for name, weight in self.WEIGHTS.items()} | chosen
 
     def follow(self, seat: int, move: str) -> None:
         """Takes in a move that was played."""
@@ -65,15 +84,29 @@ class Judge:
         return 0.0
 
 
+MOBILITY = {
+    "moves": Weight(-0.3, -1, 1),
+    "threats": Weight(-0.3, -1, 1),
+    "targets": Weight(0.0, -1, 1),
+}
+"""What counts beside each stone of its own that can move: moves of its own, moves of the other
+seat, and that seat's stones that can move.
+
+By default moves of either side count a little against a position: stones that keep to the edge of
+the fight last longer, which wins more games against random play.
+"""
+
+
 class Clobber(Judge):
     """Likes stones of its own that can move; plays the last moves out in its mind."""
 
+    WEIGHTS = MOBILITY
     MARKS = False
     LAST = 12
     """Stones that can still meet, from which the game is played out."""
 
-    def __init__(self, keys: Mapping[str, str]) -> None:
-        super().__init__(keys)
+    def __init__(self, keys: Mapping[str, str], chosen: Mapping[str, float]) -> None:
+        super().__init__(keys, chosen)
         board = board_of(keys["size"])
         self.mine = {square for square in board if sum(square) % 2 == self.me % 2}
         self.theirs = set(board) - self.mine
@@ -102,8 +135,23 @@ class Clobber(Judge):
             lost = mover_wins(*map(frozenset, (theirs, mine, marked)), marks=self.MARKS)
             return -WIN if lost else WIN
         changed = {start, end} | (self.marked ^ marked)
-        before = freedom(self.mine - self.marked, self.theirs - self.marked, changed)
-        return freedom(mine - marked, theirs - marked, changed) - before
+        before = self.freedom(self.mine - self.marked, self.theirs - self.marked, changed)
+        return self.freedom(mine - marked, theirs - marked, changed) - before
+
+    def freedom(
+        self, mine: Collection[Square], theirs: Collection[Square], changed: set[Square]
+    ) -> float:
+        """What the stones are worth that can move, on some squares and beside them."""
+        spots = changed.union(*(near(square) for square in changed))
+        moves = [len(near_by(spot, theirs)) for spot in spots if spot in mine]
+        threats = [len(near_by(spot, mine)) for spot in spots if spot in theirs]
+        weights = self.weights
+        return (
+            sum(map(bool, moves))
+            + weights["targets"] * sum(map(bool, threats))
+            + weights["moves"] * sum(moves)
+            + weights["threats"] * sum(threats)
+        )
 
 
 class Blocco(Clobber):
@@ -112,8 +160,8 @@ class Blocco(Clobber):
     MARKS = True
     LAST = 6
 
-    def __init__(self, keys: Mapping[str, str]) -> None:
-        super().__init__(keys)
+    def __init__(self, keys: Mapping[str, str], chosen: Mapping[str, float]) -> None:
+        super().__init__(keys, chosen)
         self.steps: dict[str, float] = {}
 
     def rough(self, move: str) -> float:
@@ -148,18 +196,6 @@ def marked_after(
     return marked - connected({squares[1]}, own) | {squares[2]}
 
 
-def freedom(mine: Collection[Square], theirs: Collection[Square], changed: set[Square]) -> float:
-    """How many stones of mine can move, on some squares and beside them.
-
-    Moves of either side count a little against it: stones that keep to the edge of the fight
-    last longer, which wins more games against random play.
-    """
-    spots = changed.union(*(near(square) for square in changed))
-    my_moves = [len(near_by(spot, theirs)) for spot in spots if spot in mine]
-    their_moves = [len(near_by(spot, mine)) for spot in spots if spot in theirs]
-    return sum(map(bool, my_moves)) - 0.3 * (sum(my_moves) + sum(their_moves))
-
-
 Stones = frozenset[Square]
 
 
@@ -189,8 +225,8 @@ class Blokus(Judge):
 class Puzzle(Judge):
     """Fills a rectangle from its first file on, closely; covers the large board as in Blokus."""
 
-    def __init__(self, keys: Mapping[str, str]) -> None:
-        super().__init__(keys)
+    def __init__(self, keys: Mapping[str, str], chosen: Mapping[str, float]) -> None:
+        super().__init__(keys, chosen)
         self.full = keys["task"] == "full"
         self.covered: set[Square] = set()
 
@@ -213,10 +249,19 @@ class Puzzle(Judge):
 class Oxono(Judge):
     """Completes four in a row, leaves no three for the other seat to complete."""
 
+    WEIGHTS: ClassVar = {
+        "danger": Weight(10.0, 0, 30),
+        "twos": Weight(2.0, 0, 10),
+        "threes": Weight(3.0, 0, 10),
+        "block": Weight(0.0, -5, 5),
+    }
+    """A three that the other seat may complete; two and three of its own pieces in a row without
+    others; and a piece of the other seat in such a row of that seat.
+    """
     ROWS = rows_of_four(board_of("6x6"), STRAIGHT)
 
-    def __init__(self, keys: Mapping[str, str]) -> None:
-        super().__init__(keys)
+    def __init__(self, keys: Mapping[str, str], chosen: Mapping[str, float]) -> None:
+        super().__init__(keys, chosen)
         self.pieces: dict[Square, tuple[int, str]] = {}
 
     def follow(self, seat: int, move: str) -> None:
@@ -224,6 +269,8 @@ class Oxono(Judge):
 
     def value(self, move: str) -> float:
         pieces = self.pieces | {squares_in(move)[1]: (self.me, move[0])}
+        weights = self.weights
+        open_rows = (0.0, 1.0, weights["twos"], weights["threes"], 0.0)
         total = 0.0
         for row in self.ROWS:
             held = [pieces[square] for square in row if square in pieces]
@@ -232,9 +279,11 @@ class Oxono(Judge):
             if len(held) == 4 and (alike or len(owners) == 1):
                 total += WIN
             elif len(held) == 3 and (alike or owners == {3 - self.me}):
-                total -= 10
+                total -= weights["danger"]
             elif owners == {self.me}:
-                total += len(held)
+                total += open_rows[len(held)]
+            elif owners == {3 - self.me}:
+                total -= weights["block"] * len(held)
         return total
 
 
@@ -243,8 +292,8 @@ class Oxoxo(Judge):
 
     ROWS = rows_of_four(board_of("4x4"), LINES)
 
-    def __init__(self, keys: Mapping[str, str]) -> None:
-        super().__init__(keys)
+    def __init__(self, keys: Mapping[str, str], chosen: Mapping[str, float]) -> None:
+        super().__init__(keys, chosen)
         self.pieces: dict[Square, tuple[int, str]] = {}
 
     def follow(self, seat: int, move: str) -> None:
@@ -287,8 +336,18 @@ TILES = {"ell": "a1 a3 a5 c1", "tee": "a3 c3 e3 c1", "zig": "a3 c3 c1 e1"}
 class Mijnlieff(Judge):
     """Takes points and room for more of them, and leaves the other seat little of either."""
 
-    def __init__(self, keys: Mapping[str, str]) -> None:
-        super().__init__(keys)
+    WEIGHTS: ClassVar = {
+        "answer": Weight(1.0, 0, 3),
+        "deny": Weight(0.3, -0.5, 1.5),
+        "promise": Weight(0.1, 0, 0.5),
+        "room": Weight(0.01, -0.1, 0.2),
+    }
+    """The best that the other seat can answer, what the square was worth to it, threes that can
+    still be made, and each square where it may answer.
+    """
+
+    def __init__(self, keys: Mapping[str, str], chosen: Mapping[str, float]) -> None:
+        super().__init__(keys, chosen)
         tiles = squares_in(TILES.get(keys["shape"], ""))
         self.free = {(x + dx, y + dy) for x, y in tiles for dx in (0, 1) for dy in (0, 1)}
         self.free = self.free or set(board_of(keys["size"]))
@@ -304,15 +363,19 @@ class Mijnlieff(Judge):
         allowed = [free for free in self.free if free != square and self.binds(move, square, free)]
         mine, theirs = self.worth[self.me], self.worth[3 - self.me]
         answers = (theirs[free] for free in allowed)
-        taken = mine[square] + 0.3 * theirs[square]
-        return taken - max(answers, default=-1.0) - 0.01 * len(allowed)
+        weights = self.weights
+        taken = mine[square] + weights["deny"] * theirs[square]
+        answer = weights["answer"] * max(answers, default=-1.0)
+        return taken - answer - weights["room"] * len(allowed)
 
     @cached_property
     def worth(self) -> Mapping[int, Mapping[Square, float]]:
         """What a piece on each free square is worth to each seat."""
+        promise = self.weights["promise"]
         return {
             seat: {
-                free: self.gain(seat, free) + 0.1 * self.promise(seat, free) for free in self.free
+                free: self.gain(seat, free) + promise * self.promise(seat, free)
+                for free in self.free
             }
             for seat in self.pieces
         }
@@ -362,8 +425,8 @@ class Siege(Judge):
     HALL = frozenset(squares_in("d9 f9 g9 i9 d8 f8 g8 i8"))
     START = "b1 l1 d1 j1 f1 h1 a2 c2 e2 g2 i2 k2 b3 d3 f3 h3 j3 l3"
 
-    def __init__(self, keys: Mapping[str, str]) -> None:
-        super().__init__(keys)
+    def __init__(self, keys: Mapping[str, str], chosen: Mapping[str, float]) -> None:
+        super().__init__(keys, chosen)
         white = squares_in(self.START)
         self.attackers = {*white, *((x, 17 - y) for x, y in white)}
 
@@ -409,6 +472,13 @@ JUDGES: Mapping[str, type[Judge]] = {
 }
 
 
+def options() -> Iterator[str]:
+    """The lines that declare the weights."""
+    for game, judge in JUDGES.items():
+        for name, (default, least, most) in judge.WEIGHTS.items():
+            yield f"# option {game}.{name} float {least} {most} {default:g}"
+
+
 def choose(judge: Judge, legal: Sequence[str], dice: Random) -> str:
     """The best legal move; dice decide among equals."""
     rough = [judge.rough(move) for move in legal]
@@ -426,10 +496,14 @@ def main() -> None:
     keys: dict[str, str] = {}
     legal: list[str] = []
     dice = Random()
+    chosen: dict[str, dict[str, float]] = {name: {} for name in JUDGES}
     for line in sys.stdin:
         verb, *words = line.split() or [""]
         if verb == "hello":
-            print("ready greedy want=legal", flush=True)
+            print(*options(), "ready greedy want=legal", sep="\n", flush=True)
+        elif verb == "set":
+            its, _, name = words[0].partition(".")
+            chosen[its][name] = float(words[1])
         elif verb == "newgame":
             game, *rest = words
             keys = dict(word.split("=", 1) for word in rest if "=" in word)
@@ -439,7 +513,7 @@ def main() -> None:
         elif verb == "legal":
             legal = words
         elif verb == "go":
-            judge = JUDGES.get(game, Judge)(keys)
+            judge = JUDGES.get(game, Judge)(keys, chosen.get(game, {}))
             for word in words[words.index("moves") + 1 :]:
                 seat, _, move = word.partition(":")
                 judge.follow(int(seat), move)

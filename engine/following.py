@@ -1,17 +1,18 @@
 """A game as a bot follows it that imports the rules: what the searching samples have in common.
 
-It reads the referee's lines, keeps the position as a State, and minds the clock; the bot says how
-it begins a game and what it answers.
+It reads the referee's lines, keeps the position as a State and what is chosen of its options, and
+minds the clock; the bot says how it begins a game and what it answers.
 """
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import TypeVar
 
+from engine.bot_options import read_options
 from engine.game import Move, State
 from engine.games import GAMES
 
@@ -34,9 +35,12 @@ class Followed:
     """From the seed that the referee gave: with it a bot plays the same game again."""
     stopwatch: Stopwatch
     """Tells the seconds charged for the present request."""
+    options: Mapping[str, str]
+    """The value of each of the bot's options."""
 
-    def __init__(self, words: Sequence[str]) -> None:
+    def __init__(self, words: Sequence[str], options: Mapping[str, str] | None = None) -> None:
         """Begins with the words behind ``newgame``."""
+        self.options = options or {}
         name, *rest = words
         self._keys = _keys_in(rest)
         options = {key: self._keys[key] for key in GAMES[name].options if key in self._keys}
@@ -106,7 +110,12 @@ def _keys_in(words: Sequence[str]) -> dict[str, str]:
     return dict(word.split("=", 1) for word in words if "=" in word)
 
 
-def follow(name: str, begin: Callable[[Followed], T], answer: Callable[[T], str]) -> None:
+def follow(
+    name: str,
+    begin: Callable[[Followed], T],
+    answer: Callable[[T], str],
+    options: Sequence[str] = (),
+) -> None:
     """Answers the referee until it says quit.
 
     Args:
@@ -114,16 +123,22 @@ def follow(name: str, begin: Callable[[Followed], T], answer: Callable[[T], str]
         begin: makes what the bot keeps for a game; thinking is free there.
         answer: the reply when it is the bot's turn, from what it keeps: ``move MOVE``, perhaps with
             a remark behind it, and with ``#`` lines before it.
+        options: what can be chosen about it, in words: ``depth int 1 20 6``.
     """
+    declared = read_options(options)
+    chosen = {option: its.default for option, its in declared.items()}
     game: Followed | None = None
     answered = time.process_time()
     for line in sys.stdin:
         came = time.monotonic()
         verb, *words = line.split() or [""]
         if verb == "hello":
-            print(f"ready {name}", flush=True)
+            lines = [f"# option {option.declaration}" for option in declared.values()]
+            print(*lines, f"ready {name}", sep="\n", flush=True)
+        elif verb == "set" and len(words) == 2:
+            chosen[words[0]] = words[1]
         elif verb == "newgame":
-            game = Followed(words)
+            game = Followed(words, dict(chosen))
             game.start_stopwatch(came, answered)
             kept = begin(game)
             print("ok", flush=True)

@@ -1,0 +1,77 @@
+"""The options of the samples: declared as the protocol has it, and each of them matters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from random import Random
+
+import pytest
+
+from engine.bot_options import read_options
+from engine.game import State
+from engine.games import GAMES
+from tests.sample_bots.play import SAMPLES, load, random_moves, sample, talk
+
+greedy, alphabeta = load("greedy"), load("alphabeta")
+DECLARED = {
+    "greedy": read_options(line.removeprefix("# option ") for line in greedy.options()),
+    "alphabeta": read_options(alphabeta.OPTIONS),
+}
+
+
+@pytest.mark.parametrize("name", DECLARED)
+def test_they_are_declared_before_ready(name: str) -> None:
+    """As they stand in the file, and a value that is chosen is no reason to say more."""
+    chosen = "".join(f"set {its.name} {its.other}\n" for its in DECLARED[name].values())
+    lines, errors = talk(sample(name), f"hello 1\n{chosen}quit\n")
+    *options, ready = lines
+    assert options == [f"# option {its.declaration}" for its in DECLARED[name].values()]
+    assert ready.split()[:2] == ["ready", name]
+    assert errors == ""
+    assert {"greedy", "alphabeta"} <= {entry["name"] for entry in SAMPLES}
+
+
+def ranking(
+    game: str, moves: Sequence[str], legal: Sequence[str], chosen: Mapping[str, float]
+) -> list[str]:
+    """The legal moves as `greedy` orders them, the best first."""
+    keys = GAMES[game].variant().drawn(1).options | {"you": str(len(moves) % 2 + 1)}
+    judge = greedy.JUDGES[game](keys, chosen)
+    for ply, move in enumerate(moves):
+        judge.follow(ply % 2 + 1, move)
+    return sorted(legal, key=judge.value, reverse=True)
+
+
+@pytest.mark.parametrize("option", DECLARED["greedy"])
+def test_each_weight_of_greedy_changes_what_it_likes(option: str) -> None:
+    """In the middle of a game of those that the option is called by."""
+    game, _, name = option.partition(".")
+    variant = GAMES[game].variant().drawn(1)
+    found = set()
+    for seed in range(6):
+        moves = random_moves(variant, seed)[: 5 + seed]
+        state: State = variant.initial()
+        for move in moves:
+            state = state.play(move)
+        legal = state.legal_moves()
+        other = {name: float(DECLARED["greedy"][option].other)}
+        found.add(ranking(game, moves, legal, other) == ranking(game, moves, legal, {}))
+    assert False in found
+
+
+@pytest.mark.parametrize("game", ["clobber size=5x6", "blocco size=5x6", "oxoxo"])
+@pytest.mark.parametrize("option", DECLARED["alphabeta"])
+def test_each_option_of_alphabeta_changes_what_it_thinks(option: str, game: str) -> None:
+    """Where it goes by mobility, a position is worth something else, and never as a won one."""
+    name, *options = game.split()
+    variant = GAMES[name].variant(**dict(word.split("=") for word in options))
+    state: State = variant.initial()
+    for move in random_moves(variant, 3)[:3]:
+        state = state.play(move)
+    values = set()
+    for text in (DECLARED["alphabeta"][option].default, DECLARED["alphabeta"][option].other, "0.7"):
+        search = alphabeta.Search(state, Random(1), **{option: float(text)})
+        search.run(2)
+        values.add(search.value)
+    assert len(values) == 3
+    assert max(map(abs, values)) <= 1
