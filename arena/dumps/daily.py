@@ -59,7 +59,7 @@ def make(database: Database, settings: Settings, now: datetime) -> Path:
 
     folder = folder_of(settings, now)
     source = OfArena(database, settings, GameFilter())
-    others = [other for other in _days(settings.dump_folder) if other != folder]
+    others = [other for other in dated(settings.dump_folder) if other != folder]
     known = {other: manifest for other in others if (manifest := _read(other)) is not None}
     # One that was never finished may know more than those before it.
     earlier = max(known, key=lambda other: (known[other].count, other), default=None)
@@ -82,7 +82,7 @@ def _read(folder: Path) -> DumpManifest | None:
         return None
 
 
-def _days(folder: Path) -> list[Path]:
+def dated(folder: Path) -> list[Path]:
     """The dumps in a folder, by their names; whatever else lies there is somebody else's."""
     return [
         path

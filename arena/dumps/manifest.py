@@ -14,6 +14,8 @@ from arena.ground.refusals import Refusal
 
 FORMAT = 1
 MANIFEST = "dump.json"
+TABLES = ("games", "seats", "plies")
+"""Of each there is a folder, with a file of every part."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,6 +97,8 @@ class Play:
         self._known: list[int] = []
         """How many lines the boards up to each have."""
         self._items: list[str] = []
+        self._out: list[tuple[int, int]] = []
+        """The seats that left while others played on, each with the ply before which it did."""
 
     def take(self, first: int, plies: Sequence[Ply]) -> None:
         """Takes in what is new of some plies, as far as the rules allow it.
@@ -132,7 +134,7 @@ class Play:
         )
 
     def _play(self, ply: Ply) -> None:
-        number, state = len(self.plies), self.state
+        number, state, out = len(self.plies), self.state, list[tuple[int, int]]()
         if CHANCE in (state.to_move, ply.seat):
             by_lot = number >= len(self.spec.opening)
             if (
@@ -143,8 +145,10 @@ class Play:
                 raise GameError("it was not drawn so")
         while state.to_move not in (ply.seat, None):
             # Whose turn it was has left the game.
+            out.append((state.to_move, number))
             state = state.retire(state.to_move)
         self.state = state.play(ply.move)
+        self._out += out
         self.plies.append(ply)
         self._undrawn.append(self.state)
         if ply.cpu_us is not None and ply.wall_us is not None:
@@ -186,6 +190,11 @@ class Play:
             "parts": self._packing.parts[at : self._known[end - 1]],
             "boards": self._boards[boards:end],
             "items": self._items[max(0, boards - 1) : end - 1],
+            "said": [
+                [ply.seat, {} if ply.seat == CHANCE else dict(ply.values)]
+                for ply in self.plies[max(0, boards - 1) : end - 1]
+            ],
+            "out": [one for one in self._out if one[1] < end],
             "due": self.state.to_move if head and not self.result else None,
             "left": self._left(),
             "result": self.result if head else "",

@@ -43,6 +43,7 @@ from arena.web.competitions import FILTERS as ADDRESSES_OF
 from arena.web.competitions import competitions
 from arena.web.crosstable import pages as crosstables
 from arena.web.docs import docs
+from arena.web.dumps import dumps
 from arena.web.explorer import pages as explorer
 from arena.web.game_pages import lists
 from arena.web.games import games
@@ -81,6 +82,7 @@ BLUEPRINTS = (
     ladders,
     crosstables,
     books,
+    dumps,
     verdicts,
     requests,
     strength,
@@ -203,6 +205,7 @@ def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
         may_read=identity.may_read,
         notice=lookup.notice,
         people_play=settings.play != "nobody",
+        has_dumps=bool(settings.dumps),
         log_days=settings.log_days,
     )
     limits.install(app, settings)

@@ -125,6 +125,17 @@ def test_a_match_is_watched(
         expect(where).to_have_text(f"ply 1 of {first + 2}")
         page.get_by_role("button", name="Live").click()
         expect(where).to_have_text(f"ply {first + 2} of {first + 2}")
+        # What is said is drawn as on the page of the ended game, and grows with the plies.
+        charts = page.locator("#show-charts")
+        expect(charts.locator("figcaption")).to_have_text("eval 0.5 to 0.5")
+        drawn = charts.locator("polyline").evaluate_all(
+            "lines => lines.map((line) => line.getAttribute('points').split(/[ ,]/).at(-2))"
+        )
+        # The last ply is in the middle of the last of so many parts of 1000.
+        assert max(map(float, drawn)) == pytest.approx(1000 - 500 / (first + 2), abs=0.1)
+        charts.locator(".strip").click(position={"x": 1, "y": 9})
+        expect(where).to_have_text(f"ply 1 of {first + 2}")
+        page.keyboard.press("End")
         assert object_to(page) == []
         page.set_viewport_size(PHONE)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -50,11 +50,61 @@ document.addEventListener("DOMContentLoaded", () => {
       row.classList.toggle("picked", seat === shown.due);
       for (const text of [name, player, ""]) row.insertCell().append(text);
       row.cells[1].className = "text";
+      const left = shown.out.find(([gone]) => gone === seat);
+      if (left) {
+        const words = document.createElement("small");
+        words.className = "lost";
+        words.textContent = ` left before ply ${left[1] + 1}`;
+        row.cells[1].append(words);
+      }
       row.lastElementChild.className = "number";
       return row;
     }));
     part("left").hidden = !shown.left;
     drawClocks();
+  };
+  // As the page of the ended game has it (`value_strips` in arena/web/charts.py).
+  const drawSaid = () => {
+    const keys = [...new Set(shown.said.flatMap(([, values]) => Object.keys(values)))].sort().slice(0, 4);
+    part("charts").hidden = !keys.length;
+    const step = 1000 / Math.max(1, shown.said.length);
+    const made = (name, attributes) => {
+      const one = document.createElementNS("http://www.w3.org/2000/svg", name);
+      for (const [key, value] of Object.entries(attributes)) one.setAttribute(key, value);
+      return one;
+    };
+    const dressed = (seat) => `ink dash-${seat + 1} of-${shown.players[seat][0].toLowerCase().replaceAll(" ", "-")}`;
+    part("values").replaceChildren(...keys.map((key) => {
+      const told = shown.said.flatMap(([seat, values], at) => key in values ? [[at, seat, values[key]]] : []);
+      const [low, high] = [Math.min, Math.max].map((end) => told.reduce((most, [, , value]) => end(most, value), told[0][2]));
+      const lines = new Map();
+      for (const [at, seat, value] of told) {
+        const share = high > low ? (value / 2 - low / 2) / (high / 2 - low / 2) : 0.5; // the whole span may be too much
+        lines.set(seat, [...(lines.get(seat) ?? []), `${((at + 0.5) * step).toFixed(1)},${(37 - 34 * share).toFixed(1)}`]);
+      }
+      const note = `${Number(low.toPrecision(6))} to ${Number(high.toPrecision(6))}`;
+      const picture = made("svg", { class: "strip", viewBox: "0 0 1000 40", preserveAspectRatio: "none", role: "img", "aria-label": `${key}, ${note}`, "data-step": step });
+      for (const [seat, points] of lines) {
+        const drawn = (points.length > 1 ? points : [...points, ...points]).join(" "); // a line of one is a dot
+        picture.append(made("polyline", { class: `line ${dressed(seat)}`, points: drawn, fill: "none" }));
+      }
+      picture.append(made("line", { class: "now", y1: 0, y2: 40 }));
+      const figure = document.createElement("figure"), title = document.createElement("strong");
+      const caption = document.createElement("figcaption"), words = document.createElement("span");
+      figure.className = "strip-figure";
+      words.className = "faint";
+      title.textContent = key;
+      words.textContent = note;
+      caption.append(title, " ", words);
+      figure.append(caption, picture);
+      return figure;
+    }));
+    part("legend").replaceChildren(...shown.players.flatMap(([name], seat) => {
+      const one = document.createElement("span");
+      one.className = `key ${dressed(seat)}`;
+      one.textContent = name;
+      return [one, " "];
+    }));
   };
   const drawPly = () => {
     const lines = [], runs = shown.boards[ply];
@@ -68,6 +118,11 @@ document.addEventListener("DOMContentLoaded", () => {
     where.textContent = `ply ${ply} of ${last()}`;
     part("result").textContent = ply === last() ? shown.result : "";
     part("live").setAttribute("aria-pressed", String(follows));
+    for (const now of part("values").querySelectorAll(".now")) {
+      const x = ply * Number(now.parentNode.dataset.step);
+      now.setAttribute("x1", x);
+      now.setAttribute("x2", x);
+    }
     moves.querySelector("[aria-current]")?.removeAttribute("aria-current");
     const move = moves.children[ply - 1];
     move?.setAttribute("aria-current", "true");
@@ -84,6 +139,7 @@ document.addEventListener("DOMContentLoaded", () => {
     show.hidden = false;
     rest.hidden = true;
     drawSeats();
+    drawSaid();
     drawPly();
   };
 
@@ -126,18 +182,20 @@ document.addEventListener("DOMContentLoaded", () => {
     const name = `${told.game}.${told.again}`;
     if (!plays.has(name)) {
       if (told.first) return;
-      plays.set(name, { parts: [], boards: [], items: [], game: told.game });
+      plays.set(name, { parts: [], boards: [], items: [], said: [], game: told.game });
     }
     const play = plays.get(name);
     play.parts.splice(told.at, Infinity, ...told.parts);
     play.boards.splice(told.first, Infinity, ...told.boards);
     play.items.splice(Math.max(0, told.first - 1), Infinity, ...told.items);
-    for (const key of ["due", "left", "result", "games", "players"]) if (key in told) play[key] = told[key];
+    play.said.splice(Math.max(0, told.first - 1), Infinity, ...told.said);
+    for (const key of ["out", "due", "left", "result", "games", "players"]) if (key in told) play[key] = told[key];
     play.since = performance.now();
     if (!shown) {
       choose(play, play.boards.length - 1);
     } else if (play === shown) {
       drawSeats();
+      drawSaid();
       drawPly();
     }
     wait(0);
@@ -209,6 +267,12 @@ document.addEventListener("DOMContentLoaded", () => {
     },
   };
   slider.addEventListener("input", () => go(Number(slider.value)));
+  part("values").addEventListener("click", (event) => {
+    const strip = event.target.closest(".strip");
+    if (!strip) return;
+    const box = strip.getBoundingClientRect();
+    go(Math.ceil(((event.clientX - box.left) / box.width) * last()));
+  });
   show.addEventListener("click", (event) => {
     const button = event.target.closest("[data-go]");
     const move = event.target.closest("a[data-ply]");

@@ -83,7 +83,8 @@ class Page:
             game["parts"] += data["parts"]
             game["boards"] += data["boards"]
             game.setdefault("items", []).extend(data["items"])
-            game |= {key: data[key] for key in ("due", "left", "result")}
+            game.setdefault("said", []).extend(data["said"])
+            game |= {key: data[key] for key in ("due", "left", "result", "out")}
             game |= {key: data[key] for key in ("games", "players") if key in data}
         assert self.show.since(self.seen)[0] == []
         return self
@@ -135,6 +136,8 @@ def test_each_ply_comes_once_and_in_order(match: Match) -> None:
         assert early.boards(game) == drawn(record)
         its = early.games[game, 0]
         assert len(its["items"]) == len(record.plies)
+        assert its["said"] == [[ply.seat, ply.values] for ply in record.plies]
+        assert its["out"] == []
         assert its["left"] == [clock.left_ms for clock in clocks(record)]
         assert (its["games"], its["due"]) == (match.spec.games, None)
 
@@ -276,8 +279,12 @@ def test_a_seat_that_leaves_is_seen_to_have_left() -> None:
         state = state.play(plies[-1].move)
         boards.append(draw(state, plies[-1].move))
     show = LiveShow(LiveStanding(spec, variant, 1, BEGUN))
-    show.take(LivePlies(LEASE, 0, 0, 0, tuple(plies)))
-    assert Page(show).look().boards(0) == boards
+    show.take(LivePlies(LEASE, 0, 0, 0, tuple(plies[:4])))
+    page = Page(show).look()
+    assert page.games[0, 0]["out"] == []
+    show.take(LivePlies(LEASE, 0, 0, 4, tuple(plies[4:])))
+    assert page.look().boards(0) == boards
+    assert page.games[0, 0]["out"] == [(gone, 4)]
     assert gone not in {ply.seat for ply in plies[4:]}
 
 
@@ -293,6 +300,9 @@ def test_dice_are_drawn_by_the_seed(packages: Installer) -> None:
     show.take(match.told(0, 0, at))
     show.take(LivePlies(LEASE, 0, 0, at, (Ply(-1, other),)))
     assert len(Page(show).look().boards(0)) == at + 1
+    # Nor does chance say anything, whatever a worker tells.
+    show.take(LivePlies(LEASE, 0, 0, at, (Ply(-1, record.moves[at], values={"x": 1.0}),)))
+    assert Page(show).look().games[0, 0]["said"][at] == [-1, {}]
     show.take(match.told(0, 0))
     assert Page(show).look().boards(0) == drawn(record)
 

@@ -29,6 +29,7 @@ from arena.web.app import create_app
 from arena.web.docs import guides
 from engine.games import GAMES
 from tests.arena.web.conftest import Site
+from tests.arena.web.dumped import lay_down
 from tests.arena.web.signing_in import Browser, now, person, signed_in
 
 PEOPLE = ("anonymous", "other", "owner", "organiser", "administrator")
@@ -150,6 +151,9 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ("POST", "verdicts.requeue"): ("/matches/{played}/requeue", (401, 403, 403, 409, 409)),
     ("GET", "requests.ask"): ("/ladders/ladder-0/unrated", SIGNED_IN),
     ("POST", "requests.ask"): ("/ladders/ladder-0/unrated", (401, 422, 422, 422, 422)),
+    ("GET", "dumps.listing"): ("/dumps", ALL),
+    ("GET", "dumps.addresses"): ("/dumps/2026-05-04.txt", ALL),
+    ("GET", "dumps.file"): ("/dumps/2026-05-04/dump.json", ALL),
     ("GET", "books.listing"): ("/books", ALL),
     ("GET", "books.book"): ("/books/nothing", (404,) * 5),
     ("POST", "books.add"): ("/books/add", (401, 422, 422, 422, 422)),
@@ -248,6 +252,8 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ("GET", "api.read_log"): ("/api/v1/games/{trio}/logs/1", API_OWNERS),
     ("GET", "api.list_tournaments"): ("/api/v1/tournaments", ALL),
     ("GET", "api.get_tournament"): ("/api/v1/tournaments/cup", ALL),
+    ("GET", "api.list_dumps"): ("/api/v1/dumps", ALL),
+    ("GET", "api.get_dump"): ("/api/v1/dumps/2026-05-04", ALL),
     ("GET", "api.list_books"): ("/api/v1/books", ALL),
     ("GET", "api.read_book"): ("/api/v1/books/nothing", (404,) * 5),
     ("GET", "api.list_runtimes"): ("/api/v1/runtimes", ALL),
@@ -385,7 +391,9 @@ def unchanged(database: Database) -> Iterator[None]:
 
 def opened(site: Site, data: Path, intake: Intake) -> SimpleNamespace:
     """The application of a site with people at its door; who opens it closes its database."""
-    app = create_app(Settings(data=data, database=site.database.url, registration="open"), intake)
+    settings = Settings(data=data, database=site.database.url, registration="open", dumps="dumps")
+    lay_down(settings.dump_folder)
+    app = create_app(settings, intake)
     app.testing = True
     numbers = dict(site.numbers)
     with site.database.begin() as session:

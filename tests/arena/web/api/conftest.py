@@ -29,6 +29,7 @@ from arena.sittings import Person, Wish, begin
 from arena.web.app import create_app
 from engine.games import GAMES
 from tests.arena.web.conftest import furnish
+from tests.arena.web.dumped import lay_down
 from tests.arena.web.signing_in import now, person
 from tests.furnished import furnished_database
 
@@ -94,7 +95,8 @@ def arena(
             )
             session.flush()
             numbers["selection"] = kept.id
-        found = Settings(data=folder, database=database.url)
+        found = Settings(data=folder, database=database.url, dumps="dumps")
+        lay_down(found.dump_folder)
         found.runtimes.mkdir()
         (found.runtimes / ("0" * 64)).write_bytes(b"tar")
         app = create_app(found, BundleIntake(found.bundles))

@@ -22,6 +22,7 @@ from arena.web.api import specification
 from arena.web.api.blueprint import VIEWS
 from arena.web.api.shapes import Shape
 from arena.web.api.specification import Shapes
+from tests.arena.web.dumped import DAY
 from tests.conftest import DATABASES, on_both
 
 DOCS = Path(__file__).parents[4] / "docs" / "api.md"
@@ -112,6 +113,7 @@ def test_what_is_there_is_answered_as_said(
         "sittings": {"number": numbers["sitting"]},
         "users": {"name": "other"},
         "books": {"name": "small"},
+        "dumps": {"name": DAY},
         "explorer": {"name": "ladder-0"},
         "large-files": {"digest": numbers["digest"]},
         "runtimes": {"name": "scientific"},
