@@ -41,9 +41,20 @@ from arena.cli.report import (
 from arena.cli.runner import MINIMUM, NO_BOX, Launcher, go_on, launch_all, tune_on, weakest
 from arena.cli.versions import version_of
 from arena.ratings.sprt import Decision
+from arena.strength.bayes import NotInstalledError, demand_installed
 from arena.strength.sequential import SequentialTest, StrengthError, StrengthSettings, Version
 from arena.strength.terms import StrengthTerms
-from arena.strength.tuning import R_END, Parameter, Tuning, TuningSettings, default_step
+from arena.strength.tuning import (
+    BATCH,
+    R_END,
+    TRIALS,
+    Method,
+    Parameter,
+    Tuning,
+    TuningSettings,
+    default_batch,
+    default_step,
+)
 from arena.strength.words import result_rows
 from engine.bot_options import BotOption, BotOptionError, chosen_words
 from engine.plurals import counted
@@ -76,11 +87,16 @@ UNDECIDED = 1
     help="To tune by, rounded up to whole matches.",
 )
 @click.option(
+    "--method",
+    type=click.Choice([str(one) for one in Method]),
+    default=str(Method.SPSA),
+    show_default=True,
+    help="bayes is for up to five numbers or so and few games.",
+)
+@click.option(
     "--batch",
     type=click.IntRange(1, 4096),
-    default=16,
-    show_default=True,
-    help="Matches from the same values.",
+    help=f"Matches from the same values: {BATCH}, and of bayes at least one in {TRIALS} of all.",
 )
 @click.option(
     "--test/--no-test",
@@ -114,7 +130,8 @@ def tune(
     game: str,
     parameters: tuple[str, ...],
     games: int,
-    batch: int,
+    method: str,
+    batch: int | None,
     proves: bool,
     elo: str | None,
     max_games: int,
@@ -131,11 +148,12 @@ def tune(
     save: str | None,
     resume: str | None,
 ) -> None:
-    """Tune the numbers that a bot lets be chosen, by games against itself (SPSA).
+    """Tune the numbers that a bot lets be chosen, by games against itself.
 
-    In every match all of them are moved a step up or down by lot, against a side for which they
-    are moved the other way, and then a little towards the side that won. STEP is the step of the
-    last match, by default a twentieth of the range; RATE the part of it by which they then move.
+    By SPSA in every match all of them are moved a step up or down by lot, against a side for which
+    they are moved the other way, and then a little towards the side that won. STEP is the step of
+    the last match, by default a twentieth of the range; RATE the part of it by which they then
+    move. By Bayesian optimisation (--method bayes) each batch tries other values against the start.
     At the end what came out is tested against the start by other openings, which alone counts as
     a proof: exit code 0 says that this test passed, 1 that it did not, 3 that faults ended too
     many of the games to tell. Ctrl-C saves, and --resume goes on.
@@ -145,6 +163,9 @@ def tune(
       arena tune mybot.py --game clobber --option depth_weight --option width=0.8:0:2:0.1
       arena tune mybot.py --game clobber --option width --games 2000 --no-test --json -
     """
+    if method == Method.BAYES:
+        with refusing(NotInstalledError):
+            demand_installed()
     given = find_bots([bot])
     variant = read_variant(game, options)
     hypotheses = read_hypotheses(TEST_HYPOTHESES if elo is None else elo)
@@ -166,10 +187,13 @@ def tune(
             time_control(clock, move_ms, wall_time=wall_time),
             1,
             seed,
-            batch,
-            given_book(book, variant),
+            book=given_book(book, variant),
+            method=Method(method),
         )
-        settings = replace(settings, matches=-(-games // settings.games_a_match))
+        matches = -(-games // settings.games_a_match)
+        settings = replace(
+            settings, matches=matches, batch=batch or default_batch(settings.method, matches)
+        )
         # Refused at once, and not after the games.
         terms = StrengthTerms(*hypotheses, max_games=max_games)
         begin = _proof(settings, Tuning.begin(settings), terms)

@@ -1,8 +1,8 @@
-"""Tuning of a bot's numbers by SPSA: functions of past results.
+"""Tuning of a bot's numbers by games against itself: functions of past results.
 
-Simultaneous perturbation stochastic approximation (Spall, "Implementation of the simultaneous
-perturbation algorithm for stochastic optimization", 1998), with the gains as fishtest and
-OpenBench give them: every match plays all parameters moved a step up or down by lot against all
+By SPSA: simultaneous perturbation stochastic approximation (Spall, "Implementation of the
+simultaneous perturbation algorithm for stochastic optimization", 1998), with the gains as fishtest
+and OpenBench give them: every match plays all parameters moved a step up or down by lot against all
 of them moved the other way, and moves each towards the side that won. Of match k, from 1,
 
     c_k = c / k^gamma,  c = c_end * n^gamma
@@ -13,6 +13,9 @@ where n is the number of matches, ``c_end`` the step of the last one, ``r_end`` 
 step by which a result of 1 then moves a parameter, and ``flip`` 1 or -1 by lot. A result
 is, as those have it for a game pair, wins less losses of the side that was moved by the flips; in
 games of more seats the meetings won less those lost, in the same range of -2 to 2.
+
+By Bayesian optimisation (`arena.strength.bayes`): each batch tries other values against those of
+the start, and what all of them won says where to try next, and what is best so far.
 
 Theory of operation. Matches are played in batches, all of one from the same values, and counted
 when the batch is whole. So what comes out follows from the seed and the results alone, however
@@ -25,9 +28,12 @@ import hashlib
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from random import Random
 from typing import Any
 
+from arena.strength import bayes
+from arena.strength.bayes import Point, Trial
 from arena.strength.faults import clearly_too_many, too_many
 from arena.strength.outcomes import Faults, Outcome, add_faults, cells, faults_json, seatings
 from arena.strength.sequential import StrengthError, Version
@@ -49,10 +55,26 @@ R_END = 0.02
 STEPS = 20
 """By default the last step of a parameter is such a part of its range."""
 MOST_PARAMETERS = 64
+BATCH = 16
+"""Matches from the same values, by default; of SPSA."""
+TRIALS = 30
+"""By default the matches are shared out on so many trials at most; of Bayesian optimisation."""
 DIGITS = 7
 """Of a number as a bot is told it; a step is far larger than what is lost."""
 PATH = 200
 """So many points of the way are kept."""
+
+
+class Method(StrEnum):
+    """How values are found."""
+
+    SPSA = "spsa"
+    BAYES = "bayes"
+
+
+def default_batch(method: Method, matches: int) -> int:
+    """How many matches are played from the same values if nothing is said."""
+    return max(BATCH, -(-matches // TRIALS)) if method is Method.BAYES else BATCH
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +107,14 @@ class Parameter:
     def clip(self, value: float) -> float:
         """The nearest value within the bounds."""
         return min(max(value, self.least), self.most)
+
+    def scaled(self, value: float) -> float:
+        """A value within the bounds, as from 0 to 1."""
+        return (value - self.least) / (self.most - self.least)
+
+    def unscaled(self, part: float) -> float:
+        """The value at a part of the way from the least to the most."""
+        return self.least + part * (self.most - self.least)
 
     def told(self, value: float, lot: float = 0.5) -> str:
         """A value as the bot is told it.
@@ -132,9 +162,10 @@ class TuningSettings:
     matches: int
     """How many are played."""
     seed: int = 0
-    batch: int = 16
+    batch: int = BATCH
     """Matches from the same values."""
     book: Book | None = None
+    method: Method = Method.SPSA
 
     def __post_init__(self) -> None:
         if self.variant.seats == 1:
@@ -186,6 +217,7 @@ class TuningSettings:
             "matches": self.matches,
             "seed": self.seed,
             "batch": self.batch,
+            "method": str(self.method),
             **book_json(self.book),
         }
 
@@ -210,12 +242,30 @@ class Tuning:
     faults: Faults = field(default_factory=dict)
     digest: str = ""
     """SHA-256 over the matches in their order."""
+    trials: tuple[Trial, ...] = ()
+    """What whole batches told of Bayesian optimisation."""
+    point: tuple[float, ...] = ()
+    """The values that the batch under way tries; empty of SPSA."""
 
     @classmethod
     def begin(cls, settings: TuningSettings) -> Tuning:
         """A tuning before its first match."""
         start = tuple(one.start for one in settings.parameters)
-        return cls(settings, start, ((0, start),))
+        return cls(settings, start, ((0, start),))._aimed()
+
+    def _aimed(self) -> Tuning:
+        """The tuning with what trials say: the best values, and what its next batch is to try."""
+        if self.settings.method is Method.SPSA:
+            return self
+        start = tuple(one.scaled(one.start) for one in self.settings.parameters)
+        found = bayes.aim(start, self.trials, derive(self.settings.seed, "aim", len(self.trials)))
+        values = self._played(found.best) if self.trials else self.values
+        return replace(self, values=values, point=self._played(found.next))
+
+    def _played(self, point: Point) -> tuple[float, ...]:
+        """A point's values as a bot is told them, whole numbers whole."""
+        pairs = zip(self.settings.parameters, point, strict=True)
+        return tuple(float(one.told(one.unscaled(part))) for one, part in pairs)
 
     @property
     def played(self) -> int:
@@ -244,8 +294,11 @@ class Tuning:
         return range(self.played, end)
 
     def sides(self, match: int) -> tuple[dict[str, str], dict[str, str]]:
-        """What is chosen about each side of a match: moved by the flips, and against them."""
+        """What is chosen about each side of a match: moved by the flips, and against them; or what
+        is tried, and the start."""
         settings = self.settings
+        if settings.method is Method.BAYES:
+            return self._chosen(self.point), self.chosen_at_start
         dice = Random(derive(settings.seed, "rounding", match))
         moved: tuple[dict[str, str], dict[str, str]] = {}, {}
         for one, value, (step, _), flip in zip(
@@ -287,6 +340,23 @@ class Tuning:
 
     def _counted(self) -> Tuning:
         """The tuning after a whole batch."""
+        now = replace(self, matches=self.played, pending=())
+        if self.settings.method is Method.BAYES:
+            now = now._tried(self.pending)._aimed()
+        else:
+            now = replace(now, values=self._moved())
+        return replace(now, path=_thinned((*now.path, (now.matches, now.values))))
+
+    def _tried(self, results: Sequence[float]) -> Tuning:
+        """The tuning with what a trial told."""
+        parameters, size = self.settings.parameters, self.settings.games_a_match
+        point = tuple(one.scaled(at) for one, at in zip(parameters, self.point, strict=True))
+        share = 0.5 + math.fsum(results) / (4 * len(results))
+        trial = Trial(point, share, size * len(results))
+        return replace(self, trials=(*self.trials, trial))
+
+    def _moved(self) -> tuple[float, ...]:
+        """The values after what the batch says of the flips."""
         settings = self.settings
         values = list(self.values)
         for match, result in enumerate(self.pending, self.matches):
@@ -294,19 +364,15 @@ class Tuning:
             for number, ((_, rate), flip) in enumerate(moves):
                 moved = values[number] + rate * result * flip
                 values[number] = settings.parameters[number].clip(moved)
-        now = (self.played, tuple(values))
-        return replace(
-            self,
-            values=tuple(values),
-            matches=self.played,
-            pending=(),
-            path=_thinned((*self.path, now)),
-        )
+        return tuple(values)
 
     @property
     def chosen(self) -> dict[str, str]:
         """What the values come to, as the bot is told it."""
-        pairs = zip(self.settings.parameters, self.values, strict=True)
+        return self._chosen(self.values)
+
+    def _chosen(self, values: Sequence[float]) -> dict[str, str]:
+        pairs = zip(self.settings.parameters, values, strict=True)
         return {one.option.name: one.told(value) for one, value in pairs}
 
     @property
@@ -328,6 +394,8 @@ class Tuning:
             "losses": self.losses,
             "faults": faults_json(self.faults),
             "digest": self.digest,
+            "trials": [[list(one.point), one.share, one.games] for one in self.trials],
+            "point": list(self.point),
         }
 
     @classmethod
@@ -340,7 +408,8 @@ class Tuning:
         try:
             if data["tuning"] != FORMAT:
                 raise StrengthError(f"it has the format {data['tuning']!r}, not {FORMAT}")
-            _demand_same(data["settings"], settings.to_json())
+            # A release before knew one method, and kept no trials.
+            _demand_same({"method": str(Method.SPSA), **data["settings"]}, settings.to_json())
             found = cls(
                 settings,
                 _numbers(data["values"]),
@@ -352,12 +421,19 @@ class Tuning:
                 int(data["losses"]),
                 {Termination(kind): int(count) for kind, count in data["faults"].items()},
                 str(data["digest"]),
+                tuple(
+                    Trial(_numbers(point), _numbers([share])[0], int(games))
+                    for point, share, games in data.get("trials", [])
+                ),
+                _numbers(data.get("point", [])),
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             if isinstance(error, StrengthError):
                 raise
             raise StrengthError("it is no saved tuning") from None
         widths = {len(found.values), *(len(values) for _, values in found.path)}
+        if settings.method is Method.BAYES:
+            widths |= {len(found.point), *(len(one.point) for one in found.trials)}
         if widths != {len(settings.parameters)} or len(found.pending) >= settings.batch:
             raise StrengthError("it is no saved tuning")
         return found
