@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time as wall
-from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
 
@@ -42,21 +41,12 @@ from arena.cli.runner import MINIMUM, NO_BOX, Launcher, go_on, launch_all, tune_
 from arena.cli.versions import version_of
 from arena.ratings.sprt import Decision
 from arena.strength.bayes import NotInstalledError, demand_installed
+from arena.strength.parameters import manifest_of, read_parameter
 from arena.strength.sequential import SequentialTest, StrengthError, StrengthSettings, Version
 from arena.strength.terms import StrengthTerms
-from arena.strength.tuning import (
-    BATCH,
-    R_END,
-    TRIALS,
-    Method,
-    Parameter,
-    Tuning,
-    TuningSettings,
-    default_batch,
-    default_step,
-)
+from arena.strength.tuning import BATCH, TRIALS, Method, Tuning, TuningSettings, default_batch
 from arena.strength.words import result_rows
-from engine.bot_options import BotOption, BotOptionError, chosen_words
+from engine.bot_options import BotOptionError, chosen_words
 from engine.plurals import counted
 from engine.seeds import derive
 
@@ -179,11 +169,13 @@ def tune(
     launcher = launcher.learning()
     version = version_of(given[0], no_box=no_box)
     with refusing(StrengthError, BotOptionError):
-        tuned = tuple(_parameter(launcher, words) for words in parameters)
+        tuned = tuple(
+            read_parameter(launcher.options, launcher.name, words) for words in parameters
+        )
         settings = TuningSettings(
             variant,
             version,
-            tuned,
+            tuple(tuned),
             time_control(clock, move_ms, wall_time=wall_time),
             1,
             seed,
@@ -229,34 +221,6 @@ def tune(
     if proof.decision is Decision.CONTINUE:
         sys.exit(INTERRUPTED)
     sys.exit(verdict_code(proof.decision, spoilt=proof.is_spoilt))
-
-
-def _parameter(launcher: Launcher, words: str) -> Parameter:
-    """The parameter that ``NAME[=START:LEAST:MOST[:STEP[:RATE]]]`` names.
-
-    Raises:
-        StrengthError, BotOptionError: it can't be tuned so, or there is none.
-    """
-    name, equals, said = words.partition("=")
-    option = launcher.options.get(name)
-    if option is None:
-        others = ", ".join(sorted(launcher.options)) or "none"
-        raise BotOptionError(f"{launcher.name} has no option {name[:40]}: it has {others}")
-    numbers = said.split(":") if equals else []
-    if len(numbers) not in (0, 3, 4, 5):
-        raise BotOptionError(
-            f"--option {words[:60]!r}: write NAME=START:LEAST:MOST, and :STEP:RATE if you like"
-        )
-    try:
-        start, least, most, *more = map(float, numbers or _declared(option))
-    except ValueError:
-        raise BotOptionError(f"--option {words[:60]!r}: a number can't be read") from None
-    step = more[0] if more else default_step(option, least, most)
-    return Parameter(option, start, least, most, step, more[1] if more[1:] else R_END)
-
-
-def _declared(option: BotOption) -> Sequence[str | float]:
-    return (option.default, option.least, option.most)
 
 
 def _named(version: Version, chosen: dict[str, str]) -> Version:
@@ -354,6 +318,8 @@ def _report(
     found: dict[str, object] = {
         "chosen": tuning.chosen,
         "games": tuning.games,
+        "gain": tuning.gain,
+        "gain_95": [tuning.gain - tuning.gain_margin, tuning.gain + tuning.gain_margin],
         "seconds": round(seconds, 3),
         "isolation": level,
         "spoilt": tuning.is_spoilt,
@@ -373,16 +339,12 @@ def _show(tuning: Tuning, proof: SequentialTest | None) -> None:
         faults = counted(sum(tuning.faults.values()), "fault")
         click.echo(f"{faults} in {counted(tuning.games, 'game')} are too many to tune by")
         return
-    click.echo(f"tuned by {counted(tuning.games, 'game')}:")
+    click.echo(f"tuned by {counted(tuning.games, 'game')}, perhaps {tuning.gain_words}:")
     for one in tuning.settings.parameters:
         name = one.option.name
         click.echo(f"  {name}: {tuning.chosen_at_start[name]} -> {tuning.chosen[name]}")
-    click.echo("as bot.toml has it, the new values being the defaults:\n\n[options]")
-    for one in tuning.settings.parameters:
-        name = one.option.name
-        declared = replace(one.option, default=tuning.chosen[name]).declaration
-        click.echo(f'{name} = "{declared.partition(" ")[2]}"')
-    click.echo()
+    click.echo("as bot.toml has it, the new values being the defaults:\n")
+    click.echo(manifest_of(tuning.settings.parameters, tuning.chosen))
     if proof is None:
         if tuning.chosen == tuning.chosen_at_start:
             click.echo("nothing has changed, so there is nothing to test")

@@ -66,6 +66,10 @@ class Aim(NamedTuple):
     """Where to try next."""
     best: Point
     """Where the most is to be expected by what is known."""
+    share: float
+    """How much is to be expected there."""
+    deviation: float
+    """The standard deviation of that."""
 
 
 def aim(start: Point, trials: Sequence[Trial], seed: int) -> Aim:
@@ -77,7 +81,7 @@ def aim(start: Point, trials: Sequence[Trial], seed: int) -> Aim:
     dice = Random(seed)
     drawn = tuple(dice.random() for _ in start)
     if not trials:
-        return Aim(drawn, start)
+        return Aim(drawn, start, 0.5, 0.0)
     demand_installed()
     import numpy
     from bayes_opt import TargetSpace
@@ -106,7 +110,10 @@ def aim(start: Point, trials: Sequence[Trial], seed: int) -> Aim:
         warnings.simplefilter("ignore")
         process.fit(numpy.array(points), numpy.array(shares) - 0.5)
         is_new = len(trials) < 2 * len(start) + 2
-        return Aim(drawn if is_new else highest(BOLDNESS), highest(0.0))
+        best = highest(0.0)
+        (ahead,), (deviation,) = process.predict(numpy.array([best]), return_std=True)
+        following = drawn if is_new else highest(BOLDNESS)
+        return Aim(following, best, 0.5 + float(ahead), float(deviation))
 
 
 def _known(start: Point, trials: Sequence[Trial]) -> list[tuple[Point, float, float]]:

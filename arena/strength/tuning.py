@@ -17,6 +17,10 @@ games of more seats the meetings won less those lost, in the same range of -2 to
 By Bayesian optimisation (`arena.strength.bayes`): each batch tries other values against those of
 the start, and what all of them won says where to try next, and what is best so far.
 
+What was gained is estimated by the matches themselves: of SPSA each match is a sample of how much
+stronger a step along its flips makes a bot, and so of what the move before it was worth (`_worth`);
+of Bayesian optimisation it is the share that is expected of the best values. No proof is either.
+
 Theory of operation. Matches are played in batches, all of one from the same values, and counted
 when the batch is whole. So what comes out follows from the seed and the results alone, however
 many matches are played at the same time.
@@ -36,9 +40,9 @@ from arena.strength import bayes
 from arena.strength.bayes import Point, Trial
 from arena.strength.faults import clearly_too_many, too_many
 from arena.strength.outcomes import Faults, Outcome, add_faults, cells, faults_json, seatings
+from arena.strength.parameters import Parameter
 from arena.strength.sequential import StrengthError, Version
 from engine.books import Book, book_json
-from engine.bot_options import BotOption, OptionKind
 from engine.clock import TimeControl
 from engine.game import Termination, Variant
 from engine.match import entrants_needed
@@ -50,17 +54,16 @@ ALPHA, GAMMA = 0.602, 0.101
 """Of Spall's paper, and everybody's."""
 A_SHARE = 0.1
 """A, as a share of the matches."""
-R_END = 0.02
-"""For some thousand games. fishtest and OpenBench propose 0.002, for some hundred thousand."""
-STEPS = 20
-"""By default the last step of a parameter is such a part of its range."""
 MOST_PARAMETERS = 64
 BATCH = 16
 """Matches from the same values, by default; of SPSA."""
 TRIALS = 30
 """By default the matches are shared out on so many trials at most; of Bayesian optimisation."""
-DIGITS = 7
-"""Of a number as a bot is told it; a step is far larger than what is lost."""
+ELO_A_RESULT = 100 / math.log(10) * 4
+"""By how much Elo two are apart, by a small result: a quarter of that is a share of a game, and
+around an even share one is 1600 / ln 10 Elo."""
+EDGE = 0.001
+"""No share is thought to be nearer to 0 or 1."""
 PATH = 200
 """So many points of the way are kept."""
 
@@ -78,76 +81,6 @@ def default_batch(method: Method, matches: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
-    """An option of a bot that is tuned."""
-
-    option: BotOption
-    start: float
-    least: float
-    most: float
-    c_end: float
-    """The step of the last match."""
-    r_end: float = R_END
-
-    def __post_init__(self) -> None:
-        name = self.option.name
-        if self.option.kind not in (OptionKind.INT, OptionKind.FLOAT):
-            raise StrengthError(f"{name} is no number, and can't be tuned so")
-        numbers = (self.start, self.least, self.most, self.c_end, self.r_end)
-        if not all(map(math.isfinite, numbers)):
-            raise StrengthError(f"{name}: a bound or a step is no finite number")
-        if not self.option.least <= self.least <= self.start <= self.most <= self.option.most:
-            raise StrengthError(
-                f"{name} is to begin within its bounds, and these within those that the bot "
-                f"declares ({self.option.declaration})"
-            )
-        if self.least == self.most or self.c_end <= 0 or self.r_end <= 0:
-            raise StrengthError(f"{name} needs room to move, a step and a rate above zero")
-
-    def clip(self, value: float) -> float:
-        """The nearest value within the bounds."""
-        return min(max(value, self.least), self.most)
-
-    def scaled(self, value: float) -> float:
-        """A value within the bounds, as from 0 to 1."""
-        return (value - self.least) / (self.most - self.least)
-
-    def unscaled(self, part: float) -> float:
-        """The value at a part of the way from the least to the most."""
-        return self.least + part * (self.most - self.least)
-
-    def told(self, value: float, lot: float = 0.5) -> str:
-        """A value as the bot is told it.
-
-        Args:
-            lot: from 0 up to 1; of a whole number it decides whether it is rounded up, which
-                happens as often as its fraction says. Of one half it is the nearest.
-        """
-        clipped = self.clip(value)
-        if self.option.kind is OptionKind.INT:
-            return self.option.value(str(int(self.clip(math.floor(clipped + lot)))))
-        return self.option.value(f"{clipped:.{DIGITS}g}")
-
-    def to_json(self) -> dict[str, Any]:
-        """It as JSON's types."""
-        return {
-            "option": self.option.declaration,
-            "start": self.start,
-            "least": self.least,
-            "most": self.most,
-            "c_end": self.c_end,
-            "r_end": self.r_end,
-        }
-
-
-def default_step(option: BotOption, least: float, most: float) -> float:
-    """The last step of a parameter of which nothing else is said: of a whole number at least 1/2,
-    since less would change nothing in most matches."""
-    step = (most - least) / STEPS
-    return max(step, 0.5) if option.kind is OptionKind.INT else step
-
-
-@dataclass(frozen=True, slots=True)
 class TuningSettings:
     """What is tuned, and how; the same settings and results give the same values.
 
@@ -160,12 +93,14 @@ class TuningSettings:
     parameters: tuple[Parameter, ...]
     time: TimeControl
     matches: int
-    """How many are played."""
+    """How many are played, by which the gains are."""
     seed: int = 0
     batch: int = BATCH
     """Matches from the same values."""
     book: Book | None = None
     method: Method = Method.SPSA
+    extended: int = 0
+    """How many are played beyond those; the gains become smaller by the same formula."""
 
     def __post_init__(self) -> None:
         if self.variant.seats == 1:
@@ -181,6 +116,11 @@ class TuningSettings:
     @property
     def games_a_match(self) -> int:
         return len(seatings(self.variant))
+
+    @property
+    def most(self) -> int:
+        """How many matches are played in all."""
+        return self.matches + self.extended
 
     def openings(self) -> Iterator[Opening]:
         """Those of its matches in their order; it ends when there are no more."""
@@ -246,6 +186,12 @@ class Tuning:
     """What whole batches told of Bayesian optimisation."""
     point: tuple[float, ...] = ()
     """The values that the batch under way tries; empty of SPSA."""
+    moves: tuple[float, ...] = ()
+    """Of SPSA, how far the last whole batch moved the values."""
+    gain: float = 0.0
+    """By how much Elo the values are thought to be better than the start."""
+    gain_variance: float = 0.0
+    """Of that, in Elo squared."""
 
     @classmethod
     def begin(cls, settings: TuningSettings) -> Tuning:
@@ -259,8 +205,17 @@ class Tuning:
             return self
         start = tuple(one.scaled(one.start) for one in self.settings.parameters)
         found = bayes.aim(start, self.trials, derive(self.settings.seed, "aim", len(self.trials)))
-        values = self._played(found.best) if self.trials else self.values
-        return replace(self, values=values, point=self._played(found.next))
+        aimed = replace(self, point=self._played(found.next))
+        if not self.trials:
+            return aimed
+        share = min(max(found.share, EDGE), 1 - EDGE)
+        slope = 400 / math.log(10) / (share * (1 - share))
+        return replace(
+            aimed,
+            values=self._played(found.best),
+            gain=400 * math.log10(share / (1 - share)),
+            gain_variance=(slope * found.deviation) ** 2,
+        )
 
     def _played(self, point: Point) -> tuple[float, ...]:
         """A point's values as a bot is told them, whole numbers whole."""
@@ -278,7 +233,7 @@ class Tuning:
 
     @property
     def is_over(self) -> bool:
-        return self.matches >= self.settings.matches
+        return self.matches >= self.settings.most
 
     @property
     def is_spoilt(self) -> bool:
@@ -290,7 +245,7 @@ class Tuning:
     @property
     def batch(self) -> range:
         """The matches that are still to be played from these values."""
-        end = min(self.settings.matches, self.matches + self.settings.batch)
+        end = min(self.settings.most, self.matches + self.settings.batch)
         return range(self.played, end)
 
     def sides(self, match: int) -> tuple[dict[str, str], dict[str, str]]:
@@ -344,7 +299,14 @@ class Tuning:
         if self.settings.method is Method.BAYES:
             now = now._tried(self.pending)._aimed()
         else:
-            now = replace(now, values=self._moved())
+            values, (gain, variance) = self._moved(), self._worth()
+            now = replace(
+                now,
+                values=values,
+                moves=tuple(to - at for to, at in zip(values, self.values, strict=True)),
+                gain=self.gain + gain,
+                gain_variance=self.gain_variance + variance,
+            )
         return replace(now, path=_thinned((*now.path, (now.matches, now.values))))
 
     def _tried(self, results: Sequence[float]) -> Tuning:
@@ -354,6 +316,26 @@ class Tuning:
         share = 0.5 + math.fsum(results) / (4 * len(results))
         trial = Trial(point, share, size * len(results))
         return replace(self, trials=(*self.trials, trial))
+
+    def _worth(self) -> tuple[float, float]:
+        """What the move before this batch was worth in Elo by its matches, and the variance of it.
+
+        The dice of this batch know nothing of those that made the move, so that it is not praised
+        for its luck. A match of result r lies about ELO_A_RESULT * r apart, by 2 c in each
+        parameter along its flip; so along a move it is the sum of move * flip / (2 c) times that,
+        in which what the others do cancels out in the mean.
+        """
+        if not any(self.moves):
+            return 0.0, 0.0
+        settings = self.settings
+        samples = []
+        for match, result in enumerate(self.pending, self.matches):
+            steps = zip(self.moves, settings.gains(match), settings.flips(match), strict=True)
+            along = math.fsum(move * flip / (2 * step) for move, (step, _), flip in steps)
+            samples.append(ELO_A_RESULT * result * along)
+        count = len(samples)
+        # About zero rather than their mean: rather too large than too small.
+        return math.fsum(samples) / count, math.fsum(one * one for one in samples) / count**2
 
     def _moved(self) -> tuple[float, ...]:
         """The values after what the batch says of the flips."""
@@ -365,6 +347,18 @@ class Tuning:
                 moved = values[number] + rate * result * flip
                 values[number] = settings.parameters[number].clip(moved)
         return tuple(values)
+
+    @property
+    def gain_margin(self) -> float:
+        """Half of the 95 % interval of the gain, in Elo."""
+        return 1.96 * math.sqrt(self.gain_variance)
+
+    @property
+    def gain_words(self) -> str:
+        """What was gained, as it is guessed."""
+        return f"{self.gain:+.0f} Elo [{self.gain - self.gain_margin:+.0f}, " + (
+            f"{self.gain + self.gain_margin:+.0f}] by its own games"
+        )
 
     @property
     def chosen(self) -> dict[str, str]:
@@ -394,6 +388,8 @@ class Tuning:
             "losses": self.losses,
             "faults": faults_json(self.faults),
             "digest": self.digest,
+            "moves": list(self.moves),
+            "gain": [self.gain, self.gain_variance],
             "trials": [[list(one.point), one.share, one.games] for one in self.trials],
             "point": list(self.point),
         }
@@ -426,6 +422,8 @@ class Tuning:
                     for point, share, games in data.get("trials", [])
                 ),
                 _numbers(data.get("point", [])),
+                _numbers(data.get("moves", [])),
+                *_numbers(data.get("gain", [0.0, 0.0])),
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             if isinstance(error, StrengthError):
@@ -434,6 +432,8 @@ class Tuning:
         widths = {len(found.values), *(len(values) for _, values in found.path)}
         if settings.method is Method.BAYES:
             widths |= {len(found.point), *(len(one.point) for one in found.trials)}
+        if found.moves:
+            widths.add(len(found.moves))
         if widths != {len(settings.parameters)} or len(found.pending) >= settings.batch:
             raise StrengthError("it is no saved tuning")
         return found
