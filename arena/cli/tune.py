@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time as wall
-from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
 
@@ -41,11 +40,13 @@ from arena.cli.report import (
 from arena.cli.runner import MINIMUM, NO_BOX, Launcher, go_on, launch_all, tune_on, weakest
 from arena.cli.versions import version_of
 from arena.ratings.sprt import Decision
+from arena.strength.bayes import NotInstalledError, demand_installed
+from arena.strength.parameters import manifest_of, read_parameter
 from arena.strength.sequential import SequentialTest, StrengthError, StrengthSettings, Version
 from arena.strength.terms import StrengthTerms
-from arena.strength.tuning import R_END, Parameter, Tuning, TuningSettings, default_step
+from arena.strength.tuning import BATCH, TRIALS, Method, Tuning, TuningSettings, default_batch
 from arena.strength.words import result_rows
-from engine.bot_options import BotOption, BotOptionError, chosen_words
+from engine.bot_options import BotOptionError, chosen_words
 from engine.plurals import counted
 from engine.seeds import derive
 
@@ -76,11 +77,16 @@ UNDECIDED = 1
     help="To tune by, rounded up to whole matches.",
 )
 @click.option(
+    "--method",
+    type=click.Choice([str(one) for one in Method]),
+    default=str(Method.SPSA),
+    show_default=True,
+    help="bayes is for up to five numbers or so and few games.",
+)
+@click.option(
     "--batch",
     type=click.IntRange(1, 4096),
-    default=16,
-    show_default=True,
-    help="Matches from the same values.",
+    help=f"Matches from the same values: {BATCH}, and of bayes at least one in {TRIALS} of all.",
 )
 @click.option(
     "--test/--no-test",
@@ -114,7 +120,8 @@ def tune(
     game: str,
     parameters: tuple[str, ...],
     games: int,
-    batch: int,
+    method: str,
+    batch: int | None,
     proves: bool,
     elo: str | None,
     max_games: int,
@@ -131,11 +138,12 @@ def tune(
     save: str | None,
     resume: str | None,
 ) -> None:
-    """Tune the numbers that a bot lets be chosen, by games against itself (SPSA).
+    """Tune the numbers that a bot lets be chosen, by games against itself.
 
-    In every match all of them are moved a step up or down by lot, against a side for which they
-    are moved the other way, and then a little towards the side that won. STEP is the step of the
-    last match, by default a twentieth of the range; RATE the part of it by which they then move.
+    By SPSA in every match all of them are moved a step up or down by lot, against a side for which
+    they are moved the other way, and then a little towards the side that won. STEP is the step of
+    the last match, by default a twentieth of the range; RATE the part of it by which they then
+    move. By Bayesian optimisation (--method bayes) each batch tries other values against the start.
     At the end what came out is tested against the start by other openings, which alone counts as
     a proof: exit code 0 says that this test passed, 1 that it did not, 3 that faults ended too
     many of the games to tell. Ctrl-C saves, and --resume goes on.
@@ -145,6 +153,9 @@ def tune(
       arena tune mybot.py --game clobber --option depth_weight --option width=0.8:0:2:0.1
       arena tune mybot.py --game clobber --option width --games 2000 --no-test --json -
     """
+    if method == Method.BAYES:
+        with refusing(NotInstalledError):
+            demand_installed()
     given = find_bots([bot])
     variant = read_variant(game, options)
     hypotheses = read_hypotheses(TEST_HYPOTHESES if elo is None else elo)
@@ -158,18 +169,23 @@ def tune(
     launcher = launcher.learning()
     version = version_of(given[0], no_box=no_box)
     with refusing(StrengthError, BotOptionError):
-        tuned = tuple(_parameter(launcher, words) for words in parameters)
+        tuned = tuple(
+            read_parameter(launcher.options, launcher.name, words) for words in parameters
+        )
         settings = TuningSettings(
             variant,
             version,
-            tuned,
+            tuple(tuned),
             time_control(clock, move_ms, wall_time=wall_time),
             1,
             seed,
-            batch,
-            given_book(book, variant),
+            book=given_book(book, variant),
+            method=Method(method),
         )
-        settings = replace(settings, matches=-(-games // settings.games_a_match))
+        matches = -(-games // settings.games_a_match)
+        settings = replace(
+            settings, matches=matches, batch=batch or default_batch(settings.method, matches)
+        )
         # Refused at once, and not after the games.
         terms = StrengthTerms(*hypotheses, max_games=max_games)
         begin = _proof(settings, Tuning.begin(settings), terms)
@@ -205,34 +221,6 @@ def tune(
     if proof.decision is Decision.CONTINUE:
         sys.exit(INTERRUPTED)
     sys.exit(verdict_code(proof.decision, spoilt=proof.is_spoilt))
-
-
-def _parameter(launcher: Launcher, words: str) -> Parameter:
-    """The parameter that ``NAME[=START:LEAST:MOST[:STEP[:RATE]]]`` names.
-
-    Raises:
-        StrengthError, BotOptionError: it can't be tuned so, or there is none.
-    """
-    name, equals, said = words.partition("=")
-    option = launcher.options.get(name)
-    if option is None:
-        others = ", ".join(sorted(launcher.options)) or "none"
-        raise BotOptionError(f"{launcher.name} has no option {name[:40]}: it has {others}")
-    numbers = said.split(":") if equals else []
-    if len(numbers) not in (0, 3, 4, 5):
-        raise BotOptionError(
-            f"--option {words[:60]!r}: write NAME=START:LEAST:MOST, and :STEP:RATE if you like"
-        )
-    try:
-        start, least, most, *more = map(float, numbers or _declared(option))
-    except ValueError:
-        raise BotOptionError(f"--option {words[:60]!r}: a number can't be read") from None
-    step = more[0] if more else default_step(option, least, most)
-    return Parameter(option, start, least, most, step, more[1] if more[1:] else R_END)
-
-
-def _declared(option: BotOption) -> Sequence[str | float]:
-    return (option.default, option.least, option.most)
 
 
 def _named(version: Version, chosen: dict[str, str]) -> Version:
@@ -330,6 +318,8 @@ def _report(
     found: dict[str, object] = {
         "chosen": tuning.chosen,
         "games": tuning.games,
+        "gain": tuning.gain,
+        "gain_95": [tuning.gain - tuning.gain_margin, tuning.gain + tuning.gain_margin],
         "seconds": round(seconds, 3),
         "isolation": level,
         "spoilt": tuning.is_spoilt,
@@ -349,16 +339,12 @@ def _show(tuning: Tuning, proof: SequentialTest | None) -> None:
         faults = counted(sum(tuning.faults.values()), "fault")
         click.echo(f"{faults} in {counted(tuning.games, 'game')} are too many to tune by")
         return
-    click.echo(f"tuned by {counted(tuning.games, 'game')}:")
+    click.echo(f"tuned by {counted(tuning.games, 'game')}, perhaps {tuning.gain_words}:")
     for one in tuning.settings.parameters:
         name = one.option.name
         click.echo(f"  {name}: {tuning.chosen_at_start[name]} -> {tuning.chosen[name]}")
-    click.echo("as bot.toml has it, the new values being the defaults:\n\n[options]")
-    for one in tuning.settings.parameters:
-        name = one.option.name
-        declared = replace(one.option, default=tuning.chosen[name]).declaration
-        click.echo(f'{name} = "{declared.partition(" ")[2]}"')
-    click.echo()
+    click.echo("as bot.toml has it, the new values being the defaults:\n")
+    click.echo(manifest_of(tuning.settings.parameters, tuning.chosen))
     if proof is None:
         if tuning.chosen == tuning.chosen_at_start:
             click.echo("nothing has changed, so there is nothing to test")

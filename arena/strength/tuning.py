@@ -1,8 +1,8 @@
-"""Tuning of a bot's numbers by SPSA: functions of past results.
+"""Tuning of a bot's numbers by games against itself: functions of past results.
 
-Simultaneous perturbation stochastic approximation (Spall, "Implementation of the simultaneous
-perturbation algorithm for stochastic optimization", 1998), with the gains as fishtest and
-OpenBench give them: every match plays all parameters moved a step up or down by lot against all
+By SPSA: simultaneous perturbation stochastic approximation (Spall, "Implementation of the
+simultaneous perturbation algorithm for stochastic optimization", 1998), with the gains as fishtest
+and OpenBench give them: every match plays all parameters moved a step up or down by lot against all
 of them moved the other way, and moves each towards the side that won. Of match k, from 1,
 
     c_k = c / k^gamma,  c = c_end * n^gamma
@@ -13,6 +13,13 @@ where n is the number of matches, ``c_end`` the step of the last one, ``r_end`` 
 step by which a result of 1 then moves a parameter, and ``flip`` 1 or -1 by lot. A result
 is, as those have it for a game pair, wins less losses of the side that was moved by the flips; in
 games of more seats the meetings won less those lost, in the same range of -2 to 2.
+
+By Bayesian optimisation (`arena.strength.bayes`): each batch tries other values against those of
+the start, and what all of them won says where to try next, and what is best so far.
+
+What was gained is estimated by the matches themselves: of SPSA each match is a sample of how much
+stronger a step along its flips makes a bot, and so of what the move before it was worth (`_worth`);
+of Bayesian optimisation it is the share that is expected of the best values. No proof is either.
 
 Theory of operation. Matches are played in batches, all of one from the same values, and counted
 when the batch is whole. So what comes out follows from the seed and the results alone, however
@@ -25,14 +32,17 @@ import hashlib
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from random import Random
 from typing import Any
 
+from arena.strength import bayes
+from arena.strength.bayes import Point, Trial
 from arena.strength.faults import clearly_too_many, too_many
 from arena.strength.outcomes import Faults, Outcome, add_faults, cells, faults_json, seatings
+from arena.strength.parameters import Parameter
 from arena.strength.sequential import StrengthError, Version
 from engine.books import Book, book_json
-from engine.bot_options import BotOption, OptionKind
 from engine.clock import TimeControl
 from engine.game import Termination, Variant
 from engine.match import entrants_needed
@@ -44,77 +54,30 @@ ALPHA, GAMMA = 0.602, 0.101
 """Of Spall's paper, and everybody's."""
 A_SHARE = 0.1
 """A, as a share of the matches."""
-R_END = 0.02
-"""For some thousand games. fishtest and OpenBench propose 0.002, for some hundred thousand."""
-STEPS = 20
-"""By default the last step of a parameter is such a part of its range."""
 MOST_PARAMETERS = 64
-DIGITS = 7
-"""Of a number as a bot is told it; a step is far larger than what is lost."""
+BATCH = 16
+"""Matches from the same values, by default; of SPSA."""
+TRIALS = 30
+"""By default the matches are shared out on so many trials at most; of Bayesian optimisation."""
+ELO_A_RESULT = 100 / math.log(10) * 4
+"""By how much Elo two are apart, by a small result: a quarter of that is a share of a game, and
+around an even share one is 1600 / ln 10 Elo."""
+EDGE = 0.001
+"""No share is thought to be nearer to 0 or 1."""
 PATH = 200
 """So many points of the way are kept."""
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    """An option of a bot that is tuned."""
+class Method(StrEnum):
+    """How values are found."""
 
-    option: BotOption
-    start: float
-    least: float
-    most: float
-    c_end: float
-    """The step of the last match."""
-    r_end: float = R_END
-
-    def __post_init__(self) -> None:
-        name = self.option.name
-        if self.option.kind not in (OptionKind.INT, OptionKind.FLOAT):
-            raise StrengthError(f"{name} is no number, and can't be tuned so")
-        numbers = (self.start, self.least, self.most, self.c_end, self.r_end)
-        if not all(map(math.isfinite, numbers)):
-            raise StrengthError(f"{name}: a bound or a step is no finite number")
-        if not self.option.least <= self.least <= self.start <= self.most <= self.option.most:
-            raise StrengthError(
-                f"{name} is to begin within its bounds, and these within those that the bot "
-                f"declares ({self.option.declaration})"
-            )
-        if self.least == self.most or self.c_end <= 0 or self.r_end <= 0:
-            raise StrengthError(f"{name} needs room to move, a step and a rate above zero")
-
-    def clip(self, value: float) -> float:
-        """The nearest value within the bounds."""
-        return min(max(value, self.least), self.most)
-
-    def told(self, value: float, lot: float = 0.5) -> str:
-        """A value as the bot is told it.
-
-        Args:
-            lot: from 0 up to 1; of a whole number it decides whether it is rounded up, which
-                happens as often as its fraction says. Of one half it is the nearest.
-        """
-        clipped = self.clip(value)
-        if self.option.kind is OptionKind.INT:
-            return self.option.value(str(int(self.clip(math.floor(clipped + lot)))))
-        return self.option.value(f"{clipped:.{DIGITS}g}")
-
-    def to_json(self) -> dict[str, Any]:
-        """It as JSON's types."""
-        return {
-            "option": self.option.declaration,
-            "start": self.start,
-            "least": self.least,
-            "most": self.most,
-            "c_end": self.c_end,
-            "r_end": self.r_end,
-        }
+    SPSA = "spsa"
+    BAYES = "bayes"
 
 
-def default_step(option: BotOption, least: float, most: float) -> float:
-    """The last step of a parameter of which nothing else is said: of a whole number at least 1/2,
-    since less would change nothing in most matches."""
-    step = (most - least) / STEPS
-    return max(step, 0.5) if option.kind is OptionKind.INT else step
+def default_batch(method: Method, matches: int) -> int:
+    """How many matches are played from the same values if nothing is said."""
+    return max(BATCH, -(-matches // TRIALS)) if method is Method.BAYES else BATCH
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,11 +93,14 @@ class TuningSettings:
     parameters: tuple[Parameter, ...]
     time: TimeControl
     matches: int
-    """How many are played."""
+    """How many are played, by which the gains are."""
     seed: int = 0
-    batch: int = 16
+    batch: int = BATCH
     """Matches from the same values."""
     book: Book | None = None
+    method: Method = Method.SPSA
+    extended: int = 0
+    """How many are played beyond those; the gains become smaller by the same formula."""
 
     def __post_init__(self) -> None:
         if self.variant.seats == 1:
@@ -150,6 +116,11 @@ class TuningSettings:
     @property
     def games_a_match(self) -> int:
         return len(seatings(self.variant))
+
+    @property
+    def most(self) -> int:
+        """How many matches are played in all."""
+        return self.matches + self.extended
 
     def openings(self) -> Iterator[Opening]:
         """Those of its matches in their order; it ends when there are no more."""
@@ -186,6 +157,7 @@ class TuningSettings:
             "matches": self.matches,
             "seed": self.seed,
             "batch": self.batch,
+            "method": str(self.method),
             **book_json(self.book),
         }
 
@@ -210,12 +182,45 @@ class Tuning:
     faults: Faults = field(default_factory=dict)
     digest: str = ""
     """SHA-256 over the matches in their order."""
+    trials: tuple[Trial, ...] = ()
+    """What whole batches told of Bayesian optimisation."""
+    point: tuple[float, ...] = ()
+    """The values that the batch under way tries; empty of SPSA."""
+    moves: tuple[float, ...] = ()
+    """Of SPSA, how far the last whole batch moved the values."""
+    gain: float = 0.0
+    """By how much Elo the values are thought to be better than the start."""
+    gain_variance: float = 0.0
+    """Of that, in Elo squared."""
 
     @classmethod
     def begin(cls, settings: TuningSettings) -> Tuning:
         """A tuning before its first match."""
         start = tuple(one.start for one in settings.parameters)
-        return cls(settings, start, ((0, start),))
+        return cls(settings, start, ((0, start),))._aimed()
+
+    def _aimed(self) -> Tuning:
+        """The tuning with what trials say: the best values, and what its next batch is to try."""
+        if self.settings.method is Method.SPSA:
+            return self
+        start = tuple(one.scaled(one.start) for one in self.settings.parameters)
+        found = bayes.aim(start, self.trials, derive(self.settings.seed, "aim", len(self.trials)))
+        aimed = replace(self, point=self._played(found.next))
+        if not self.trials:
+            return aimed
+        share = min(max(found.share, EDGE), 1 - EDGE)
+        slope = 400 / math.log(10) / (share * (1 - share))
+        return replace(
+            aimed,
+            values=self._played(found.best),
+            gain=400 * math.log10(share / (1 - share)),
+            gain_variance=(slope * found.deviation) ** 2,
+        )
+
+    def _played(self, point: Point) -> tuple[float, ...]:
+        """A point's values as a bot is told them, whole numbers whole."""
+        pairs = zip(self.settings.parameters, point, strict=True)
+        return tuple(float(one.told(one.unscaled(part))) for one, part in pairs)
 
     @property
     def played(self) -> int:
@@ -228,7 +233,7 @@ class Tuning:
 
     @property
     def is_over(self) -> bool:
-        return self.matches >= self.settings.matches
+        return self.matches >= self.settings.most
 
     @property
     def is_spoilt(self) -> bool:
@@ -240,12 +245,15 @@ class Tuning:
     @property
     def batch(self) -> range:
         """The matches that are still to be played from these values."""
-        end = min(self.settings.matches, self.matches + self.settings.batch)
+        end = min(self.settings.most, self.matches + self.settings.batch)
         return range(self.played, end)
 
     def sides(self, match: int) -> tuple[dict[str, str], dict[str, str]]:
-        """What is chosen about each side of a match: moved by the flips, and against them."""
+        """What is chosen about each side of a match: moved by the flips, and against them; or what
+        is tried, and the start."""
         settings = self.settings
+        if settings.method is Method.BAYES:
+            return self._chosen(self.point), self.chosen_at_start
         dice = Random(derive(settings.seed, "rounding", match))
         moved: tuple[dict[str, str], dict[str, str]] = {}, {}
         for one, value, (step, _), flip in zip(
@@ -287,6 +295,50 @@ class Tuning:
 
     def _counted(self) -> Tuning:
         """The tuning after a whole batch."""
+        now = replace(self, matches=self.played, pending=())
+        if self.settings.method is Method.BAYES:
+            now = now._tried(self.pending)._aimed()
+        else:
+            values, (gain, variance) = self._moved(), self._worth()
+            now = replace(
+                now,
+                values=values,
+                moves=tuple(to - at for to, at in zip(values, self.values, strict=True)),
+                gain=self.gain + gain,
+                gain_variance=self.gain_variance + variance,
+            )
+        return replace(now, path=_thinned((*now.path, (now.matches, now.values))))
+
+    def _tried(self, results: Sequence[float]) -> Tuning:
+        """The tuning with what a trial told."""
+        parameters, size = self.settings.parameters, self.settings.games_a_match
+        point = tuple(one.scaled(at) for one, at in zip(parameters, self.point, strict=True))
+        share = 0.5 + math.fsum(results) / (4 * len(results))
+        trial = Trial(point, share, size * len(results))
+        return replace(self, trials=(*self.trials, trial))
+
+    def _worth(self) -> tuple[float, float]:
+        """What the move before this batch was worth in Elo by its matches, and the variance of it.
+
+        The dice of this batch know nothing of those that made the move, so that it is not praised
+        for its luck. A match of result r lies about ELO_A_RESULT * r apart, by 2 c in each
+        parameter along its flip; so along a move it is the sum of move * flip / (2 c) times that,
+        in which what the others do cancels out in the mean.
+        """
+        if not any(self.moves):
+            return 0.0, 0.0
+        settings = self.settings
+        samples = []
+        for match, result in enumerate(self.pending, self.matches):
+            steps = zip(self.moves, settings.gains(match), settings.flips(match), strict=True)
+            along = math.fsum(move * flip / (2 * step) for move, (step, _), flip in steps)
+            samples.append(ELO_A_RESULT * result * along)
+        count = len(samples)
+        # About zero rather than their mean: rather too large than too small.
+        return math.fsum(samples) / count, math.fsum(one * one for one in samples) / count**2
+
+    def _moved(self) -> tuple[float, ...]:
+        """The values after what the batch says of the flips."""
         settings = self.settings
         values = list(self.values)
         for match, result in enumerate(self.pending, self.matches):
@@ -294,19 +346,27 @@ class Tuning:
             for number, ((_, rate), flip) in enumerate(moves):
                 moved = values[number] + rate * result * flip
                 values[number] = settings.parameters[number].clip(moved)
-        now = (self.played, tuple(values))
-        return replace(
-            self,
-            values=tuple(values),
-            matches=self.played,
-            pending=(),
-            path=_thinned((*self.path, now)),
+        return tuple(values)
+
+    @property
+    def gain_margin(self) -> float:
+        """Half of the 95 % interval of the gain, in Elo."""
+        return 1.96 * math.sqrt(self.gain_variance)
+
+    @property
+    def gain_words(self) -> str:
+        """What was gained, as it is guessed."""
+        return f"{self.gain:+.0f} Elo [{self.gain - self.gain_margin:+.0f}, " + (
+            f"{self.gain + self.gain_margin:+.0f}] by its own games"
         )
 
     @property
     def chosen(self) -> dict[str, str]:
         """What the values come to, as the bot is told it."""
-        pairs = zip(self.settings.parameters, self.values, strict=True)
+        return self._chosen(self.values)
+
+    def _chosen(self, values: Sequence[float]) -> dict[str, str]:
+        pairs = zip(self.settings.parameters, values, strict=True)
         return {one.option.name: one.told(value) for one, value in pairs}
 
     @property
@@ -328,6 +388,10 @@ class Tuning:
             "losses": self.losses,
             "faults": faults_json(self.faults),
             "digest": self.digest,
+            "moves": list(self.moves),
+            "gain": [self.gain, self.gain_variance],
+            "trials": [[list(one.point), one.share, one.games] for one in self.trials],
+            "point": list(self.point),
         }
 
     @classmethod
@@ -340,7 +404,8 @@ class Tuning:
         try:
             if data["tuning"] != FORMAT:
                 raise StrengthError(f"it has the format {data['tuning']!r}, not {FORMAT}")
-            _demand_same(data["settings"], settings.to_json())
+            # A release before knew one method, and kept no trials.
+            _demand_same({"method": str(Method.SPSA), **data["settings"]}, settings.to_json())
             found = cls(
                 settings,
                 _numbers(data["values"]),
@@ -352,12 +417,23 @@ class Tuning:
                 int(data["losses"]),
                 {Termination(kind): int(count) for kind, count in data["faults"].items()},
                 str(data["digest"]),
+                tuple(
+                    Trial(_numbers(point), _numbers([share])[0], int(games))
+                    for point, share, games in data.get("trials", [])
+                ),
+                _numbers(data.get("point", [])),
+                _numbers(data.get("moves", [])),
+                *_numbers(data.get("gain", [0.0, 0.0])),
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             if isinstance(error, StrengthError):
                 raise
             raise StrengthError("it is no saved tuning") from None
         widths = {len(found.values), *(len(values) for _, values in found.path)}
+        if settings.method is Method.BAYES:
+            widths |= {len(found.point), *(len(one.point) for one in found.trials)}
+        if found.moves:
+            widths.add(len(found.moves))
         if widths != {len(settings.parameters)} or len(found.pending) >= settings.batch:
             raise StrengthError("it is no saved tuning")
         return found

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from arena.strength.outcomes import Outcome, cells
+from arena.strength.parameters import Parameter, default_step
 from arena.strength.sequential import StrengthError, Version
-from arena.strength.tuning import Parameter, Tuning, TuningSettings, default_step
+from arena.strength.tuning import Tuning, TuningSettings
 from engine.bot_options import BotOption
 from engine.clock import TimeControl
 from engine.games import GAMES
@@ -39,20 +40,31 @@ def ended(half_points: int) -> Outcome:
     return Outcome(half_points, 0, 0, 0, ({}, {}), str(half_points))
 
 
-# By awk from the formulas of Spall's paper as fishtest has them: 1000 pairs, c_end 4, r_end 0.002,
-# A 100, alpha 0.602, gamma 0.101. The step of a pair, and how far a result of 1 moves.
+# By awk from the formulas of fishtest (`spsa_handler.py`, `parse_spsa_params`), which are also
+# OpenBench's, as that says: c = c_end n^gamma, a = r_end c_end^2 (A + n)^alpha, of pair k from 1
+# c / k^gamma and a / (A + k)^alpha, with A 0.1 n, alpha 0.602, gamma 0.101. The pairs, c_end and
+# r_end; the number of the pair from 0; its step, and how far a result of 1 moves. The first
+# settings are those of fishtest's own tests.
 GAINS = [
-    (0, 8.036371250, 0.016765130),
-    (9, 6.368834908, 0.020095091),
-    (99, 5.047310138, 0.017692464),
-    (999, 4.0, 0.008),
+    (250, 0.5, 0.1, 0, 0.873296954, 0.118424726),
+    (250, 0.5, 0.1, 124, 0.536258308, 0.067148655),
+    (250, 0.5, 0.1, 249, 0.5, 0.05),
+    (1000, 4, 0.002, 0, 8.036371250, 0.016765130),
+    (1000, 4, 0.002, 9, 6.368834908, 0.020095091),
+    (1000, 4, 0.002, 99, 5.047310138, 0.017692464),
+    (1000, 4, 0.002, 999, 4.0, 0.008),
+    (5000, 12.5, 0.002, 0, 29.546495956, 0.044744542),
+    (5000, 12.5, 0.002, 2499, 13.406457710, 0.033574328),
+    (5000, 12.5, 0.002, 4999, 12.5, 0.025),
 ]
 
 
-@pytest.mark.parametrize(("match", "step", "rate"), GAINS)
-def test_gains(match: int, step: float, rate: float) -> None:
+@pytest.mark.parametrize(("pairs", "c_end", "r_end", "match", "step", "rate"), GAINS)
+def test_gains(
+    pairs: int, c_end: float, r_end: float, match: int, step: float, rate: float
+) -> None:
     """A match moves each parameter by the result times its rate, towards the side that won."""
-    settings = settings_of(Parameter(AIM, 0, -50, 50, 4, 0.002), batch=1)
+    settings = settings_of(Parameter(AIM, 0, -50, 50, c_end, r_end), batch=1, matches=pairs)
     ((found_step, found_rate),) = settings.gains(match)
     assert (found_step, found_rate) == (pytest.approx(step), pytest.approx(rate))
     (flip,) = settings.flips(match)
@@ -73,34 +85,47 @@ def played(tuning: Tuning, score: Callable[[dict[str, str]], float], dice: Rando
     return tuning
 
 
+def elo(chosen: dict[str, str]) -> float:
+    """Of a bot with three options that loses Elo with each one's distance from its best."""
+    depth, width, aim = (float(chosen[name]) for name in ("depth", "width", "aim"))
+    return -40 * ((depth - 12) / 6) ** 2 - 40 * (width - 1.8) ** 2 - 40 * ((aim + 20) / 20) ** 2
+
+
+THREE = (
+    Parameter(DEPTH, 6, 1, 20, 1.5, 0.02),
+    Parameter(WIDTH, 0.8, 0, 2, 0.25, 0.02),
+    Parameter(AIM, 0, -50, 50, 5, 0.02),
+)
+
+
 def test_it_finds_a_known_optimum() -> None:
-    """Three parameters, one of whole numbers, of a bot that loses Elo with each one's distance.
+    """Three parameters, one of whole numbers.
 
     At the start it is 120 Elo below its best. After 1,000 pairs of games that are won or lost by
     chance alone, as Elo has it, it is within 20 Elo of that by each of ten seeds.
     """
-
-    def elo(chosen: dict[str, str]) -> float:
-        depth, width, aim = (float(chosen[name]) for name in ("depth", "width", "aim"))
-        return -40 * ((depth - 12) / 6) ** 2 - 40 * (width - 1.8) ** 2 - 40 * ((aim + 20) / 20) ** 2
-
-    parameters = (
-        Parameter(DEPTH, 6, 1, 20, 1.5, 0.02),
-        Parameter(WIDTH, 0.8, 0, 2, 0.25, 0.02),
-        Parameter(AIM, 0, -50, 50, 5, 0.02),
-    )
+    off = []
     for seed in range(10):
-        settings = settings_of(*parameters, seed=seed)
+        settings = settings_of(*THREE, seed=seed)
         tuning = played(Tuning.begin(settings), elo, Random(seed))
         assert -elo(Tuning.begin(settings).chosen) == pytest.approx(120)
         assert -elo(tuning.chosen) < 20
         assert tuning.path[-1] == (1000, tuning.values)
+        off.append((tuning.gain - 120 - elo(tuning.chosen)) / math.sqrt(tuning.gain_variance))
+    # What the tuning's own games say of the gain is off by chance alone.
+    assert abs(math.fsum(off)) < 2.6 * math.sqrt(len(off))  # one time in a hundred it would not be
+    assert max(map(abs, off)) < 3.3
 
 
 def test_it_goes_on_from_any_match() -> None:
     """Written down and read again after each match, it comes out the same."""
     settings = settings_of(Parameter(DEPTH, 6, 1, 20, 2), matches=20, batch=8)
     at_once, again = Tuning.begin(settings), Tuning.begin(settings)
+    before = again.to_json()
+    for added in ("trials", "point"):
+        del before[added]
+    del before["settings"]["method"]
+    assert Tuning.from_json(before, settings) == again  # as a release before wrote it
     for number in range(20):
         assert again.batch.start == number
         at_once = at_once.add(ended(number % 5))

@@ -1,0 +1,132 @@
+"""What is tuned about a bot: options that are numbers, each with its bounds and its step."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from arena.strength.sequential import StrengthError
+from engine.bot_options import BotOption, OptionKind
+
+R_END = 0.02
+"""For some thousand games. fishtest and OpenBench propose 0.002, for some hundred thousand."""
+STEPS = 20
+"""By default the last step of a parameter is such a part of its range."""
+DIGITS = 7
+"""Of a number as a bot is told it; a step is far larger than what is lost."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """An option of a bot that is tuned."""
+
+    option: BotOption
+    start: float
+    least: float
+    most: float
+    c_end: float
+    """The step of the last match."""
+    r_end: float = R_END
+
+    def __post_init__(self) -> None:
+        name = self.option.name
+        if self.option.kind not in (OptionKind.INT, OptionKind.FLOAT):
+            raise StrengthError(f"{name} is no number, and can't be tuned so")
+        numbers = (self.start, self.least, self.most, self.c_end, self.r_end)
+        if not all(map(math.isfinite, numbers)):
+            raise StrengthError(f"{name}: a bound or a step is no finite number")
+        if not self.option.least <= self.least <= self.start <= self.most <= self.option.most:
+            raise StrengthError(
+                f"{name} is to begin within its bounds, and these within those that the bot "
+                f"declares ({self.option.declaration})"
+            )
+        if self.least == self.most or self.c_end <= 0 or self.r_end <= 0:
+            raise StrengthError(f"{name} needs room to move, a step and a rate above zero")
+
+    def clip(self, value: float) -> float:
+        """The nearest value within the bounds."""
+        return min(max(value, self.least), self.most)
+
+    def scaled(self, value: float) -> float:
+        """A value within the bounds, as from 0 to 1."""
+        return (value - self.least) / (self.most - self.least)
+
+    def unscaled(self, part: float) -> float:
+        """The value at a part of the way from the least to the most."""
+        return self.least + part * (self.most - self.least)
+
+    def told(self, value: float, lot: float = 0.5) -> str:
+        """A value as the bot is told it.
+
+        Args:
+            lot: from 0 up to 1; of a whole number it decides whether it is rounded up, which
+                happens as often as its fraction says. Of one half it is the nearest.
+        """
+        clipped = self.clip(value)
+        if self.option.kind is OptionKind.INT:
+            return self.option.value(str(int(self.clip(math.floor(clipped + lot)))))
+        return self.option.value(f"{clipped:.{DIGITS}g}")
+
+    def to_json(self) -> dict[str, Any]:
+        """It as JSON's types."""
+        return {
+            "option": self.option.declaration,
+            "start": self.start,
+            "least": self.least,
+            "most": self.most,
+            "c_end": self.c_end,
+            "r_end": self.r_end,
+        }
+
+
+def read_parameter(options: Mapping[str, BotOption], whose: str, words: str) -> Parameter:
+    """The parameter that ``NAME[=START:LEAST:MOST[:STEP[:RATE]]]`` names.
+
+    Args:
+        options: what the bot declares.
+        whose: the bot's name, for the refusal.
+
+    Raises:
+        StrengthError: it can't be tuned so, or there is none.
+    """
+    name, equals, said = words.partition("=")
+    option = options.get(name)
+    if option is None:
+        others = ", ".join(sorted(options)) or "none"
+        raise StrengthError(f"{whose} has no option {name[:40]}: it has {others}")
+    numbers = said.split(":") if equals else []
+    if len(numbers) not in (0, 3, 4, 5):
+        raise StrengthError(
+            f"{words[:60]!r}: write NAME=START:LEAST:MOST, and :STEP:RATE if you like"
+        )
+    try:
+        declared = option.default, str(option.least), str(option.most)
+        start, least, most, *more = map(float, numbers or declared)
+    except ValueError:
+        raise StrengthError(f"{words[:60]!r}: a number can't be read") from None
+    step = more[0] if more else default_step(option, least, most)
+    return Parameter(option, start, least, most, step, more[1] if more[1:] else R_END)
+
+
+def manifest_of(parameters: Sequence[Parameter], chosen: Mapping[str, str]) -> str:
+    """The options as ``bot.toml`` has them, what was chosen being the defaults."""
+    lines = ["[options]"]
+    for one in parameters:
+        name = one.option.name
+        declared = replace(one.option, default=chosen[name]).declaration
+        lines.append(f'{_key(name)} = "{declared.partition(" ")[2]}"')
+    return "\n".join(lines) + "\n"
+
+
+def _key(name: str) -> str:
+    """A name as a key of TOML: one with a point would be a table's."""
+    return f'"{name}"' if "." in name else name
+
+
+def default_step(option: BotOption, least: float, most: float) -> float:
+    """The last step of a parameter of which nothing else is said: of a whole number at least 1/2,
+    since less would change nothing in most matches."""
+    step = (most - least) / STEPS
+    return max(step, 0.5) if option.kind is OptionKind.INT else step
