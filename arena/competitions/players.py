@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session, joinedload
 
 from arena.ground import bot_names
 from arena.ground.refusals import Refusal
-from arena.models import Bot, BotVersion, Entrant, VersionStatus
+from arena.models import Bot, BotVersion, Competition, Entrant, VersionStatus
 from engine.bot_options import (
     BotOptionError,
     check_chosen,
@@ -90,6 +90,22 @@ def choose(version: BotVersion, options: str) -> str:
         return chosen_words(check_chosen(declared, read_chosen(options), version.label))
     except BotOptionError as error:
         raise Refusal(str(error)) from None
+
+
+def demand_allowed(competition: Competition, players: Iterable[Player]) -> None:
+    """Refuses players with options where the organiser allows none.
+
+    Raises:
+        Refusal: one of them has some.
+    """
+    if competition.allows_options:
+        return
+    for player in players:
+        if player.options:
+            raise Refusal(
+                f"{competition.name} takes no options: name {player.version.label} without "
+                f"{player.options[:60]}"
+            )
 
 
 def told(options: str) -> Mapping[str, str]:

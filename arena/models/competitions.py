@@ -155,6 +155,9 @@ class Competition(Base):
     alarm: Mapped[str] = mapped_column(Words, default="")
     """What that check found wrong, for the operator; empty if nothing."""
 
+    allows_options: Mapped[bool] = mapped_column(default=True)
+    """Whether players with options may be entered, or asked for."""
+
     book: Mapped[OpeningBook | None] = relationship()
 
     @property
@@ -328,6 +331,10 @@ class Entrant(Base):
     options: Mapped[str] = mapped_column(sa.String(LONGEST_CHOSEN), default="")
     """What it plays with there, as ``depth=8,style=fast``; empty if nothing was chosen, as for all
     that are on a ladder."""
+    own_time: Mapped[dict[str, Any] | None] = mapped_column(sa.JSON(none_as_null=True))
+    """Its time control, as `TimeControl.to_json` has it, if that is not the competition's."""
+    own_threads: Mapped[int | None]
+    """How many threads it may have at a time, if those are not the competition's."""
     state: Mapped[EntrantState]
     reason: Mapped[str] = mapped_column(Words, default="")
     """Why it is not active, for its owner."""

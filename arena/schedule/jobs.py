@@ -27,7 +27,6 @@ from arena.models import (
 )
 from arena.signing import bundle_location, runtime_location, sign_ticket
 from engine import jobs
-from engine.bot_options import chosen_words, told_label
 from engine.game import Variant
 from engine.games import GAMES
 from engine.match import MatchSpec, entrants_needed
@@ -174,16 +173,14 @@ def _files(
 def spec_of(match: Match) -> MatchSpec:
     """What is to be played in a match."""
     competition = match.competition
-    labels = [place.entrant.version.label for place in match.places]
-    chosen: Sequence[dict[str, str]] = match.chosen or [{} for _ in labels]
     return MatchSpec(
         variant=variant_of(match),
-        entrants=tuple(map(told_label, labels, map(chosen_words, chosen))),
+        entrants=tuple(place.label for place in match.places),
         time=competition.time,
         opening=tuple(match.opening),
         seed=match.seed,
         seatings=kind_of(competition).seatings(competition.variant),
-        chosen=tuple(chosen) if match.chosen else (),
+        chosen=tuple(match.chosen or ()),
     )
 
 

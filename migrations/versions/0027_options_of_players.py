@@ -1,4 +1,5 @@
-"""Keeps what can be chosen about bots, and what was: for entrants, matches and games."""
+"""Keeps what can be chosen about bots, what was for entrants, matches and games, and what else an
+entrant has of its own; and whether a competition allows options."""
 
 from __future__ import annotations
 
@@ -18,10 +19,16 @@ COLUMNS = ("competition_id", "version_id", "options")
 def upgrade() -> None:
     op.add_column("bot_version", sa.Column("options", sa.JSON(), nullable=True))
     op.add_column("match", sa.Column("chosen", sa.JSON(), nullable=True))
-    for table in ("entrant", "listed_seat"):
+    for table in ("entrant", "game_seat", "listed_seat"):
         op.add_column(
             table, sa.Column("options", sa.String(2000), nullable=False, server_default="")
         )
+    op.add_column("entrant", sa.Column("own_time", sa.JSON(), nullable=True))
+    op.add_column("entrant", sa.Column("own_threads", sa.Integer(), nullable=True))
+    op.add_column(
+        "competition",
+        sa.Column("allows_options", sa.Boolean(), nullable=False, server_default=sa.true()),
+    )
     if op.get_bind().dialect.name == "sqlite":
         _widen_on_sqlite(op.get_bind())
     else:
