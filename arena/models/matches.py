@@ -12,8 +12,8 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from arena.models.base import Base, Words
 from arena.models.bots import BotVersion
-from arena.models.competitions import Competition, Entrant, Ladder
-from engine.bot_options import LONGEST_CHOSEN, chosen_words, told_label
+from arena.models.competitions import Competition, Entrant, Ladder, player_label
+from engine.bot_options import LONGEST_CHOSEN, chosen_words
 from engine.game import Termination
 
 
@@ -150,8 +150,8 @@ class Place(Base):
 
     @property
     def label(self) -> str:
-        """Its version's, with its options: ``greedy v2:depth=8``."""
-        return told_label(self.entrant.version.label, self.options)
+        """Its version's, with its options, and with what it is granted of its own."""
+        return player_label(self.entrant, self.options)
 
 
 class Check(Leasable, Base):

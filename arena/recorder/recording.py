@@ -255,13 +255,21 @@ def contradiction(match: Match, report: reporting.MatchReport) -> str | None:
         return f"the logs of {logs} reported of a match of {spec.games}"
     for number, record in enumerate(report.games):
         names = tuple(spec.entrants[entrant] for entrant in spec.seating(number))
-        chosen, opening = spec.told(number), len(spec.opening)
-        expected = (spec.variant, spec.game_seed(number), names, spec.time, opening, chosen)
+        expected = (
+            spec.variant,
+            spec.game_seed(number),
+            names,
+            spec.time,
+            spec.controls(number),
+            len(spec.opening),
+            spec.told(number),
+        )
         told = (
             record.variant,
             record.seed,
             record.players,
             record.time,
+            record.times,
             record.opening,
             record.chosen,
         )

@@ -164,7 +164,7 @@ def shown(record: GameRecord, ply: int) -> dict[str, Any]:
         "outcome": outcome(record),
         "other": other_rules(record),
         # Where each move has its own time, there is no clock to look at.
-        "clocks": clocks(record) if record.time.move_ms is None else (),
+        "clocks": clocks(record) if any(one.time_ms for one in record.controls) else (),
         "times": charts.time_strips(record, ply),
         "values": charts.value_strips(record, ply),
     }

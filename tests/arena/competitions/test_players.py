@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from arena.competitions import strength_tests
 from arena.competitions.players import Player, named_players
 from arena.competitions.results import results, rows
+from arena.competitions.strength_deeds import CreateTest
 from arena.competitions.strength_plans import StrengthPlan
 from arena.competitions.tournament_deeds import (
     CreateTournament,
@@ -20,7 +21,7 @@ from arena.deeds import By
 from arena.ground.bot_names import LONGEST_PLAYER, Named, read, read_player
 from arena.ground.config import Settings
 from arena.ground.db import Database
-from arena.ground.refusals import Refusal
+from arena.ground.refusals import NotAllowed, Refusal
 from arena.lists.filters import GameFilter
 from arena.lists.search import find
 from arena.models import (
@@ -231,3 +232,50 @@ def test_a_tournament_takes_options_or_none(arena: StrengthSimulation) -> None:
             else:
                 by = By(OWNER, frozenset(Scope), START)
                 assert withdrawal.do(session, by).said == said
+
+
+def test_a_side_has_its_own_time_and_threads(arena: StrengthSimulation) -> None:
+    """In jobs, records and names; more than the ladder's is for organisers to give."""
+    with arena.database.begin() as session:
+        give_sign(session, "one", START, slots=1)
+        version = session.scalars(sa.select(BotVersion).order_by(BotVersion.id)).first()
+        assert version is not None
+        version.bot.open_source = True
+        usual = session.scalars(sa.select(Ladder)).one().time
+        assert usual.move_ms is not None
+        ask = CreateTest(
+            ladder="ladder-0",
+            candidate="bot-0",
+            baseline="bot-0",
+            candidate_move=usual.move_ms // 2,
+            candidate_threads=3,
+        )
+        anybody = By(OWNER, frozenset({Scope.SUBMIT}), START)
+        for more in ({"candidate_time": "100"}, {"baseline_threads": 17}):
+            with pytest.raises(NotAllowed, match="is for organisers to give"):
+                replace(ask, candidate_move=None, **more).do(session, anybody)
+        with pytest.raises(Refusal, match="a clock or a time a move, not both"):
+            replace(ask, candidate_time="1").do(session, anybody)
+        with pytest.raises(Refusal, match="can't be tested against itself"):
+            replace(ask, candidate_move=usual.move_ms, candidate_threads=16).do(session, anybody)
+        test = ask.do(session, anybody).answer
+        half = usual.move_ms // 2
+        assert test.title == f"bot-0 v1 (move={half}, 3 threads) against bot-0 v1"
+        match = next(new_matches(session, START, only=test.name))
+        session.flush()
+        job = issued(session, match, Settings(), START)
+    assert isinstance(job, jobs.Job)
+    assert [bot.threads for bot in job.bots] == [3, None]
+    assert (job.to_json()["format"], job.grant.threads) == (jobs.TELLING_FORMAT, 16)
+    assert jobs.Job.from_json(job.to_json()) == job
+    report = report_of(job, "one")
+    (mine, theirs), (_, again) = (game.controls for game in report.games)
+    assert (mine.move_ms, theirs, again) == (half, usual, mine)
+    dropped = replace(report, games=(report.games[0], replace(report.games[1], times=())))
+    with arena.database.begin() as session:
+        match = session.get_one(Match, job.lease.job)
+        assert recording.contradiction(match, dropped) == "game 2 is not the one that was issued"
+        assert recording.take_in(session, [report], Settings(), START) == [Fate.FIXED]
+        game = session.scalars(sa.select(PlayedGame)).first()
+        assert game is not None
+        assert unpack(game.record).times == (mine, theirs)
