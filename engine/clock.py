@@ -88,6 +88,22 @@ class TimeControl:
             return f"move={self.move_ms}{wall}"
         return f"time={self.time_ms} inc={self.inc_ms}{wall}"
 
+    @classmethod
+    def read(cls, words: str) -> TimeControl:
+        """The control of its `words`.
+
+        Raises:
+            GameError: they are of none.
+        """
+        keys = dict(word.split("=", 1) for word in words.split() if "=" in word)
+        try:
+            numbers = {
+                f"{key}_ms": int(keys[key]) for key in ("time", "inc", "move") if key in keys
+            }
+        except ValueError:
+            raise GameError(f"{words[:40]!r} is no time control") from None
+        return cls(**numbers, charge="wall" if keys.get("clock") == "wall" else "cpu")
+
     def longest_ms(self, seats: int, plies: int) -> int:
         """How long a game of so many plies may take by the wall clock, by what its clocks allow.
 

@@ -21,8 +21,8 @@ from engine.shelf import OWN, Edition
 
 FORMAT = 2
 TELLING_FORMAT = 3
-"""Of a match in which players are told options, of which a worker of a release before knows nothing
-and would play it otherwise."""
+"""Of a match in which players are told options, or are granted something of their own, of which a
+worker of a release before knows nothing and would play it otherwise."""
 
 PLAY_MATCH = "workers.play_match"
 CHECK_BOT = "workers.check_bot"
@@ -160,6 +160,8 @@ class BotFiles:
     """What it is run with besides; None from an arena of a release before, which has none."""
     at_home: int | None = None
     """The number of the version, if it is a bot at home, which has no bundle."""
+    threads: int | None = None
+    """How many it is granted at a time, if those are not what the job grants."""
 
     def to_json(self) -> dict[str, Any]:
         said: dict[str, Any] = {"digest": self.digest, "location": self.location}
@@ -167,6 +169,8 @@ class BotFiles:
             said["runtime"] = self.runtime.to_json()
         if self.at_home is not None:
             said["at_home"] = self.at_home
+        if self.threads is not None:
+            said["threads"] = self.threads
         return said
 
     @classmethod
@@ -177,6 +181,7 @@ class BotFiles:
             str(data["location"]),
             RuntimeFiles.from_json(runtime) if runtime else None,
             None if at_home is None else int(at_home),
+            None if data.get("threads") is None else int(data["threads"]),
         )
 
 
@@ -217,10 +222,15 @@ class Job:
     lease_seconds: float
     """How long the arena waits for a sign of life before it gives the job to another worker."""
 
+    @property
+    def _tells(self) -> bool:
+        own = any(bot.threads is not None for bot in self.bots)
+        return own or bool(self.spec.times) or any(self.spec.chosen)
+
     def to_json(self) -> dict[str, Any]:
         """The job as JSON's types."""
         return {
-            "format": TELLING_FORMAT if any(self.spec.chosen) else FORMAT,
+            "format": TELLING_FORMAT if self._tells else FORMAT,
             "lease": self.lease.to_json(),
             "spec": self.spec.to_json(),
             "bots": [bot.to_json() for bot in self.bots],

@@ -41,6 +41,8 @@ class MatchSpec:
     then an entrant may have several places."""
     chosen: tuple[Mapping[str, str], ...] = ()
     """For each entrant the options that it is told; empty if nobody is told any."""
+    times: tuple[TimeControl, ...] = ()
+    """For each entrant its own time control; empty if all have `time`."""
 
     @property
     def games(self) -> int:
@@ -62,6 +64,12 @@ class MatchSpec:
             return ()
         return tuple(self.chosen[entrant] for entrant in self.seating(game))
 
+    def controls(self, game: int) -> tuple[TimeControl, ...]:
+        """For each seat of a game its own time control; empty if all have `time`."""
+        if all(one == self.time for one in self.times):
+            return ()
+        return tuple(self.times[entrant] for entrant in self.seating(game))
+
     def game_seed(self, game: int) -> int:
         """The seed of a game; in a race everyone has the same start and the same dice."""
         return derive(self.seed, "game", 0 if self.variant.seats == 1 else game)
@@ -69,8 +77,9 @@ class MatchSpec:
     @property
     def longest_seconds(self) -> float:
         """How long its games may take by what their clocks allow, starts of bots not counted."""
-        variant = self.variant
-        return self.games * self.time.longest_ms(variant.seats, variant.max_plies) / 1000
+        seats, plies = self.variant.seats, self.variant.max_plies
+        longest = max(one.longest_ms(seats, plies) for one in (self.time, *self.times))
+        return self.games * longest / 1000
 
     def to_json(self) -> dict[str, Any]:
         """The match as JSON's types."""
@@ -84,6 +93,7 @@ class MatchSpec:
             "seatings": [list(places) for places in self.seatings],
             "rules": GAMES.rules(self.variant.game),
             **({"chosen": [dict(one) for one in self.chosen]} if any(self.chosen) else {}),
+            **({"times": [one.to_json() for one in self.times]} if self.times else {}),
         }
 
     @classmethod
@@ -102,6 +112,7 @@ class MatchSpec:
             int(data["seed"]),
             tuple(tuple(places) for places in data["seatings"]),
             tuple(dict(one) for one in data.get("chosen", ())),
+            tuple(TimeControl(**one) for one in data.get("times", ())),
         )
 
 
@@ -227,6 +238,7 @@ class Players:
             opening=spec.opening,
             names=[spec.entrants[entrant] for entrant in seating],
             chosen=spec.told(number),
+            times=spec.controls(number),
             watch=watch,
         )
         return record, tuple(player.take_log() for player in players)

@@ -91,6 +91,13 @@ class GameRecord:
     `engine.shelf.Edition`); empty if that is not known."""
     chosen: tuple[Mapping[str, str], ...] = ()
     """For each seat the options that its player was told; empty if nobody was told any."""
+    times: tuple[TimeControl, ...] = ()
+    """For each seat its own time control; empty if all have `time`."""
+
+    @property
+    def controls(self) -> tuple[TimeControl, ...]:
+        """The time control of each seat."""
+        return self.times or (self.time,) * self.variant.seats
 
     @property
     def moves(self) -> tuple[Move, ...]:
@@ -116,6 +123,7 @@ class GameRecord:
             "players": list(self.players),
             **({"chosen": [dict(one) for one in self.chosen]} if self.chosen else {}),
             "time": self.time.to_json(),
+            **({"times": [one.to_json() for one in self.times]} if self.times else {}),
             "opening": self.opening,
             "moves": [f"{ply.seat + 1}:{ply.move}" for ply in self.plies],
             "texts": {str(n): ply.text for n, ply in enumerate(self.plies) if ply.text},
@@ -197,6 +205,7 @@ class GameRecord:
         if when != sorted(when) or not all(fault.termination.is_fault for fault in faults):
             raise RecordError("the faults are no faults of this game in their order")
         chosen = tuple(map(_chosen, _list(data.get("chosen", []))))
+        times = tuple(map(_time, _list(data.get("times", []))))
         opening = _integer(data["opening"])
         if not 0 <= opening <= len(plies):
             raise RecordError(f"an opening of {counted(opening, 'move')} in a game of {len(plies)}")
@@ -207,6 +216,7 @@ class GameRecord:
         for what, given, needed in (
             ("players", players, variant.seats),
             ("chosen options", chosen, variant.seats if chosen else 0),
+            ("time controls", times, variant.seats if times else 0),
             ("scores", scores, results),
             ("ranks", ranks, results),
         ):
@@ -227,6 +237,7 @@ class GameRecord:
             started=_text(run["started"]),
             rules=_text(run.get("rules", "")),
             chosen=chosen if any(chosen) else (),
+            times=times,
         )
 
 

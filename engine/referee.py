@@ -38,6 +38,7 @@ def play_game(
     opening: Sequence[Move] = (),
     names: Sequence[str] | None = None,
     chosen: Sequence[Mapping[str, str]] = (),
+    times: Sequence[TimeControl] = (),
     watch: Watch | None = None,
 ) -> GameRecord:
     """One game from its opening to its end.
@@ -45,18 +46,21 @@ def play_game(
     Args:
         variant: the game; what it leaves to the lot is drawn by ``seed``.
         players: one for each seat.
-        time: the time control of every seat.
+        time: the time control of every seat that has none of its own.
         seed: of the game; each seat's own dice are derived from it.
         opening: moves played before the first player is asked.
         names: of the players, for the record; by default their numbers.
         chosen: the options that each of them is told, for the record; by default none.
+        times: the time control of each seat, if not all have the same.
         watch: called after each ply.
 
     Raises:
         VoidGameError: a fault of ours; there is no result.
         IllegalMoveError: the opening is not legal.
     """
-    return _Game(variant.drawn(seed), players, time, seed, opening, names, chosen, watch).play()
+    return _Game(
+        variant.drawn(seed), players, time, seed, opening, names, chosen, times, watch
+    ).play()
 
 
 class _Game:
@@ -71,6 +75,7 @@ class _Game:
         opening: Sequence[Move],
         names: Sequence[str] | None,
         chosen: Sequence[Mapping[str, str]],
+        times: Sequence[TimeControl],
         watch: Watch | None,
     ) -> None:
         if len(players) != variant.seats:
@@ -86,7 +91,8 @@ class _Game:
         self.state: State = variant.initial(seed)
         self.plies: list[Ply] = []
         self.history = ""
-        self.clocks = [Clock.start(time)] * variant.seats
+        self.times = tuple(times)
+        self.clocks = [Clock.start(one) for one in self.times or [time] * variant.seats]
         self.faults: list[Fault] = []
         self.out: tuple[tuple[Seat, int], ...] = ()
         self.opening = len(opening)
@@ -99,7 +105,12 @@ class _Game:
         for number, player in enumerate(self.players):
             try:
                 player.new_game(
-                    GameSetup(self.variant, number, self.time, derive(self.seed, "seat", number))
+                    GameSetup(
+                        self.variant,
+                        number,
+                        self.clocks[number].control,
+                        derive(self.seed, "seat", number),
+                    )
                 )
             except BotError as error:
                 self._leave(number, error.termination, error.detail)
@@ -194,4 +205,5 @@ class _Game:
             started=self.started.strftime("%Y-%m-%dT%H:%M:%SZ"),
             rules=GAMES.rules(self.variant.game),
             chosen=self.chosen,
+            times=self.times,
         )

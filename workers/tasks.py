@@ -345,7 +345,7 @@ class _Table:
         began = time.monotonic()
         spec = job.spec
         # The same limits, and not another board either: no check has seen a bot change that.
-        bots = tuple(bot.digest for bot in job.bots)
+        bots = tuple((bot.digest, bot.threads) for bot in job.bots)
         who = spec.variant, spec.entrants, spec.chosen, bots, job.grant
         if who != self._who:
             self._send_away()
@@ -526,7 +526,7 @@ class _Bot:
             raise
         if found.build_seconds:
             progress.tell_of_build(files.digest, found.build_seconds)
-        limits = Limits(grant.memory_bytes, grant.threads, grant.processes)
+        limits = Limits(grant.memory_bytes, files.threads or grant.threads, grant.processes)
         if words := box.refusal(found.launch, limits):
             raise LanguageError(f"it can't be run here: {words}")
         start = partial(box.start, found.folder, found.launch, limits, core=core)

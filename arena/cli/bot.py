@@ -169,6 +169,7 @@ def bots(data: Path | None, in_json: bool) -> None:
                 "ladders": entered.get(version.id, 0),
                 "check": _check_words(checks.get(version.id)),
                 "digest": version.digest,
+                "options": version.options,
             }
             for version in versions
         ]

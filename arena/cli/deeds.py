@@ -24,6 +24,7 @@ from arena.cli.client import Name, RemoteArena, ServerFault, Where, on_arena
 from arena.cli.data_folder import opened
 from arena.cli.options import as_json
 from arena.deeds import By, Deed, Done, Part, perform
+from arena.ground import bot_names
 from arena.ground.config import Settings
 from arena.ground.refusals import Refusal
 from arena.models import Scope
@@ -216,7 +217,7 @@ class Names(click.ParamType[tuple[str, ...]]):
         if isinstance(value, tuple):
             return value
         words = str(value).strip()
-        return tuple(word.strip() for word in words.split(",")) if words else ()
+        return tuple(bot_names.apart(words))
 
 
 def _argument(part: Part, kind: Any = None) -> Callable[[F], F]:

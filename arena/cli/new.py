@@ -43,6 +43,12 @@ class Template:
     """Words on where to go on writing."""
 
 
+OPTIONS = """
+# What can be chosen about it, as behind its name in mybot:depth=8: then it is told "set depth 8".
+# [options]
+# depth = "int 1 20 6"
+"""
+"""What the manifest says of options that a bot may have."""
 KIT = "kit/arena_bot"
 CHOOSE = (
     "`choose` in {main} is where it thinks; {kit} speaks the protocol for it, and says in its "
@@ -161,6 +167,7 @@ def contents(
     )
     if runtime is not None:
         files[MANIFEST] += f"runtime = {json.dumps(runtime)}\n"
+    files[MANIFEST] += OPTIONS
     files[_test_name(name)] = _test(variant)
     files["README.md"] = _readme(name, template, variant)
     return files

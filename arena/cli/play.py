@@ -7,6 +7,7 @@ import sys
 import time as wall
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
+from dataclasses import replace
 from functools import partial
 from itertools import islice, takewhile, zip_longest
 from pathlib import Path
@@ -220,6 +221,8 @@ def play(
     specs = _matches(variant, bots, control, games, seed, plies, chosen)
     with _kept(records) as keep:
         launchers = launch(bots)
+        told = tuple(bot.chosen for bot in launchers)
+        specs = [(replace(spec, chosen=told), games) for spec, games in specs]
         tally = RunTally(variant, [bot.name for bot in bots])
         started = wall.monotonic()
         # Lines of several matches at once would be nobody's help.

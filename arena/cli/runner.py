@@ -345,7 +345,8 @@ def _play(
     """
     number, opening = job
     spec = match_spec(opening, [bot.name for bot in pair], time, seed, number)
-    spec = replace(spec, seatings=seatings(spec.variant))
+    chosen = tuple(bot.chosen for bot in pair)
+    spec = replace(spec, seatings=seatings(spec.variant), chosen=chosen)
 
     def start(entrant: int) -> BotProcess:
         under_way.check()

@@ -72,7 +72,7 @@ class GameNow:
     def seats(self) -> list[SeatNow]:
         """All seats, in their order."""
         time, variant = self.spec.time, self.spec.variant
-        left = clocks_after(time, variant.seats, self.plies)
+        left = clocks_after([time] * variant.seats, self.plies)
         lasts = {ply.seat: ply for ply in self.plies}
         return [
             SeatNow(

@@ -138,8 +138,10 @@ def enter_field(
     session.add_all(
         Entrant(
             competition=competition,
-            version=version,
-            options=options,
+            version=player.version,
+            options=player.options,
+            own_time=player.own_time,
+            own_threads=player.own_threads,
             state=EntrantState.ACTIVE,
             number=number,
             entered=now,
@@ -147,7 +149,7 @@ def enter_field(
             mu=NEW.mu,
             sigma=NEW.sigma,
         )
-        for number, (version, options) in enumerate(players, first)
+        for number, player in enumerate(players, first)
     )
     session.flush()
 

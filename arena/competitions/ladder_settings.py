@@ -121,6 +121,15 @@ def _choice(column: str, *kinds: Any) -> Callable[[str], dict[str, Any]]:
     return read
 
 
+def _yes_or_no(column: str) -> Callable[[str], dict[str, Any]]:
+    def read(text: str) -> dict[str, Any]:
+        if text not in ("yes", "no"):
+            raise ValueError("yes or no")
+        return {column: text == "yes"}
+
+    return read
+
+
 def _openings(text: str) -> dict[str, Any]:
     if text == OpeningPolicy.BOOK:
         raise ValueError("random, empty, or the name of a book")
@@ -193,6 +202,13 @@ SETTINGS: Mapping[str, LadderSetting] = {
         _choice("home", *HomeRule),
         lambda one: str(one.home),
         tuple(map(str, HomeRule)),
+    ),
+    "options": LadderSetting(
+        "yes or no: whether matches may be asked for in which bots are told options",
+        "yes",
+        _yes_or_no("allows_options"),
+        lambda one: "yes" if one.allows_options else "no",
+        ("yes", "no"),
     ),
     "memory": LadderSetting(
         "what a bot's processes may hold, such as 256M",

@@ -10,14 +10,13 @@ from sqlalchemy.orm import Session, joinedload
 
 from arena.ground import bot_names
 from arena.ground.refusals import Refusal
-from arena.models import Bot, BotVersion, Entrant, VersionStatus
+from arena.models import Bot, BotVersion, Competition, Entrant, VersionStatus, player_label
 from engine.bot_options import (
     BotOptionError,
     check_chosen,
     chosen_words,
     read_chosen,
     read_options,
-    told_label,
 )
 
 
@@ -27,16 +26,20 @@ class Player(NamedTuple):
     version: BotVersion
     options: str = ""
     """As ``depth=8,style=fast``, each as the bot is told it; empty if nothing is chosen."""
+    own_time: str = ""
+    """Its time control in the words of `TimeControl`, if that is not the competition's."""
+    own_threads: int = 0
+    """How many threads it may have at a time; 0 for as many as the competition grants."""
 
     @property
     def label(self) -> str:
-        """What people call it: ``greedy v2:depth=8``."""
-        return told_label(self.version.label, self.options)
+        """What people call it, as `player_label` says."""
+        return player_label(self, self.options)
 
 
 def player_of(entrant: Entrant) -> Player:
     """Who plays as an entrant."""
-    return Player(entrant.version, entrant.options)
+    return Player(entrant.version, entrant.options, entrant.own_time, entrant.own_threads)
 
 
 def named_players(session: Session, names: Iterable[str]) -> list[Player]:
@@ -90,6 +93,22 @@ def choose(version: BotVersion, options: str) -> str:
         return chosen_words(check_chosen(declared, read_chosen(options), version.label))
     except BotOptionError as error:
         raise Refusal(str(error)) from None
+
+
+def demand_allowed(competition: Competition, players: Iterable[Player]) -> None:
+    """Refuses players with options where the organiser allows none.
+
+    Raises:
+        Refusal: one of them has some.
+    """
+    if competition.allows_options:
+        return
+    for player in players:
+        if player.options:
+            raise Refusal(
+                f"{competition.name} takes no options: name {player.version.label} without "
+                f"{player.options[:60]}"
+            )
 
 
 def told(options: str) -> Mapping[str, str]:

@@ -163,7 +163,7 @@ class Results:
 
     def label(self, number: int) -> str:
         """An entrant's name: ``greedy v2``."""
-        return self.entrants[number].version.label
+        return self.entrants[number].label
 
 
 def results(session: Session, tournament: Tournament) -> Results:
@@ -285,6 +285,7 @@ def rows(found: Results) -> list[dict[str, Any]]:
             "place": line.place,
             "bot": found.entrants[line.number].version.bot.name,
             "version": found.entrants[line.number].version.number,
+            "options": found.entrants[line.number].options,
             "owner": found.entrants[line.number].version.bot.owner.name,
             "withdrawn": found.withdrawn(line.number),
             "suspended": suspended.get(line.number),

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from arena import audit
 from arena.competitions import strength_tests
 from arena.competitions.players import Player, named_players
-from arena.competitions.rules import CreateByRules
+from arena.competitions.rules import CreateByRules, Rules
 from arena.competitions.strength_plans import (
     MAX_GAMES,
     MOST_GAMES,
@@ -29,9 +29,14 @@ from arena.models import HOUSE, BotVersion, OpeningPolicy, Scope, StrengthTest, 
 from arena.ratings.sprt import Model
 from arena.strength.sequential import StrengthError
 from arena.strength.terms import StrengthTerms
+from engine.clock import LONGEST_MS, TimeControl, parse_time
+from engine.game import GameError
 from engine.plurals import counted
 
 SEED_BITS = 48
+MOST_THREADS = 1024
+USUAL_PLIES = 60
+"""In a game of so many it is seen which of two time controls is the longer one."""
 MOST_OF_ANYBODY = 1.0
 """The largest weight of the tests of people who are no organisers."""
 
@@ -76,6 +81,43 @@ class CreateTest(CreateByRules):
         "Than this one; it may be the same version with other options",
         label="than the baseline?",
         most=LONGEST_PLAYER,
+    )
+    candidate_time: str = asked(
+        "Its own clock, as in 10+0.1; more than the ladder's is for organisers to give",
+        label="The candidate's own clock",
+        default="",
+        most=20,
+    )
+    candidate_move: int | None = asked(
+        "Its own milliseconds a move, likewise",
+        label="The candidate's own time a move",
+        default=None,
+        least=1,
+        most=LONGEST_MS,
+    )
+    candidate_threads: int | None = asked(
+        "Its own threads, likewise",
+        label="The candidate's own threads",
+        default=None,
+        least=1,
+        most=MOST_THREADS,
+    )
+    baseline_time: str = asked(
+        "As of the candidate", label="The baseline's own clock", default="", most=20
+    )
+    baseline_move: int | None = asked(
+        "As of the candidate",
+        label="The baseline's own time a move",
+        default=None,
+        least=1,
+        most=LONGEST_MS,
+    )
+    baseline_threads: int | None = asked(
+        "As of the candidate",
+        label="The baseline's own threads",
+        default=None,
+        least=1,
+        most=MOST_THREADS,
     )
     elo0: float = asked(
         "It fails if the candidate is no stronger than this",
@@ -130,6 +172,10 @@ class CreateTest(CreateByRules):
         if self.openings == OpeningPolicy.EMPTY:
             raise Refusal("a test has no empty openings, as it plays none twice: choose a book")
         rules = self.rules(session)
+        own = (self.candidate_time, self.candidate_move, self.candidate_threads)
+        mine = granted_of(mine, *own, rules, by)
+        own = (self.baseline_time, self.baseline_move, self.baseline_threads)
+        theirs = granted_of(theirs, *own, rules, by)
         plan = StrengthPlan(
             rules.variant,
             rules.time,
@@ -147,6 +193,39 @@ class CreateTest(CreateByRules):
         if not may_test(by, player.version):
             raise NotAllowed(f"the bot {player.version.bot.name} is not for you to test")
         return player
+
+
+def granted_of(
+    player: Player, time: str, move: int | None, threads: int | None, rules: Rules, by: By
+) -> Player:
+    """A player with what it is granted of its own.
+
+    Args:
+        time, move, threads: as `CreateTest` has them; nothing of one is the competition's.
+        rules: what the competition grants.
+
+    Raises:
+        Refusal: there is no such time control.
+        NotAllowed: it is more than that, for somebody who is no organiser.
+    """
+    own = rules.time
+    if time and move is not None:
+        raise Refusal("give a side a clock or a time a move, not both")
+    try:
+        if time:
+            own = replace(parse_time(time), charge=rules.time.charge)
+        elif move is not None:
+            own = TimeControl(move_ms=move, charge=rules.time.charge)
+    except GameError as error:
+        raise Refusal(str(error)) from None
+    many = rules.limits.threads if threads is None else threads
+    length, usual = (one.longest_ms(2, USUAL_PLIES) for one in (own, rules.time))
+    if (length > usual or many > rules.limits.threads) and not by.may(Scope.ORGANISE):
+        raise NotAllowed("more time or threads than the ladder grants is for organisers to give")
+    return player._replace(
+        own_time="" if own == rules.time else own.words,
+        own_threads=0 if many == rules.limits.threads else many,
+    )
 
 
 def _made(test: StrengthTest) -> Done:

@@ -71,7 +71,8 @@ class CreateTournament(CreateByRules):
         "For people; by default the name", label="Title", default="", most=LONGEST_TITLE
     )
     bots: tuple[str, ...] | None = asked(
-        "The field, each as greedy or greedy:2; by default all that are active on the ladder",
+        "The field, each as greedy, greedy:2 or greedy:2:depth=8; by default all that are active "
+        "on the ladder",
         label="Bots",
         default=None,
         most=MOST_ENTRANTS,
@@ -87,6 +88,11 @@ class CreateTournament(CreateByRules):
         default=None,
         least=2,
         most=1000,
+    )
+    no_options: bool = asked(
+        "Take no bots with options, as greedy:depth=8",
+        label="Take no bots with options, as greedy:depth=8",
+        default=False,
     )
     settings: Mapping[str, int] = asked(f"The format's. {SETTINGS}", default={})
     tie_breaks: tuple[str, ...] | None = asked(
@@ -128,6 +134,7 @@ class CreateTournament(CreateByRules):
             limits=limits,
             seed=self.seed,
             note=self.note,
+            allows_options=not self.no_options,
             paused=self.paused,
         )
         field = self._field(session, ladder)[: self.top]
@@ -198,7 +205,9 @@ class EnterTournament(TournamentDeed):
     example = "cup mybot:2 greedy"
 
     bots: tuple[str, ...] = asked(
-        "Bots, as greedy, or greedy:2 for one of its versions", label="Bots", most=MOST_ENTRANTS
+        "Bots, as greedy, greedy:2 for one of its versions, or greedy:2:depth=8 with options",
+        label="Bots",
+        most=MOST_ENTRANTS,
     )
 
     def do(self, session: Session, by: By) -> Done:

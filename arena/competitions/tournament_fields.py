@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from arena import audit
 from arena.competitions.fields import demand_field, enter_field, entrants_of
-from arena.competitions.players import Player, choose, player_of
+from arena.competitions.players import Player, choose, demand_allowed, player_of
 from arena.competitions.tournament_courses import course_of, demand_not_too_long, frame_of
 from arena.competitions.tournaments import Tournaments, demand_not_over
 from arena.competitions.voids import make_void
@@ -74,6 +74,7 @@ def enter(
         raise Refusal(
             f"the tournament {tournament.name} has begun, and nobody can enter it any more"
         )
+    demand_allowed(tournament, players)
     field = entrants_of(session, tournament)
     demand_field(session, tournament.variant, [*map(player_of, field), *players])
     _fit(tournament, len(field), len(field) + len(players))

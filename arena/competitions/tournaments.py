@@ -31,7 +31,7 @@ from arena.competitions.founding import (
 )
 from arena.competitions.kind import CompetitionKind, Conclusion, Moment
 from arena.competitions.pairings import Pairing
-from arena.competitions.players import Player
+from arena.competitions.players import Player, demand_allowed
 from arena.competitions.results import results
 from arena.competitions.tournament_courses import course_of, demand_not_too_long, new_frame
 from arena.competitions.voids import make_void
@@ -79,6 +79,8 @@ class TournamentPlan:
     limits: CompetitionLimits = USUAL_LIMITS
     seed: int = 0
     note: str = ""
+    allows_options: bool = True
+    """Whether bots may be entered with options."""
     paused: bool = False
     """Whether it waits to be opened: until its first match is made its field can change."""
 
@@ -128,9 +130,11 @@ def create(
         weight=WEIGHT,
         head_start=fair_start(session, WEIGHT),
         created=now,
+        allows_options=plan.allows_options,
         format=plan.format,
         settings={**settings, "tie_breaks": list(tie_breaks)},
     )
+    demand_allowed(tournament, players)
     add_named(session, tournament)
     enter_field(session, tournament, players, now)
     detail = f"{plan.format}, {plan.variant}, {len(players)} bots, seed {plan.seed}"
@@ -222,7 +226,7 @@ class Tournaments(CompetitionKind[Tournament]):
         found = results(session, competition)
         if not found.is_held_up:
             return None
-        names = ", ".join(one.version.label for one in found.suspended)
+        names = ", ".join(one.label for one in found.suspended)
         if names:
             return f"Nothing else can be played before {names} can play again, or is withdrawn."
         return "Nothing else can be played before those matches that were set aside."

@@ -62,6 +62,7 @@ SCHEMAS: Mapping[str, Any] = {
             ("side", pa.int8()),
             ("bot", pa.string()),
             ("version", pa.int32()),
+            ("options", pa.string()),
             ("score", pa.float64()),
             ("rank", pa.int16()),
             ("points", pa.float64()),
@@ -200,6 +201,7 @@ def _seats(line: Mapping[str, Any], record: GameRecord) -> list[dict[str, Any]]:
         fault = faults.get(seat)
         rows.append(
             {
+                "options": "",  # an arena of a release before says nothing of them
                 **its,
                 "number": line["number"],
                 "seat": seat + 1,

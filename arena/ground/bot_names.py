@@ -28,6 +28,10 @@ class Named(NamedTuple):
     options: str = ""
     """What is chosen about it, as ``depth=8,style=fast`` in the order of the names."""
 
+    def __str__(self) -> str:
+        version = "" if self.version is None else f":{self.version}"
+        return f"{self.name}{version}{self.options and ':'}{self.options}"
+
     @property
     def lower_name(self) -> str:
         """The bot's name as it is looked up."""
@@ -53,6 +57,11 @@ def read_player(text: str, refusal: type[Exception] = Refusal) -> Named:
         refusal: it is no such name.
     """
     return _named(text, refusal, "write greedy, greedy:2 for its version 2, or greedy:2:depth=8")
+
+
+def apart(text: str) -> list[str]:
+    """Names with spaces or commas between them; those between a bot's options part no names."""
+    return re.findall(r"[^\s,]+(?:,[^\s,:=]+=[^\s,]*)*", text)
 
 
 def _named(text: str, refusal: type[Exception], how: str) -> Named:

@@ -51,8 +51,8 @@ def lines(database: Database, wanted: GameFilter, after: int) -> Iterator[list[b
 
     Each is its record, as JSON without a line's end, with what the arena knows of it before:
     ``number``, ``match``, ``finished``, ``competition``, ``counts`` and ``void``, and ``seats``,
-    which has for each seat ``bot``, ``version``, ``rank``, ``points``, and the rating before and
-    after on a ladder.
+    which has for each seat ``bot``, ``version``, ``options``, ``rank``, ``points``, and the rating
+    before and after on a ladder.
     """
     for some in parts(numbers(database, wanted, after), CHUNK_GAMES):
         with database.read() as session:
@@ -93,7 +93,7 @@ def _seats(session: Session, games: Sequence[int]) -> dict[int, list[dict[str, A
     seat = GameSeat
     rows = session.execute(
         sa.select(seat.game_id, Bot.name.label("bot"), BotVersion.number.label("version"))
-        .add_columns(seat.rank, seat.points)
+        .add_columns(seat.options, seat.rank, seat.points)
         .add_columns(seat.mu_before, seat.sigma_before, seat.mu_after, seat.sigma_after)
         .join(Entrant, Entrant.id == seat.entrant_id)
         .join(BotVersion, BotVersion.id == Entrant.version_id)

@@ -105,15 +105,18 @@ def _name(word: str) -> str:
 
 
 def _bot(word: str) -> Named:
-    return bot_names.read(word)
+    return bot_names.read_player(word)
 
 
 def _bots(word: str) -> tuple[Named, ...]:
-    return tuple(bot_names.read(one) for one in _several(word))
+    return tuple(map(bot_names.read_player, _few(bot_names.apart(word))))
 
 
 def _several(word: str) -> list[str]:
-    found = [one.strip() for one in word.split(",") if one.strip()]
+    return _few([one.strip() for one in word.split(",") if one.strip()])
+
+
+def _few(found: list[str]) -> list[str]:
     if len(found) > MOST_OF_ONE:
         raise Refusal(f"name at most {MOST_OF_ONE}, with commas between them")
     return list(dict.fromkeys(found))
@@ -220,7 +223,7 @@ def _text(value: Any) -> str:
     if isinstance(value, bytes):
         return line_word(value)
     if isinstance(value, Named):
-        return value.name if value.version is None else f"{value.name}:{value.version}"
+        return str(value)
     if isinstance(value, tuple):
         return ",".join(map(_text, value))
     return str(value)
@@ -319,7 +322,11 @@ WORDS: Mapping[str, FilterWord] = {
         "Competition", "A ladder, a tournament, or test-5 for strength test 5", _name
     ),
     "game": FilterWord("Game", "By whose rules they are played", _name),
-    "bot": FilterWord("Bot", "One of its players, as greedy, or greedy:2 for one version", _bot),
+    "bot": FilterWord(
+        "Bot",
+        "One of its players, as greedy, greedy:2 for one version, or greedy:depth=8 if told that",
+        _bot,
+    ),
     "against": FilterWord(
         "Against", f"Who else sat in the game, up to {MOST_OF_ONE} with commas between them", _bots
     ),

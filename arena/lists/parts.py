@@ -32,10 +32,12 @@ ONE = sa.literal_column("1", sa.Integer)
 
 @dataclass(frozen=True, slots=True)
 class Sitter:
-    """A bot, or one version of it, by its ids."""
+    """A bot, or one version of it, by its ids, and what it was told at least of its options."""
 
     bot_id: int
     version_id: int | None
+    chosen: tuple[str, ...] = ()
+    """Each as ``depth=8``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,8 @@ def _sitters(session: Session, named: Sequence[Named]) -> dict[Named, Sitter]:
         version = next((row.id for row in its if row.number == one.version), None)
         if one.version is not None and version is None:
             raise NotThere(f"there is no version {one.version} of {one.name}")
-        found[one] = Sitter(its[0].bot_id, version)
+        chosen = tuple(one.options.split(",")) if one.options else ()
+        found[one] = Sitter(its[0].bot_id, version, chosen)
     return found
 
 
@@ -153,13 +156,24 @@ def _is(row: Any, sitter: Sitter) -> Condition:
     """Whether somebody sits there."""
     is_bot: Condition = hidden(row.bot_id) == sitter.bot_id
     is_version: Condition = hidden(row.version_id) == sitter.version_id
-    return is_bot if sitter.version_id is None else is_version
+    its = is_bot if sitter.version_id is None else is_version
+    return sa.and_(its, *_by_options(row, sitter))
+
+
+def _by_options(row: Any, sitter: Sitter) -> list[Condition]:
+    """That somebody who sits there was told what is chosen, letter by letter."""
+    options = "," + hidden(row.options) + ","
+    return [sa.func.replace(options, f",{one},", "") != options for one in sitter.chosen]
 
 
 def _sits(sitter: Sitter, tie: RowTie) -> Stream:
-    if sitter.version_id is not None:
-        return _of_seat("version_id", sitter.version_id, tie)
-    return _of_seat("bot_id", sitter.bot_id, tie)
+    table = a_seat()
+    who = (
+        table.bot_id == sitter.bot_id
+        if sitter.version_id is None
+        else table.version_id == sitter.version_id
+    )
+    return Stream(table, (who, *_by_options(table, sitter)), tie)
 
 
 def _against(sitter: Sitter, *, is_of_seat: bool) -> FilterPart:

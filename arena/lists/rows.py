@@ -20,7 +20,6 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from arena.lists.lines import line_of, root_of, start_code
 from arena.models import GameDay, GameLine, GameTag, GameValue, ListedSeat, SeatResult
-from engine.bot_options import chosen_words
 from engine.record import GameRecord
 
 MOST_WORDS = 16
@@ -173,7 +172,7 @@ def listed_seats(
                 "seat": seat["seat"],
                 "bot_id": bot,
                 "version_id": version,
-                "options": chosen_words(record.chosen[seat["seat"]]) if record.chosen else "",
+                "options": seat["options"],
                 "result": seat_result(seat["rank"], seat["points"]),
                 "fault": seat["fault"],
                 "cpu_us": seat["cpu_us"],

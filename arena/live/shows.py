@@ -89,7 +89,8 @@ class Play:
         self.plies: list[Ply] = []
         self.result = ""
         """What came of it, once that is known."""
-        self._clocks = [Clock.start(spec.time)] * variant.seats
+        controls = spec.controls(game) or (spec.time,) * variant.seats
+        self._clocks = list(map(Clock.start, controls))
         self._undrawn: deque[State] = deque([self.state])
         """The positions that nobody has asked for yet."""
         self._packing = Packing()
@@ -205,7 +206,7 @@ class Play:
 
     def _left(self) -> list[float] | None:
         """Milliseconds on each seat's clock; None where each move has its own time."""
-        if self.spec.time.move_ms is not None:
+        if all(clock.control.move_ms is not None for clock in self._clocks):
             return None
         return [clock.left_ms for clock in self._clocks]
 

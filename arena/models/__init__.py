@@ -37,6 +37,7 @@ from arena.models.competitions import (
     TestTally,
     TestVerdict,
     Tournament,
+    player_label,
 )
 from arena.models.judged import JudgedSeat
 from arena.models.lines import GameLine, LineBranch

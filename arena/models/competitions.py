@@ -22,6 +22,7 @@ from engine.bot_options import LONGEST_CHOSEN, told_label
 from engine.clock import TimeControl
 from engine.game import Variant
 from engine.games import GAMES
+from engine.plurals import counted
 
 FIRST_GUESS_SECONDS = 10.0
 """How long a match takes in a competition that has played none yet."""
@@ -154,6 +155,9 @@ class Competition(Base):
     """When they were last made anew in secret, to see whether they come out the same."""
     alarm: Mapped[str] = mapped_column(Words, default="")
     """What that check found wrong, for the operator; empty if nothing."""
+
+    allows_options: Mapped[bool] = mapped_column(default=True)
+    """Whether players with options may be entered, or asked for."""
 
     book: Mapped[OpeningBook | None] = relationship()
 
@@ -315,7 +319,14 @@ class Entrant(Base):
 
     __tablename__ = "entrant"
     __table_args__ = (
-        UniqueConstraint("competition_id", "version_id", "options"),
+        UniqueConstraint(
+            "competition_id",
+            "version_id",
+            "options",
+            "own_time",
+            "own_threads",
+            name="uq_entrant_player",
+        ),
         Index("ix_entrant_board", "competition_id", "state", "conservative"),
         CheckConstraint("sigma > 0", name="sigma"),
         CheckConstraint("games = wins + draws + losses", name="games"),
@@ -328,6 +339,10 @@ class Entrant(Base):
     options: Mapped[str] = mapped_column(sa.String(LONGEST_CHOSEN), default="")
     """What it plays with there, as ``depth=8,style=fast``; empty if nothing was chosen, as for all
     that are on a ladder."""
+    own_time: Mapped[str] = mapped_column(sa.String(60), default="")
+    """Its time control in the words of `TimeControl`, if that is not the competition's."""
+    own_threads: Mapped[int] = mapped_column(default=0)
+    """How many threads it may have at a time; 0 for as many as the competition grants."""
     state: Mapped[EntrantState]
     reason: Mapped[str] = mapped_column(Words, default="")
     """Why it is not active, for its owner."""
@@ -375,8 +390,19 @@ class Entrant(Base):
 
     @property
     def label(self) -> str:
-        """Its version's, with its options: ``greedy v2:depth=8``."""
-        return told_label(self.version.label, self.options)
+        """Its version's, with its options, and with what it is granted of its own."""
+        return player_label(self, self.options)
+
+
+def player_label(player: Any, options: str) -> str:
+    """What people call a player: ``greedy v2:depth=8``, ``greedy v2 (move=100, 2 threads)``.
+
+    Args:
+        player: an entrant, or who is to be one.
+    """
+    threads = player.own_threads and counted(player.own_threads, "thread")
+    own = ", ".join(filter(None, (player.own_time, threads)))
+    return told_label(player.version.label, options) + (f" ({own})" if own else "")
 
 
 class Meeting(Base):

@@ -12,7 +12,8 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from arena.models.base import Base, Words
 from arena.models.bots import BotVersion
-from arena.models.competitions import Competition, Entrant, Ladder
+from arena.models.competitions import Competition, Entrant, Ladder, player_label
+from engine.bot_options import LONGEST_CHOSEN, chosen_words
 from engine.game import Termination
 
 
@@ -142,6 +143,16 @@ class Place(Base):
     match: Mapped[Match] = relationship(back_populates="places")
     entrant: Mapped[Entrant] = relationship()
 
+    @property
+    def options(self) -> str:
+        """What the bot is told of its options, as ``depth=8,style=fast``."""
+        return chosen_words(self.match.chosen[self.number]) if self.match.chosen else ""
+
+    @property
+    def label(self) -> str:
+        """Its version's, with its options, and with what it is granted of its own."""
+        return player_label(self.entrant, self.options)
+
 
 class Check(Leasable, Base):
     """The check of an uploaded version: compliance, and a whole game against itself."""
@@ -240,6 +251,8 @@ class GameSeat(Base):
     seat: Mapped[int] = mapped_column(primary_key=True)
     """The seat, from 0 as in code."""
     entrant_id: Mapped[int] = mapped_column(ForeignKey("entrant.id"))
+    options: Mapped[str] = mapped_column(sa.String(LONGEST_CHOSEN), default="")
+    """What it was told of its options, as ``depth=8,style=fast``."""
     score: Mapped[float]
     rank: Mapped[int]
     points: Mapped[float]

@@ -255,13 +255,21 @@ def contradiction(match: Match, report: reporting.MatchReport) -> str | None:
         return f"the logs of {logs} reported of a match of {spec.games}"
     for number, record in enumerate(report.games):
         names = tuple(spec.entrants[entrant] for entrant in spec.seating(number))
-        chosen, opening = spec.told(number), len(spec.opening)
-        expected = (spec.variant, spec.game_seed(number), names, spec.time, opening, chosen)
+        expected = (
+            spec.variant,
+            spec.game_seed(number),
+            names,
+            spec.time,
+            spec.controls(number),
+            len(spec.opening),
+            spec.told(number),
+        )
         told = (
             record.variant,
             record.seed,
             record.players,
             record.time,
+            record.times,
             record.opening,
             record.chosen,
         )
@@ -304,7 +312,8 @@ def _play_out(match: Match, report: reporting.MatchReport, now: datetime) -> Pla
     ids = [place.entrant_id for place in match.places]
     seatings = [spec.seating(number) for number in range(spec.games)]
     kind = kind_of(match.competition)
-    results = results_of(report.games, ids, seatings, kind)
+    # On request a version may meet itself with other options, which tells nothing of entrants.
+    results = results_of(report.games, ids if match.counts else range(len(ids)), seatings, kind)
     changes = _rate(match, results, kind) if match.rated else None
     # More time than there was is not believed: it would starve the other matches of a ladder.
     there_was = max(0.0, (now - match.created).total_seconds())

@@ -32,6 +32,7 @@ from arena.models import GameSeat, Match, Meeting, PlayedGame
 from arena.ratings.book import RatingChange
 from arena.ratings.result import GameResult
 from engine import reporting
+from engine.bot_options import chosen_words
 from engine.game import Termination
 from engine.match import points, shares_beaten
 from engine.record import GameRecord
@@ -295,6 +296,7 @@ def seat_rows(
             {
                 "seat": seat,
                 "entrant_id": entrants[place],
+                "options": chosen_words(record.chosen[seat]) if record.chosen else "",
                 "score": record.scores[seat],
                 "rank": result.ranks[at] if race else record.ranks[seat],
                 "points": shares[at],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from itertools import groupby
 from operator import attrgetter
@@ -27,7 +28,7 @@ from arena.models import (
 )
 from arena.signing import bundle_location, runtime_location, sign_ticket
 from engine import jobs
-from engine.bot_options import chosen_words, told_label
+from engine.clock import TimeControl
 from engine.game import Variant
 from engine.games import GAMES
 from engine.match import MatchSpec, entrants_needed
@@ -73,15 +74,20 @@ def _job(session: Session, job: Leased, settings: Settings, now: datetime) -> jo
             settings.lease_seconds,
         )
     if isinstance(job, Match):
-        spec, versions = spec_of(job), [place.entrant.version for place in job.places]
-        competition = job.competition
+        spec, competition = spec_of(job), job.competition
+        entrants = [place.entrant for place in job.places]
+        files = [
+            replace(_files(session, one.version, settings, now), threads=one.own_threads or None)
+            for one in entrants
+        ]
     else:
         spec, versions = _check_spec(job)
         competition = job.ladder
+        files = [_files(session, version, settings, now) for version in versions]
     return jobs.Job(
         _signed(session, job),
         spec,
-        tuple(_files(session, version, settings, now) for version in versions),
+        tuple(files),
         _grant(competition),
         settings.lease_seconds,
     )
@@ -174,16 +180,17 @@ def _files(
 def spec_of(match: Match) -> MatchSpec:
     """What is to be played in a match."""
     competition = match.competition
-    labels = [place.entrant.version.label for place in match.places]
-    chosen: Sequence[dict[str, str]] = match.chosen or [{} for _ in labels]
+    own = [place.entrant.own_time for place in match.places]
+    time = competition.time
     return MatchSpec(
         variant=variant_of(match),
-        entrants=tuple(map(told_label, labels, map(chosen_words, chosen))),
-        time=competition.time,
+        entrants=tuple(place.label for place in match.places),
+        time=time,
         opening=tuple(match.opening),
         seed=match.seed,
         seatings=kind_of(competition).seatings(competition.variant),
-        chosen=tuple(chosen) if match.chosen else (),
+        chosen=tuple(match.chosen or ()),
+        times=tuple(TimeControl.read(one) if one else time for one in own) if any(own) else (),
     )
 
 

@@ -14,8 +14,10 @@ from arena import audit
 from arena.audit import Actor
 from arena.competitions.founding import find_named
 from arena.competitions.pairings import Pairing
+from arena.competitions.players import Player, choose, demand_allowed, told
 from arena.deeds import LONGEST_NAME, By, Deed, Done, asked
 from arena.ground import bot_names
+from arena.ground.bot_names import Named
 from arena.ground.db import count_rows, is_lately
 from arena.ground.locks import lock
 from arena.ground.refusals import Refusal, WrongField
@@ -66,7 +68,8 @@ def request_matches(
 
     Args:
         bots: names of bots on the ladder in the order of their seats in the first game:
-            ``greedy`` for the version that is active there, ``greedy:2`` for any that ever was.
+            ``greedy`` for the version that is active there, ``greedy:2`` for any that ever was,
+            with options as ``greedy:depth=8`` or ``greedy:2:depth=8``.
         quota: how many matches the requester may ask for within a day; None for no limit.
         form: what the form or request is called that says so, by the requester alone.
         actor: who asks, for the audit log; by default the requester.
@@ -91,19 +94,31 @@ def request_matches(
     if len(bots) < needed or len(bots) > (MOST_IN_A_RACE if race else needed):
         words = f"from 2 to {MOST_IN_A_RACE}" if race else str(needed)
         raise Refusal(f"a match of {ladder.name} is between {words} bots, not {len(bots)}")
-    entrants = [find_entrant(session, ladder, name) for name in bots]
+    named = [bot_names.read_player(name) for name in bots]
+    entrants = [_entrant(session, ladder, one) for one in named]
     if at_home := next((one for one in entrants if one.version.is_at_home), None):
         raise Refusal(
             f"{at_home.version.label} is at home, and plays whom its ladder pairs it with: name "
             "bots that were submitted"
         )
-    if len({entrant.id for entrant in entrants}) < len(entrants):
-        raise Refusal("a bot version sits in a match once: name different ones")
+    players = [
+        Player(entrant.version, choose(entrant.version, one.options))
+        for entrant, one in zip(entrants, named, strict=True)
+    ]
+    if len({(player.version.id, player.options) for player in players}) < len(players):
+        raise Refusal(
+            "a bot version sits in a match once: name different ones, or give one other options"
+        )
+    demand_allowed(ladder, players)
     if quota is not None:
         _check_quota(session, requester, quota, now, count)
     # Requests are made beside the recorder, and each match has a number of its own.
     lock(session, ladder)
-    pairing = Pairing(tuple(entrant.id for entrant in entrants), opening=opening)
+    pairing = Pairing(
+        tuple(entrant.id for entrant in entrants),
+        opening=opening,
+        chosen=tuple(told(player.options) for player in players),
+    )
     by, what = actor or Actor(requester.id, requester.name, ""), ", ".join(bots)
     made = []
     for request in requests:
@@ -138,8 +153,8 @@ class RequestUnratedMatch(Deed):
 
     ladder: str = asked("By whose rules it is played", most=LONGEST_NAME)
     bots: tuple[str, ...] = asked(
-        "In the order of their seats in the first game, each as greedy, or greedy:2 for a version "
-        "that is not active any more",
+        "In the order of their seats in the first game, each as greedy, greedy:2 for a version "
+        "that is not active any more, or greedy:depth=8 or greedy:2:depth=8 with options",
         most=MOST_IN_A_RACE,
     )
     opening: tuple[str, ...] = asked(
@@ -211,13 +226,12 @@ def _requester(session: Session, by: By) -> User:
     return found
 
 
-def find_entrant(session: Session, ladder: Ladder, name: str) -> Entrant:
-    """The entrant of a ladder that a name such as ``greedy`` or ``greedy:2`` stands for.
+def _entrant(session: Session, ladder: Ladder, named: Named) -> Entrant:
+    """The entrant of a ladder that somebody names.
 
     Raises:
         Refusal: there is none.
     """
-    named = bot_names.read(name)
     query = (
         sa.select(Entrant)
         .join(Entrant.version)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
@@ -13,6 +12,7 @@ from wtforms import BooleanField, Field, FloatField, SelectField, StringField
 from wtforms.validators import Optional
 
 from arena.deeds import Deed, Done, Part, perform
+from arena.ground import bot_names
 from arena.ground.refusals import NotAllowed, NotThere, Refusal, WrongField
 from arena.web.forms import WholeNumber
 from arena.web.identity import database, needs, signed_in
@@ -83,7 +83,7 @@ def filled_in(deed: type[Deed], said: Mapping[str, Any]) -> Deed:
     for part in deed.parts():
         text = said.get(part.name, part.default)
         if part.kind is tuple and isinstance(text, str):
-            text = tuple(re.findall(r"[^\s,]+", text))
+            text = tuple(bot_names.apart(text))
         if part.needed and part.name not in said:
             raise WrongField(part.name, "this is needed")
         if part.name in said:

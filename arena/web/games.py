@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from arena.competitions.kinds import kind_of
 from arena.lists.accuracy import marks_of
-from arena.models import Entrant, JobStatus, Match, Scope
+from arena.models import JobStatus, Match, Place, Scope
 from arena.schedule.jobs import spec_of, variant_of
 from arena.schedule.verdicts import VoidMatch
 from arena.web import boards, charts, queries
@@ -99,7 +99,7 @@ class Live:
     games: int
     """How many the match has."""
     ply: int
-    seats: list[tuple[str, Entrant]]
+    seats: list[tuple[str, Place]]
     to_move: int | None
     board: Markup
 
@@ -130,7 +130,7 @@ def live_game(match: Match) -> Live | None:
         spec.games,
         len(match.progress["moves"]),
         [
-            (name, match.places[place].entrant)
+            (name, match.places[place])
             for name, place in zip(variant.seat_names, spec.seating(number), strict=True)
         ],
         state.to_move,
@@ -164,7 +164,7 @@ def shown(record: GameRecord, ply: int) -> dict[str, Any]:
         "outcome": outcome(record),
         "other": other_rules(record),
         # Where each move has its own time, there is no clock to look at.
-        "clocks": clocks(record) if record.time.move_ms is None else (),
+        "clocks": clocks(record) if any(one.time_ms for one in record.controls) else (),
         "times": charts.time_strips(record, ply),
         "values": charts.value_strips(record, ply),
     }

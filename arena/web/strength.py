@@ -8,7 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 from flask import Blueprint, Response, jsonify, render_template, request, url_for
 from sqlalchemy.orm import Session, joinedload
-from wtforms import SelectChoice, SelectField
+from wtforms import SelectChoice, SelectField, StringField
 
 from arena.bots.sharing import belongs_to
 from arena.competitions import strength_tests
@@ -34,6 +34,7 @@ from arena.web.bundle_diff import difference
 from arena.web.deeds import DeedForm, add_deed, form_of, sent
 from arena.web.identity import Account, current, may_read, needs, settings, signed_in
 from arena.web.lookup import find_test, reading
+from engine.bot_options import told_label
 
 strength = Blueprint("strength", __name__)
 
@@ -116,7 +117,9 @@ def _find(session: Session, number: int) -> StrengthReport:
 StrengthForm = form_of(
     CreateTest,
     candidate=SelectField("Candidate: is it stronger"),
+    candidate_options=StringField("Options of the candidate"),
     baseline=SelectField("than the baseline?"),
+    baseline_options=StringField("Options of the baseline"),
     ladder=SelectField("As on the ladder"),
 )
 ExtendForm = form_of(ExtendTest)
@@ -135,7 +138,11 @@ def create() -> Any:
     ]
     form["ladder"].choices = [SelectChoice(ladder.name, ladder.title) for ladder in ladders]
     if request.method == "POST":
-        return sent(CreateTest, form, again=_form, then=_new)
+        sides: dict[str, Any] = {
+            side: told_label(form[side].data or "", (form[f"{side}_options"].data or "").strip())
+            for side in ("candidate", "baseline")
+        }
+        return sent(CreateTest, form, again=_form, then=_new, **sides)
     if len(usable) > 1:
         # The newest is most often tested against the one before.
         form["baseline"].data = form["baseline"].choices[1].value

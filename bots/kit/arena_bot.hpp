@@ -127,6 +127,18 @@ public:
         if (!line.empty()) note(text);
     }
 
+    // Says what can be chosen about the bot, as `declare("depth", "int 1 20 6")`: a name with its
+    // kind, the bounds or the choices, and what it is if nobody chooses (see the protocol's page).
+    // To be called before `run`, as in the constructor.
+    void declare(const std::string& name, const std::string& words) {
+        declared_.emplace_back(name, words);
+        options_[name] = words.substr(words.rfind(' ') + 1);
+    }
+
+    // What was chosen of that, or is so by default: known when a game begins.
+    const std::string& option(const std::string& name) const { return options_.at(name); }
+    double option_number(const std::string& name) const { return std::stod(option(name)); }
+
     // Marks this ply, and by it the game, with a word by which it is found again.
     void tag(const std::string& word) { note("# tag " + word); }
 
@@ -152,7 +164,11 @@ public:
                 (verb == "legal" ? legal : state) = rest;
                 continue;
             }
-            if (verb == "hello") {
+            if (verb == "set") {
+                const std::size_t end = std::min(rest.find(' '), rest.size());
+                options_[rest.substr(0, end)] = rest.substr(std::min(end + 1, rest.size()));
+            } else if (verb == "hello") {
+                for (const auto& [option, words] : declared_) write("# option " + option + ' ' + words);
                 write("ready " + name + (want.empty() ? "" : " want=" + want));
             } else if (verb == "newgame") {
                 game = read_game(split(rest, ' '));
@@ -181,6 +197,8 @@ private:
     std::ostream replies_{nullptr};
     std::mt19937_64 dice_;
     std::size_t noted_ = 0;
+    std::vector<std::pair<std::string, std::string>> declared_;
+    Keys options_;
 
     void note(const std::string& line) {
         noted_ += std::min(line.size(), longest_line) + 1;

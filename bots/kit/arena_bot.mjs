@@ -13,6 +13,7 @@
 //   name       what the bot calls itself (default "bot")
 //   want       what it wants to be told before each move: ["legal"] (the default), ["state"],
 //              both, or []
+//   declares   what can be chosen about it: { depth: "int 1 20 6" } (see the protocol's page)
 //   newGame(game)       a game begins; it may be the second in this process
 //   choose(position)    returns the move; behind it, after a space, there may be a remark
 //   gameOver(end)       the game has ended: { ranks, scores, cause }
@@ -20,6 +21,9 @@
 // A position has legal (["a2a1", ...]), state (its text), moves ([{ seat: 1, move: "a2a1" }, ...]),
 // ply, out, clocksMs, roll(sides), used(), left() and budget (seconds), and game, which has name,
 // options, seats, you (your seat, from 1) and seed; readTurn and readGame below say the rest.
+//
+// What was chosen of what it declares, or is so by default, is in `options`, which you import as
+// you do `play`: `options.depth` is a number then.
 //
 // Each of the three may be async. `console.log` is safe: what it prints goes to standard error,
 // which is kept for you, and never in between the lines of the protocol. An exception ends the
@@ -31,6 +35,9 @@ import { createInterface } from "node:readline";
 const LONGEST_LINE = 4096; // bytes of a line that the referee reads
 const LONGEST_LOG = 60_000; // bytes of # lines that we send a ply; the referee takes 64 KiB
 const NOT_OPTIONS = ["seats", "you", "time", "inc", "move", "clock", "seed"];
+
+/** What is chosen about the bot, or is so by default: known when a game begins. */
+export const options = {};
 
 let noted = 0;
 
@@ -161,8 +168,27 @@ function readTurn(game, words, told, used) {
   };
 }
 
+/** The value of an option that is declared as `int 1 20 6` or so. */
+function valueOf(declared, text) {
+  const kind = declared.split(" ", 1)[0];
+  if (kind === "bool") {
+    return text === "true";
+  }
+  return kind === "int" || kind === "float" ? Number(text) : text;
+}
+
 /** Plays until the referee says `quit`. */
-export async function play({ name = "bot", want = ["legal"], newGame, choose, gameOver }) {
+export async function play({
+  name = "bot",
+  want = ["legal"],
+  declares = {},
+  newGame,
+  choose,
+  gameOver,
+}) {
+  for (const [option, words] of Object.entries(declares)) {
+    options[option] = valueOf(words, words.split(" ").at(-1));
+  }
   console.log = console.info = console.debug = console.error;
   const wanted = want.length ? ` want=${want.join(",")}` : "";
   const told = { legal: "", state: "" };
@@ -179,6 +205,9 @@ export async function play({ name = "bot", want = ["legal"], newGame, choose, ga
     const [verb] = line.split(/\s/, 1);
     const rest = line.slice(verb.length).trim();
     if (verb === "hello") {
+      for (const [option, words] of Object.entries(declares)) {
+        write(`# option ${option} ${words}`);
+      }
       write(`ready ${name}${wanted}`);
     } else if (verb === "newgame") {
       game = readGame(rest.split(/\s+/));
@@ -187,6 +216,9 @@ export async function play({ name = "bot", want = ["legal"], newGame, choose, ga
     } else if (verb === "legal" || verb === "state") {
       told[verb] = rest;
       continue;
+    } else if (verb === "set") {
+      const [option, value] = halves(rest, " ");
+      options[option] = valueOf(declares[option] ?? "text", value);
     } else if (verb === "go") {
       const start = game.wall ? came : answered;
       const used = () => (game.wall ? wall() : cpu()) - start;

@@ -26,7 +26,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 LONGEST_LINE = 4096
 """Bytes of a line that the referee reads."""
@@ -115,6 +115,12 @@ class Bot:
     want: Sequence[str] = ("legal",)
     """What you want to be told before each move: ``legal``, ``state``, both, or nothing."""
 
+    declares: Mapping[str, str] = {}
+    """What can be chosen about your bot, as ``{"depth": "int 1 20 6"}``: a name with its kind, the
+    bounds or the choices, and what it is if nobody chooses (see the protocol's page)."""
+    options: Mapping[str, Any] = {}
+    """What was chosen of that, or is so by default: known when a game begins."""
+
     # What `run` keeps. There is no __init__, so that yours need not call it.
     _out: BinaryIO
     _noted = 0
@@ -170,6 +176,8 @@ class Bot:
         self._out = sys.stdout.buffer
         sys.stdout = sys.stderr
         self._rest()
+        options = {name: _value(words, words.split()[-1]) for name, words in self.declares.items()}
+        self.options = options
         game: Game | None = None
         told: dict[str, str] = {}
         for line in sys.stdin:
@@ -177,6 +185,8 @@ class Bot:
                 self._wall = time.monotonic()
             verb, _, rest = line.strip().partition(" ")
             if verb == "hello":
+                for name, words in self.declares.items():
+                    self._write(f"# option {name} {words}")
                 want = f" want={','.join(self.want)}" if self.want else ""
                 self._reply(f"ready {self.name}{want}")
             elif verb == "newgame":
@@ -185,6 +195,9 @@ class Bot:
                 self._reply("ok")
             elif verb in ("legal", "state"):
                 told[verb] = rest
+            elif verb == "set":
+                name, _, value = rest.partition(" ")
+                options[name] = _value(self.declares.get(name, "text"), value)
             elif verb == "go" and game is not None:
                 position = _read_turn(game, rest, told, self._stopwatch(game))
                 self._reply(f"move {self.choose(position)}")
@@ -223,6 +236,14 @@ class Bot:
 
 def _keys(words: Iterable[str]) -> dict[str, str]:
     return dict(word.split("=", 1) for word in words if "=" in word)
+
+
+def _value(declared: str, text: str) -> Any:
+    """The value of an option that is declared as ``int 1 20 6`` or so."""
+    kind = declared.partition(" ")[0]
+    if kind == "bool":
+        return text == "true"
+    return int(text) if kind == "int" else float(text) if kind == "float" else text
 
 
 def _read_game(text: str) -> Game:

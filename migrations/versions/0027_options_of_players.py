@@ -1,4 +1,5 @@
-"""Keeps what can be chosen about bots, and what was: for entrants, matches and games."""
+"""Keeps what can be chosen about bots, what was for entrants, matches and games, and what else an
+entrant has of its own; and whether a competition allows options."""
 
 from __future__ import annotations
 
@@ -11,17 +12,27 @@ branch_labels = None
 depends_on = None
 
 BEFORE = "uq_entrant_competition_id_version_id"
-AFTER = "uq_entrant_competition_id_version_id_options"
-COLUMNS = ("competition_id", "version_id", "options")
+AFTER = "uq_entrant_player"
+COLUMNS = ("competition_id", "version_id", "options", "own_time", "own_threads")
 
 
 def upgrade() -> None:
     op.add_column("bot_version", sa.Column("options", sa.JSON(), nullable=True))
     op.add_column("match", sa.Column("chosen", sa.JSON(), nullable=True))
-    for table in ("entrant", "listed_seat"):
+    for table in ("entrant", "game_seat", "listed_seat"):
         op.add_column(
             table, sa.Column("options", sa.String(2000), nullable=False, server_default="")
         )
+    op.add_column(
+        "entrant", sa.Column("own_time", sa.String(60), nullable=False, server_default="")
+    )
+    op.add_column(
+        "entrant", sa.Column("own_threads", sa.Integer(), nullable=False, server_default="0")
+    )
+    op.add_column(
+        "competition",
+        sa.Column("allows_options", sa.Boolean(), nullable=False, server_default=sa.true()),
+    )
     if op.get_bind().dialect.name == "sqlite":
         _widen_on_sqlite(op.get_bind())
     else:
@@ -30,7 +41,7 @@ def upgrade() -> None:
 
 
 def _widen_on_sqlite(connection: sa.Connection) -> None:
-    """Lets a version be in a competition twice, with other options.
+    """Lets a version be in a competition twice, with other options or grants.
 
     SQLite changes no constraint, and a table made anew would break who refers to it. So the words
     of the table are changed, as its manual describes that for what is looked at only when

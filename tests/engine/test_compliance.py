@@ -142,14 +142,20 @@ def test_options_are_tried_with_other_values(no_leaks: None, briskly: None) -> N
     declares = (
         "say('# option style choice fast|solid fast\\n# option n int 2 9 2\\n# option m x\\n')"
     )
-    found, _ = check(scripted(hello=f"{declares}; honest()", set="complain(line)"))
+    command = scripted(hello=f"{declares}; honest()", set="complain(line)")
+    spec = MatchSpec(find_variant("clobber", ["size=3x3"]), ("bot",) * 2, TimeControl(move_ms=200))
+    declared = ["depth int 1 20 6"]
+    tested = Examination(lambda: PlainProgram(command), spec, allowances=SHORT, declared=declared)
+    assert tested.options is None
+    found = {finding.clause: finding for finding in tested.findings()}
+    assert tested.options == (*declared, "style choice fast|solid fast", "n int 2 9 2")
     assert all(finding.kept for finding in found.values())
     words = found["options"].words
-    assert words.startswith("told of n=9,style=solid, it played ")
+    assert words.startswith("told of depth=1,n=9,style=solid, it played ")
     assert words.endswith(
         "note: the option m is of no kind 'x'; int, float, bool, choice, text are"
     )
-    assert {"> set n 9", "> set style solid"} <= {*found["options"].lines}
+    assert "> set style solid" in found["options"].lines
 
 
 def test_a_bot_may_resign(no_leaks: None, briskly: None) -> None:

@@ -28,6 +28,11 @@ def under_way(game: Any) -> dict[str, Any]:
     return {"lease": LEASE, "progress": {"game": game, "moves": [], "findings": []}}
 
 
+def checked(*options: Any) -> dict[str, Any]:
+    """What a check found of a bot's options."""
+    return {"lease": LEASE, "worker": "w", "findings": [], "log": "", "options": [*options]}
+
+
 ANSWER = {
     "ply": 0,
     "move": "1:a1a2",
@@ -52,6 +57,16 @@ KINDS = [MatchReport, Started, Progress, CheckReport, MoveReport, AnswersReport,
 def test_what_is_no_report_is_refused(kind: Any, data: Any) -> None:
     with pytest.raises(JobError, match=r"^no (report of a|word of) "):
         kind.from_json(data)
+
+
+def test_a_check_tells_of_options() -> None:
+    """In one way, whichever way they were declared; None if it does not say, as of old."""
+    said = checked("depth int 01 +20 6", "width float 0 1e0 .5")
+    report = CheckReport.from_json(said)
+    assert report.options == ("depth int 1 20 6", "width float 0 1 0.5")
+    assert CheckReport.from_json(report.to_json()) == report
+    del said["options"]
+    assert CheckReport.from_json(said).options is None
 
 
 @pytest.mark.parametrize(
@@ -92,6 +107,14 @@ def test_what_no_bot_answers_is_refused(changes: dict[str, Any], words: str) -> 
             "no report of a question",
         ),
         (AnswersReport, answered(text="\ud800"), "no report of a question"),
+        (CheckReport, checked(7), "no report of a check: its options are no list"),
+        (CheckReport, checked("depth"), "no report of a check: the option depth is of no kind"),
+        (CheckReport, checked("w float 0 1e400 1"), "no report of a check: w takes a number"),
+        (
+            CheckReport,
+            checked(*(f"o{number} bool true" for number in range(65))),
+            "no report of a check: a bot has at most 64 options",
+        ),
         (Progress, under_way(-1), "no word of how far it is: .*there is no game -1"),
     ],
 )

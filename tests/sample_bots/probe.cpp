@@ -16,6 +16,13 @@ template <typename Values> std::string listed(const Values& values, const char* 
 }
 
 struct Probe : arena::Bot {
+    Probe() {
+        declare("depth", "int 1 20 6");
+        declare("width", "float 0 2.5 0.5");
+        declare("book", "bool true");
+        declare("style", "choice fast|solid solid");
+    }
+
     void new_game(const arena::Game& game) override {
         std::cout << "new game\n";
         std::ostringstream text;
@@ -25,6 +32,8 @@ struct Probe : arena::Bot {
             text << sign << key << ':' << value;
             sign = ",";
         }
+        text << "\noptions " << std::stoi(option("depth")) + 1 << ' ' << option_number("width") / 2
+             << (option("book") == "false" ? " no" : " yes") << "\nstyle " << option("style");
         text << "\nseat " << game.you << " of " << game.seats << ", seed " << game.seed
              << "\ntimes " << game.time_ms << ' ' << game.inc_ms << ' ' << game.move_ms
              << (game.wall ? " wall" : " cpu");

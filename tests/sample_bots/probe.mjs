@@ -1,14 +1,23 @@
 // A bot on the JavaScript kit that tells all it was told; see test_kits.py for what it says.
 
-import { expect, log, number, play, tag } from "./arena_bot.mjs";
+import { expect, log, number, options as chosen, play, tag } from "./arena_bot.mjs";
 
 play({
   name: "probe",
   want: ["legal", "state"],
+  declares: {
+    depth: "int 1 20 6",
+    width: "float 0 2.5 0.5",
+    book: "bool true",
+    style: "choice fast|solid solid",
+  },
   newGame(game) {
     console.log("new game");
     const options = Object.keys(game.options).sort();
     log(`game ${game.name} ${options.map((key) => `${key}:${game.options[key]}`).join(",")}`);
+    const { depth, width, book, style } = chosen;
+    log(`options ${depth + 1} ${width / 2} ${book === false ? "no" : "yes"}`);
+    log(`style ${style}`);
     log(`seat ${game.you} of ${game.seats}, seed ${game.seed}`);
     const wall = game.wall ? "wall" : "cpu";
     log(`times ${game.timeMs ?? -1} ${game.incMs} ${game.moveMs ?? -1} ${wall}`);

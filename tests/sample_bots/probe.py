@@ -1,16 +1,28 @@
 """A bot on the Python kit that tells all it was told; see test_kits.py for what it says."""
 
+from collections.abc import Mapping
+
 from arena_bot import Bot, End, Game, Position
 
 
 class Probe(Bot):
     name = "probe"
     want = ("legal", "state")
+    declares: Mapping[str, str] = {
+        "depth": "int 1 20 6",
+        "width": "float 0 2.5 0.5",
+        "book": "bool true",
+        "style": "choice fast|solid solid",
+    }
 
     def new_game(self, game: Game) -> None:
         print("new game")
         options = ",".join(f"{key}:{game.options[key]}" for key in sorted(game.options))
         self.log(f"game {game.name} {options}")
+        depth, width = self.options["depth"], self.options["width"]
+        book = "no" if self.options["book"] is False else "yes"
+        self.log(f"options {depth + 1} {width / 2:g} {book}")
+        self.log(f"style {self.options['style']}")
         self.log(f"seat {game.you} of {game.seats}, seed {game.seed}")
         time_ms = -1 if game.time_ms is None else game.time_ms
         move_ms = -1 if game.move_ms is None else game.move_ms

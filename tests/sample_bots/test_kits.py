@@ -47,6 +47,9 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], Comm
 
 CONVERSATION = """\
 hello 1
+set depth 8
+set style fast
+set book false
 newgame siege seats=2 setup=free seats=2 you=1 move=1000 seed=7
 newgame blokus seats=4 you=3 mode=classic corners=free \
 time=60000 inc=500 clock=wall seed=281474976710655
@@ -62,12 +65,20 @@ end ranks=2,1 scores=0,1 cause=normal
 quit
 """
 ANSWERS = """\
+# option depth int 1 20 6
+# option width float 0 2.5 0.5
+# option book bool true
+# option style choice fast|solid solid
 ready probe want=legal,state
 # game siege seats:2,setup:free
+# options 9 0.25 no
+# style fast
 # seat 1 of 2, seed 7
 # times -1 0 1000 cpu
 ok
 # game blokus corners:free,mode:classic
+# options 9 0.25 no
+# style fast
 # seat 3 of 4, seed 281474976710655
 # times 60000 500 -1 wall
 ok
@@ -86,6 +97,8 @@ ok
 move red:t20 a remark of two lines é
 # end 1,3,2,4 -3,-88.5,-4,0 plylimit
 # game clobber size:3x2
+# options 9 0.25 no
+# style fast
 # seat 1 of 2, seed 7
 # times -1 0 1000 cpu
 ok

@@ -118,6 +118,49 @@ def test_from_the_bundle_to_the_match(language: str, tmp_path: Path) -> None:
     assert {game.isolation for game in played.games} == {tasks.sandbox().level}
 
 
+CHOOSY = """
+from arena_bot import Bot
+
+class Choosy(Bot):
+    name, declares = "choosy", {"depth": "int 1 20 6"}
+
+    def new_game(self, game):
+        self.log(f"{self.options}")
+
+    def choose(self, position):
+        return position.legal[0]
+
+Choosy().run()
+"""
+
+
+def test_players_are_told_their_options(tmp_path: Path) -> None:
+    """Each its own, in the games of both seatings; whoever has no such option any more loses."""
+    sources = {
+        "bot.py": CHOOSY,
+        "arena_bot.py": (KIT / "arena_bot.py").read_text(),
+        "bot.toml": 'main = "bot.py"\n[options]\nmood = "text calm"\n',
+    }
+    plain = job_of("match", tmp_path, sources)
+    chosen = ({"depth": "8", "mood": "quit"}, {}), ({"ghost": "1"}, {})
+    told = [replace(plain, spec=replace(SPEC, chosen=its)) for its in chosen]
+    assert [job.to_json()["format"] for job in (plain, *told)] == [2, 3, 3]
+    known, lost = played_of(*(jobs.Job.from_json(job.to_json()) for job in told))
+    assert [game.chosen for game in known.games] == [chosen[0], chosen[0][::-1]]
+    assert [game.termination for game in known.games] == [Termination.NORMAL] * 2
+    logs = [known.logs[0][0], known.logs[1][1], known.logs[0][1], known.logs[1][0]]
+    assert [log.splitlines()[0] for log in logs] == [
+        "{'depth': 8, 'mood': 'quit'}",
+        "{'depth': 8, 'mood': 'quit'}",
+        "{'depth': 6}",
+        "{'depth': 6}",
+    ]
+    for seat, game in enumerate(lost.games):
+        (fault,) = game.faults
+        assert (fault.seat, game.termination) == (seat, Termination.START)
+        assert "choosy has no option ghost: its options are depth, mood" in fault.detail
+
+
 def move_of(job: jobs.Job, progress: Untold) -> tuple[GameRecord, reporting.MoveReport]:
     """A game in which the job's bot is to move, and what is reported of its move."""
     start = Opening(SPEC.variant, ("b1c1",))

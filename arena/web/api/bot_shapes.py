@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
+from math import isfinite
 from typing import Annotated, Literal, Self
 
 import sqlalchemy as sa
@@ -20,6 +21,7 @@ from arena.web.api.competition_shapes import EntrantShape
 from arena.web.api.ladder_shapes import AccuracyShape, RankedEntrant
 from arena.web.api.shapes import At, List, Shape
 from arena.web.entrants import HISTORY_GAMES, OPENINGS_SHOWN, SPLIT_GAMES, OnLadder
+from engine.bot_options import BotOption, OptionKind
 
 
 class BotShape(Shape):
@@ -50,6 +52,31 @@ class AtHomeShape(Shape):
     since: Annotated[
         datetime | None, Field(description="Since when it is, or is not; null if it never was.")
     ]
+
+
+class OptionShape(Shape):
+    """What can be chosen about a version."""
+
+    name: str
+    kind: OptionKind
+    default: str = Field(description="What it is if nobody chooses it.")
+    least: float | None = Field(description="Of a number.")
+    most: float | None = Field(description="Of a number.")
+    choices: list[str] = Field(description="Of a choice; none of any other.")
+
+    @classmethod
+    def declared(cls, words: str) -> Self:
+        """An option, as a bot declares it."""
+        found = BotOption.read(words)
+        least, most = (end if isfinite(end) else None for end in (found.least, found.most))
+        return cls(
+            name=found.name,
+            kind=found.kind,
+            default=found.default,
+            least=least,
+            most=most,
+            choices=list(found.choices),
+        )
 
 
 class BotDetail(BotShape):
@@ -174,6 +201,10 @@ class VersionShape(Shape):
     note: str
     status: VersionStatus
     created: datetime
+    options: Annotated[
+        list[OptionShape] | None,
+        At(lambda one: one.options and [*map(OptionShape.declared, one.options)]),
+    ] = Field(description="What can be chosen about it; null if no check has asked it yet.")
 
 
 class VersionList(List):

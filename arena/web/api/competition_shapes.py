@@ -58,12 +58,13 @@ class CompetitionList(List):
 
 
 class EntrantShape(Shape):
-    """A bot version in a competition."""
+    """A bot version, with its options, in a competition."""
 
     id: int
     competition: Annotated[str, At("competition.name")]
     bot: Annotated[str, At("version.bot.name")]
     version: Annotated[int, At("version.number")]
+    options: str = Field(description="What it plays with there, as depth=8; empty on a ladder.")
     state: EntrantState
     reason: str
     rating: Annotated[float, At(lambda one: round(Rating(one.mu, one.sigma).display, 1))]

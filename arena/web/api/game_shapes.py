@@ -25,6 +25,7 @@ class SeatShape(Shape):
     seat: Annotated[int, At(lambda one: one.seat + 1)]
     bot: Annotated[str, At("entrant.version.bot.name")]
     version: Annotated[int, At("entrant.version.number")]
+    options: str = Field(description="What it was told of its options, as depth=8,style=fast.")
     score: float
     rank: int
     points: float
@@ -74,9 +75,9 @@ class MatchShape(Shape):
     status: JobStatus
     rated: bool
     round: int | None
-    bots: Annotated[
-        list[str], At(lambda one: [place.entrant.version.label for place in one.places])
-    ] = Field(description="In the order of their seats in the first game.")
+    bots: Annotated[list[str], At(lambda one: [place.label for place in one.places])] = Field(
+        description="In the order of their seats in the first game, each with its options."
+    )
     opening: list[str]
     created: datetime
     fixed: datetime | None

@@ -54,6 +54,7 @@ class StandingShape(Shape):
     place: int | None
     bot: str
     version: int
+    options: str = Field(description="What it plays with, as depth=8,style=fast.")
     owner: str
     withdrawn: str | None = Field(description="Why it plays no more; null if it does.")
     suspended: str | None = Field(description="Why it can't play for now; null if it can.")
@@ -255,7 +256,7 @@ class EloShape(Shape):
 class CommonShape(Shape):
     """An opponent that both have met."""
 
-    bot: Annotated[str, At("entrant.version.label")]
+    bot: Annotated[str, At("entrant.label")]
     first: Annotated[ScoreShape, At(lambda one: ScoreShape.of(one.first))]
     second: Annotated[ScoreShape, At(lambda one: ScoreShape.of(one.second))]
 

@@ -170,7 +170,7 @@ def test_a_new_version_keeps_mu_and_is_less_certain(database: Database) -> None:
 
 def report(job: jobs.Job, *kept: bool) -> reporting.CheckReport:
     findings = tuple(reporting.Finding(one, "words") for one in kept)
-    return reporting.CheckReport(job.lease, "w", findings, "the log")
+    return reporting.CheckReport(job.lease, "w", findings, "the log", ("depth int 1 20 6",))
 
 
 def test_a_check_that_passes_enters_the_bot(database: Database) -> None:
@@ -226,7 +226,7 @@ def test_a_check_that_fails_refuses_the_bot(database: Database) -> None:
         assert session.scalars(sa.select(Entrant)).all() == []
         check = session.scalars(sa.select(Check)).one()
         assert [finding["kept"] for finding in check.findings] == [True, False]
-        assert check.log == "the log"
+        assert (check.log, version.options) == ("the log", ["depth int 1 20 6"])
 
 
 def test_findings_are_kept_as_they_come(database: Database) -> None:

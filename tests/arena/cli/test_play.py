@@ -181,6 +181,7 @@ for line in iter(input, "quit"):
     assert cli(*match, "--records", str(file)).code == 0
     (game,) = [json.loads(line) for line in file.read_text().splitlines()][:1]
     assert game["players"] == ["bot.py:depth=+8", "bot.py:depth=3"]
+    assert game["chosen"] == [{"depth": "8"}, {"depth": "3"}]
     assert {its["depth"] for ply, its in game["values"].items() if int(ply) % 2 == 0} == {8.0}
     for word, why in (
         ("dept=3", "bot.py has no option dept: its options are depth"),

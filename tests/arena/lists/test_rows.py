@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
+from alembic import op
 from alembic.migration import MigrationContext
 from alembic.operations import Operations
 from sqlalchemy.orm import Session
@@ -125,6 +126,7 @@ def test_the_migration_writes_the_same_of_games_that_are_there(recorded: Databas
             session.execute(sa.schema.DropTable(sa.inspect(table).local_table))
         with Operations.context(MigrationContext.configure(session.connection())):
             migration.upgrade()
+            op.add_column("listed_seat", sa.Column("options", sa.Text(), server_default=""))
     with recorded.read() as session:
         assert rows(session) == before
 

@@ -29,7 +29,6 @@ from arena.models import (
     StrengthTest,
     VersionStatus,
 )
-from arena.schedule.requests import find_entrant
 from arena.sittings import opponent_named
 from arena.web.entrants import OPENINGS_SHOWN, openings
 from arena.web.games import live_game
@@ -182,7 +181,9 @@ def test_whatever_takes_a_name_takes_it_in_other_letters(site: Site) -> None:
     """The API, and what commands and forms have names looked up by."""
     with site.database.read() as session:
         ladder = session.scalars(sa.select(Ladder).where(Ladder.name == "ladder-0")).one()
-        entrant = find_entrant(session, ladder, "Bot-1:1")
+        its = sa.select(Entrant).join(Entrant.version).join(BotVersion.bot)
+        its = its.where(Entrant.competition_id == ladder.id, Bot.name == "bot-1")
+        entrant = session.scalars(its).one()
         assert entrant.version.bot.name == "bot-1"
         assert named_players(session, ["Bot-1:1"]) == [Player(entrant.version)]
         assert opponent_named(session, ladder, "Bot-1:1") == entrant.version_id

@@ -56,7 +56,7 @@ NINES = "9" * 5000
 def test_what_names_a_version(text: str, named: tuple[str, int | None] | None) -> None:
     """One reading, and one refusal in words."""
     if named is not None:
-        assert bot_names.read(text, ValueError) == named
+        assert bot_names.read(text, ValueError) == (*named, "")
     else:
         with pytest.raises(ValueError, match=r"^'.{0,300}' names no bot: write greedy, or"):
             bot_names.read(text, ValueError)
