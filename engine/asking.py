@@ -6,8 +6,8 @@ before, in one process. Its dice are those of the ply, so that whoever asks agai
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
 
@@ -41,6 +41,8 @@ class Opinion:
     depth: float | None = None
     pv: tuple[Move, ...] = ()
     cpu_us: int = 0
+    numbers: Mapping[str, float] = field(default_factory=dict)
+    """All that it gave, by their keys."""
 
     @classmethod
     def of(cls, ply: int, answer: Answer) -> Opinion:
@@ -56,6 +58,7 @@ class Opinion:
             depth=answer.values.get("depth"),
             pv=answer.pv,
             cpu_us=answer.cpu_us or 0,
+            numbers=answer.values,
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -71,8 +74,9 @@ class Opinion:
             "depth": self.depth,
             "pv": list(self.pv),
             "cpu_us": self.cpu_us,
+            "numbers": dict(self.numbers),
         }
-        return {key: value for key, value in told.items() if value not in (None, "", [])}
+        return {key: value for key, value in told.items() if value not in (None, "", [], {})}
 
 
 def opinions(
@@ -101,8 +105,17 @@ def opinions(
             break
 
 
-def confirm(game: GameRecord, plies: Sequence[int], answers: Sequence[tuple[int, Answer]]) -> None:
+def confirm(
+    game: GameRecord,
+    plies: Sequence[int],
+    answers: Sequence[tuple[int, Answer]],
+    *,
+    is_part: bool = False,
+) -> None:
     """Proves against the rules that these answers can be those of one bot to these questions.
+
+    Args:
+        is_part: whether they are some of its answers, in order, while it is asked on.
 
     Raises:
         RecordError: they can't; one sentence.
@@ -111,7 +124,10 @@ def confirm(game: GameRecord, plies: Sequence[int], answers: Sequence[tuple[int,
     asked = [ply for ply in plies if positions[ply].to_move is not None]
     told = [ply for ply, _ in answers]
     ended = bool(answers) and isinstance(answers[-1][1], Fault)
-    if told != (asked[: len(told)] if ended else asked):
+    expected = asked[: len(told)] if ended else asked
+    if is_part:
+        expected = [ply for ply in asked if ply in set(told)]
+    if told != expected:
         raise RecordError("it does not answer what was asked")
     for ply, answer in answers:
         state = positions[ply]

@@ -401,6 +401,9 @@ class AnswersReport:
     worker: str
     answers: tuple[tuple[int, Answer], ...]
     """Each behind how many moves were played before."""
+    is_part: bool = False
+    """Whether it is asked on: then these are those since the last such report. In the end all of
+    them are told."""
 
     def to_json(self) -> dict[str, Any]:
         """The report as JSON's types."""
@@ -408,6 +411,7 @@ class AnswersReport:
             "lease": self.lease.to_json(),
             "worker": self.worker,
             "answers": [answer_to_json(*one) for one in self.answers],
+            "is_part": self.is_part,
         }
 
     @classmethod
@@ -422,7 +426,9 @@ class AnswersReport:
             lease, answers = Lease.from_json(data["lease"]), data["answers"]
             if not isinstance(answers, list) or len(answers) > MOST_PLIES:
                 raise JobError(f"more than {MOST_PLIES} answers, or no list")
-            return cls(lease, _worker(data), tuple(map(answer_from_json, answers)))
+            read = tuple(map(answer_from_json, answers))
+            # The release before told all of them together.
+            return cls(lease, _worker(data), read, data.get("is_part") is True)
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             if isinstance(error, JobError | RecordError):
                 raise

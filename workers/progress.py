@@ -15,6 +15,7 @@ from engine.faulty_rules import HangWatch
 from engine.game import State
 from engine.record import Ply
 from engine.referee import Watch
+from engine.sitting import Answer
 from workers.app import Murmur, app, say, worker_name
 from workers.live import LiveMatch
 
@@ -105,6 +106,8 @@ class ProgressTeller:
         self._longest_silence = longest_silence
         self.findings: list[reporting.Finding] = []
         """What a check has found so far."""
+        self.answers: list[tuple[int, Answer]] = []
+        """What a bot that is asked has answered so far."""
         self._said: tuple[int, Sequence[Ply]] = (0, ())
         self._is_taken_up = False
         self._began = time.monotonic()
@@ -174,9 +177,13 @@ class ProgressTeller:
 
     def _tell(self) -> None:
         told, last, murmur = (0, 0, 0), time.monotonic(), Murmur(self._longest_silence)
+        answers = 0
         while not self._ended.wait(self._pause):
             if self.ends_hangs:
                 self._end_if_rules_hang()
+            if new := tuple(self.answers[answers:]):
+                answers += len(new)
+                self._tell_answers(murmur, new)
             game, plies = self._said
             now = (game, len(plies), len(self.findings))
             if now == told and time.monotonic() - last < self._longest_silence:
@@ -188,6 +195,13 @@ class ProgressTeller:
                 murmur.say(jobs.MATCH_PROGRESS, progress.to_json())
             except Exception:
                 log.exception("could not tell how far a match is")
+
+    def _tell_answers(self, murmur: Murmur, new: tuple[tuple[int, Answer], ...]) -> None:
+        report = reporting.AnswersReport(self._lease, worker_name(), new, is_part=True)
+        try:
+            murmur.say(jobs.RECORD_ANSWERS, report.to_json())
+        except Exception:
+            log.exception("could not tell what a bot answered")
 
 
 def failure(lease: jobs.Lease, problem: object, *, is_its_own: bool = True) -> dict[str, Any]:

@@ -462,10 +462,11 @@ def _ask(job: jobs.AskJob, progress: ProgressTeller) -> Message:
         bot = _Bot.ready(job.grant, job.bot, progress, held, core=core)
         player = BotProcess(bot.start, allowances=bot.allowances, log_bytes=job.grant.log_bytes)
         try:
-            answers = opinions(job.game, job.plies, player)
+            # Somebody waits, and a whole game may take minutes: each is told soon.
+            progress.answers.extend(opinions(job.game, job.plies, player))
         finally:
             player.close(kill=True)
-    report = reporting.AnswersReport(job.lease, worker_name(), tuple(answers))
+    report = reporting.AnswersReport(job.lease, worker_name(), tuple(progress.answers))
     return jobs.RECORD_ANSWERS, report.to_json()
 
 

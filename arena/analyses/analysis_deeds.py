@@ -14,7 +14,8 @@ from arena.deeds import LONGEST_NAME, By, Deed, Done, asked
 from arena.ground import locks, texts
 from arena.ground.db import count_rows
 from arena.ground.refusals import NotAllowed, NotThere, Refusal
-from arena.models import Analysis, Scope, User
+from arena.models import Analysis, BotAnswer, PlayedGame, Scope, User
+from arena.models.analyses import IS_SWEPT
 from engine.analysis import MOST_CHARACTERS, Tree, checked_comments
 from engine.game import GameError
 from engine.games import find_variant
@@ -41,11 +42,14 @@ class KeepAnalysis(Deed):
         "Comments by the numbers of the moves that they are on", default={}
     )
     shared: bool = asked("Whether whoever has its address may see it", default=True)
+    of_game: int = asked("The number of the game that it begins with; 0 for none", default=0)
 
     def do(self, session: Session, by: By) -> Done:
         name = texts.typed(self.name, LONGEST_NAME)
         tree = grown(self.game, self.position, self.moves)
         comments = _comments(tree, self.comments)
+        if self.of_game and session.get(PlayedGame, self.of_game) is None:
+            raise NotThere(f"there is no game {self.of_game}")
         if by.actor.id is not None:
             # Two at once would each find room for one more.
             locks.find(session, User, by.actor.id, to_change=True)
@@ -60,7 +64,11 @@ class KeepAnalysis(Deed):
         found.game, found.position = str(tree.variant), tree.position
         found.moves, found.comments = tree.text(), comments
         found.shared, found.changed = self.shared, by.now
+        found.game_number = self.of_game or None
         session.flush()
+        # What bots have said of its positions by now is as much a part of it.
+        said = sa.update(BotAnswer).where(BotAnswer.key.in_(tree.keys), IS_SWEPT)
+        session.execute(said.values(kept=True), execution_options={"synchronize_session": False})
         audit.note(session, by.actor, "keep analysis", f"analysis {found.id}", name, now=by.now)
         return Done(f"the analysis is kept as {name}", found)
 

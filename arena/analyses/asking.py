@@ -256,16 +256,20 @@ def record_answers(session: Session, report: reporting.AnswersReport, now: datet
     try:
         said = tuple(answer for _, answer in report.answers if isinstance(answer, Ply))
         demand_sayable(replace(game, plies=said))
-        confirm(game, found.plies, report.answers)
+        confirm(game, found.plies, report.answers, is_part=report.is_part)
     except RecordError as error:
         problem = f"its answers are refuted by the rules: {error}"
         name = found.worker or report.worker
         workers.note_falsehood(session, name, workers.label(found), problem, now)
         leases.roll_back(found, f"{report.worker}: {problem}", failed=True)
         return Fate.REFUSED
-    workers.note_success(session, found, found.worker or report.worker)
     key_of = dict(zip(found.plies, found.keys, strict=True))
+    # It told some of them while it was asked, or another attempt did.
+    its_own = sa.select(BotAnswer.ply).where(BotAnswer.question_id == found.id)
+    known = set(session.scalars(its_own))
     for ply, answer in report.answers:
+        if ply in known:
+            continue
         its = Opinion.of(ply, answer)
         session.add(
             BotAnswer(
@@ -281,11 +285,15 @@ def record_answers(session: Session, report: reporting.AnswersReport, now: datet
                 share=its.share,
                 depth=its.depth,
                 pv=list(its.pv),
+                numbers=dict(its.numbers),
                 cpu_us=its.cpu_us,
                 move_ms=game.time.move_ms or 0,
                 answered=now,
             )
         )
+    if report.is_part:
+        return Fate.NOTED
+    workers.note_success(session, found, found.worker or report.worker)
     leases.fix(found)
     return Fate.FIXED
 

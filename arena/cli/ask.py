@@ -300,7 +300,7 @@ def _to_json(
         found = Opinion.of(0, its).to_json()
         del found["ply"], found["seat"]
         if isinstance(its, Ply):
-            found |= {"values": dict(its.values), "tags": list(its.tags)}
+            found["tags"] = list(its.tags)
         return {"bot": name, **found}
 
     return {

@@ -253,6 +253,12 @@ class Settings:
         "For how many days the logs of bots' games are kept; 0 for ever. Records are always kept.",
         _between(0, 3650, "days, from 0 to 3650"),
     )
+    answer_days: float = _setting(
+        90.0,
+        "For how many days it is kept what bots answered who were asked about positions; 0 for "
+        "ever. What belongs to an analysis that somebody keeps always is.",
+        _between(0, 3650, "days, from 0 to 3650"),
+    )
 
     dumps: str = _setting(
         "",

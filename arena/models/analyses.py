@@ -47,10 +47,17 @@ class Question(Leasable, Base):
     ladder: Mapped[Ladder] = relationship()
 
 
+IS_SWEPT = sa.text("NOT kept")
+"""Of an answer, whether it goes when it is old; spelt out, or no index of just these is used."""
+
+
 class BotAnswer(Base):
     """What a bot would play in a position, for everybody who comes to it by the same moves."""
 
     __tablename__ = "bot_answer"
+    __table_args__ = (
+        Index("ix_bot_answer_swept", "answered", sqlite_where=IS_SWEPT, postgresql_where=IS_SWEPT),
+    )
 
     question_id: Mapped[int] = mapped_column(ForeignKey("question.id"), primary_key=True)
     ply: Mapped[int] = mapped_column(primary_key=True)
@@ -68,10 +75,14 @@ class BotAnswer(Base):
     """What its side expects, 0 to 1."""
     depth: Mapped[float | None]
     pv: Mapped[list[Any]]
+    numbers: Mapped[dict[str, Any]] = mapped_column(default=dict)
+    """All that it gave, by their keys."""
     cpu_us: Mapped[int] = mapped_column(sa.BigInteger)
     move_ms: Mapped[int]
     """How long it might think."""
     answered: Mapped[datetime]
+    kept: Mapped[bool] = mapped_column(default=False)
+    """Whether it belongs to an analysis that somebody keeps."""
 
     version: Mapped[BotVersion] = relationship()
 
@@ -93,6 +104,8 @@ class Analysis(Base):
     position: Mapped[str] = mapped_column(sa.Text)
     moves: Mapped[str] = mapped_column(sa.Text)
     """As `engine.analysis` writes them."""
+    game_number: Mapped[int | None]
+    """Of the game that it began with, if that was played here."""
     comments: Mapped[dict[str, Any]]
     """By the numbers of the moves that they are on."""
     shared: Mapped[bool]

@@ -30,7 +30,7 @@ from arena.ground.db import SchemaError
 from arena.lists import branches
 from arena.operation import health, indexes, queues
 from arena.operation.dumps import DailyDumps
-from arena.operation.retention import forget_logs
+from arena.operation.retention import forget_answers, forget_logs
 from arena.recorder import rebuild
 from arena.recorder.claim import ClaimError, claim_broker
 from arena.recorder.judging_process import Judging
@@ -93,6 +93,7 @@ class Recorder:
             transact(_note_lost_indexes)
         transact(lambda session: sittings.give_up_abandoned(session, settings, now))
         transact(lambda session: forget_logs(session, settings, now))
+        transact(lambda session: forget_answers(session, settings, now))
         if heard is not None:
             self._roll_back(heard, now, sweep=looking)
         self.writer.send(transact(lambda session: leases.schedule(session, settings, now)))

@@ -106,8 +106,11 @@ def from_kept(session: Session, code: str) -> Beginning:
     except Refusal as error:
         abort(404, sentence(error))
     comments = {int(number): text for number, text in found.comments.items()}
+    record = None
+    if found.game_number is not None:
+        record = find_record(session, found.game_number)
     page = url_for("analyses.kept", code=code)
-    return Beginning(page, {}, tree, comments, found.name, kept=found)
+    return Beginning(page, {}, tree, comments, found.name, record, found.game_number, kept=found)
 
 
 @analyses.get("/play/<int:number>/analysis")
@@ -146,6 +149,7 @@ def keep() -> Any:
         position=form.get("position", ""),
         comments=comments,
         shared=form.get("shared", "") == "yes",
+        of_game=number_in(form.get("of_game", ""), 0),
     )
     done = do(deed)
     flash(sentence(done.said))

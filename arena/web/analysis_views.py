@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from itertools import takewhile
 from typing import Any
 from urllib.parse import urlencode
 
@@ -30,6 +31,7 @@ from engine.game import CHANCE, GameError, State
 from engine.protocol import share
 from engine.record import GameRecord
 from engine.referee import RESIGN
+from engine.shelf import Missing
 
 LONGEST_ADDRESS = 6000
 """Characters of moves and comments in an address; servers on the way take about 8,000 in all."""
@@ -39,7 +41,7 @@ MOST_LINES = 60
 """Moves of an expected line that are shown."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Beginning:
     """What an address begins with, before all that it adds."""
 
@@ -56,6 +58,15 @@ class Beginning:
     """That game's number."""
     kept: Analysis | None = None
     """What it is kept as."""
+
+    @cached_property
+    def played(self) -> int:
+        """How many of the first nodes are moves of the game that was played."""
+        if self.record is None or isinstance(self.record.variant, Missing):
+            return 0
+        pairs = zip(self.tree.nodes, Tree.of_record(self.record).nodes, strict=False)
+        same = self.tree.variant == self.record.variant.drawn(0)
+        return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs)) if same else 0
 
 
 @dataclass(frozen=True)
@@ -85,7 +96,8 @@ class AnalysisView:
             number, _, text = said.partition(":")
             if number.isdecimal() and len(number) < 5:
                 comments[int(number)] = text
-        node = number_in(asked.get("node", ""), 0 if base.record is None else len(base.tree.nodes))
+        last = 0 if base.record is None or base.kept else len(base.tree.nodes)
+        node = number_in(asked.get("node", ""), last)
         if node >= len(tree.states):
             raise AnalysisError(f"there is no move {node} in this analysis")
         if "comment" in asked:
@@ -224,7 +236,7 @@ class AnalysisView:
 
     def played_by(self) -> list[Evaluation]:
         """What those who played the game expected at their moves, where the line is theirs."""
-        record, known, found, ply = self.base.record, len(self.base.tree.nodes), [], 0
+        record, known, found, ply = self.base.record, self.base.played, [], 0
         for place, node in enumerate(self.line):
             if record is None or node.number > known:
                 break

@@ -125,6 +125,34 @@ def test_reports_that_are_too_long_together(broker: redis.Redis) -> None:
     assert [found for message in messages for found in message] == matches
 
 
+def test_answers_are_told_while_a_bot_is_asked_on(
+    broker: redis.Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each once, as parts; the whole is for the report in the end."""
+    monkeypatch.setattr("workers.progress.SOON_SECONDS", 0.01)
+    monkeypatch.setattr("workers.progress.PROGRESS_SECONDS", 0.01)
+    broker.delete(jobs.RESULTS_QUEUE)
+    found: list[reporting.AnswersReport] = []
+
+    def hear() -> int:
+        while message := broker.rpop(jobs.RESULTS_QUEUE):
+            assert isinstance(message, bytes)
+            said = json.loads(message)
+            (one,), _, _ = json.loads(base64.b64decode(said["body"]))
+            if said["headers"]["task"] == jobs.RECORD_ANSWERS:
+                found.append(reporting.AnswersReport.from_json(one))
+        return sum(len(report.answers) for report in found)
+
+    lease = jobs.Lease("question", 7, 1, "ticket")
+    with ProgressTeller(lease, Reports(), 10) as progress:
+        for ply in range(3):
+            progress.answers.append((ply, Ply(ply % 2, "a1a2", 5, 5)))
+            until(lambda due=ply + 1: hear() == due, "an answer")  # type: ignore[misc]
+    assert hear() == 3
+    assert [ply for report in found for ply, _ in report.answers] == [0, 1, 2]
+    assert all(report.is_part and report.lease == lease for report in found)
+
+
 class Endless(Siege):
     """A game that waits for its own end where it lists its first moves."""
 

@@ -34,6 +34,7 @@ class AnalysisShape(Shape):
     moves: str = Field(description="As the address of an analysis has them.")
     comments: dict[str, str] = Field(description="By the numbers of the moves that they are on.")
     shared: bool = Field(description="Whether whoever has the address may see it.")
+    game_number: int | None = Field(description="Of the game that it began with, if of one.")
     created: datetime
     changed: datetime
 
@@ -89,6 +90,7 @@ class AnswerShape(Shape):
     share: float | None = Field(description="What its side expects of the game, from 0 to 1.")
     depth: float | None
     pv: list[str] = Field(description="The moves that it expects, as it wrote them.")
+    numbers: dict[str, float] = Field(description="All that it gave, by their keys.")
     remark: Annotated[str, At("text")]
     cpu_us: int
     move_ms: int = Field(description="How long it might think.")

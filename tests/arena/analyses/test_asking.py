@@ -86,11 +86,12 @@ def test_a_bot_says_its_move(inquiry: Inquiry) -> None:
     (job,) = inquiry.asked()
     assert (job.plies, job.game.time.move_ms) == ((2,), 1000)
     (legal, *_) = Tree.begin(job.game.variant).reading(moves).states[2].legal_moves()
-    says = Choice(legal, "so", 5, 6, {"eval": 0.25, "depth": 4.0}, pv=(legal, "a1a2"))
+    says = Choice(legal, "so", 5, 6, {"eval": 0.25, "depth": 4.0, "nodes": 7.0}, pv=(legal, "a1a2"))
     assert inquiry.keep(inquiry.report(job, Scripted(says))) is Fate.FIXED
     (answer,) = inquiry.answers(moves)
     assert (answer.ply, answer.seat, answer.move, answer.text) == (2, 0, legal, "so")
     assert (answer.share, answer.depth, answer.pv, answer.cpu_us) == (0.25, 4.0, [legal, "a1a2"], 5)
+    assert answer.numbers == {"eval": 0.25, "depth": 4.0, "nodes": 7.0}
     assert inquiry.answers(first_moves(1)) == []
     # Who asks the same again is told what is known, and nothing is used up.
     assert inquiry.ask("bot-0", moves=moves) == Questions(0, 1)
@@ -113,6 +114,31 @@ def test_a_whole_game(inquiry: Inquiry) -> None:
     longer = first_moves(6)
     assert inquiry.ask("bot-0", moves=longer, whole=True) == Questions(1, 0)
     assert [job.plies for job in inquiry.asked()] == [(6,)]
+
+
+def test_answers_come_one_after_the_other(inquiry: Inquiry) -> None:
+    """While the bot is asked on, and each is kept once, whoever tells it again."""
+    moves = first_moves(3)
+    inquiry.ask("bot-0", moves=moves, whole=True)
+    (job,) = inquiry.asked()
+    whole = inquiry.report(job)
+
+    def part(first: int, last: int) -> Fate:
+        some = replace(whole, answers=whole.answers[first:last], is_part=True)
+        return inquiry.keep(reporting.AnswersReport.from_json(some.to_json()))
+
+    assert part(0, 1) is Fate.NOTED
+    assert [one.ply for one in inquiry.answers(moves)] == [0]
+    assert part(1, 3) is Fate.NOTED
+    assert part(1, 2) is Fate.NOTED
+    assert sorted(one.ply for one in inquiry.answers(moves)) == [0, 1, 2]
+    # What is told in part is proved as all of it is; the next attempt tells the rest.
+    backwards = replace(whole, answers=whole.answers[::-1], is_part=True)
+    assert inquiry.keep(backwards) is Fate.REFUSED
+    assert part(3, 4) is Fate.STALE
+    (job,) = inquiry.asked()
+    assert inquiry.keep(inquiry.report(job)) is Fate.FIXED
+    assert sorted(one.ply for one in inquiry.answers(moves)) == [0, 1, 2, 3]
 
 
 class Ended(Scripted):

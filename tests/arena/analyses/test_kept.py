@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
 from arena.analyses import analysis_deeds
 from arena.ground.db import Database
-from arena.models import BotAnswer, Question
+from arena.models import BotAnswer, PlayedGame, Question
+from arena.recorder.storage import pack, unpack
 from engine.analysis import Tree
 from engine.games import find_variant
+from tests.arena.simulator import CALM, Simulation
 from tests.arena.test_sittings import SMALL, Table
 from tests.arena.web.signing_in import Browser, pages, person, signed_in
 
@@ -151,3 +154,47 @@ def test_bots_are_asked_by_the_form(desk: Desk) -> None:
     # A page elsewhere can't be led to.
     fields |= {"back": "//example.org/", "bot": "bot-1"}
     assert desk.ada.post("/analysis/ask", fields, page=START).location == "/analysis"
+
+
+def test_what_was_said_is_kept_with_it(database: Database) -> None:
+    """What its players expected of a game that was played here, as far as its moves are those of
+    the analysis; and what bots have answered by then.
+    """
+    simulation = Simulation(database, 1, CALM)
+    simulation.furnish([SMALL], bots=2)
+    simulation.alive()
+    simulation.tick()
+    simulation.run(20)
+    with database.begin() as session:
+        found = session.get_one(PlayedGame, 1)
+        record = unpack(found.record)
+        said = [
+            ply._replace(values={"eval": 0.625} if at == 4 else {})
+            for at, ply in enumerate(record.plies)
+        ]
+        found.record = pack(replace(record, plies=tuple(said)))
+    app = pages(database)
+    person(database, "ada")
+    ada, anybody = signed_in(app, "ada"), Browser(app)
+    # Of the fifth move, which is White's: five eighths for it.
+    expected = 'aria-label="Expected: White 62% and Black 38%"'
+    page = ada.get("/games/1/analysis?node=4").text
+    assert expected in page
+    assert 'name="of_game" value="1"' in page
+    moves = Tree.of_record(record).text().split()
+    tree = Tree.of_record(record)
+    other = next(move for move in tree.states[4].legal_moves() if move != moves[4])
+
+    def keep(**fields: str) -> str:
+        sent = {"game": GAME, "name": "mine", "shared": "yes", "of_game": "1", **fields}
+        answer = ada.post("/analyses", sent, page=START)
+        assert answer.status_code == 303, answer.text
+        return anybody.get(f"{str(answer.location).partition('?')[0]}?node=4").text
+
+    assert expected in keep(moves=" ".join(moves))
+    assert expected in keep(moves=" ".join([*moves, f"4:{other}"]))
+    assert "Expected:" not in keep(moves=" ".join([*moves[:4], other]))
+    assert "Expected:" not in keep(moves=" ".join(moves), of_game="")
+    assert "Expected:" not in keep(moves=" ".join(line(6)))
+    refused = ada.post("/analyses", {"game": GAME, "name": "x", "of_game": "99"}, page=START)
+    assert (refused.status_code, "There is no game 99" in refused.text) == (404, True)

@@ -49,7 +49,7 @@ def test_several_in_a_position(cli: Cli) -> None:
         "share": 0.75,
         "depth": 3.0,
         "pv": ["c2c3", "a1a2"],
-        "values": {"eval": 0.75, "depth": 3.0, "nodes": 12.0},
+        "numbers": {"eval": 0.75, "depth": 3.0, "nodes": 12.0},
         "tags": ["book"],
     }
 
