@@ -19,14 +19,15 @@ import mmap
 import os
 import re
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
+from typing import Any
 
 from engine.game import GameError, State, Variant
 from engine.games import GAMES, find_variant
-from engine.truth import Budget, Truth, Value, wants
+from engine.truth import Advance, Budget, Truth, Value, wants
 
 FORMAT = 1
 KEY_BYTES = 12
@@ -35,9 +36,6 @@ LONGEST_HEADER = 10_000
 FURTHEST = 127
 """The highest value that a byte holds; the lowest is that below zero."""
 SUFFIX = ".truth"
-
-Advance = Callable[[str, int, int], None]
-"""Is told what is done, how much of it, and of how much."""
 
 
 class TableError(GameError):
@@ -163,6 +161,7 @@ def find_truth(variant: Variant, *folders: Path) -> Truth | None:
     truth = variant.truth()
     if truth is not None:
         for folder in folders:
+            truth.learn(folder)
             file = folder / file_name(variant)
             if file.is_file():
                 return TabledTruth(truth, TruthTable(file))
@@ -261,6 +260,16 @@ def _write(variant: Variant, plies: int, values: dict[str, Value], file: Path) -
         "positions": len(rows),
         "digest": digest,
     }
+    write_table(file, header, body)
+    return digest
+
+
+def write_table(file: Path, header: Mapping[str, Any], body: bytes) -> None:
+    """Writes a line of JSON and what follows it to a file, at once.
+
+    Raises:
+        OSError: it can't be written; nothing is left of it then.
+    """
     new = file.with_name(file.name + ".new")
     file.parent.mkdir(parents=True, exist_ok=True)
     try:
@@ -269,7 +278,6 @@ def _write(variant: Variant, plies: int, values: dict[str, Value], file: Path) -
     except OSError:
         new.unlink(missing_ok=True)
         raise
-    return digest
 
 
 def brute_value(state: State, truth: Truth, budget: Budget) -> Value | None:
