@@ -140,24 +140,32 @@ def test_a_wrong_value_is_found(small: Path, tmp_path: Path) -> None:
     assert honest.positions > 4
 
 
-def test_mijnlieff_in_c_and_in_python_agree() -> None:
-    """Two programs that share nothing but the board; here one of which squares are missing."""
+@pytest.mark.parametrize(
+    ("name", "plies", "seeds", "known"),
+    [
+        ("mijnlieff shape=tee", 7, 12, 3),  # of which squares are missing
+        ("clobber size=5x6", 11, 20, 2),
+    ],
+)
+def test_programs_in_c_and_in_python_agree(name: str, plies: int, seeds: int, known: int) -> None:
+    """Two programs that share nothing but the board."""
     need(shutil.which("c++") is not None, "a C++ compiler")
-    variant = find_variant("mijnlieff", ["shape=tee"])
+    game, *options = name.split()
+    variant = find_variant(game, options)
     truth = variant.truth()
     assert truth is not None
     found = set()
     with truth.quicker() as compiled:
         assert type(compiled) is not type(truth)
-        for seed in range(12):
+        for seed in range(seeds):
             state, dice = variant.initial(), Random(seed)
-            for _ in range(7 + seed % 3):
+            for _ in range(plies + seed % 3):
                 afters = [state.play_code(code) for code in state.codes()]
                 state = dice.choice([one for one in afters if one.to_move is not None])
             value = compiled.value(state, Budget(0))
             assert value == truth.value(state, Budget(PLENTY))
             found.add(value)
-    assert len(found) > 2
+    assert len(found) >= known
 
 
 def test_files_are_called_by_their_variants() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from engine.game import GameError, State
@@ -49,6 +50,11 @@ class ClobberTruth(Truth):
             raise GameError(f"parts have 2 to {MOST_STONES} stones, not {stones}")
         file = folder / NAME
         return (file, *make_parts(stones, file, advance))
+
+    def quicker(self) -> AbstractContextManager[Truth]:
+        from engine.games.clobber.compiled import quicker
+
+        return quicker(self._variant)
 
     def key(self, state: State) -> str:
         assert isinstance(state, ClobberState)
