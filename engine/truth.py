@@ -13,11 +13,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from pathlib import Path
 
-from engine.game import CHANCE, Move, Seat, State
+from engine.game import CHANCE, GameError, Move, Seat, State
 
 Value = int
 """What the first seat gains."""
+
+
+Advance = Callable[[str, int, int], None]
+"""Is told what is done, how much of it, and of how much."""
 
 
 class OutOfSteps(Exception):
@@ -62,6 +67,29 @@ class Truth(ABC):
     def quicker(self) -> AbstractContextManager[Truth]:
         """The same, perhaps quicker and by another program, for whoever makes tables."""
         return nullcontext(self)
+
+    def learn(self, folder: Path) -> None:  # noqa: B027
+        """Takes over what a folder of tables has for all variants of the game; mostly nothing.
+
+        Raises:
+            TableError: a table is none, is damaged, or was made by other rules.
+            OSError: it can't be read.
+        """
+
+    def make_parts(self, stones: int, folder: Path, advance: Advance) -> tuple[Path, int, str]:
+        """Makes a table of the small parts of which positions are sums, where they are.
+
+        Args:
+            stones: the most of a part.
+
+        Returns:
+            The file, how many parts are in it, and its digest.
+
+        Raises:
+            GameError: positions are no sums; or so many stones are too many.
+            OSError: the file can't be written.
+        """
+        raise GameError("positions of this game are no sums of their parts")
 
     def gain(self, state: State) -> Value:
         """What the first seat gained of a game that is over."""

@@ -19,14 +19,16 @@ import mmap
 import os
 import re
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
+from typing import Any
 
 from engine.game import GameError, State, Variant
 from engine.games import GAMES, find_variant
-from engine.truth import Budget, Truth, Value, wants
+from engine.truth import Advance, Budget, Truth, Value, wants
 
 FORMAT = 1
 KEY_BYTES = 12
@@ -35,9 +37,6 @@ LONGEST_HEADER = 10_000
 FURTHEST = 127
 """The highest value that a byte holds; the lowest is that below zero."""
 SUFFIX = ".truth"
-
-Advance = Callable[[str, int, int], None]
-"""Is told what is done, how much of it, and of how much."""
 
 
 class TableError(GameError):
@@ -163,6 +162,7 @@ def find_truth(variant: Variant, *folders: Path) -> Truth | None:
     truth = variant.truth()
     if truth is not None:
         for folder in folders:
+            truth.learn(folder)
             file = folder / file_name(variant)
             if file.is_file():
                 return TabledTruth(truth, TruthTable(file))
@@ -185,6 +185,8 @@ class Made:
 def make(variant: Variant, plies: int, steps: int, file: Path, advance: Advance) -> Made:
     """Makes the table of the first plies of a variant, and writes it to a file.
 
+    What is found is kept beside it meanwhile, so that one that was broken off goes on there.
+
     Args:
         steps: that the search from one position may take.
 
@@ -199,7 +201,7 @@ def make(variant: Variant, plies: int, steps: int, file: Path, advance: Advance)
         raise GameError(f"{variant} leaves something to the lot: take one that does not")
     layers = _layers(truth, variant.initial(), plies, advance)
     values: dict[str, Value] = {}
-    with truth.quicker() as search:
+    with truth.quicker() as search, Notes(variant, file) as notes:
         for ply in reversed(range(len(layers))):
             layer = layers[ply]
             # In the order of their keys, those that have much in common follow each other.
@@ -208,14 +210,62 @@ def make(variant: Variant, plies: int, steps: int, file: Path, advance: Advance)
                 is_last = ply == len(layers) - 1
                 value = None if is_last else _from_children(truth, layer[key], values)
                 if value is None:
+                    value = notes.found.get(key)
+                if value is None:
                     value = search.value(layer[key], Budget(steps))
+                    if value is not None:
+                        notes.add(key, value)
                 if value is not None:
                     values[key] = value
             advance(f"ply {ply}", len(layer), len(layer))
     positions = sum(map(len, layers))
     digest = _write(variant, plies, values, file)
+    notes.drop()
     start = values.get(truth.key(variant.initial()))
     return Made(plies, len(values), positions - len(values), start, digest)
+
+
+class Notes:
+    """What searches have found for a table that is being made, in a file of lines beside it."""
+
+    def __init__(self, variant: Variant, file: Path) -> None:
+        """Reads what was found before by the same rules, if that is there.
+
+        Raises:
+            OSError: the file can't be read or written.
+        """
+        self._file = file.with_name(file.name + ".part")
+        self.found: dict[str, Value] = {}
+        head = f"{FORMAT} {variant} {GAMES.edition(variant.game)}"
+        self._file.parent.mkdir(parents=True, exist_ok=True)
+        with suppress(FileNotFoundError):
+            # The last line may have been cut off.
+            first, *lines = self._file.read_text().split("\n")[:-1] or [""]
+            if first == head:
+                self.found = {
+                    key: int(value) for value, _, key in (one.partition(" ") for one in lines)
+                }
+        # Whole again, at once: hours of work may be in it.
+        whole = self._file.with_name(self._file.name + ".new")
+        lines = [head, *(f"{value} {key}" for key, value in self.found.items())]
+        whole.write_text("".join(f"{line}\n" for line in lines))
+        whole.replace(self._file)
+        self._open = self._file.open("a")
+
+    def __enter__(self) -> Notes:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._open.close()
+
+    def add(self, key: str, value: Value) -> None:
+        """Notes the value of a position."""
+        self._open.write(f"{value} {key}\n")
+        self._open.flush()
+
+    def drop(self) -> None:
+        """The table is made."""
+        self._file.unlink()
 
 
 def _layers(truth: Truth, start: State, plies: int, advance: Advance) -> list[dict[str, State]]:
@@ -261,6 +311,16 @@ def _write(variant: Variant, plies: int, values: dict[str, Value], file: Path) -
         "positions": len(rows),
         "digest": digest,
     }
+    write_table(file, header, body)
+    return digest
+
+
+def write_table(file: Path, header: Mapping[str, Any], body: bytes) -> None:
+    """Writes a line of JSON and what follows it to a file, at once.
+
+    Raises:
+        OSError: it can't be written; nothing is left of it then.
+    """
     new = file.with_name(file.name + ".new")
     file.parent.mkdir(parents=True, exist_ok=True)
     try:
@@ -269,7 +329,6 @@ def _write(variant: Variant, plies: int, values: dict[str, Value], file: Path) -
     except OSError:
         new.unlink(missing_ok=True)
         raise
-    return digest
 
 
 def brute_value(state: State, truth: Truth, budget: Budget) -> Value | None:

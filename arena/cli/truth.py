@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from arena.cli import refusing
+from arena.cli import InputError, refusing
 from arena.cli.arguments import read_variant
 from arena.cli.options import NamedPath, as_json
 from arena.cli.position import ReachedPosition, takes_position
@@ -16,8 +16,8 @@ from arena.cli.progress_bar import ProgressBar
 from arena.ground.config import load
 from engine.game import GameError, Variant
 from engine.plurals import counted
-from engine.truth import Budget, Truth, Value, choices, value_of, wants
-from engine.truth_tables import Advance, check, file_name, find_truth, make
+from engine.truth import Advance, Budget, Truth, Value, choices, value_of, wants
+from engine.truth_tables import check, file_name, find_truth, make
 
 in_tables = click.option(
     "--tables",
@@ -104,8 +104,11 @@ def _words(variant: Variant, value: Value | None) -> str:
 
 @truth.command("make")
 @click.argument("name", metavar="'GAME [KEY=VALUE]...'")
+@click.option("--plies", type=click.IntRange(0, 100), help="Of the game, that it has.")
 @click.option(
-    "--plies", type=click.IntRange(0, 100), required=True, help="Of the game, that it has."
+    "--parts",
+    type=click.IntRange(1),
+    help="Instead: what parts of so many stones are worth, for boards of any size.",
 )
 @click.option(
     "--steps",
@@ -119,12 +122,27 @@ def _words(variant: Variant, value: Value | None) -> str:
     help="The folder that it is written to; by default truth in the data folder.",
 )
 @as_json
-def make_command(name: str, plies: int, steps: int, out: Path | None, in_json: bool) -> None:
+def make_command(
+    name: str,
+    plies: int | None,
+    parts: int | None,
+    steps: int,
+    out: Path | None,
+    in_json: bool,
+) -> None:
     """Make the table of the first plies of a variant, from the rules alone.
+
+    Of a game whose positions are sums of their parts, a table of small parts can be made, too.
 
     Example: arena truth make 'clobber size=4x5' --plies 3
     """
     variant = read_variant(name)
+    if (plies is None) == (parts is None):
+        raise InputError("give --plies for a table of the first plies, or --parts for one of parts")
+    if parts is not None:
+        _make_parts(variant, parts, _folder(out), in_json)
+        return
+    assert plies is not None
     file = _folder(out) / file_name(variant)
     with refusing(GameError, OSError), ProgressBar("making it", "position") as bar:
         made = make(variant, plies, steps, file, _telling(bar))
@@ -147,6 +165,19 @@ def make_command(name: str, plies: int, steps: int, out: Path | None, in_json: b
     left = f", {made.unknown} left out" if made.unknown else ""
     click.echo(f"{file}: {counted(made.positions, 'position')}{left}")
     click.echo(f"from the start: {start}; digest {made.digest}")
+
+
+def _make_parts(variant: Variant, stones: int, folder: Path, in_json: bool) -> None:
+    with refusing(GameError, OSError), ProgressBar("making it", "part") as bar:
+        truth = variant.truth()
+        if truth is None:
+            raise GameError(f"nothing finds the values of positions of {variant.game}")
+        file, count, digest = truth.make_parts(stones, folder, _telling(bar))
+    if in_json:
+        told = {"game": variant.game, "file": str(file), "parts": count, "digest": digest}
+        click.echo(json.dumps(told))
+    else:
+        click.echo(f"{file}: {counted(count, 'part')}; digest {digest}")
 
 
 @truth.command("check")

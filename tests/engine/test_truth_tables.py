@@ -109,6 +109,35 @@ def test_what_takes_too_long_is_left_out(tmp_path: Path) -> None:
     assert check(variant, TabledTruth(found, TruthTable(file)), 1, 1, 300, silent).wrong == ()
 
 
+def test_what_is_broken_off_goes_on(small: Path, tmp_path: Path) -> None:
+    """With what was found, whose last line may be cut off; but not by other rules."""
+    file = tmp_path / small.name
+    notes = file.with_name(file.name + ".part")
+
+    class Interrupted(Exception):
+        pass
+
+    def break_off(what: str, done: int, _total: int) -> None:
+        if (what, done) == ("ply 2", 3):
+            raise Interrupted
+
+    with pytest.raises(Interrupted):
+        make(clobber(), 2, PLENTY, file, break_off)
+    head, *found = notes.read_text().splitlines()
+    assert (len(found), file.exists()) == (3, False)
+    assert "clobber size=3x3" in head
+
+    # A wrong value shows that what was found is not searched again; this one nobody would find.
+    value, key = found[1].split(" ", 1)
+    notes.write_text("\n".join([head, f"{-int(value)} {key}", f"{value} {key[:-2]}"]))
+    make(clobber(), 2, PLENTY, file, silent)
+    assert TruthTable(file).value(key) == -int(value)
+    assert not notes.exists()
+    notes.write_text("\n".join([head.replace("arena 1", "arena 0"), f"{-int(value)} {key}", ""]))
+    make(clobber(), 2, PLENTY, file, silent)
+    assert TruthTable(file).value(key) == int(value)
+
+
 @pytest.mark.parametrize("name", ["siege", "oxono", "puzzle"])
 def test_no_table_is_made_of_what_has_no_one_beginning(name: str, tmp_path: Path) -> None:
     """Nothing solves the Siege; Oxono's totems are drawn; a puzzle's beginning is too hard."""
@@ -140,24 +169,32 @@ def test_a_wrong_value_is_found(small: Path, tmp_path: Path) -> None:
     assert honest.positions > 4
 
 
-def test_mijnlieff_in_c_and_in_python_agree() -> None:
-    """Two programs that share nothing but the board; here one of which squares are missing."""
+@pytest.mark.parametrize(
+    ("name", "plies", "seeds", "known"),
+    [
+        ("mijnlieff shape=tee", 7, 12, 3),  # of which squares are missing
+        ("clobber size=5x6", 12, 10, 2),
+    ],
+)
+def test_programs_in_c_and_in_python_agree(name: str, plies: int, seeds: int, known: int) -> None:
+    """Two programs that share nothing but the board."""
     need(shutil.which("c++") is not None, "a C++ compiler")
-    variant = find_variant("mijnlieff", ["shape=tee"])
+    game, *options = name.split()
+    variant = find_variant(game, options)
     truth = variant.truth()
     assert truth is not None
     found = set()
     with truth.quicker() as compiled:
         assert type(compiled) is not type(truth)
-        for seed in range(12):
+        for seed in range(seeds):
             state, dice = variant.initial(), Random(seed)
-            for _ in range(7 + seed % 3):
+            for _ in range(plies + seed % 3):
                 afters = [state.play_code(code) for code in state.codes()]
                 state = dice.choice([one for one in afters if one.to_move is not None])
             value = compiled.value(state, Budget(0))
             assert value == truth.value(state, Budget(PLENTY))
             found.add(value)
-    assert len(found) > 2
+    assert len(found) >= known
 
 
 def test_files_are_called_by_their_variants() -> None:

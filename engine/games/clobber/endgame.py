@@ -12,7 +12,10 @@ White is Left, and a position is won for the seat to move or it is not.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import product
+from typing import Protocol
 
+from engine.board import bits_of
 from engine.games.clobber import ClobberState
 from engine.truth import OutOfSteps
 
@@ -21,6 +24,9 @@ SMALL = 7
 LARGEST_TABLE = 120_000
 """Sums remembered, unless it is said otherwise; with so many a search ends, and the next begins
 with an empty table."""
+
+WIDEST = 26
+"""Files and ranks of the largest board."""
 
 WHITE, BLACK = 0, 1
 ZERO = 0
@@ -129,17 +135,45 @@ class Values:
         return self.negatives[value]
 
 
+class KnownParts(Protocol):
+    """A table of the values of small parts."""
+
+    stones: int
+    """How many they have at most."""
+
+    def values(self) -> Values: ...
+
+    def value(self, key: Stones) -> int | None: ...
+
+
 class ClobberEndgame:
     """Finds out who wins positions on one board."""
 
-    def __init__(self, width: int, height: int, largest_table: int = LARGEST_TABLE) -> None:
+    def __init__(
+        self, width: int, height: int, largest_table: int = LARGEST_TABLE, small: int = SMALL
+    ) -> None:
+        """Nothing is known yet.
+
+        Args:
+            largest_table: sums remembered; with so many a search ends.
+            small: stones of a part that is replaced by its value.
+        """
         self.width, self.height = width, height
         self.largest_table = largest_table
+        self.most_small = small
         # Behind each rank lies a bit that is no square, so that no step leads over the rim.
         self.up = width + 1
         self.values = Values()
         self.small: dict[Stones, int] = {}
         """The values of small parts."""
+        self.table: KnownParts | None = None
+        self.forget()
+
+    def learn(self, table: KnownParts) -> None:
+        """Takes the values of small parts from a table; what was found before is forgotten."""
+        self.values, self.table = table.values(), table
+        self.most_small = max(self.most_small, table.stones)
+        self.small.clear()
         self.forget()
 
     def forget(self) -> None:
@@ -212,7 +246,7 @@ class ClobberEndgame:
             stones = part[0] | part[1]
             lowest = (stones & -stones).bit_length() - 1
             here = part[0] >> lowest, part[1] >> lowest
-            if stones.bit_count() > SMALL:
+            if stones.bit_count() > self.most_small:
                 numbers.append(self.part(here))
             elif value := self.value(here):
                 numbers.append(value)
@@ -229,9 +263,16 @@ class ClobberEndgame:
         """The value of a small part."""
         if stones not in self.small:
             white, black = stones
-            self.small[stones] = self.values.value(
-                {self.total(*after) for after in self.moves(white, black)},
-                {self.total(*reversed(after)) for after in self.moves(black, white)},
+            known = None
+            if self.table is not None:
+                known = self.table.value(look(white, black, self.up))
+            self.small[stones] = (
+                self.values.value(
+                    {self.total(*after) for after in self.moves(white, black)},
+                    {self.total(*reversed(after)) for after in self.moves(black, white)},
+                )
+                if known is None
+                else known
             )
         return self.small[stones]
 
@@ -296,10 +337,32 @@ class ClobberEndgame:
         """
         return self.is_won(self.reduced(self.sum_of(white, black)), seat, go_on)
 
+    def is_clear(self, parts: Sum, seat: int) -> bool | None:
+        """Whether the seat to move wins a sum of values, as far as their signs tell.
+
+        Who has nothing but what is good for it wins, and so it does with one thing beside that
+        is good for whoever moves.
+        """
+        if parts[0] < ZERO:
+            return None
+        good = bad = open_ = 0
+        for number in parts:
+            for_white = self.values.at_most(ZERO, number)
+            if for_white or self.values.at_most(number, ZERO):
+                good += for_white == (seat == WHITE)
+                bad += for_white != (seat == WHITE)
+            else:
+                open_ += 1
+        if not bad and open_ <= 1:
+            return True
+        return False if not good and not open_ else None
+
     def is_won(self, parts: Sum, seat: int, go_on: Callable[[], bool]) -> bool:
         if not parts:
             return False
         known = self.won[seat].get(parts)
+        if known is None:
+            known = self.is_clear(parts, seat)
         if known is not None:
             return known
         if self.is_full(len(self.won[seat])) or not go_on():
@@ -324,6 +387,27 @@ class ClobberEndgame:
         )
         self.won[seat][parts] = won
         return won
+
+
+def look(white: int, black: int, up: int) -> Stones:
+    """The same two masks for all parts that are turned, mirrored or moved alike.
+
+    Args:
+        up: how far a mask is shifted from rank to rank; that of the answer is `WIDEST`.
+    """
+    both = white | black
+    cells = [(*reversed(divmod(bit, up)), white >> bit & 1) for bit in bits_of(both)]
+    files, ranks = zip(*((file, rank) for file, rank, _ in cells), strict=True)
+    left, right, low, top = min(files), max(files), min(ranks), max(ranks)
+    ways = []
+    for mirrored, turned, across in product((False, True), repeat=3):
+        found = [0, 0]
+        for file, rank, is_white in cells:
+            x = right - file if mirrored else file - left
+            y = top - rank if turned else rank - low
+            found[is_white] |= 1 << (x * WIDEST + y if across else y * WIDEST + x)
+        ways.append((found[1], found[0]))
+    return min(ways)
 
 
 def singles(mask: int) -> Iterator[int]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sys
+from contextlib import AbstractContextManager
+from pathlib import Path
 
-from engine.game import State
+from engine.game import GameError, State
 from engine.games.chequerboard import WHITE
 from engine.games.clobber import Clobber, ClobberState
 from engine.games.clobber.endgame import ClobberEndgame
 from engine.symmetries import least
-from engine.truth import Budget, OutOfSteps, Truth, Value
+from engine.truth import Advance, Budget, OutOfSteps, Truth, Value
 
 MOST_KEPT = 300_000
 """Parts remembered; with more a search begins with empty tables, but none ends for lack of room."""
@@ -31,6 +33,28 @@ class ClobberTruth(Truth):
         except OutOfSteps:
             return None
         return 1 if wins == (state.mover == WHITE) else -1
+
+    def learn(self, folder: Path) -> None:
+        from engine.games.clobber.parts import NAME, PartsTable
+
+        file = folder / NAME
+        if file.is_file():
+            table = PartsTable(file)
+            self._endgame.learn(table)
+            self.tables = (table.digest,)
+
+    def make_parts(self, stones: int, folder: Path, advance: Advance) -> tuple[Path, int, str]:
+        from engine.games.clobber.parts import MOST_STONES, NAME, make_parts
+
+        if not 2 <= stones <= MOST_STONES:
+            raise GameError(f"parts have 2 to {MOST_STONES} stones, not {stones}")
+        file = folder / NAME
+        return (file, *make_parts(stones, file, advance))
+
+    def quicker(self) -> AbstractContextManager[Truth]:
+        from engine.games.clobber.compiled import quicker
+
+        return quicker(self._variant)
 
     def key(self, state: State) -> str:
         assert isinstance(state, ClobberState)

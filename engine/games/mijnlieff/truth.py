@@ -56,9 +56,9 @@ class MijnlieffTruth(Truth):
         return f"{least} {position.hand} {position.others} {position.turned}"
 
     def quicker(self) -> AbstractContextManager[Truth]:
-        from engine.games.mijnlieff.compiled import compiled
+        from engine.games.mijnlieff.compiled import quicker
 
-        return compiled(self._variant)
+        return quicker(self._variant)
 
     def reduced(self, state: State) -> Reduced:
         """What of a position decides how it goes on."""

@@ -39,6 +39,11 @@ def test_points_and_what_is_not_known_are_said(cli: Cli) -> None:
         (("show", "siege"), "nothing finds the values of positions of siege"),
         (("make", "oxono", "--plies", "1"), "leaves something to the lot"),
         (("make", "clobber size=1x1", "--plies", "1"), "clobber has no size=1x1"),
+        (("make", "clobber"), "give --plies"),
+        (("make", "clobber", "--plies", "1", "--parts", "3"), "give --plies"),
+        (("make", "clobber", "--parts", "10"), "parts have 2 to 9 stones, not 10"),
+        (("make", "mijnlieff", "--parts", "3"), "no sums of their parts"),
+        (("make", "siege", "--parts", "3"), "nothing finds the values"),
         (("check", "siege"), "nothing finds the values"),
     ],
 )
@@ -58,6 +63,10 @@ def test_a_table_is_made_looked_up_and_checked(cli: Cli, tmp_path: Path) -> None
     said = cli("truth", "show", "clobber", "size=4x3", "--steps", "1", "--tables", tables)
     assert said.out.splitlines()[0] == "Black wins"
     checked = cli("truth", "check", "clobber size=4x3", "--games", "2", "--tables", tables)
+    assert (checked.code, "came out alike" in checked.out) == (0, True)
+    parts = cli("truth", "make", "clobber", "--parts", "4", "--out", tables, "--json").json
+    assert parts["parts"] == 53
+    checked = cli("truth", "check", "clobber size=4x4", "--games", "2", "--tables", tables)
     assert (checked.code, "came out alike" in checked.out) == (0, True)
     file = Path(made["file"])
     file.write_bytes(file.read_bytes()[:-1])
