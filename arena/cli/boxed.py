@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import click
 
+from arena.cli.arguments import SAMPLES
 from arena.cli.home_runtimes import runtime_for
 from engine.clock import ALLOWANCES, Allowances
 from engine.program import Program
@@ -92,18 +94,14 @@ def into_box(bundle: Bundle, box: Sandbox, processes: int = 1) -> Boxed:
 
 
 def pack(path: Path) -> Bundle:
-    """The bundle of a bot; with a single file goes the kit that lies beside it.
+    """The bundle of a bot; with a single file goes the kit that it uses.
 
     Raises:
         BundleError: it is no bot.
     """
     if not path.is_file():
         return bundles.pack(path, max_bytes=MOST_BYTES)
-    beside = [
-        path.with_name(name)
-        for name, endings in KIT_FILES.items()
-        if path.suffix in endings and path.name != name and path.with_name(name).is_file()
-    ]
+    beside = [*_kit(path)]
     if not beside:
         return bundles.pack(path, max_bytes=MOST_BYTES)
     aside = Aside()  # kept as long as the bundle
@@ -115,3 +113,14 @@ def pack(path: Path) -> Bundle:
     said = f"name = {json.dumps(path.stem[:60])}\nmain = {json.dumps(path.name)}\n"
     (folder / MANIFEST).write_text(said, encoding="utf-8")
     return bundles.pack(folder, max_bytes=MOST_BYTES, aside=aside)
+
+
+def _kit(path: Path) -> Iterator[Path]:
+    """The kit's files that go with a bot: those beside it, or those that a sample names."""
+    for name, endings in KIT_FILES.items():
+        if path.suffix not in endings or path.name == name:
+            continue
+        if path.with_name(name).is_file():
+            yield path.with_name(name)
+        elif path.parent == SAMPLES and name.encode() in path.read_bytes():
+            yield SAMPLES / "kit" / name

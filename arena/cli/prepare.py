@@ -18,6 +18,7 @@ from sqlalchemy.orm import Session
 from arena.audit import machine_user
 from arena.bots.furnish import Sample, furnish
 from arena.cli.arguments import SAMPLES, listed_samples
+from arena.cli.boxed import pack
 from arena.ground.config import SettingError, Settings, load
 from arena.ground.db import Database, SchemaError, unusable
 from arena.models import RESERVED, Competition
@@ -40,7 +41,7 @@ def samples(folder: Path) -> list[Sample]:
     """The sample bots of this release, their bundles stored in ``folder``."""
     found = []
     for entry in listed_samples():
-        bundle = bundles.pack(SAMPLES / entry["file"])
+        bundle = pack(SAMPLES / entry["file"])
         bundles.store(folder, bundle)
         found.append(
             Sample(

@@ -6,8 +6,10 @@ import importlib.util
 import shutil
 import subprocess
 import sys
+import tempfile
 import tomllib
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from random import Random
 from types import ModuleType
@@ -27,6 +29,9 @@ BOTS = Path(__file__).parents[2] / "bots"
 KIT = BOTS / "kit"
 SAMPLES: list[dict[str, Any]] = tomllib.loads((BOTS / "samples.toml").read_text())["bot"]
 
+RULES = Path(__file__).parent / "rules.cpp"
+"""Makes a compiled sample tell the legal moves."""
+
 Command = Sequence[str]
 
 
@@ -34,7 +39,26 @@ def command(file: Path, *arguments: str) -> Command:
     """The command of a bot's file; its interpreter must be there."""
     if file.suffix in (".js", ".mjs"):
         need(shutil.which("node"), "node is not installed")
+    if file.suffix == ".cpp":
+        return [built(file), *arguments]
     return [*command_for(file), *arguments]
+
+
+@cache
+def built(file: Path) -> str:
+    """The program of a compiled sample, which tells legal moves if it is asked for `rules`."""
+    need(shutil.which("g++"), "g++ is not installed")
+    program = Path(_programs().name, file.stem)
+    checks = ("-std=c++20", "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror")
+    its = ("-I", KIT, "-D", f'SAMPLE="{file}"', RULES, "-o", program)
+    subprocess.run(["g++", *checks, *its], check=True)
+    return str(program)
+
+
+@cache
+def _programs() -> tempfile.TemporaryDirectory[str]:
+    """Where they are, as long as these tests run."""
+    return tempfile.TemporaryDirectory()
 
 
 def sample(name: str, *arguments: str) -> Command:

@@ -36,6 +36,10 @@ EFFORT = {
     "alphabeta": ("1",),
     "clobber-expert": ("20",),
     "mijnlieff-expert": ("20",),
+    "clobber-cpp": ("20",),
+    "blokus-cpp": ("5",),
+    "oxono-cpp": ("500",),
+    "siege-cpp": ("300",),
 }
 """How little the searching bots do where strength is no matter."""
 NAMES = [entry["name"] for entry in SAMPLES]
@@ -148,6 +152,10 @@ def test_searches_share_out_their_clock(searcher: BotProcess, time: TimeControl)
         ("oxono", "alphabeta 2", "random", 2),
         ("clobber", "clobber-expert 200", "mcts 100", 3),
         ("mijnlieff", "mijnlieff-expert 200", "mcts 100", 4),
+        ("clobber", "clobber-cpp 3000", "mcts 100", 2),
+        ("blokus mode=duel", "blokus-cpp 100", "greedy", 1),
+        ("oxono", "oxono-cpp 20000", "alphabeta 2", 2),
+        ("siege seats=2", "siege-cpp 3000", "alphabeta 1", 1),
         ("puzzle task=full", "solver", "greedy", 1),
     ],
 )
@@ -173,6 +181,12 @@ def share(variant: Variant, first: Command, second: Command, matches: int) -> fl
 
 TALKS = {
     "clobber": (("size=3x2", "b1c1"), ("size=2x2", "")),
+    "blokus": (("mode=duel corners=free", "blue:a1"), ("corners=fixed mode=classic", "")),
+    "oxono": (("totems=xc4", "Xb4b3"), ("totems=xd3", "")),
+    "siege": (
+        ("seats=2 setup=free soldiers=2 retreat=no protection=any demand=yes", "=GSSSSSSC"),
+        ("demand=no protection=able retreat=yes soldiers=3 setup=fixed seats=3", ""),
+    ),
     "mijnlieff": (
         ("size=4x4 shape=square first=any", "b2+"),
         ("first=edge shape=ell size=4x4", ""),
