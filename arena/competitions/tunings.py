@@ -156,7 +156,7 @@ def create(session: Session, plan: TuningPlan, now: datetime, actor: Actor) -> B
         },
     )
     tuning = add_by_number(session, make, TUNING)
-    _keep(tuning, Tuning.begin(settings_of(tuning)))
+    tuning.course = course_of(Tuning.begin(settings_of(tuning)))
     # Both are the version; that the first names the start is what tells the two sides apart.
     sides = chosen_words(dict(sorted({**fixed, **start}.items()))), plan.player.options
     enter_field(session, tuning, [Player(version, options) for options in sides], now)
@@ -231,11 +231,8 @@ def standing_of(tuning: BotTuning) -> Tuning:
     return Tuning.from_json(data, settings)
 
 
-def _keep(tuning: BotTuning, now: Tuning) -> None:
-    tuning.course = _course(now)
-
-
-def _course(now: Tuning) -> dict[str, Any]:
+def course_of(now: Tuning) -> dict[str, Any]:
+    """What is kept of how far it came: all but its settings."""
     return {key: value for key, value in now.to_json().items() if key not in ("tuning", "settings")}
 
 
@@ -499,7 +496,7 @@ class Tunings(CompetitionKind[BotTuning]):
         for _, outcomes in outcomes_of(session, tuning, its):
             for one in outcomes:
                 stands = stands.add(one)
-        _keep(tuning, stands)
+        tuning.course = course_of(stands)
         if stands.is_spoilt:
             faults = counted(sum(stands.faults.values()), "fault")
             games_words = counted(stands.games, "game")
@@ -529,7 +526,7 @@ class Tunings(CompetitionKind[BotTuning]):
             if len(outcomes) == len(made.batch):
                 for one in outcomes:
                     made = made.add(one)
-        if (now := _course(made)) == competition.course:
+        if (now := course_of(made)) == competition.course:
             return []
         if write:
             competition.course = now
