@@ -25,6 +25,13 @@ from arena.competitions.tournament_deeds import (
     EnterTournament,
     WithdrawFromTournament,
 )
+from arena.competitions.tuning_deeds import (
+    CreateTuning,
+    ExtendTuning,
+    PauseTuning,
+    ResumeTuning,
+    StopTuning,
+)
 from arena.deeds import Deed
 from arena.lists.selection_deeds import KeepSelection, RemoveSelection
 from arena.operation.notice import GiveNotice
@@ -56,6 +63,11 @@ DEEDS: tuple[type[Deed], ...] = (
     StopTest,
     ExtendTest,
     CloneTest,
+    CreateTuning,
+    PauseTuning,
+    StopTuning,
+    ResumeTuning,
+    ExtendTuning,
     EnterBot,
     ConnectBot,
     RetireBot,

@@ -26,19 +26,31 @@ from arena.web.api.results import TestShape
 from engine.protocol import visible
 
 
-class TestNumber(click.ParamType[int]):
-    """A strength test by its number, 17, or by its name among all competitions, test-17."""
+class CompetitionNumber(click.ParamType[int]):
+    """A strength test by its number, 17, or by its name among all competitions, test-17; and so
+    whatever else is called by its number.
+
+    Args:
+        word: what stands before the number.
+        what: what it is called.
+    """
 
     name = "number"
+
+    def __init__(self, word: str, what: str) -> None:
+        self._word, self._what = word, what
 
     def convert(
         self, value: Any, _param: click.Parameter | None, _context: click.Context | None
     ) -> int:
-        found = re.fullmatch(r"(?:test-)?([0-9]{1,20})", str(value))
+        found = re.fullmatch(rf"(?:{self._word}-)?([0-9]{{1,20}})", str(value))
         if found is None:
-            words = f"{str(value)[:40]!r} is no strength test"
-            raise InputError(f"{words}: give its number, as in 17 or test-17")
+            words = f"{str(value)[:40]!r} is no {self._what}"
+            raise InputError(f"{words}: give its number, as in 17 or {self._word}-17")
         return int(found[1])
+
+
+NUMBER = CompetitionNumber("test", "strength test")
 
 
 @click.group()
@@ -99,7 +111,7 @@ def list_tests(where: Where, in_json: bool) -> None:
 
 
 @strength.command()
-@click.argument("number", type=TestNumber())
+@click.argument("number", type=NUMBER)
 @on_arena
 @as_json
 def show(number: int, where: Where, in_json: bool) -> None:
@@ -127,4 +139,4 @@ def show(number: int, where: Where, in_json: bool) -> None:
     click.echo(visible(found["outcome"]))
 
 
-deeds.add_commands(strength, number=TestNumber())
+deeds.add_commands(strength, number=NUMBER)

@@ -19,14 +19,16 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from arena.ground.refusals import NotThere, Refusal
-from arena.models import Competition, CompetitionState, StrengthTest
+from arena.models import Competition, CompetitionState
 
 C = TypeVar("C", bound=Competition)
 
+TEST, TUNING = "test", "tuning"
+"""What stands before the number of those that have no name of their own."""
 MOST_LISTED = 20
 """How many names are told to whoever asks for one that is not there."""
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,79}", re.ASCII)
-_OF_A_TEST = re.compile(r"test-[0-9]+", re.ASCII)
+_BY_NUMBER = re.compile(r"(test|tuning)-[0-9]+", re.ASCII)
 
 
 def find_named(session: Session, kind: type[C], name: str) -> C:
@@ -56,8 +58,9 @@ def demand_name(session: Session, name: str, kind: str) -> None:
         raise Refusal(
             f"{name[:60]!r} is no name for a {kind}: 1 to 80 small letters, digits and '-'"
         )
-    if _OF_A_TEST.fullmatch(name):
-        raise Refusal(f"{name} is what a strength test is called: choose another name")
+    if its := _BY_NUMBER.fullmatch(name):
+        what = "strength test" if its[1] == TEST else its[1]
+        raise Refusal(f"{name} is what a {what} is called: choose another name")
     if _is_taken(session, name):
         raise Refusal(_taken(name))
 
@@ -77,26 +80,27 @@ def free_name(session: Session, name: str) -> str:
     return next(one for one in named if not _is_taken(session, one))
 
 
-def add_by_number(session: Session, make: Callable[[], StrengthTest]) -> StrengthTest:
-    """Adds a strength test, which is called by its number: the next one whose name is free.
+def add_by_number(session: Session, make: Callable[[], C], word: str = TEST) -> C:
+    """Adds a competition that is called by its number: the next one whose name is free.
 
     An arena may have a ladder of such a name, from when none was refused.
 
     Args:
-        make: makes the test, but for its name.
+        make: makes it, but for its name.
+        word: what stands before the number.
     """
-    without_name: list[StrengthTest] = []
-    while not without_name or _is_taken(session, f"test-{without_name[-1].id}"):
+    without_name: list[C] = []
+    while not without_name or _is_taken(session, f"{word}-{without_name[-1].id}"):
         # The last keeps its number meanwhile, or it would be the next one's, too.
-        test = make()
-        test.name = uuid.uuid4().hex
-        session.add(test)
+        one = make()
+        one.name = uuid.uuid4().hex
+        session.add(one)
         session.flush()
-        without_name.append(test)
+        without_name.append(one)
     made = without_name.pop()
-    made.name = f"test-{made.id}"
-    for test in without_name:
-        session.delete(test)
+    made.name = f"{word}-{made.id}"
+    for one in without_name:
+        session.delete(one)
     session.flush()
     return made
 

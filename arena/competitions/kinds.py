@@ -8,12 +8,14 @@ from arena.competitions.kind import AnyKind
 from arena.competitions.ladders import Ladders
 from arena.competitions.strength_tests import StrengthTests
 from arena.competitions.tournaments import Tournaments
+from arena.competitions.tunings import Tunings
 from arena.models import Competition
 
 ALL: tuple[AnyKind, ...] = (
     Ladders(),
     Tournaments(),
     StrengthTests(),
+    Tunings(),
 )
 KINDS: Mapping[str, AnyKind] = {kind.name: kind for kind in ALL}
 """By the names that the database knows them by."""

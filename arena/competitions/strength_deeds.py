@@ -54,7 +54,8 @@ def may_change(by: By, test: StrengthTest) -> bool:
     return mine or by.may(Scope.ORGANISE)
 
 
-def _most_weight(by: By) -> float:
+def most_weight(by: By) -> float:
+    """The largest weight that somebody may choose."""
     return MOST_WEIGHT if by.may(Scope.ORGANISE) else MOST_OF_ANYBODY
 
 
@@ -180,7 +181,7 @@ class CreateTest(CreateByRules):
             rules.variant,
             rules.time,
             StrengthTerms.from_json(vars(self)),
-            min(self.weight, _most_weight(by)),
+            min(self.weight, most_weight(by)),
             rules.limits,
             self.note,
             secrets.randbits(SEED_BITS) if self.seed is None else self.seed,
@@ -307,6 +308,6 @@ class CloneTest(StrengthTestDeed):
         if not (may_test(by, mine.version) and may_test(by, theirs.version)):
             raise NotAllowed("these bots are not for you to test")
         plan = plan_of(test)
-        weight = min(plan.weight, _most_weight(by))
+        weight = min(plan.weight, most_weight(by))
         plan = replace(plan, seed=secrets.randbits(SEED_BITS), weight=weight)
         return _made(strength_tests.create(session, plan, mine, theirs, by.now, by.actor))

@@ -170,11 +170,12 @@ def recounted(session: Session, test: StrengthTest) -> dict[str, TestTally]:
     for (_, worker), rows in groupby(session.execute(query), key=lambda row: (row[0], row[1])):
         if worker not in found:
             found[worker] = empty_tally(test, worker)
-        add(found[worker], outcomes.outcome(test.variant, list(_games(rows))))
+        add(found[worker], outcomes.outcome(test.variant, list(stored_games(rows))))
     return found
 
 
-def _games(rows: Iterable[Any]) -> Iterator[_Game]:
+def stored_games(rows: Iterable[Any]) -> Iterator[_Game]:
+    """The games of a match, of which each row is a seat, in their order."""
     for _, seats in groupby(rows, key=lambda row: row.number):
         seated = list(seats)
         yield _Game(

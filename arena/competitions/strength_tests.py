@@ -94,11 +94,13 @@ def create(
     actor: Actor,
     *,
     ladder: Ladder | None = None,
+    follows: bool = False,
 ) -> StrengthTest:
     """Makes a test, which runs at once.
 
     Args:
         ladder: what the candidate enters when it passes.
+        follows: it follows from something else, and is not one too many.
 
     Raises:
         StrengthError: it can't be tested so, or too many of this person's tests are running.
@@ -107,7 +109,7 @@ def create(
     _refuse(session, plan, candidate, baseline)
     policy = policy_of(plan.openings)
     demand_fitting(session, policy["book_name"], plan.variant)
-    if ladder is None and actor.id is not None:
+    if ladder is None and not follows and actor.id is not None:
         _refuse_too_many(session, actor.id)
     terms = plan.terms
     make = partial(

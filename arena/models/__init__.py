@@ -24,6 +24,7 @@ from arena.models.bots import (
 from arena.models.competitions import (
     CALLED_OFF,
     USUAL_LIMITS,
+    BotTuning,
     Competition,
     CompetitionLimits,
     CompetitionState,

@@ -296,6 +296,23 @@ class StrengthTest(Competition):
     """The ladder that the candidate enters when it passes."""
 
 
+class BotTuning(Competition):
+    """A version's numbers tuned by games against itself (`arena.strength.tuning`)."""
+
+    __mapper_args__ = {"polymorphic_identity": "tuning"}  # noqa: RUF012
+
+    settings: Mapped[dict[str, Any]] = mapped_column(nullable=True, use_existing_column=True)
+    """What is tuned, and how (`arena.competitions.tunings`)."""
+    max_games: Mapped[int] = mapped_column(nullable=True, use_existing_column=True)
+    """By how many games, in whole batches."""
+    course: Mapped[dict[str, Any]] = mapped_column(nullable=True)
+    """How far it came by whole batches: a fold over their matches."""
+    reason: Mapped[str] = mapped_column(Words, nullable=True, use_existing_column=True)
+    """Why it ended before all was played, or why nothing was tested then; empty if all is well."""
+    proof_id: Mapped[int | None] = mapped_column(ForeignKey("competition.id"))
+    """The strength test of what came out against the start."""
+
+
 class TestTally(Base):
     """What one worker's matches of a strength test say; the test's counts are their sum."""
 

@@ -32,8 +32,7 @@ class Parameter:
 
     def __post_init__(self) -> None:
         name = self.option.name
-        if self.option.kind not in (OptionKind.INT, OptionKind.FLOAT):
-            raise StrengthError(f"{name} is no number, and can't be tuned so")
+        _demand_number(self.option)
         numbers = (self.start, self.least, self.most, self.c_end, self.r_end)
         if not all(map(math.isfinite, numbers)):
             raise StrengthError(f"{name}: a bound or a step is no finite number")
@@ -96,6 +95,7 @@ def read_parameter(options: Mapping[str, BotOption], whose: str, words: str) -> 
     if option is None:
         others = ", ".join(sorted(options)) or "none"
         raise StrengthError(f"{whose} has no option {name[:40]}: it has {others}")
+    _demand_number(option)
     numbers = said.split(":") if equals else []
     if len(numbers) not in (0, 3, 4, 5):
         raise StrengthError(
@@ -108,6 +108,11 @@ def read_parameter(options: Mapping[str, BotOption], whose: str, words: str) -> 
         raise StrengthError(f"{words[:60]!r}: a number can't be read") from None
     step = more[0] if more else default_step(option, least, most)
     return Parameter(option, start, least, most, step, more[1] if more[1:] else R_END)
+
+
+def _demand_number(option: BotOption) -> None:
+    if option.kind not in (OptionKind.INT, OptionKind.FLOAT):
+        raise StrengthError(f"{option.name} is no number, and can't be tuned so")
 
 
 def manifest_of(parameters: Sequence[Parameter], chosen: Mapping[str, str]) -> str:

@@ -30,6 +30,7 @@ from arena.web import (
     outage,
     score_charts,
     text_guard,
+    tuning_charts,
     words,
 )
 from arena.web.accounts import pages as accounts
@@ -61,6 +62,7 @@ from arena.web.strength import strength
 from arena.web.submissions import submissions
 from arena.web.tournaments import tournaments
 from arena.web.truth import truth
+from arena.web.tunings import tunings
 from arena.web.uploads import FILES, TAKING_FILES, FormRequest, widen
 from arena.web.verdicts import verdicts
 
@@ -86,6 +88,7 @@ BLUEPRINTS = (
     verdicts,
     requests,
     strength,
+    tunings,
     accounts,
     administration,
     submissions,
@@ -100,6 +103,7 @@ FILTERS = (
     | boards.FILTERS
     | brackets.FILTERS
     | charts.FILTERS
+    | tuning_charts.FILTERS
     | evaluation_charts.FILTERS
     | score_charts.FILTERS
     | words.FILTERS

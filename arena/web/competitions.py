@@ -10,7 +10,15 @@ from flask import Blueprint, Response, redirect, render_template, request, url_f
 from sqlalchemy.orm import Session, joinedload
 
 from arena.competitions.kinds import kind_of
-from arena.models import BotVersion, Competition, Entrant, Ladder, StrengthTest, Tournament
+from arena.models import (
+    BotTuning,
+    BotVersion,
+    Competition,
+    Entrant,
+    Ladder,
+    StrengthTest,
+    Tournament,
+)
 from arena.web import queries
 from arena.web.identity import settings
 from arena.web.lookup import find_competition, reading
@@ -30,6 +38,8 @@ def address_of(competition: Competition, *, external: bool = False) -> str:
             return url_for("tournaments.tournament", name=competition.name, _external=external)
         case StrengthTest():
             return url_for("strength.test", number=competition.id, _external=external)
+        case BotTuning():
+            return url_for("tunings.tuning", number=competition.id, _external=external)
     return url_for("competitions.competition", name=competition.name, _external=external)
 
 

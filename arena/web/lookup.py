@@ -14,6 +14,7 @@ from arena import sittings
 from arena.ground.db import LARGEST_ID, Database
 from arena.models import (
     Bot,
+    BotTuning,
     Competition,
     Ladder,
     Match,
@@ -95,6 +96,12 @@ def find_test(session: Session, number: int) -> StrengthTest:
     """The strength test of this number."""
     found = session.get(StrengthTest, number)
     return found or abort(404, f"There is no strength test {number}.")
+
+
+def find_tuning(session: Session, number: int) -> BotTuning:
+    """The tuning of this number."""
+    found = session.get(BotTuning, number)
+    return found or abort(404, f"There is no tuning {number}.")
 
 
 def find_sitting(session: Session, number: int, *, to_change: bool = False) -> Sitting:

@@ -131,7 +131,7 @@ def create() -> Any:
     """Begins a test between two versions that one may use."""
     form = StrengthForm()
     with reading() as session:
-        usable = _usable(session, signed_in())
+        usable = usable_versions(session, signed_in())
         ladders = session.scalars(sa.select(Ladder).order_by(Ladder.id)).all()
     form["candidate"].choices = form["baseline"].choices = [
         SelectChoice(f"{version.bot.name}:{version.number}", version.label) for version in usable
@@ -155,7 +155,7 @@ def _form(form: DeedForm, problem: str) -> str:
     return render_template("strength_form.html", form=form)
 
 
-def _usable(session: Session, who: Account) -> list[BotVersion]:
+def usable_versions(session: Session, who: Account) -> list[BotVersion]:
     """The checked versions that somebody may test: own ones, open ones, the samples."""
     query = (
         sa.select(BotVersion)

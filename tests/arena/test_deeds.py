@@ -47,6 +47,13 @@ from arena.competitions.tournament_deeds import (
     EnterTournament,
     WithdrawFromTournament,
 )
+from arena.competitions.tuning_deeds import (
+    CreateTuning,
+    ExtendTuning,
+    PauseTuning,
+    ResumeTuning,
+    StopTuning,
+)
 from arena.deeds import By, Deed, perform
 from arena.ground.db import Database
 from arena.ground.refusals import NotAllowed, NotThere, Refusal, WrongField
@@ -198,6 +205,31 @@ EXAMPLES: dict[type[Deed], tuple[Callable[[Numbers], dict[str, Any]], dict[str, 
         lambda its: {"number": its["ended"]},
         {"number": 999},
         "there is no strength test 999",
+    ),
+    CreateTuning: (
+        lambda _: {"bot": "bot-0:1", "parameters": ("width=1:0:2", "depth"), "ladder": "ladder-0"},
+        {"parameters": ("speed",)},
+        "has no option speed: it has depth, style, width",
+    ),
+    PauseTuning: (
+        lambda its: {"number": its["tuning"]},
+        {"number": 999},
+        "there is no tuning 999",
+    ),
+    StopTuning: (
+        lambda its: {"number": its["tuning"]},
+        {"number": 999},
+        "there is no tuning 999",
+    ),
+    ResumeTuning: (
+        lambda its: {"number": its["untuned"]},
+        {"number": 999},
+        "there is no tuning 999",
+    ),
+    ExtendTuning: (
+        lambda its: {"number": its["untuned"], "games": 3200},
+        {"games": 7},
+        "allow it more",
     ),
     RequeueChecks: (
         lambda _: {"bots": ("bot-3",)},
@@ -488,9 +520,8 @@ def test_its_doors_do_the_same(
 def test_nobody_does_it_without_its_scope(deed: type[Deed]) -> None:
     """Whatever door they come through."""
     values, *_ = EXAMPLES[deed]
-    asked = deed(
-        **values(dict.fromkeys(["played", "aside", "ended", "test", "check", "selection"], 1))
-    )
+    numbers = ["played", "aside", "ended", "test", "tuning", "untuned", "check", "selection"]
+    asked = deed(**values(dict.fromkeys(numbers, 1)))
     nobody = By(ARENA, frozenset(), now())
     with pytest.raises(NotAllowed, match=f"scope {deed.scope}"):
         perform(sa.orm.Session(), asked, nobody)
@@ -550,6 +581,8 @@ def test_an_organiser_elsewhere_runs_a_tournament(
             (f"match void {10**30} --note rain", 2, "no such name or number, or the arena is of"),
             ("bot recheck bot-3", 0, "1 check is to be tried again"),
             (f"strength stop test-{numbers['test']}", 0, "is stopped after"),
+            (f"tuning pause tuning-{numbers['tuning']}", 0, "is paused"),
+            (f"tuning extend {numbers['tuning']} --games 9", 2, "may have 320 games already"),
             ("notice hello", 2, "This is for administrators; your role is organiser."),
             ("match request ladder-0 bot-0 bot-1 --user olga", 2, "--user is for this machine's"),
         ):

@@ -52,6 +52,7 @@ def _seen() -> list[tuple[str, str]]:
     # What an owner sees of a bot, and people who are signed in of the others.
     found["/bots/bot-0#"] = "owner"
     found["/tests/{test}#"] = "administrator"
+    found["/tunings/{tuning}#"] = "administrator"
     found["/tournaments/cup#"] = "administrator"
     found["/analysis?game=clobber#"] = "owner"
     found["/nowhere"] = "anonymous"
@@ -142,7 +143,7 @@ def scrolled(page: Page) -> list[str]:
 LONG = [
     "/play", "/play/on/ladder-0", "/play/{sitting}", "/", "/submit", "/ladders/ladder-0",
     "/ladders/ladder-0/unrated", "/bots/bot-0", "/checks/{owners_check}", "/account",
-    "/matches/{played}", "/tests", "/tests/new",
+    "/matches/{played}", "/tests", "/tests/new", "/tunings", "/tunings/new",
 ]  # fmt: skip
 
 

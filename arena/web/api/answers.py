@@ -13,6 +13,7 @@ from arena.deeds import Deed, Done
 from arena.models import (
     Analysis,
     Bot,
+    BotTuning,
     Check,
     Competition,
     Entrant,
@@ -33,6 +34,7 @@ from arena.web.api.ladder_shapes import LadderShape
 from arena.web.api.results import TestShape, TournamentShape
 from arena.web.api.selections import SelectionShape
 from arena.web.api.shapes import Shape
+from arena.web.api.tunings import TuningShape
 from arena.web.api.user_shapes import UserShape
 
 SHAPES: Mapping[type, type[Shape]] = {
@@ -42,6 +44,7 @@ SHAPES: Mapping[type, type[Shape]] = {
     Check: CheckShape,
     Entrant: EntrantShape,
     StrengthTest: TestShape,
+    BotTuning: TuningShape,
     User: UserShape,
     Tournament: TournamentShape,
     OpeningBook: BookShape,

@@ -30,6 +30,7 @@ from arena.web.api import (
     strength,
     submissions,
     tournaments,
+    tunings,
     workers,
 )
 from arena.web.api.specification import JSON, OCTETS, document, read_body
@@ -48,6 +49,7 @@ PARTS = (
     analyses,
     tournaments,
     strength,
+    tunings,
     books,
     runtimes,
     sittings,

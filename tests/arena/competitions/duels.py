@@ -1,4 +1,4 @@
-"""A fourth kind of competition, as somebody would add it: a file, and a line among the kinds."""
+"""One more kind of competition, as somebody would add it: a file, and a line among the kinds."""
 
 from __future__ import annotations
 

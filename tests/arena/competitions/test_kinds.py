@@ -1,4 +1,4 @@
-"""What every kind of competition keeps, whichever there are; a fourth is registered for it."""
+"""What every kind of competition keeps, whichever there are; one more is registered for it."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena.competitions import strength_tests
+from arena.competitions import strength_tests, tunings
 from arena.competitions.kind import AnyKind
 from arena.competitions.kinds import KINDS, kind_of
 from arena.competitions.players import Player
 from arena.competitions.strength_plans import StrengthPlan
 from arena.competitions.tournaments import TournamentPlan, create
+from arena.competitions.tunings import TuningPlan
 from arena.ground.config import Settings
 from arena.ground.db import Database
 from arena.ground.refusals import Refusal
@@ -23,10 +24,12 @@ from arena.models import BotVersion, Competition, CompetitionState, JobStatus, L
 from arena.recorder.rebuild import rebuild
 from arena.schedule import leases, verdicts
 from arena.schedule.idle import why_idle
+from arena.strength.parameters import Parameter
 from arena.strength.terms import StrengthTerms
 from arena.web.api.answers import shape_of
 from arena.web.api.competition_shapes import CompetitionShape
 from arena.web.app import create_app
+from engine.bot_options import BotOption
 from engine.games import GAMES
 from engine.match import entrants_needed
 from tests.arena.competitions.duels import Duels, challenge
@@ -53,6 +56,14 @@ def _test(session: Session, ladder: Ladder, versions: list[BotVersion]) -> Compe
     return strength_tests.create(session, plan, *map(Player, versions), START, ORGANISER)
 
 
+def _tuning(session: Session, ladder: Ladder, versions: list[BotVersion]) -> Competition:
+    version = versions[0]
+    version.options = ["aim int -10 10 0"]
+    aim = Parameter(BotOption.read(version.options[0]), 0, -10, 10, 2)
+    plan = TuningPlan(ladder.variant, ladder.time, Player(version), (aim,), 32, 8)
+    return tunings.create(session, plan, START, ORGANISER)
+
+
 def _duel(session: Session, ladder: Ladder, versions: list[BotVersion]) -> Competition:
     return challenge(session, ladder, versions, 3, START)
 
@@ -61,6 +72,7 @@ MAKERS: dict[str, Maker] = {
     "ladder": _ladder,
     "tournament": _tournament,
     "test": _test,
+    "tuning": _tuning,
     "duel": _duel,
 }
 """What makes one of two bots."""
@@ -68,7 +80,7 @@ ENDLESS = {"ladder"}
 
 
 @pytest.fixture(autouse=True)
-def _with_a_fourth(monkeypatch: pytest.MonkeyPatch) -> None:
+def _with_one_more(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(cast(dict[str, AnyKind], KINDS), DUEL.name, DUEL)
 
 

@@ -20,14 +20,17 @@ from werkzeug.routing import Rule
 from arena.audit import ARENA
 from arena.bots import runtimes
 from arena.bots.submissions import enter, submit
-from arena.competitions import strength_plans, strength_tests
+from arena.competitions import strength_plans, strength_tests, tunings
 from arena.competitions.fields import field_of
 from arena.competitions.players import Player
 from arena.competitions.strength_deeds import StopTest
 from arena.competitions.tournaments import TournamentPlan, create
+from arena.competitions.tuning_deeds import StopTuning, read_parameters
+from arena.competitions.tunings import TuningPlan, course_of, standing_of
 from arena.ground.config import Settings
 from arena.ground.db import Database
 from arena.models import (
+    BotTuning,
     BotVersion,
     Check,
     CompetitionState,
@@ -44,6 +47,7 @@ from arena.models import (
 )
 from arena.recorder.judging import Judge
 from arena.schedule import leases
+from arena.strength.outcomes import Outcome
 from arena.web.app import create_app
 from engine.game import Termination
 from engine.player import Choice, CrashError, Turn
@@ -258,7 +262,32 @@ def add_competitions(session: sa.orm.Session, now: datetime) -> dict[str, int]:
     cup.state = CompetitionState.PAUSED
     test, ended = (_strength_test(session, clobber, now) for _ in range(2))
     do(session, StopTest(ended.id), now)
-    return {"test": test.id, "ended": ended.id}
+    tuning, untuned = (_tuning(session, clobber, now) for _ in range(2))
+    do(session, StopTuning(untuned.id), now)
+    numbers = {"test": test.id, "ended": ended.id}
+    return numbers | {"tuning": tuning.id, "untuned": untuned.id}
+
+
+def _tuning(session: sa.orm.Session, ladder: Ladder, now: datetime) -> BotTuning:
+    """A tuning of two numbers of a version, of which two batches are counted."""
+    ready = sa.select(BotVersion).where(BotVersion.status == VersionStatus.READY)
+    version = session.scalars(ready.order_by(BotVersion.id)).first()
+    assert version is not None
+    version.options = ["depth int 1 20 6", "width float 0 2 0.8", "style choice fast|solid solid"]
+    plan = TuningPlan(
+        ladder.variant,
+        ladder.time,
+        Player(version, "style=fast"),
+        tuple(read_parameters(version, ("depth", "width"))),
+        games=320,
+        note=HOSTILE,
+    )
+    made = tunings.create(session, plan, now, ARENA)
+    stands = standing_of(made)
+    for number in range(32):
+        stands = stands.add(Outcome(number % 5, 0, 2, 0, ({}, {}), ""))
+    made.course = course_of(stands)
+    return made
 
 
 def _strength_test(session: sa.orm.Session, ladder: Ladder, now: datetime) -> StrengthTest:

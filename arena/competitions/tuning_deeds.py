@@ -1,0 +1,256 @@
+"""What can be changed about tunings: one is made, paused, stopped, and let go on."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+
+from sqlalchemy.orm import Session
+
+from arena import audit
+from arena.competitions import tunings
+from arena.competitions.players import named_players
+from arena.competitions.rules import CreateByRules
+from arena.competitions.strength_deeds import (
+    SEED_BITS,
+    may_test,
+    most_weight,
+)
+from arena.competitions.strength_plans import (
+    MAX_GAMES,
+    MOST_GAMES,
+    MOST_WEIGHT,
+    openings_on,
+)
+from arena.competitions.tunings import MOST_BATCH, TuningPlan, standing_of
+from arena.deeds import LONGEST_NAME, By, Deed, Done, asked
+from arena.ground.bot_names import LONGEST_PLAYER
+from arena.ground.locks import lock
+from arena.ground.refusals import NotAllowed, Refusal
+from arena.models import BotTuning, BotVersion, CompetitionState, OpeningPolicy, Scope
+from arena.strength.parameters import Parameter, read_parameter
+from arena.strength.sequential import StrengthError
+from arena.strength.terms import StrengthTerms
+from arena.strength.tuning import BATCH, MOST_PARAMETERS
+from engine.bot_options import chosen_words, read_options
+from engine.plurals import counted
+
+GAMES = 10_000
+"""By how many games if nothing is said."""
+
+
+def may_change(by: By, tuning: BotTuning) -> bool:
+    """Whether a tuning is somebody's to pause, to stop and to extend."""
+    mine = by.may(Scope.SUBMIT) and tuning.creator_id == by.actor.id
+    return mine or by.may(Scope.ORGANISE)
+
+
+@dataclass(frozen=True)
+class CreateTuning(CreateByRules):
+    """Begin to tune numbers that a bot lets be chosen, by games against itself (SPSA).
+
+    At the end what came out is tested against the start, which alone counts as a proof. Workers
+    begin at once, by the rules of a ladder; those of a game, or another time, are for organisers
+    to choose.
+    """
+
+    scope = Scope.SUBMIT
+    address = "POST /tunings"
+    command = "tuning create BOT"
+    example = "mybot --ladder clobber-6x7 --parameters width,depth_weight=0.8:0:2:0.1"
+    subject = "tunings"
+    answers = BotTuning
+
+    bot: str = asked(
+        "The bot, as mybot, mybot:2 for one of its versions, or mybot:2:style=fast with options "
+        "that stay as they are",
+        label="Bot",
+        most=LONGEST_PLAYER,
+    )
+    parameters: tuple[str, ...] = asked(
+        "What is tuned: NAME, or NAME=START:LEAST:MOST, and :STEP:RATE behind it",
+        label="What is tuned",
+        most=MOST_PARAMETERS,
+    )
+    games: int = asked(
+        "By how many games, rounded up to whole batches",
+        label="Games",
+        default=GAMES,
+        least=1,
+        most=MOST_GAMES,
+    )
+    batch: int = asked(
+        "Matches from the same values", label="Batch", default=BATCH, least=1, most=MOST_BATCH
+    )
+    elo0: float = asked(
+        "The test at the end fails if what came out is no stronger than this",
+        label="Elo 0",
+        default=0.0,
+        least=-1000,
+        most=1000,
+    )
+    elo1: float = asked(
+        "It passes if what came out is so strong",
+        label="Elo 1",
+        default=5.0,
+        least=-1000,
+        most=1000,
+    )
+    proof_games: int = asked(
+        "Of that test, at most",
+        label="Games of the test, at most",
+        default=MAX_GAMES,
+        least=1,
+        most=MOST_GAMES,
+    )
+    weight: float = asked(
+        "Its share of the workers' time, with 1 for a ladder's; 1 at most unless one organises",
+        label="Priority",
+        default=1.0,
+        least=0,
+        most=MOST_WEIGHT,
+    )
+    openings: str = asked(
+        "random: balanced ones; or the name of a book; by default the ladder's book, if it has one",
+        label="Openings",
+        default="",
+        most=LONGEST_NAME,
+    )
+    seed: int | None = asked(
+        "Of openings, dice and lots; by default any", default=None, least=0, most=2**SEED_BITS - 1
+    )
+
+    def do(self, session: Session, by: By) -> Done:
+        (player,) = named_players(session, [self.bot])
+        if not may_test(by, player.version):
+            raise NotAllowed(f"the bot {player.version.bot.name} is not for you to tune")
+        if (self.game or self.time or self.move is not None) and not by.may(Scope.ORGANISE):
+            raise NotAllowed("a tuning by other rules than a ladder's is for organisers to make")
+        if self.openings == OpeningPolicy.EMPTY:
+            raise Refusal("a tuning has no empty openings, as it plays none twice: choose a book")
+        rules = self.rules(session)
+        plan = TuningPlan(
+            rules.variant,
+            rules.time,
+            player,
+            tuple(read_parameters(player.version, self.parameters)),
+            self.games,
+            self.batch,
+            StrengthTerms(self.elo0, self.elo1, max_games=self.proof_games),
+            min(self.weight, most_weight(by)),
+            rules.limits,
+            self.note,
+            secrets.randbits(SEED_BITS) if self.seed is None else self.seed,
+            self.openings or (openings_on(rules.ladder) if rules.ladder else "random"),
+        )
+        made = tunings.create(session, plan, by.now, by.actor)
+        games = counted(made.max_games, "game")
+        return Done(f"tuning {made.id} was made, of {games}: {made.title}", made)
+
+
+def read_parameters(version: BotVersion, words: tuple[str, ...]) -> list[Parameter]:
+    """What is to be tuned about a version.
+
+    Raises:
+        Refusal: it isn't known which options it has.
+        StrengthError: there is no such option, or it can't be tuned so.
+    """
+    if version.options is None:
+        raise Refusal(
+            f"nobody has asked {version.label} for its options: submit it again, and its check does"
+        )
+    options = read_options(version.options)
+    return [read_parameter(options, version.label, one) for one in words]
+
+
+@dataclass(frozen=True)
+class TuningDeed(Deed):
+    """Does something with a tuning, and answers it."""
+
+    scope = Scope.SUBMIT
+    subject = "tunings"
+    answers = BotTuning
+
+    number: int = asked("The tuning's number")
+
+    def own_tuning(self, session: Session, by: By) -> BotTuning:
+        """The one of this number, if it is somebody's to change, locked.
+
+        Raises:
+            NotThere: there is none.
+            NotAllowed: it is another's.
+        """
+        found = tunings.find(session, self.number)
+        if not may_change(by, found):
+            raise NotAllowed("this tuning is not yours")
+        lock(session, found)  # the recorder may just be ending it
+        return found
+
+
+@dataclass(frozen=True)
+class PauseTuning(TuningDeed):
+    """Make no more matches of a tuning of one's own for now; those under way are counted."""
+
+    address = "POST /tunings/<int:number>/pause"
+    command = "tuning pause NUMBER"
+    example = "17"
+
+    def do(self, session: Session, by: By) -> Done:
+        tuning = self.own_tuning(session, by)
+        if tuning.state is not CompetitionState.OPEN:
+            raise StrengthError(f"{tuning.name} is {tuning.standing}")
+        tuning.state = CompetitionState.PAUSED
+        audit.note(session, by.actor, "pause tuning", tuning.name, now=by.now)
+        return Done(f"tuning {tuning.id} is paused", tuning)
+
+
+@dataclass(frozen=True)
+class StopTuning(TuningDeed):
+    """Stop a tuning of one's own before all is played; what it came to stays to be seen."""
+
+    address = "POST /tunings/<int:number>/stop"
+    command = "tuning stop NUMBER"
+    example = "17"
+
+    def do(self, session: Session, by: By) -> Done:
+        tuning = self.own_tuning(session, by)
+        if tuning.state is CompetitionState.CLOSED:
+            raise StrengthError(f"{tuning.name} is over")
+        tunings.end(session, tuning, f"by {by.actor.name}", by.now)
+        audit.note(session, by.actor, "stop tuning", tuning.name, now=by.now)
+        games = counted(standing_of(tuning).games, "game")
+        return Done(f"tuning {tuning.id} is stopped after {games}", tuning)
+
+
+@dataclass(frozen=True)
+class ResumeTuning(TuningDeed):
+    """Let a tuning of one's own go on that was paused or stopped, from where it was."""
+
+    address = "POST /tunings/<int:number>/resume"
+    command = "tuning resume NUMBER"
+    example = "17"
+
+    def do(self, session: Session, by: By) -> Done:
+        tuning = self.own_tuning(session, by)
+        tunings.go_on(session, tuning, by.actor)
+        audit.note(session, by.actor, "resume tuning", tuning.name, now=by.now)
+        return Done(
+            f"tuning {tuning.id} goes on: {chosen_words(standing_of(tuning).chosen)}", tuning
+        )
+
+
+@dataclass(frozen=True)
+class ExtendTuning(TuningDeed):
+    """Let a tuning of one's own have more games, also when it is over; its steps become smaller by
+    the same formula, and what comes out is tested anew."""
+
+    address = "POST /tunings/<int:number>/extend"
+    command = "tuning extend NUMBER"
+    example = "17 --games 40000"
+
+    games: int = asked("How many games in all", label="Games in all", least=1, most=MOST_GAMES)
+
+    def do(self, session: Session, by: By) -> Done:
+        tuning = self.own_tuning(session, by)
+        tunings.extend(session, tuning, self.games, by.now, by.actor)
+        return Done(f"tuning {tuning.id} goes on, to {tuning.max_games} games", tuning)

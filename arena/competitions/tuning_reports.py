@@ -1,0 +1,236 @@
+"""What there is to say of tunings on the site: where each number is, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session, joinedload
+
+from arena.competitions.players import Player
+from arena.competitions.tunings import standing_of
+from arena.models import Bot, BotTuning, BotVersion, CompetitionState, Entrant, StrengthTest, User
+from arena.strength.outcomes import faults_json
+from arena.strength.parameters import Parameter, manifest_of
+from arena.strength.tuning import Tuning
+from engine.plurals import counted
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """One number, and the way that it took."""
+
+    parameter: Parameter
+    points: tuple[tuple[int, float, float], ...]
+    """After how many games it was which, and the step from there."""
+    told: str
+    """Its present value, as the bot is told it."""
+    start: str
+    """The value that it began with, likewise."""
+
+    @property
+    def name(self) -> str:
+        return self.parameter.option.name
+
+    @property
+    def value(self) -> float:
+        return self.points[-1][1]
+
+    @property
+    def step(self) -> float:
+        """How far it is moved now, up and down."""
+        return self.points[-1][2]
+
+
+@dataclass(frozen=True, slots=True)
+class TuningReport:
+    """A tuning with all that its page shows."""
+
+    tuning: BotTuning
+    player: Player
+    """The version, and what is chosen about it besides."""
+    creator: str | None
+    standing: Tuning
+    """By whole batches."""
+    proof: StrengthTest | None
+    """The test of what came out."""
+
+    @property
+    def courses(self) -> list[Course]:
+        """Each number and its way, in the order in which they were named."""
+        settings = self.standing.settings
+        size, last = settings.games_a_match, settings.most - 1
+        found = []
+        for number, one in enumerate(settings.parameters):
+            points = tuple(
+                (match * size, values[number], settings.gains(min(match, last))[number][0])
+                for match, values in self.standing.path
+            )
+            name = one.option.name
+            told, start = self.standing.chosen[name], self.standing.chosen_at_start[name]
+            found.append(Course(one, points, told, start))
+        return found
+
+    @property
+    def manifest(self) -> str:
+        """What came out, as ``bot.toml`` has it."""
+        return manifest_of(self.standing.settings.parameters, self.standing.chosen)
+
+    @property
+    def state(self) -> str:
+        """How it stands, in a word."""
+        if self.tuning.state is CompetitionState.CLOSED:
+            return "over" if self.standing.is_over else "stopped"
+        return "running" if self.tuning.state is CompetitionState.OPEN else str(self.tuning.state)
+
+    @property
+    def outcome(self) -> str:
+        """What became of it, in words."""
+        words = [self.tuning.reason]
+        if self.proof is not None:
+            words.insert(0, f"tested against the start in test {self.proof.id}")
+        said = "; ".join(filter(None, words))
+        return f"{self.state}: {said}" if said else self.state
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Of workers' time, by what games took so far; None before the first."""
+        tuning = self.tuning
+        if self.standing.is_over:
+            return 0.0
+        if not tuning.games:
+            return None
+        left = max(0, tuning.max_games - tuning.games)
+        return left * tuning.worker_seconds / tuning.games
+
+    @property
+    def rows(self) -> list[tuple[str, str]]:
+        """What is known of it, as names and texts."""
+        tuning, stands = self.tuning, self.standing
+        size = stands.settings.batch
+        rows = [
+            ("bot", self.player.label),
+            ("game", f"{tuning.variant}, {tuning.time.words}, seed {tuning.seed}"),
+            *([("book", tuning.book_name)] if tuning.book_name else []),
+            ("games", f"{tuning.games} of {tuning.max_games}, in batches of {size} matches"),
+        ]
+        if stands.matches:
+            rows.append(("gain", f"perhaps {stands.gain_words}"))
+        rows += [
+            (one.name, f"{one.start} -> {one.told}, step {one.step:.3g}") for one in self.courses
+        ]
+        if stands.faults:
+            rows.append(("faults", counted(sum(stands.faults.values()), "game")))
+        return rows
+
+    def to_json(self) -> dict[str, Any]:
+        """The tuning as JSON's types."""
+        tuning, stands = self.tuning, self.standing
+        return {
+            "id": tuning.id,
+            "name": tuning.name,
+            "title": tuning.title,
+            "bot": self.player.label,
+            "game": str(tuning.variant),
+            "time": tuning.time.words,
+            "seed": tuning.seed,
+            "batch": stands.settings.batch,
+            "book": tuning.book_name,
+            "state": self.state,
+            "reason": tuning.reason,
+            "outcome": self.outcome,
+            "told": self.rows,
+            "creator": self.creator,
+            "note": tuning.note,
+            "weight": tuning.weight,
+            "created": tuning.created.isoformat(),
+            "finished": tuning.finished and tuning.finished.isoformat(),
+            "games": tuning.games,
+            "max_games": tuning.max_games,
+            "seconds_left": self.seconds_left,
+            "matches": stands.matches,
+            "wins": stands.wins,
+            "draws": stands.draws,
+            "losses": stands.losses,
+            "faults": faults_json(stands.faults),
+            "gain": stands.gain,
+            "gain_95": [stands.gain - stands.gain_margin, stands.gain + stands.gain_margin],
+            "chosen": stands.chosen,
+            "chosen_at_start": stands.chosen_at_start,
+            "manifest": self.manifest,
+            "digest": stands.digest,
+            "proof": self.proof and self.proof.id,
+            "parameters": [
+                one.parameter.to_json()
+                | {
+                    "name": one.name,
+                    "value": one.value,
+                    "step": one.step,
+                    "path": [list(point) for point in one.points],
+                }
+                for one in self.courses
+            ],
+        }
+
+
+def reports(session: Session, tunings: Iterable[BotTuning]) -> list[TuningReport]:
+    """What there is to say of some tunings, in a fixed number of statements."""
+    tunings = list(tunings)
+    sides = (
+        sa.select(Entrant)
+        .where(Entrant.competition_id.in_([one.id for one in tunings]), Entrant.number == 2)
+        .options(joinedload(Entrant.version).joinedload(BotVersion.bot))
+    )
+    players = {
+        one.competition_id: Player(one.version, one.options) for one in session.scalars(sides)
+    }
+    names = sa.select(User.id, User.name).where(User.id.in_([one.creator_id for one in tunings]))
+    creators = {row.id: row.name for row in session.execute(names)}
+    tests = sa.select(StrengthTest).where(StrengthTest.id.in_([one.proof_id for one in tunings]))
+    proofs = {one.id: one for one in session.scalars(tests)}
+    return [
+        TuningReport(
+            one,
+            players[one.id],
+            creators.get(one.creator_id or 0),
+            standing_of(one),
+            proofs.get(one.proof_id or 0),
+        )
+        for one in tunings
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which tunings are wanted; by default all."""
+
+    bot: str = ""
+    creator: str = ""
+
+    @property
+    def query(self) -> sa.Select[BotTuning]:
+        """The tunings, in no order."""
+        found = sa.select(BotTuning)
+        if self.bot:
+            found = found.where(
+                sa.exists().where(
+                    Entrant.competition_id == BotTuning.id,
+                    Entrant.version_id == BotVersion.id,
+                    BotVersion.bot_id == Bot.id,
+                    Bot.lower_name == self.bot.lower(),
+                )
+            )
+        if self.creator:
+            creator = sa.select(User.id).where(User.lower_name == self.creator.lower())
+            found = found.where(BotTuning.creator_id == creator.scalar_subquery())
+        return found
+
+
+def last_tunings(
+    session: Session, wanted: Wanted = Wanted(), *, count: int | None = 100
+) -> Sequence[TuningReport]:
+    """The tunings made last, all of them without a count: those that are not over first."""
+    query = wanted.query.order_by(BotTuning.state == CompetitionState.CLOSED, BotTuning.id.desc())
+    return reports(session, session.scalars(query.limit(count)).all())

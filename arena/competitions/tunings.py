@@ -1,0 +1,544 @@
+"""Tunings on the site: a version's numbers, tuned by games against itself that workers play.
+
+Theory of operation. The tuning itself is `arena.strength.tuning`, by SPSA; here its matches are
+played by the arena's workers. Match n has opening n of the series, or of the book, by the tuning's
+seed, and its two sides are told their values (`Match.chosen`). Matches are made a batch at a time,
+all from the same values: `Match.round` is the batch, `Match.leg` the place in it, both from 1. When
+all of a batch are fixed they are counted in the order of their places, whichever came in first, and
+the next batch is made. So what comes out follows from the seed and the results alone, and is a
+fold over the matches, that can be made anew (`recount`).
+
+A match can be made void as long as its batch is not counted, and is then played again by the same
+opening, dice and values; later ones were played from what it gave.
+
+At the end a strength test of what came out against the start begins by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from functools import lru_cache, partial
+from itertools import groupby, islice
+from typing import Any, NamedTuple
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from arena import audit
+from arena.audit import ARENA, Actor
+from arena.competitions import strength_tests
+from arena.competitions.books import demand_fitting, policy_of
+from arena.competitions.fields import demand_proven, enter_field, entrants_of
+from arena.competitions.founding import TUNING, add_by_number, come_back, fair_start
+from arena.competitions.kind import CompetitionKind, Conclusion, Moment
+from arena.competitions.pairings import Pairing, under_way
+from arena.competitions.players import Player, told
+from arena.competitions.strength_plans import MOST_GAMES, MOST_WEIGHT, StrengthPlan
+from arena.competitions.strength_tallies import duel, stored_games
+from arena.competitions.voids import make_void
+from arena.ground import locks
+from arena.ground.db import count_rows
+from arena.ground.refusals import NotThere, Refusal
+from arena.ground.texts import cut
+from arena.models import (
+    USUAL_LIMITS,
+    BotTuning,
+    CompetitionLimits,
+    CompetitionState,
+    Entrant,
+    GameSeat,
+    JobStatus,
+    Match,
+    PlayedGame,
+    StrengthTest,
+    TestVerdict,
+    User,
+)
+from arena.ratings.result import GameResult
+from arena.strength.outcomes import Outcome, outcome, seatings
+from arena.strength.parameters import Parameter
+from arena.strength.sequential import StrengthError, Version
+from arena.strength.terms import StrengthTerms
+from arena.strength.tuning import BATCH, FORMAT, Tuning, TuningSettings
+from engine.bot_options import BotOption, chosen_words
+from engine.clock import TimeControl
+from engine.game import Variant
+from engine.games import GAMES
+from engine.openings import Opening, openings
+from engine.plurals import counted
+from engine.record import GameRecord
+from engine.seeds import derive
+
+RUNNING_ALLOWED = 5
+"""How many tunings of one person's may run at the same time."""
+MOST_BATCH = 1024
+OUT_OF_OPENINGS = "there are no more different openings"
+NOTHING_CHANGED = "nothing has changed, so there is nothing to test"
+
+
+class TuningPlan(NamedTuple):
+    """What is to be tuned by which rules, before it is made."""
+
+    variant: Variant
+    time: TimeControl
+    player: Player
+    """The version, and what is chosen about it besides what is tuned."""
+    parameters: tuple[Parameter, ...]
+    games: int
+    """Rounded up to whole batches."""
+    batch: int = BATCH
+    proof: StrengthTerms = StrengthTerms(0.0, 5.0, max_games=20_000)
+    """Of the test at the end."""
+    weight: float = 1.0
+    limits: CompetitionLimits = USUAL_LIMITS
+    note: str = ""
+    seed: int = 0
+    openings: str = "random"
+
+
+def create(session: Session, plan: TuningPlan, now: datetime, actor: Actor) -> BotTuning:
+    """Makes a tuning, which runs at once.
+
+    Raises:
+        StrengthError: it can't be tuned so, or too many of this person's tunings are running.
+        Refusal: the version has passed no check of the game.
+    """
+    fixed = told(plan.player.options)
+    names = [one.option.name for one in plan.parameters]
+    if both := [name for name in names if name in fixed]:
+        raise StrengthError(f"{both[0]} is to be tuned, and can't be chosen besides")
+    if not 0 < plan.weight <= MOST_WEIGHT:
+        raise StrengthError(f"a weight is above 0 and {MOST_WEIGHT:g} at most")
+    if not 1 <= plan.games <= MOST_GAMES or not 1 <= plan.batch <= MOST_BATCH:
+        raise StrengthError(
+            f"a tuning has 1 to {MOST_GAMES} games, and batches of 1 to {MOST_BATCH} matches"
+        )
+    version = plan.player.version
+    settings = TuningSettings(
+        plan.variant,
+        Version(version.label, version.digest),
+        plan.parameters,
+        plan.time,
+        1,
+        batch=plan.batch,
+    )
+    start = Tuning.begin(settings).chosen_at_start
+    # Refused at once, and not after the games.
+    StrengthPlan(plan.variant, plan.time, plan.proof).settings(plan.player, plan.player)
+    demand_proven(session, plan.variant.game, [version], "be tuned")
+    policy = policy_of(plan.openings)
+    demand_fitting(session, policy["book_name"], plan.variant)
+    if actor.id is not None:
+        _refuse_too_many(session, actor.id)
+    games = _whole(plan.games, settings)
+    make = partial(
+        BotTuning,
+        title=cut(f"{plan.player.label}: {', '.join(names)}", strength_tests.LONGEST_TITLE),
+        note=plan.note,
+        creator_id=actor.id,
+        variant=plan.variant,
+        **policy,
+        time=plan.time,
+        limits=plan.limits,
+        state=CompetitionState.OPEN,
+        seed=plan.seed,
+        weight=plan.weight,
+        head_start=fair_start(session, plan.weight),
+        created=now,
+        max_games=games,
+        reason="",
+        settings={
+            "parameters": [one.to_json() for one in plan.parameters],
+            "batch": plan.batch,
+            "games": games,
+            "proof": plan.proof.to_json(),
+        },
+    )
+    tuning = add_by_number(session, make, TUNING)
+    tuning.course = course_of(Tuning.begin(settings_of(tuning)))
+    # Both are the version; that the first names the start is what tells the two sides apart.
+    sides = chosen_words(dict(sorted({**fixed, **start}.items()))), plan.player.options
+    enter_field(session, tuning, [Player(version, options) for options in sides], now)
+    audit.note(session, actor, "create tuning", tuning.name, tuning.title, now=now)
+    return tuning
+
+
+def _whole(games: int, settings: TuningSettings) -> int:
+    """So many games, rounded up to whole batches."""
+    size = settings.games_a_match * settings.batch
+    return -(-games // size) * size
+
+
+def _refuse_too_many(session: Session, user_id: int) -> None:
+    # Two forms of one person at the same moment wait for each other here.
+    locks.find(session, User, user_id, to_change=True)
+    running = count_rows(
+        session,
+        BotTuning,
+        BotTuning.creator_id == user_id,
+        BotTuning.state != CompetitionState.CLOSED,
+    )
+    if running >= RUNNING_ALLOWED:
+        raise StrengthError(
+            f"{RUNNING_ALLOWED} tunings of yours are running: wait for one, or stop it"
+        )
+
+
+def find(session: Session, number: int) -> BotTuning:
+    """The tuning of this number.
+
+    Raises:
+        NotThere: there is none.
+    """
+    tuning = locks.find(session, BotTuning, number)
+    if tuning is None:
+        raise NotThere(f"there is no tuning {number}")
+    return tuning
+
+
+# How far it is.
+
+
+def settings_of(tuning: BotTuning) -> TuningSettings:
+    """What is tuned, and how."""
+    kept = tuning.settings
+    parameters = tuple(
+        Parameter(BotOption.read(one["option"]), *(float(one[key]) for key in _NUMBERS))
+        for one in kept["parameters"]
+    )
+    games_a_match = len(seatings(tuning.variant))
+    matches = kept["games"] // games_a_match
+    return TuningSettings(
+        tuning.variant,
+        Version(tuning.title, ""),
+        parameters,
+        tuning.time,
+        matches,
+        tuning.seed,
+        kept["batch"],
+        extended=tuning.max_games // games_a_match - matches,
+    )
+
+
+_NUMBERS = ("start", "least", "most", "c_end", "r_end")
+
+
+def standing_of(tuning: BotTuning) -> Tuning:
+    """How far it came by whole batches."""
+    settings = settings_of(tuning)
+    data = {"tuning": FORMAT, "settings": settings.to_json(), **tuning.course}
+    return Tuning.from_json(data, settings)
+
+
+def course_of(now: Tuning) -> dict[str, Any]:
+    """What is kept of how far it came: all but its settings."""
+    return {key: value for key, value in now.to_json().items() if key not in ("tuning", "settings")}
+
+
+def outcomes_of(
+    session: Session, tuning: BotTuning, *which: sa.ColumnElement[bool]
+) -> Iterator[tuple[int, list[Outcome]]]:
+    """What the matches say that are fixed, batch by batch, each in the order of its places.
+
+    Args:
+        which: of which matches.
+    """
+    query = (
+        sa.select(
+            Match.round,
+            Match.leg,
+            PlayedGame.number,
+            PlayedGame.digest,
+            GameSeat.seat,
+            GameSeat.rank,
+            GameSeat.fault,
+        )
+        .join(PlayedGame, PlayedGame.match_id == Match.id)
+        .join(GameSeat, GameSeat.game_id == PlayedGame.id)
+        .where(Match.competition_id == tuning.id, Match.status == JobStatus.FIXED, *which)
+        .order_by(Match.round, Match.leg, PlayedGame.number, GameSeat.seat)
+        .execution_options(yield_per=2000)
+    )
+    for batch, rows in groupby(session.execute(query), key=lambda row: row.round):
+        yield (
+            batch,
+            [
+                outcome(tuning.variant, list(stored_games(match)))
+                for _, match in groupby(rows, key=lambda row: row.leg)
+            ],
+        )
+
+
+def _number_of_batch(now: Tuning) -> int:
+    """That of the batch which is played, from 1."""
+    return now.matches // now.settings.batch + 1
+
+
+# What is played.
+
+
+class _Series:
+    """The openings of a tuning, kept as they are found."""
+
+    def __init__(self, variant: Variant, seed: int) -> None:
+        self._variant, self._seed = variant, seed
+        self._found: list[Opening] = []
+        self._rest: Iterator[Opening] | None = None
+
+    def opening(self, session: Session, tuning: BotTuning, number: int) -> Opening | None:
+        """That of a match by its number, from 0; None if the board has no more."""
+        if self._rest is None:
+            self._found = _openings_so_far(session, tuning)
+            series = openings(self._variant, self._seed, known=self._found)
+            self._rest = islice(series, len(self._found), None)
+        self._found += islice(self._rest, max(0, number + 1 - len(self._found)))
+        return self._found[number] if number < len(self._found) else None
+
+
+_series = lru_cache(maxsize=20)(_Series)
+
+
+def _openings_so_far(session: Session, tuning: BotTuning) -> list[Opening]:
+    """Those of the batches that are counted, so that none is missing between them."""
+    query = sa.select(Match.options, Match.opening).where(
+        Match.competition_id == tuning.id, Match.status == JobStatus.FIXED
+    )
+    query = query.order_by(Match.round, Match.leg).limit(standing_of(tuning).matches)
+    game = GAMES[tuning.game]
+    return [
+        Opening(game.variant(**options), tuple(moves)) for options, moves in session.execute(query)
+    ]
+
+
+def opening_of(session: Session, tuning: BotTuning, number: int) -> Opening | None:
+    """That of a match by its number, from 0; None if there are no more."""
+    if tuning.book is None:
+        return _series(tuning.variant, tuning.seed).opening(session, tuning, number)
+    return tuning.book.opening(tuning.seed, number) if number < tuning.book.size else None
+
+
+def end(session: Session, tuning: BotTuning, reason: str, now: datetime) -> None:
+    """Ends a tuning, for now or for good."""
+    tuning.state, tuning.reason, tuning.finished = CompetitionState.CLOSED, reason, now
+    audit.note(session, ARENA, "end tuning", tuning.name, reason, now=now)
+
+
+def prove(session: Session, tuning: BotTuning, now: datetime) -> None:
+    """Begins the test of what came out against the start, by other openings and dice."""
+    stands = standing_of(tuning)
+    if stands.chosen == stands.chosen_at_start:
+        tuning.reason = NOTHING_CHANGED
+        return
+    version, fixed = entrants_of(session, tuning)[0].version, told(sides_fixed(session, tuning))
+    best, start = (
+        Player(version, chosen_words(dict(sorted({**fixed, **its}.items()))))
+        for its in (stands.chosen, stands.chosen_at_start)
+    )
+    plan = StrengthPlan(
+        tuning.variant,
+        tuning.time,
+        StrengthTerms.from_json(tuning.settings["proof"]),
+        weight=tuning.weight,
+        limits=tuning.limits,
+        note=f"What {tuning.name} came to, against its start",
+        seed=derive(tuning.seed, "proof", stands.matches),
+        openings=tuning.openings_words,
+    )
+    creator = session.get(User, tuning.creator_id) if tuning.creator_id else None
+    by = Actor(creator.id, creator.name, "") if creator else ARENA
+    try:
+        test = strength_tests.create(session, plan, best, start, now, by, follows=True)
+    except (Refusal, StrengthError) as error:
+        tuning.reason = f"what came out can't be tested: {error}"
+        return
+    tuning.proof_id = test.id
+
+
+def sides_fixed(session: Session, tuning: BotTuning) -> str:
+    """What is chosen about the version besides what is tuned."""
+    its = sa.select(Entrant.options).where(Entrant.competition_id == tuning.id)
+    return session.scalars(its.where(Entrant.number == 2)).one()
+
+
+# What people do with one.
+
+
+def go_on(session: Session, tuning: BotTuning, actor: Actor) -> None:
+    """Lets a tuning that was paused or stopped go on.
+
+    Raises:
+        StrengthError: it runs, is over, is spoilt by faults or has no more openings.
+    """
+    if tuning.state is CompetitionState.OPEN:
+        raise StrengthError(f"{tuning.name} is running")
+    stands = standing_of(tuning)
+    if stands.is_over:
+        raise StrengthError(f"{tuning.name} is over: extend it if it is to have more games")
+    if stands.is_spoilt or tuning.reason == OUT_OF_OPENINGS:
+        raise StrengthError(f"{tuning.name} can't go on: {tuning.reason}")
+    reopen(session, tuning, actor)
+
+
+def reopen(session: Session, tuning: BotTuning, actor: Actor) -> None:
+    """Opens one that is not, and has played again what could not be played."""
+    if tuning.state is CompetitionState.CLOSED and actor.id == tuning.creator_id and actor.id:
+        _refuse_too_many(session, actor.id)
+    aside = sa.select(Match).where(
+        Match.competition_id == tuning.id, Match.status == JobStatus.SET_ASIDE
+    )
+    for match in session.scalars(locks.locking(aside, Match)).all():
+        make_void(session, match, f"{tuning.name} goes on")
+    tuning.state, tuning.reason, tuning.finished = CompetitionState.OPEN, "", None
+    come_back(session, tuning)
+
+
+def extend(session: Session, tuning: BotTuning, games: int, now: datetime, actor: Actor) -> None:
+    """Lets a tuning have so many games in all, and go on.
+
+    What it came to before was another result: the test of it, if it runs still, is stopped.
+
+    Raises:
+        StrengthError: it has had so many, may have them already, is spoilt or has no more openings.
+    """
+    stands = standing_of(tuning)
+    if stands.is_spoilt or tuning.reason == OUT_OF_OPENINGS:
+        raise StrengthError(f"{tuning.name} can't go on: {tuning.reason}")
+    if games <= tuning.max_games:
+        has = counted(tuning.max_games, "game")
+        raise StrengthError(f"{tuning.name} may have {has} already: allow it more")
+    if games > MOST_GAMES:
+        raise StrengthError(f"a tuning has {MOST_GAMES} games at most")
+    proof = session.get(StrengthTest, tuning.proof_id) if tuning.proof_id else None
+    if proof is not None and proof.verdict is TestVerdict.RUNNING:
+        locks.lock(session, proof)
+        why = f"{tuning.name} goes on"
+        strength_tests.end(session, proof, TestVerdict.STOPPED, why, now)
+    before, tuning.max_games = tuning.max_games, _whole(games, stands.settings)
+    tuning.proof_id = None
+    if tuning.state is CompetitionState.CLOSED:
+        reopen(session, tuning, actor)
+    words = f"from {before} to {tuning.max_games} games"
+    audit.note(session, actor, "extend tuning", tuning.name, words, now=now)
+
+
+class Tunings(CompetitionKind[BotTuning]):
+    """A version against itself with other values, a batch at a time."""
+
+    model, word = BotTuning, "tuning"
+    suspends = False  # it ends by itself when its matches fail
+
+    def next_pairing(self, competition: BotTuning, moment: Moment) -> Pairing | None:
+        """The first match of the batch that is not made yet; None if there is none for now.
+
+        A tuning ends here of which several matches could not be played, and one that has used up
+        the openings once nothing is under way any more.
+        """
+        session, tuning, now = moment.session, competition, moment.now
+        of_it = Match.competition_id == tuning.id
+        stands = standing_of(tuning)
+        batch = _number_of_batch(stands)
+        made = sa.select(Match.leg, Match.status).where(of_it, Match.round == batch)
+        made = made.where(Match.status != JobStatus.VOID)
+        status = {row.leg: row.status for row in session.execute(made)}
+        aside = sum(one is JobStatus.SET_ASIDE for one in status.values())
+        if aside >= strength_tests.MOST_ASIDE:
+            words = f"{aside} of its matches could not be played, through no bot's fault"
+            end(session, tuning, words, now)
+            return None
+        places = range(1, len(stands.batch) + 1)
+        leg = next((place for place in places if place not in status), None)
+        if leg is None:
+            return None
+        number = stands.matches + leg - 1
+        opening = opening_of(session, tuning, number)
+        if opening is None:
+            if not under_way(moment.due_of(tuning)):
+                end(session, tuning, OUT_OF_OPENINGS, now)
+            return None
+        entrants = entrants_of(session, tuning)
+        fixed = told(entrants[1].options)
+        moved, against = ({**fixed, **its} for its in stands.sides(number))
+        return Pairing(
+            tuple(one.id for one in entrants),
+            round=batch,
+            leg=leg,
+            key=("match", number),
+            opening=opening,
+            chosen=(moved, against),
+        )
+
+    def seatings(self, variant: Variant) -> tuple[tuple[int, ...], ...]:
+        return seatings(variant)
+
+    def result(
+        self, entrants: Sequence[int], sides: Sequence[int], ranks: Sequence[int]
+    ) -> GameResult[int]:
+        return duel(entrants, sides, ranks)
+
+    def follow_up(
+        self, session: Session, match: Match, games: Sequence[GameRecord], now: datetime
+    ) -> None:
+        """Counts the batch once all of it is there, and ends the tuning if it was the last."""
+        tuning = self._own(match)
+        stands = standing_of(tuning)
+        its = Match.round == _number_of_batch(stands)
+        session.flush()
+        fixed = count_rows(
+            session,
+            Match,
+            Match.competition_id == tuning.id,
+            Match.status == JobStatus.FIXED,
+            its,
+        )
+        if fixed < len(stands.batch) or not stands.batch:
+            return
+        for _, outcomes in outcomes_of(session, tuning, its):
+            for one in outcomes:
+                stands = stands.add(one)
+        tuning.course = course_of(stands)
+        if stands.is_spoilt:
+            faults = counted(sum(stands.faults.values()), "fault")
+            games_words = counted(stands.games, "game")
+            words = f"{faults} in {games_words} are too many to tune by"
+            end(session, tuning, words, now)
+        elif stands.is_over:
+            end(session, tuning, "", now)
+            prove(session, tuning, now)
+
+    def settle(self, session: Session, competition: BotTuning, now: datetime) -> None:
+        """Nothing: what is void is due again, and only a batch that is counted can be the last."""
+
+    def why_not_void(self, competition: BotTuning, match: Match) -> str | None:
+        batch = _number_of_batch(standing_of(competition))
+        if match.round is not None and match.round < batch:
+            return (
+                f"match {match.id} is of batch {match.round} of {competition.name}, and later ones "
+                "were played from what it gave: start the tuning anew"
+            )
+        if competition.state is CompetitionState.CLOSED:
+            return f"{competition.name} is over: let it go on first"
+        return None
+
+    def recount(self, session: Session, competition: BotTuning, *, write: bool) -> list[str]:
+        made = Tuning.begin(settings_of(competition))
+        for _, outcomes in outcomes_of(session, competition):
+            if len(outcomes) == len(made.batch):
+                for one in outcomes:
+                    made = made.add(one)
+        if (now := course_of(made)) == competition.course:
+            return []
+        if write:
+            competition.course = now
+        was = competition.course.get("matches"), competition.course.get("values")
+        return [
+            f"{competition.name}: {was[1]} after {was[0]} matches is stored, "
+            f"{now['values']} after {now['matches']} came out"
+        ]
+
+    def conclusion(self, session: Session, competition: BotTuning) -> Conclusion:
+        stands = standing_of(competition)
+        how = "over" if stands.is_over else "stopped"
+        words = f"{chosen_words(stands.chosen)} after {counted(stands.games, 'game')}"
+        title = f"The tuning of {competition.title} is {how}"
+        return Conclusion(title, "; ".join(filter(None, [words, competition.reason])))
