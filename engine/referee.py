@@ -14,9 +14,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 
-from engine.clock import Clock, TimeControl
+from engine.clock import Clock, TimeControl, granted
 from engine.game import CHANCE, IllegalMoveError, Move, Seat, State, Termination, Variant
 from engine.games import GAMES
+from engine.measure import stretch_of
 from engine.player import BotError, GameEnd, GameSetup, Player, ProtocolError, Turn, VoidGameError
 from engine.record import Fault, GameRecord, Ply, ending
 from engine.seeds import derive, lot
@@ -39,6 +40,7 @@ def play_game(
     names: Sequence[str] | None = None,
     chosen: Sequence[Mapping[str, str]] = (),
     watch: Watch | None = None,
+    speeds: Sequence[float] = (),
 ) -> GameRecord:
     """One game from its opening to its end.
 
@@ -51,12 +53,16 @@ def play_game(
         names: of the players, for the record; by default their numbers.
         chosen: the options that each of them is told, for the record; by default none.
         watch: called after each ply.
+        speeds: how fast this machine is for the program in each seat (`engine.measure`), if that
+            is known; where the time is the reference machine's, their clocks are stretched by it.
 
     Raises:
         VoidGameError: a fault of ours; there is no result.
         IllegalMoveError: the opening is not legal.
     """
-    return _Game(variant.drawn(seed), players, time, seed, opening, names, chosen, watch).play()
+    return _Game(
+        variant.drawn(seed), players, time, seed, opening, names, chosen, watch, speeds
+    ).play()
 
 
 class _Game:
@@ -72,12 +78,16 @@ class _Game:
         names: Sequence[str] | None,
         chosen: Sequence[Mapping[str, str]],
         watch: Watch | None,
+        speeds: Sequence[float],
     ) -> None:
         if len(players) != variant.seats:
             raise ValueError(f"{variant} has {variant.seats} seats, not {len(players)}")
         self.variant = variant
         self.players = players
         self.time = time
+        self.speeds = tuple(round(speed, 3) for speed in speeds)
+        self.stretch = tuple(map(stretch_of, self.speeds)) if time.reference else ()
+        self.granted = granted(time, self.stretch, variant.seats)
         self.seed = seed
         self.names = names or [f"seat {seat + 1}" for seat in range(variant.seats)]
         self.chosen = tuple(chosen)
@@ -86,7 +96,7 @@ class _Game:
         self.state: State = variant.initial(seed)
         self.plies: list[Ply] = []
         self.history = ""
-        self.clocks = [Clock.start(time)] * variant.seats
+        self.clocks = list(map(Clock.start, self.granted))
         self.faults: list[Fault] = []
         self.out: tuple[tuple[Seat, int], ...] = ()
         self.opening = len(opening)
@@ -98,9 +108,8 @@ class _Game:
     def play(self) -> GameRecord:
         for number, player in enumerate(self.players):
             try:
-                player.new_game(
-                    GameSetup(self.variant, number, self.time, derive(self.seed, "seat", number))
-                )
+                dice = derive(self.seed, "seat", number)
+                player.new_game(GameSetup(self.variant, number, self.granted[number], dice))
             except BotError as error:
                 self._leave(number, error.termination, error.detail)
         while (seat := self.state.to_move) is not None:
@@ -194,4 +203,6 @@ class _Game:
             started=self.started.strftime("%Y-%m-%dT%H:%M:%SZ"),
             rules=GAMES.rules(self.variant.game),
             chosen=self.chosen,
+            speeds=self.speeds,
+            stretch=self.stretch,
         )

@@ -51,13 +51,14 @@ class _Reproduction:
         self.players = dict(players)
         self.state: State = record.variant.initial(record.seed)
         self.history: list[str] = []
-        self.clocks = [Clock.start(record.time)] * record.variant.seats
+        self.clocks = list(map(Clock.start, record.granted))
         self.out: list[tuple[Seat, int]] = []
 
     def answers(self) -> Iterator[ReproducedMove]:
         record = self.record
         for seat in sorted(self.players):
-            setup = GameSetup(record.variant, seat, record.time, derive(record.seed, "seat", seat))
+            dice = derive(record.seed, "seat", seat)
+            setup = GameSetup(record.variant, seat, record.granted[seat], dice)
             try:
                 self.players[seat].new_game(setup)
             except BotError as error:

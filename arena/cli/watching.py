@@ -19,6 +19,7 @@ import click
 
 from arena.cli.progress_bar import ProgressBar
 from arena.cli.viewer import move_words, position_text
+from engine.clock import granted
 from engine.game import State
 from engine.match import MatchSpec
 from engine.protocol import visible
@@ -72,7 +73,7 @@ class GameNow:
     def seats(self) -> list[SeatNow]:
         """All seats, in their order."""
         time, variant = self.spec.time, self.spec.variant
-        left = clocks_after(time, variant.seats, self.plies)
+        left = clocks_after(granted(time, (), variant.seats), self.plies)
         lasts = {ply.seat: ply for ply in self.plies}
         return [
             SeatNow(

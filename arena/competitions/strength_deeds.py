@@ -125,7 +125,8 @@ class CreateTest(CreateByRules):
 
     def do(self, session: Session, by: By) -> Done:
         mine, theirs = (self._usable(session, by, name) for name in (self.candidate, self.baseline))
-        if (self.game or self.time or self.move is not None) and not by.may(Scope.ORGANISE):
+        is_other = self.game or self.time or self.move is not None or self.clock
+        if is_other and not by.may(Scope.ORGANISE):
             raise NotAllowed("a test by other rules than a ladder's is for organisers to make")
         if self.openings == OpeningPolicy.EMPTY:
             raise Refusal("a test has no empty openings, as it plays none twice: choose a book")

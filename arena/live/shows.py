@@ -204,8 +204,11 @@ class Play:
         return told, end
 
     def _left(self) -> list[float] | None:
-        """Milliseconds on each seat's clock; None where each move has its own time."""
-        if self.spec.time.move_ms is not None:
+        """Milliseconds on each seat's clock; None where each move has its own time.
+
+        Nor is it known of the reference machine's clock before the match is over.
+        """
+        if self.spec.time.move_ms is not None or self.spec.time.reference:
             return None
         return [clock.left_ms for clock in self._clocks]
 
