@@ -13,8 +13,8 @@ from sqlalchemy.orm import Session
 from arena import audit
 from arena.audit import Actor
 from arena.competitions.books import demand_fitting, policy_of
-from arena.competitions.clocks import CLOCKS, is_reference
 from arena.competitions.founding import add_named, come_back, demand_name, fair_start, weigh_anew
+from arena.competitions.machines import MACHINES, is_reference
 from arena.ground.locks import lock
 from arena.ground.refusals import Refusal
 from arena.models import CompetitionState, HomeRule, Ladder, OpeningPolicy
@@ -122,7 +122,7 @@ def _choice(column: str, *kinds: Any) -> Callable[[str], dict[str, Any]]:
     return read
 
 
-def _clock(text: str) -> dict[str, Any]:
+def _machine(text: str) -> dict[str, Any]:
     return {"reference": is_reference(text)}
 
 
@@ -191,14 +191,14 @@ SETTINGS: Mapping[str, LadderSetting] = {
         ("cpu", "wall"),
         stays=True,
     ),
-    "clock": LadderSetting(
+    "machine": LadderSetting(
         "own (milliseconds of whichever machine plays) or reference (those of the reference "
         "machine: a slower one grants more of its own, and a worker that is too slow, too busy or "
         "has more slots than cores plays none)",
         "own",
-        _clock,
-        lambda one: CLOCKS[one.reference],
-        CLOCKS,
+        _machine,
+        lambda one: MACHINES[one.reference],
+        MACHINES,
     ),
     "home": LadderSetting(
         "whether bots may play that stay on their authors' machines: no, beside (those that are "
@@ -267,7 +267,7 @@ def create(
     for its in _read({"title": name, **defaults, **chosen}).values():
         columns |= its
     demand_fitting(session, columns["book_name"], variant)
-    _demand_clock(columns)
+    _demand_machine(columns)
     ladder = Ladder(
         name=name,
         creator_id=actor.id,
@@ -322,7 +322,7 @@ def change(
     now_its = {name: getattr(ladder, name) for name in names}
     for its in different.values():
         now_its |= its
-    _demand_clock(now_its)
+    _demand_machine(now_its)
     before, weight = {key: SETTINGS[key].show(ladder) for key in different}, ladder.weight
     for its in different.values():
         for column, value in its.items():
@@ -346,7 +346,7 @@ def change(
     return words
 
 
-def _demand_clock(columns: Mapping[str, Any]) -> None:
+def _demand_machine(columns: Mapping[str, Any]) -> None:
     """Refuses the reference machine's clock where nothing can be measured by it."""
     if not columns["reference"]:
         return

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from sqlalchemy.orm import Session
 
-from arena.competitions.clocks import CLOCKS, is_reference
 from arena.competitions.founding import find_named
+from arena.competitions.machines import MACHINES, is_reference
 from arena.deeds import LONGEST_LINE, LONGEST_NAME, Deed, asked
 from arena.ground.refusals import Refusal
 from arena.models import USUAL_LIMITS, CompetitionLimits, Ladder
@@ -62,11 +62,12 @@ class CreateByRules(Deed):
         default=None,
         least=1,
     )
-    clock: str | None = asked(
+    machine: str | None = asked(
         "Whose milliseconds those are: own (of whichever machine plays) or reference (of the "
         "reference machine, so that a slower one grants more); by default the ladder's, else own",
+        label="Whose milliseconds",
         default=None,
-        choices=CLOCKS,
+        choices=MACHINES,
     )
     note: str = asked("For everybody, on its page", label="Note", default="", most=LONGEST_LINE)
 
@@ -92,8 +93,8 @@ class CreateByRules(Deed):
             elif self.move is not None:
                 time = TimeControl(move_ms=self.move)
             reference = ladder is not None and ladder.reference
-            if self.clock is not None:
-                reference = is_reference(self.clock)
+            if self.machine is not None:
+                reference = is_reference(self.machine)
             time = replace(time, reference=reference)
         except GameError as error:
             raise Refusal(str(error)) from None

@@ -125,7 +125,7 @@ class CreateTest(CreateByRules):
 
     def do(self, session: Session, by: By) -> Done:
         mine, theirs = (self._usable(session, by, name) for name in (self.candidate, self.baseline))
-        is_other = self.game or self.time or self.move is not None or self.clock
+        is_other = self.game or self.time or self.move is not None or self.machine
         if is_other and not by.may(Scope.ORGANISE):
             raise NotAllowed("a test by other rules than a ladder's is for organisers to make")
         if self.openings == OpeningPolicy.EMPTY:

@@ -87,16 +87,13 @@ def speed_differences(
         matches: all that count, by their numbers.
         write: keeps those made anew.
     """
-    speed_of = dict(
-        session.execute(
-            sa.select(Match.id, PlayedGame.speed)
-            .join(PlayedGame, PlayedGame.match_id == Match.id)
-            .where(Match.competition_id == test.id, Match.status == JobStatus.FIXED)
-            .where(PlayedGame.number == 0)
-        )
-        .tuples()
-        .all()
+    query = (
+        sa.select(Match.id, PlayedGame.speed)
+        .join(PlayedGame, PlayedGame.match_id == Match.id)
+        .where(Match.competition_id == test.id, Match.status == JobStatus.FIXED)
+        .where(PlayedGame.number == 0)
     )
+    speed_of: dict[int, float | None] = {match: speed for match, speed in session.execute(query)}
     made: dict[str, SpeedTally] = {}
     for number, outcome in matches:
         speeds = speed_class(speed_of[number])

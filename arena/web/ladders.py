@@ -38,7 +38,7 @@ LABELS = {
     "time": "Time a game",
     "move": "Time a move",
     "charge": "Clocks count",
-    "clock": "Whose milliseconds",
+    "machine": "Whose milliseconds",
     "bundle": "Files",
     "log": "Standard error",
 }

@@ -190,9 +190,9 @@ def test_a_clock_that_is_changed_is_nobodys_falsehood(
         session.execute(sa.update(Ladder).values(reference=before))
     sign(sqlite_database, "half", HALF)
     job = issued(sqlite_database)[0]
-    clock = {"clock": "own" if before else "reference"}
+    machine = {"machine": "own" if before else "reference"}
     with sqlite_database.begin() as session:
-        do(session, ChangeLadder("ladder-0", clock), NOW)
+        do(session, ChangeLadder("ladder-0", machine), NOW)
     stretch = (2.0, 2.0) if before else ()
     fate, problem = take(sqlite_database, reported(job, "half", speeds=(0.5, 0.5), stretch=stretch))
     assert (fate, problem) == (
@@ -207,10 +207,10 @@ def test_a_clock_that_is_changed_is_nobodys_falsehood(
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"clock": "reference", "charge": "wall"}, "choose charge=cpu"),
-        ({"clock": "reference", "home": "beside"}, "keeps the clock of its own machines"),
-        ({"clock": "mine"}, "one of own, reference"),
-        ({"clock": "reference"}, None),
+        ({"machine": "reference", "charge": "wall"}, "choose charge=cpu"),
+        ({"machine": "reference", "home": "beside"}, "keeps the clock of its own machines"),
+        ({"machine": "mine"}, "one of own, reference"),
+        ({"machine": "reference"}, None),
     ],
 )
 def test_the_reference_machine_measures_cpu_time_of_known_machines(
@@ -225,10 +225,10 @@ def test_the_reference_machine_measures_cpu_time_of_known_machines(
             return
         with pytest.raises(Refusal, match=words):
             do(session, deed, NOW)
-        others = {key: text for key, text in settings.items() if key != "clock"}
+        others = {key: text for key, text in settings.items() if key != "machine"}
         do(session, CreateLadder(name="other", game="clobber", settings=others), NOW)
         with pytest.raises(Refusal, match=words):
-            do(session, ChangeLadder("other", {"clock": settings["clock"]}), NOW)
+            do(session, ChangeLadder("other", {"machine": settings["machine"]}), NOW)
 
 
 @pytest.mark.parametrize(
