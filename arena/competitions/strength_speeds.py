@@ -93,7 +93,7 @@ def speed_differences(
         .where(Match.competition_id == test.id, Match.status == JobStatus.FIXED)
         .where(PlayedGame.number == 0)
     )
-    speed_of: dict[int, float | None] = {match: speed for match, speed in session.execute(query)}
+    speed_of = {row.id: row.speed for row in session.execute(query)}
     made: dict[str, SpeedTally] = {}
     for number, outcome in matches:
         speeds = speed_class(speed_of[number])
