@@ -191,7 +191,7 @@ def begin(
         start,
         seed=wish.seed,
         players=[version.label if version else person.name for version in seated],
-        time=ladder.time,
+        time=ladder.time.stretched(),
         started=now,
     )
     if sitting.position(game).to_move is None:

@@ -4,15 +4,21 @@ What a move costs is the bot's own CPU time (or wall time, if the control says s
 is the backstop against bots that sleep: for a move twice the CPU allowance and a second more,
 and under a clock for the whole game twice the CPU budget and ten seconds more. What a bot waits
 for a core is not counted there; with it a move may take ten times as long, and no longer.
+
+Times may be those of the reference machine (`engine.measure`). Then the machine that plays grants
+each seat its own clock, stretched by how much slower it is, and that is all that a bot is told of.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from math import ceil
 from typing import Any, Literal, NamedTuple
 
 from engine.game import GameError
+from engine.measure import MOST_STRETCH
 from engine.speed import maker
 
 Charge = Literal["cpu", "wall"]
@@ -68,6 +74,8 @@ class TimeControl:
     inc_ms: int = 0
     move_ms: int | None = None
     charge: Charge = "cpu"
+    reference: bool = False
+    """Whether these are milliseconds of the reference machine."""
 
     def __post_init__(self) -> None:
         if (self.time_ms is None) == (self.move_ms is None):
@@ -79,14 +87,41 @@ class TimeControl:
                 )
         if self.move_ms is not None and self.inc_ms:
             raise GameError("a fixed time a move takes no increment")
+        if self.reference and self.charge != "cpu":
+            raise GameError(
+                "the reference machine's clock counts CPU time: it can't be charged by wall time"
+            )
 
     @property
     def words(self) -> str:
-        """The control as it stands in ``newgame``: ``time=60000 inc=500`` or ``move=1000``."""
-        wall = " clock=wall" if self.charge == "wall" else ""
+        """The control as it stands in ``newgame``: ``time=60000 inc=500`` or ``move=1000``.
+
+        What bots are told is never by the reference machine's clock.
+        """
+        clock = " clock=reference" if self.reference else ""
+        clock = " clock=wall" if self.charge == "wall" else clock
         if self.move_ms is not None:
-            return f"move={self.move_ms}{wall}"
-        return f"time={self.time_ms} inc={self.inc_ms}{wall}"
+            return f"move={self.move_ms}{clock}"
+        return f"time={self.time_ms} inc={self.inc_ms}{clock}"
+
+    def stretched(self, stretch: float = 1.0) -> TimeControl:
+        """The clock that a machine grants for this one, in its own milliseconds.
+
+        Args:
+            stretch: how many of them there are to each (`engine.measure.stretch_of`).
+        """
+        if stretch == 1 and not self.reference:
+            return self
+
+        def scaled(value: int | None) -> int | None:
+            return value and min(LONGEST_MS, max(1, round(value * stretch)))
+
+        return TimeControl(
+            time_ms=scaled(self.time_ms),
+            inc_ms=scaled(self.inc_ms) or 0,
+            move_ms=scaled(self.move_ms),
+            charge=self.charge,
+        )
 
     @classmethod
     def read(cls, words: str) -> TimeControl:
@@ -97,12 +132,13 @@ class TimeControl:
         """
         keys = dict(word.split("=", 1) for word in words.split() if "=" in word)
         try:
-            numbers = {
+            numbers: dict[str, Any] = {
                 f"{key}_ms": int(keys[key]) for key in ("time", "inc", "move") if key in keys
             }
         except ValueError:
             raise GameError(f"{words[:40]!r} is no time control") from None
-        return cls(**numbers, charge="wall" if keys.get("clock") == "wall" else "cpu")
+        charge: Charge = "wall" if keys.get("clock") == "wall" else "cpu"
+        return cls(**numbers, charge=charge, reference=keys.get("clock") == "reference")
 
     def longest_ms(self, seats: int, plies: int) -> int:
         """How long a game of so many plies may take by the wall clock, by what its clocks allow.
@@ -114,13 +150,29 @@ class TimeControl:
         else:
             assert self.time_ms is not None
             thought, slack_us = seats * self.time_ms + plies * self.inc_ms, seats * GAME_SLACK_US
+        thought = ceil(thought * (MOST_STRETCH if self.reference else 1))
         return thought if self.charge == "wall" else 2 * thought + slack_us // 1000
 
     def to_json(self) -> dict[str, Any]:
         """The control as JSON's types."""
+        told: dict[str, Any] = {"charge": self.charge}
         if self.move_ms is not None:
-            return {"charge": self.charge, "move_ms": self.move_ms}
-        return {"charge": self.charge, "time_ms": self.time_ms, "inc_ms": self.inc_ms}
+            told["move_ms"] = self.move_ms
+        else:
+            told |= {"time_ms": self.time_ms, "inc_ms": self.inc_ms}
+        return told | {"reference": True} if self.reference else told
+
+
+def granted(controls: Sequence[TimeControl], stretch: Sequence[float]) -> tuple[TimeControl, ...]:
+    """The clock that each seat has.
+
+    Args:
+        controls: for each seat.
+        stretch: by what each of them is stretched; empty for not at all.
+    """
+    if not stretch:
+        return tuple(one.stretched() for one in controls)
+    return tuple(one.stretched(by) for one, by in zip(controls, stretch, strict=True))
 
 
 def parse_time(text: str) -> TimeControl:

@@ -45,6 +45,9 @@ MATCHES_QUEUE = "matches"
 """Jobs of games that come with the engine; those of others have queues of their own beside it."""
 SEVERAL = "+processes"
 """What is added to a queue's name for jobs that grant several processes."""
+CLOCKED = "+reference"
+"""What is added for matches by the reference machine's clock: workers that may play those take
+them, and no other (`engine.measure.unfit`)."""
 HOME_QUEUE = f"{MATCHES_QUEUE}+home"
 """Jobs with a bot at home in them, whatever is played."""
 RESULTS_QUEUE = "results"
@@ -59,7 +62,13 @@ is far too busy. What has not ended then hangs, and its worker ends it; a game's
 themselves."""
 
 
-def queue_of(edition: Edition, platforms: Collection[str] = (), *, several: bool = False) -> str:
+def queue_of(
+    edition: Edition,
+    platforms: Collection[str] = (),
+    *,
+    several: bool = False,
+    clocked: bool = False,
+) -> str:
     """Where the jobs of an edition's games wait: a worker takes from the queues of those it has.
 
     Args:
@@ -67,20 +76,22 @@ def queue_of(edition: Edition, platforms: Collection[str] = (), *, several: bool
             from which only workers take that are such platforms.
         several: the jobs grant bots several processes: workers that freeze and charge those as one
             take them, and no other.
+        clocked: they are matches by the reference machine's clock.
     """
     is_own = edition.package == OWN
     queue = MATCHES_QUEUE if is_own else f"{MATCHES_QUEUE}.{edition.package}-{edition.version}"
     queue += "".join(f"+{one.replace(' ', '-')}" for one in sorted(platforms))
-    return f"{queue}{SEVERAL}" if several else queue
+    queue += SEVERAL if several else ""
+    return f"{queue}{CLOCKED}" if clocked else queue
 
 
 def queues_of(
-    edition: Edition, platforms: Collection[str], *, several: bool = False
+    edition: Edition, platforms: Collection[str], *, several: bool = False, clocked: bool = False
 ) -> Iterator[str]:
     """All queues from which a worker takes that has an edition and is these platforms."""
     for count in range(len(platforms) + 1):
         for some in combinations(sorted(platforms), count):
-            yield queue_of(edition, some, several=several)
+            yield queue_of(edition, some, several=several, clocked=clocked)
 
 
 Attempt = tuple[str, int, int]
@@ -340,6 +351,11 @@ AnyJob = Job | MoveJob | AskJob
 def is_at_home(job: AnyJob) -> bool:
     """Whether a bot at home is in it, which a home worker alone can ask."""
     return isinstance(job, Job) and any(bot.at_home is not None for bot in job.bots)
+
+
+def is_clocked(job: AnyJob) -> bool:
+    """Whether it is a match by the reference machine's clock."""
+    return isinstance(job, Job) and job.spec.time.reference
 
 
 def variant_of(job: AnyJob) -> Variant:

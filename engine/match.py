@@ -133,8 +133,8 @@ class MatchResult:
 def race_ranks(records: Sequence[GameRecord]) -> tuple[int, ...]:
     """Ranks of entrants that played the same puzzle, from their records.
 
-    The higher score ranks higher; of two that solved it, the one that thought for less time,
-    rounded to 10 ms; otherwise they tie.
+    The higher score ranks higher; of two that solved it, the one that thought for less time by its
+    clock, rounded to 10 ms; otherwise they tie.
     """
     return ranks_of([_race_key(record) for record in records])
 
@@ -144,7 +144,8 @@ def _race_key(record: GameRecord) -> tuple[float, int]:
     if score != record.variant.solved_score:
         return (score, 0)
     thought_us = sum(charged_us(ply, record.time) or 0 for ply in record.plies)
-    return (score, -round(thought_us / 10_000))
+    (stretch,) = record.stretch or (1.0,)
+    return (score, -round(thought_us / stretch / 10_000))
 
 
 def play_match(
@@ -184,12 +185,14 @@ class Players:
         *,
         games: int | None = None,
         watch: Callable[[int], Watch] | None = None,
+        speeds: Sequence[float] = (),
     ) -> MatchResult:
         """Plays a match; after it the players wait for the next one.
 
         Args:
             games: plays only so many of its games.
             watch: gives, for the number of a game, what is to be told after each of its plies.
+            speeds: as `engine.referee.play_game` has it, of each entrant.
 
         Raises:
             VoidGameError: a game was void three times; nothing of the match counts.
@@ -197,7 +200,8 @@ class Players:
         records, logs = [], []
         try:
             for number in range(spec.games if games is None else games):
-                record, log = self._play(spec, number, watch(number) if watch else None)
+                its_watch = watch(number) if watch else None
+                record, log = self._play(spec, number, its_watch, speeds)
                 if spec.variant.seats == 1:
                     # Nobody races twice, and whoever is done must not disturb those to come.
                     self.close()
@@ -216,17 +220,17 @@ class Players:
         self._players.clear()
 
     def _play(
-        self, spec: MatchSpec, number: int, watch: Watch | None
+        self, spec: MatchSpec, number: int, watch: Watch | None, speeds: Sequence[float]
     ) -> tuple[GameRecord, tuple[str, ...]]:
         for _ in range(VOID_RETRIES):
             try:
-                return self._play_once(spec, number, watch)
+                return self._play_once(spec, number, watch, speeds)
             except VoidGameError:
                 self.close(kill=True)
-        return self._play_once(spec, number, watch)
+        return self._play_once(spec, number, watch, speeds)
 
     def _play_once(
-        self, spec: MatchSpec, number: int, watch: Watch | None
+        self, spec: MatchSpec, number: int, watch: Watch | None, speeds: Sequence[float]
     ) -> tuple[GameRecord, tuple[str, ...]]:
         seating = spec.seating(number)
         players = self._seat(seating)
@@ -240,6 +244,7 @@ class Players:
             chosen=spec.told(number),
             times=spec.controls(number),
             watch=watch,
+            speeds=[speeds[entrant] for entrant in seating] if speeds else (),
         )
         return record, tuple(player.take_log() for player in players)
 

@@ -12,12 +12,13 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from engine.clock import TimeControl
+from engine.clock import Clock, TimeControl, granted
 from engine.game import CHANCE, GameError, Move, Seat, State, Termination, Variant
 from engine.games import GAMES
+from engine.measure import stretch_of
 from engine.plurals import counted
 from engine.seeds import lot
 from engine.shelf import Missing
@@ -93,11 +94,21 @@ class GameRecord:
     """For each seat the options that its player was told; empty if nobody was told any."""
     times: tuple[TimeControl, ...] = ()
     """For each seat its own time control; empty if all have `time`."""
+    speeds: tuple[float, ...] = ()
+    """How fast the machine was for the program in each seat, the reference machine being 1
+    (`engine.measure`); empty if that is not known."""
+    stretch: tuple[float, ...] = ()
+    """By what the clock of each seat was multiplied; empty for not at all."""
 
     @property
     def controls(self) -> tuple[TimeControl, ...]:
         """The time control of each seat."""
         return self.times or (self.time,) * self.variant.seats
+
+    @property
+    def granted(self) -> tuple[TimeControl, ...]:
+        """The clock that each seat had."""
+        return granted(self.controls, self.stretch)
 
     @property
     def moves(self) -> tuple[Move, ...]:
@@ -145,6 +156,8 @@ class GameRecord:
                 "started": self.started,
                 "isolation": self.isolation,
                 **({"rules": self.rules} if self.rules else {}),
+                **({"speeds": list(self.speeds)} if self.speeds else {}),
+                **({"stretch": list(self.stretch)} if self.stretch else {}),
                 "cpu_us": [ply.cpu_us for ply in self.plies],
                 "wall_us": [ply.wall_us for ply in self.plies],
                 **({"waited_us": waited_us} if any(waited_us) else {}),
@@ -238,6 +251,8 @@ class GameRecord:
             rules=_text(run.get("rules", "")),
             chosen=chosen if any(chosen) else (),
             times=times,
+            speeds=_factors(run.get("speeds", []), "speeds", variant.seats),
+            stretch=_factors(run.get("stretch", []), "clocks' factors", variant.seats),
         )
 
 
@@ -281,10 +296,19 @@ def _time(data: Mapping[str, Any]) -> TimeControl:
     if data["charge"] not in ("cpu", "wall"):
         raise RecordError(f"{str(data['charge'])[:20]!r} time is charged by no clock")
     if "move_ms" in data:
-        return TimeControl(move_ms=_integer(data["move_ms"]), charge=data["charge"])
-    return TimeControl(
-        time_ms=_integer(data["time_ms"]), inc_ms=_integer(data["inc_ms"]), charge=data["charge"]
-    )
+        time = TimeControl(move_ms=_integer(data["move_ms"]), charge=data["charge"])
+    else:
+        time_ms, inc_ms = _integer(data["time_ms"]), _integer(data["inc_ms"])
+        time = TimeControl(time_ms=time_ms, inc_ms=inc_ms, charge=data["charge"])
+    return replace(time, reference=True) if data.get("reference") is True else time
+
+
+def _factors(data: Any, what: str, seats: int) -> tuple[float, ...]:
+    """For each seat a number above zero, or nothing."""
+    found = tuple(map(_number, _list(data)))
+    if found and (len(found) != seats or min(found) <= 0):
+        raise RecordError(f"its {what} are {found}, not one above 0 for each seat")
+    return found
 
 
 def _chosen(data: Any) -> Mapping[str, str]:
@@ -329,6 +353,30 @@ def _times(data: Any, moves: int) -> list[int | None]:
         if value is not None and not (type(value) is int and 0 <= value < 2**63):
             raise RecordError(f"{_integer(value)} is no time in microseconds")
     return values
+
+
+def demand_in_time(record: GameRecord) -> None:
+    """Proves the times of a record against what its clocks granted.
+
+    Raises:
+        RecordError: the reference machine's clock was stretched for nobody, by too much or by
+            what its machine's speed does not say, or a move cost more than there was.
+    """
+    stretch = record.stretch
+    if stretch != (tuple(map(stretch_of, record.speeds)) if record.time.reference else ()):
+        raise RecordError(
+            f"its clocks are stretched by {list(stretch)} at speeds of {list(record.speeds)}"
+        )
+    if record.time.reference and not stretch:
+        raise RecordError("its clocks are the reference machine's, and nothing is said of its own")
+    clocks = list(map(Clock.start, record.granted))
+    for number, ply in enumerate(record.plies):
+        if ply.cpu_us is None or ply.wall_us is None:
+            continue
+        clock = clocks[ply.seat]
+        if words := clock.overrun(ply.cpu_us, ply.wall_us):
+            raise RecordError(f"at ply {number} seat {ply.seat + 1} {words}")
+        clocks[ply.seat] = clock.after(ply.cpu_us, ply.wall_us, ply.waited_us)
 
 
 def parse_record(text: str) -> GameRecord:

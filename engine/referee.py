@@ -14,9 +14,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 
-from engine.clock import Clock, TimeControl
+from engine.clock import Clock, TimeControl, granted
 from engine.game import CHANCE, IllegalMoveError, Move, Seat, State, Termination, Variant
 from engine.games import GAMES
+from engine.measure import stretch_of
 from engine.player import BotError, GameEnd, GameSetup, Player, ProtocolError, Turn, VoidGameError
 from engine.record import Fault, GameRecord, Ply, ending
 from engine.seeds import derive, lot
@@ -40,6 +41,7 @@ def play_game(
     chosen: Sequence[Mapping[str, str]] = (),
     times: Sequence[TimeControl] = (),
     watch: Watch | None = None,
+    speeds: Sequence[float] = (),
 ) -> GameRecord:
     """One game from its opening to its end.
 
@@ -53,13 +55,15 @@ def play_game(
         chosen: the options that each of them is told, for the record; by default none.
         times: the time control of each seat, if not all have the same.
         watch: called after each ply.
+        speeds: how fast this machine is for the program in each seat (`engine.measure`), if that
+            is known; where the time is the reference machine's, their clocks are stretched by it.
 
     Raises:
         VoidGameError: a fault of ours; there is no result.
         IllegalMoveError: the opening is not legal.
     """
     return _Game(
-        variant.drawn(seed), players, time, seed, opening, names, chosen, times, watch
+        variant.drawn(seed), players, time, seed, opening, names, chosen, times, watch, speeds
     ).play()
 
 
@@ -77,12 +81,15 @@ class _Game:
         chosen: Sequence[Mapping[str, str]],
         times: Sequence[TimeControl],
         watch: Watch | None,
+        speeds: Sequence[float],
     ) -> None:
         if len(players) != variant.seats:
             raise ValueError(f"{variant} has {variant.seats} seats, not {len(players)}")
         self.variant = variant
         self.players = players
         self.time = time
+        self.speeds = tuple(round(speed, 3) for speed in speeds)
+        self.stretch = tuple(map(stretch_of, self.speeds)) if time.reference else ()
         self.seed = seed
         self.names = names or [f"seat {seat + 1}" for seat in range(variant.seats)]
         self.chosen = tuple(chosen)
@@ -92,7 +99,8 @@ class _Game:
         self.plies: list[Ply] = []
         self.history = ""
         self.times = tuple(times)
-        self.clocks = [Clock.start(one) for one in self.times or [time] * variant.seats]
+        self.granted = granted(self.times or (time,) * variant.seats, self.stretch)
+        self.clocks = list(map(Clock.start, self.granted))
         self.faults: list[Fault] = []
         self.out: tuple[tuple[Seat, int], ...] = ()
         self.opening = len(opening)
@@ -104,14 +112,8 @@ class _Game:
     def play(self) -> GameRecord:
         for number, player in enumerate(self.players):
             try:
-                player.new_game(
-                    GameSetup(
-                        self.variant,
-                        number,
-                        self.clocks[number].control,
-                        derive(self.seed, "seat", number),
-                    )
-                )
+                dice = derive(self.seed, "seat", number)
+                player.new_game(GameSetup(self.variant, number, self.granted[number], dice))
             except BotError as error:
                 self._leave(number, error.termination, error.detail)
         while (seat := self.state.to_move) is not None:
@@ -206,4 +208,6 @@ class _Game:
             rules=GAMES.rules(self.variant.game),
             chosen=self.chosen,
             times=self.times,
+            speeds=self.speeds,
+            stretch=self.stretch,
         )

@@ -13,6 +13,7 @@ from typing import Any
 from engine.asking import MOST_PLIES, answer_from_json, answer_to_json
 from engine.bot_options import BotOptionError, read_options
 from engine.jobs import FORMAT, JobError, Lease
+from engine.measure import Measure, MeasureError
 from engine.record import TOO_LARGE, GameRecord, RecordError
 from engine.sitting import Answer
 
@@ -63,6 +64,10 @@ class SignOfLife:
     at_home: Mapping[int, int] | None = None
     """Of a home worker the versions that are connected, each with how many games it takes at once;
     None from any other."""
+    measure: Measure | None = None
+    """How fast it found itself to be; None if it did not measure itself."""
+    cores: int | None = None
+    """How many cores it may use; None from a worker of a release before."""
 
     def to_json(self) -> dict[str, Any]:
         """The sign as JSON's types."""
@@ -75,6 +80,8 @@ class SignOfLife:
             "games": None if self.games is None else list(self.games),
             "clock": self.clock,
             "platforms": list(self.platforms),
+            "measure": None if self.measure is None else self.measure.to_json(),
+            "cores": self.cores,
         }
         if self.at_home is not None:
             sign["at_home"] = [list(one) for one in self.at_home.items()]
@@ -98,6 +105,7 @@ class SignOfLife:
             platforms = data.get("platforms", [])
             if not isinstance(platforms, list) or len(platforms) > MOST_PLATFORMS:
                 raise JobError(f"no sign of life: more than {MOST_PLATFORMS} platforms, or no list")
+            measure, cores = data.get("measure"), data.get("cores")
             return cls(
                 _worker(data),
                 _count(data["slots"], "slots"),
@@ -110,7 +118,11 @@ class SignOfLife:
                 clock,
                 tuple(_word(one, "platform", LONGEST_PLATFORM) for one in platforms),
                 _at_home(data.get("at_home")),
+                None if measure is None else Measure.from_json(measure),
+                None if cores is None else _count(cores, "cores"),
             )
+        except MeasureError as error:
+            raise JobError(f"no sign of life: {error}") from None
         except (KeyError, TypeError, AttributeError) as error:
             raise JobError(f"no sign of life: {str(error)[:200]!r}") from None
 

@@ -51,14 +51,14 @@ class _Reproduction:
         self.players = dict(players)
         self.state: State = record.variant.initial(record.seed)
         self.history: list[str] = []
-        self.clocks = list(map(Clock.start, record.controls))
+        self.clocks = list(map(Clock.start, record.granted))
         self.out: list[tuple[Seat, int]] = []
 
     def answers(self) -> Iterator[ReproducedMove]:
         record = self.record
         for seat in sorted(self.players):
             dice = derive(record.seed, "seat", seat)
-            setup = GameSetup(record.variant, seat, record.controls[seat], dice)
+            setup = GameSetup(record.variant, seat, record.granted[seat], dice)
             try:
                 self.players[seat].new_game(setup)
             except BotError as error:

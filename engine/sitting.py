@@ -98,12 +98,12 @@ def prove(game: GameRecord) -> None:
 
 def clocks(game: GameRecord) -> tuple[Clock, ...]:
     """Every seat's clock now."""
-    return clocks_after(game.controls, game.plies)
+    return clocks_after(game.granted, game.plies)
 
 
-def clocks_after(controls: Iterable[TimeControl], plies: Iterable[Ply]) -> tuple[Clock, ...]:
+def clocks_after(granted: Iterable[TimeControl], plies: Iterable[Ply]) -> tuple[Clock, ...]:
     """Every seat's clock after some plies."""
-    found = list(map(Clock.start, controls))
+    found = list(map(Clock.start, granted))
     for ply in plies:
         if ply.cpu_us is not None and ply.wall_us is not None:
             found[ply.seat] = found[ply.seat].after(ply.cpu_us, ply.wall_us, ply.waited_us)

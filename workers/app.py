@@ -64,19 +64,20 @@ class KeepTaken(bootsteps.StartStopStep):
 
 
 # Never declared: a worker's login may change nothing about the queues themselves.
-def queues(*, several: bool = False) -> list[Queue]:
+def queues(*, several: bool = False, clocked: bool = False) -> list[Queue]:
     """Queues for each package of games that this worker has, and for its platforms of runtimes.
 
     It takes no job of any other game, or with a runtime for any other platform.
 
     Args:
         several: those of jobs that grant bots several processes.
+        clocked: those of matches by the reference machine's clock.
     """
     platforms = platforms_here()
     names = {
         name
         for edition in GAMES.editions()
-        for name in jobs.queues_of(edition, platforms, several=several)
+        for name in jobs.queues_of(edition, platforms, several=several, clocked=clocked)
     }
     return [Queue(name, no_declare=True) for name in sorted(names)]
 

@@ -29,6 +29,12 @@ CORES = Path("/sys/devices/system/cpu")
 LOCKS = Path("/proc/locks")
 CHOOSING_SECONDS = 0.2
 """How long others may take to choose; who holds that lock for longer is not waited for."""
+
+
+class BusyError(RuntimeError):
+    """There is no core on which nobody plays."""
+
+
 _WITNESS = os.getpid()
 """The process of which this module was a part first: a worker's own, or the command. Its first
 thread starts no bots as a rule, so that its mask is what the machine grants."""
@@ -54,6 +60,19 @@ def claimed_core() -> Iterator[int | None]:
         yield core
     finally:
         os.close(handle)
+
+
+@contextmanager
+def unclaimed_core() -> Iterator[int | None]:
+    """The same if nobody has claimed that core.
+
+    Raises:
+        BusyError: all are claimed.
+    """
+    with claimed_core() as core:
+        if core is not None and _claims_on(core) > 1:
+            raise BusyError("every core is claimed")
+        yield core
 
 
 @contextmanager
@@ -97,6 +116,14 @@ def _claim() -> tuple[int, int] | None:
         for handle in (*handles.values(), *([] if choosing is None else [choosing])):
             os.close(handle)
     return None
+
+
+def _claims_on(core: int) -> int:
+    handle = os.open(CORES / f"cpu{core}", os.O_RDONLY)
+    try:
+        return _claims()[_lock_name(handle)]
+    finally:
+        os.close(handle)
 
 
 def _alone() -> int:

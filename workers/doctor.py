@@ -16,12 +16,16 @@ from pathlib import Path
 from typing import Any
 
 from engine.games import GAMES
+from engine.measure import unfit
+from engine.player import BotError
 from engine.referee import ISOLATION_LEVELS
 from workers import landlock, seccomp
 from workers.bubblewrap import Bubblewrap, candidates
 from workers.cgroups import SWAP_LIMIT, GroupError, find_places
+from workers.cores import available, claimed_core
 from workers.languages import LANGUAGES, LanguageError
 from workers.launches import BOX_PATH, programs_of
+from workers.measuring import measured
 from workers.probe import ProbeFinding
 from workers.program import BoxError
 from workers.sandbox import Sandbox
@@ -86,7 +90,7 @@ def examine(minimum: str = "good", box_folder: Path | None = None) -> Diagnosis:
         sandbox.level,
         minimum,
         sandbox.layers,
-        (*better, *_host()),
+        (*better, *_host(), _speed(sandbox)),
         tuple(_languages()),
         tuple(_games()),
     )
@@ -143,6 +147,25 @@ def _host() -> Iterator[ProbeFinding]:
     )
     yield _swap()
     yield core_dumps(_text(CORE_PATTERN))
+
+
+def _speed(sandbox: Sandbox) -> ProbeFinding:
+    """How fast bots are here, and whether a worker with a slot for each core may play by the
+    reference machine's clock."""
+    remedy = "matches by the reference machine's clock go to other workers; all others are played"
+    try:
+        with claimed_core() as core:
+            found = measured(sandbox, core)
+    except (LanguageError, BoxError, BotError) as error:
+        return ProbeFinding("speed", False, f"not to be measured: {error}", remedy)
+    cores = len(available())
+    words = (
+        f"{found.interpreted:.2f} for Python and {found.compiled:.2f} for other programs, the "
+        f"reference machine being 1; {cores} cores"
+    )
+    if problem := unfit(found, cores, cores):
+        return ProbeFinding("speed", False, f"{words}; {problem}", remedy)
+    return ProbeFinding("speed", True, words)
 
 
 def _switches() -> Iterator[ProbeFinding]:

@@ -68,6 +68,13 @@ class Launch:
     runtime: Path | None = None
     """The folder of its runtime, to which its command and environment refer by `RUNTIME`."""
 
+    @property
+    def is_python(self) -> bool:
+        """Whether the system's Python runs it, and no other program behind that."""
+        with suppress(LanguageError):
+            return self.command[0] == box_python() and not self.told_by
+        return False
+
     def placed(self, library: str, place: str) -> Launch:
         """The same where the library and the runtime have their places, as the bot sees them."""
         if self.runtime is None:

@@ -48,11 +48,13 @@ from engine.timers import Every
 from workers import at_home, building, bundles, runtime_files
 from workers.app import LoginError, Murmur, app, demand_own_login, queues, say, worker_name
 from workers.building import BuildError
-from workers.cores import claimed_core
+from workers.clocked import GAUGE, ClockedQueues, measure_if_idle
+from workers.cores import available, claimed_core
 from workers.kept_files import GIB, USUAL_BYTES
 from workers.languages import LanguageError
 from workers.launches import installed_languages
 from workers.limits import Limits
+from workers.measuring import ClockError
 from workers.program import BoxError
 from workers.progress import ProgressTeller, Reports, failure
 from workers.runtimes import UnpackedRuntime, platforms_here
@@ -129,6 +131,9 @@ def probe(instance: Any, **_: Any) -> None:
         log.info("bots run in boxes of level %s", sandbox().level)
         tidy_if_due()
         sandbox().end_orphans()
+        GAUGE.slots = instance.concurrency
+        with claimed_core() as core:
+            GAUGE.take(sandbox(), core)
         for queue in queues(several=True) if sandbox().has_several else ():
             instance.app.amqp.queues.select_add(queue)
     except (BoxError, LoginError) as error:
@@ -184,13 +189,18 @@ def live(sender: Any, **_: Any) -> None:
     )
 
     murmur = Murmur(2 * ALIVE_SECONDS)
+    clocked = ClockedQueues(sender)
 
     def beat() -> None:
         while True:
             is_to_end = _stopping.is_set()
             try:
+                if not is_to_end and at_home.here() is None:
+                    measure_if_idle(sandbox())
+                    clocked.take_if_fit(several=sandbox().has_several)
                 slots = 0 if is_to_end else sign.slots
                 told = replace(sign, slots=slots, clock=time.time())
+                told = replace(told, measure=GAUGE.last, cores=len(available()))
                 if home := at_home.here():
                     told = replace(told, at_home={} if is_to_end else home.present())
                 murmur.say(jobs.WORKER_ALIVE, told.to_json())
@@ -209,6 +219,9 @@ def live(sender: Any, **_: Any) -> None:
 def play(*matches: dict[str, Any]) -> None:
     """Plays a match, or several short ones."""
     with claimed_core() as core, closing(_Table(core)) as table:
+        if GAUGE.last is not None and GAUGE.is_due and at_home.here() is None:
+            # Before the first match, and at no bot's expense.
+            GAUGE.take(sandbox(), core)
         reports = Reports()
         try:
             for data in matches:
@@ -282,7 +295,7 @@ def _do(
     try:
         with progress:
             task, report = work(job, progress)
-    except at_home.AwayError as error:
+    except (at_home.AwayError, ClockError) as error:
         say(jobs.RECORD_VOID, failure(job.lease, error, is_its_own=False))
         return
     except Exception as error:
@@ -344,6 +357,8 @@ class _Table:
         """Plays a job's match."""
         began = time.monotonic()
         spec = job.spec
+        if spec.time.reference:
+            GAUGE.demand_fit()
         # The same limits, and not another board either: no check has seen a bot change that.
         bots = tuple((bot.digest, bot.threads) for bot in job.bots)
         who = spec.variant, spec.entrants, spec.chosen, bots, job.grant
@@ -353,7 +368,7 @@ class _Table:
             self._chosen = spec.chosen or ({},) * len(job.bots)
             self._log_bytes = job.grant.log_bytes
             self._who = who
-        result = self._players.play(spec, watch=progress.watch)
+        result = self._players.play(spec, watch=progress.watch, speeds=self._speeds())
         report = reporting.MatchReport(
             job.lease,
             worker_name(),
@@ -362,6 +377,14 @@ class _Table:
             seconds=round(time.monotonic() - began, 6),
         )
         return jobs.RECORD_MATCH, report.to_json()
+
+    def _speeds(self) -> list[float]:
+        """How fast this machine is for each bot; nothing if that is not known of all."""
+        last = GAUGE.last
+        if last is None:
+            return []
+        speeds = [last.speed(interpreted=bot.interpreted) for bot in self._bots if bot.is_here]
+        return speeds if len(speeds) == len(self._bots) else []
 
     def close(self) -> None:
         """Sends the bots away, for good."""
@@ -486,6 +509,10 @@ class _Bot:
     """What it is in a match."""
     options: tuple[str, ...] = ()
     """What its manifest declares that can be chosen about it."""
+    is_here: bool = True
+    """Whether it runs on this machine."""
+    interpreted: bool = False
+    """Whether it is run by the Python of this machine."""
 
     @classmethod
     def ready(
@@ -514,7 +541,7 @@ class _Bot:
         """
         if files.at_home is not None:
             starter = at_home.Starter(files.at_home)
-            return cls(starter, at_home.ALLOWANCES, player=at_home.HomePlayer)
+            return cls(starter, at_home.ALLOWANCES, player=at_home.HomePlayer, is_here=False)
         box = sandbox()
         folder = bundles.unpack(files.location, files.digest, box.bundles, box.kept, held=held)
         runtime = None
@@ -533,4 +560,12 @@ class _Bot:
         start = partial(box.start, found.folder, found.launch, limits, core=core)
         allowances = replace(ALLOWANCES, start_seconds=found.launch.start_seconds)
         player, options = at_home.boxed_player(), found.launch.options
-        return cls(start, allowances, found.built, found.log, player, options)
+        return cls(
+            start,
+            allowances,
+            found.built,
+            found.log,
+            player,
+            options,
+            interpreted=found.launch.is_python,
+        )

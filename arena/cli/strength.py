@@ -133,6 +133,11 @@ def show(number: int, where: Where, in_json: bool) -> None:
         if one["chance"] is not None:
             words = f"(by chance {chance_words(one['chance'])})"
             click.echo(visible(f"{one['worker']}: its results differ from the others' {words}"))
+    for one in found["speeds"]:
+        if one["chance"] is not None:
+            what = f"at speeds of {one['speeds']}" if one["speeds"] else "at speeds not known"
+            words = f"(by chance {chance_words(one['chance'])})"
+            click.echo(f"{what}: the results differ from the others' {words}")
     if (rest := found["without_odd_workers"]) is not None:
         llr = llr_words(rest["llr"], rest["llr_bounds"])
         click.echo(f"without  {elo_words(Estimate.from_json(rest))}, LLR {llr}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Any
 
 import click
 from sqlalchemy.orm import Session
@@ -27,6 +28,9 @@ def worker() -> None:
 def workers_command(where: Where, in_json: bool) -> None:
     """List the workers that were ever heard of.
 
+    Its speed is that of programs in Python and of others, the reference machine being 1. Its clock
+    is the reference machine's, or it says why it plays no match by that.
+
     Of a server the jobs that they failed at are for organisers alone.
 
     Example: arena worker list
@@ -37,13 +41,30 @@ def workers_command(where: Where, in_json: bool) -> None:
 
     show(
         read(where, "/workers", here)["items"],
-        ("worker", "state", "slots", "isolation", "last_seen", "failed", "problem"),
+        (
+            "worker",
+            "state",
+            "slots",
+            "speed",
+            "isolation",
+            "last_seen",
+            "clock",
+            "failed",
+            "problem",
+        ),
         in_json,
         cells=lambda one: {
             "worker": one["name"],
             "failed": ", ".join(one["failed"] or ()),
+            "speed": speed_words(one["measure"]),
+            "clock": "; ".join(filter(None, (one["unfit"] or "reference", one["doubt"]))),
         },
     )
+
+
+def speed_words(measure: dict[str, Any] | None) -> str:
+    """A worker's speed for Python and for other programs."""
+    return f"{measure['interpreted']:.2f}/{measure['compiled']:.2f}" if measure else ""
 
 
 deeds.add_commands(worker)

@@ -14,6 +14,7 @@ from arena import audit
 from arena.audit import Actor
 from arena.competitions.books import demand_fitting, policy_of
 from arena.competitions.founding import add_named, come_back, demand_name, fair_start, weigh_anew
+from arena.competitions.machines import MACHINES, is_reference
 from arena.ground.locks import lock
 from arena.ground.refusals import Refusal
 from arena.models import CompetitionState, HomeRule, Ladder, OpeningPolicy
@@ -130,6 +131,10 @@ def _yes_or_no(column: str) -> Callable[[str], dict[str, Any]]:
     return read
 
 
+def _machine(text: str) -> dict[str, Any]:
+    return {"reference": is_reference(text)}
+
+
 def _openings(text: str) -> dict[str, Any]:
     if text == OpeningPolicy.BOOK:
         raise ValueError("random, empty, or the name of a book")
@@ -194,6 +199,15 @@ SETTINGS: Mapping[str, LadderSetting] = {
         lambda one: one.charge,
         ("cpu", "wall"),
         stays=True,
+    ),
+    "machine": LadderSetting(
+        "own (milliseconds of whichever machine plays) or reference (those of the reference "
+        "machine: a slower one grants more of its own, and a worker that is too slow, too busy or "
+        "has more slots than cores plays none)",
+        "own",
+        _machine,
+        lambda one: MACHINES[one.reference],
+        MACHINES,
     ),
     "home": LadderSetting(
         "whether bots may play that stay on their authors' machines: no, beside (those that are "
@@ -269,6 +283,7 @@ def create(
     for its in _read({"title": name, **defaults, **chosen}).values():
         columns |= its
     demand_fitting(session, columns["book_name"], variant)
+    _demand_machine(columns)
     ladder = Ladder(
         name=name,
         creator_id=actor.id,
@@ -319,6 +334,11 @@ def change(
             )
     if "openings" in different:
         demand_fitting(session, different["openings"]["book_name"], ladder.variant)
+    names = ("reference", "charge", "home")
+    now_its = {name: getattr(ladder, name) for name in names}
+    for its in different.values():
+        now_its |= its
+    _demand_machine(now_its)
     before, weight = {key: SETTINGS[key].show(ladder) for key in different}, ladder.weight
     for its in different.values():
         for column, value in its.items():
@@ -340,6 +360,19 @@ def change(
         detail = "; ".join(words)
         audit.note(session, actor, CHANGED, f"ladder {ladder.name}", detail, now=now)
     return words
+
+
+def _demand_machine(columns: Mapping[str, Any]) -> None:
+    """Refuses the reference machine's clock where nothing can be measured by it."""
+    if not columns["reference"]:
+        return
+    if columns["charge"] == "wall":
+        raise Refusal("the reference machine's clock counts CPU time: choose charge=cpu with it")
+    if columns["home"] is not HomeRule.NO:
+        raise Refusal(
+            "nobody knows how fast the machines of bots at home are: a ladder with home="
+            f"{columns['home']} keeps the clock of its own machines"
+        )
 
 
 def _read(chosen: Mapping[str, str]) -> dict[str, dict[str, Any]]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from sqlalchemy.orm import Session
 
 from arena.competitions.founding import find_named
+from arena.competitions.machines import MACHINES, is_reference
 from arena.deeds import LONGEST_LINE, LONGEST_NAME, Deed, asked
 from arena.ground.refusals import Refusal
 from arena.models import USUAL_LIMITS, CompetitionLimits, Ladder
@@ -61,6 +62,13 @@ class CreateByRules(Deed):
         default=None,
         least=1,
     )
+    machine: str | None = asked(
+        "Whose milliseconds those are: own (of whichever machine plays) or reference (of the "
+        "reference machine, so that a slower one grants more); by default the ladder's, else own",
+        label="Whose milliseconds",
+        default=None,
+        choices=MACHINES,
+    )
     note: str = asked("For everybody, on its page", label="Note", default="", most=LONGEST_LINE)
 
     def rules(self, session: Session) -> Rules:
@@ -84,6 +92,10 @@ class CreateByRules(Deed):
                 time = parse_time(self.time)
             elif self.move is not None:
                 time = TimeControl(move_ms=self.move)
+            reference = ladder is not None and ladder.reference
+            if self.machine is not None:
+                reference = is_reference(self.machine)
+            time = replace(time, reference=reference)
         except GameError as error:
             raise Refusal(str(error)) from None
         return Rules(ladder, variant, time, limits)

@@ -168,7 +168,8 @@ class CreateTest(CreateByRules):
 
     def do(self, session: Session, by: By) -> Done:
         mine, theirs = (self._usable(session, by, name) for name in (self.candidate, self.baseline))
-        if (self.game or self.time or self.move is not None) and not by.may(Scope.ORGANISE):
+        is_other = self.game or self.time or self.move is not None or self.machine
+        if is_other and not by.may(Scope.ORGANISE):
             raise NotAllowed("a test by other rules than a ladder's is for organisers to make")
         if self.openings == OpeningPolicy.EMPTY:
             raise Refusal("a test has no empty openings, as it plays none twice: choose a book")
@@ -214,9 +215,10 @@ def granted_of(
         raise Refusal("give a side a clock or a time a move, not both")
     try:
         if time:
-            own = replace(parse_time(time), charge=rules.time.charge)
+            own = parse_time(time)
         elif move is not None:
-            own = TimeControl(move_ms=move, charge=rules.time.charge)
+            own = TimeControl(move_ms=move)
+        own = replace(own, charge=rules.time.charge, reference=rules.time.reference)
     except GameError as error:
         raise Refusal(str(error)) from None
     many = rules.limits.threads if threads is None else threads

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from arena.competitions.players import Player
+from arena.competitions.strength_speeds import odd_speeds, speeds_of
 from arena.competitions.strength_tallies import sides_of, standing, tallies_of
-from arena.models import Bot, BotVersion, Entrant, StrengthTest, TestTally, TestVerdict, User
+from arena.models import (
+    Bot,
+    BotVersion,
+    Entrant,
+    SpeedTally,
+    StrengthTest,
+    TestTally,
+    TestVerdict,
+    User,
+)
 from arena.ratings.outliers import Series, outliers
 from arena.strength import sequential
 from arena.strength.outcomes import faults_json
@@ -34,6 +44,11 @@ class StrengthReport:
     """By all workers."""
     odd: dict[str, float]
     """The workers whose results differ from the others', with how likely chance does that."""
+    speeds: tuple[SpeedTally, ...] = ()
+    """Its counts by the speed of the machines."""
+    odd_speeds: Mapping[str, float] = field(default_factory=dict)
+    """The classes of speed whose results differ from the others', with how likely chance does
+    that."""
 
     @property
     def without(self) -> sequential.SequentialTest:
@@ -120,6 +135,18 @@ class StrengthReport:
                 for tally in self.tallies
             ],
         }
+        found["speeds"] = [
+            {
+                "speeds": tally.speeds,
+                "counts": list(tally.counts),
+                "wins": tally.wins,
+                "draws": tally.draws,
+                "losses": tally.losses,
+                "faults": tally.faults,
+                "chance": self.odd_speeds.get(tally.speeds),
+            }
+            for tally in self.speeds
+        ]
         if self.odd:
             found["without_odd_workers"] = _numbers(self.without)
         return found
@@ -144,10 +171,17 @@ def reports(session: Session, tests: Iterable[StrengthTest]) -> list[StrengthRep
     """What there is to say of some tests, in a fixed number of statements."""
     tests = list(tests)
     tallies, sides = tallies_of(session, tests), sides_of(session, tests)
+    speeds = speeds_of(session, tests)
     names = sa.select(User.id, User.name).where(User.id.in_([test.creator_id for test in tests]))
     creators = {row.id: row.name for row in session.execute(names)}
     return [
-        _report(test, sides[test.id], tallies[test.id], creators.get(test.creator_id or 0))
+        _report(
+            test,
+            sides[test.id],
+            tallies[test.id],
+            speeds[test.id],
+            creators.get(test.creator_id or 0),
+        )
         for test in tests
     ]
 
@@ -156,6 +190,7 @@ def _report(
     test: StrengthTest,
     sides: Sequence[Player],
     tallies: Sequence[TestTally],
+    speeds: Sequence[SpeedTally],
     creator: str | None,
 ) -> StrengthReport:
     stands = standing(test, sides, tallies)
@@ -174,7 +209,15 @@ def _report(
     }
     candidate, baseline = sides
     return StrengthReport(
-        test, candidate, baseline, creator, tuple(tallies), stands, outliers(series)
+        test,
+        candidate,
+        baseline,
+        creator,
+        tuple(tallies),
+        stands,
+        outliers(series),
+        tuple(speeds),
+        odd_speeds(speeds, size),
     )
 
 

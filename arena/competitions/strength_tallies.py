@@ -150,6 +150,16 @@ class _Game:
 
 def recounted(session: Session, test: StrengthTest) -> dict[str, TestTally]:
     """The counts of a test by worker, made anew from all games that count."""
+    found: dict[str, TestTally] = {}
+    for _, worker, its in matches_of(session, test):
+        if worker not in found:
+            found[worker] = empty_tally(test, worker)
+        add(found[worker], its)
+    return found
+
+
+def matches_of(session: Session, test: StrengthTest) -> Iterator[tuple[int, str, Outcome]]:
+    """All matches of a test that count: their numbers, workers, and what came of them."""
     query = (
         sa.select(
             Match.id,
@@ -166,12 +176,8 @@ def recounted(session: Session, test: StrengthTest) -> dict[str, TestTally]:
         .order_by(Match.id, PlayedGame.number, GameSeat.seat)
         .execution_options(yield_per=2000)
     )
-    found: dict[str, TestTally] = {}
-    for (_, worker), rows in groupby(session.execute(query), key=lambda row: (row[0], row[1])):
-        if worker not in found:
-            found[worker] = empty_tally(test, worker)
-        add(found[worker], outcomes.outcome(test.variant, list(stored_games(rows))))
-    return found
+    for (match, worker), rows in groupby(session.execute(query), key=lambda row: (row[0], row[1])):
+        yield match, worker, outcomes.outcome(test.variant, list(stored_games(rows)))
 
 
 def stored_games(rows: Iterable[Any]) -> Iterator[_Game]:

@@ -31,11 +31,13 @@ from arena.competitions.kind import CompetitionKind, Conclusion, Moment
 from arena.competitions.pairings import Pairing, under_way
 from arena.competitions.players import Player
 from arena.competitions.strength_plans import StrengthPlan
+from arena.competitions.strength_speeds import note_speed, speed_differences
 from arena.competitions.strength_tallies import (
     add,
     differences,
     duel,
     empty_tally,
+    matches_of,
     standing_of,
 )
 from arena.ground import locks
@@ -43,6 +45,7 @@ from arena.ground.db import count_rows
 from arena.ground.locks import lock
 from arena.ground.refusals import NotThere
 from arena.ground.texts import cut
+from arena.lists.rows import speed_of
 from arena.models import (
     CompetitionState,
     Entrant,
@@ -338,7 +341,9 @@ class StrengthTests(CompetitionKind[StrengthTest]):
         if tally is None:
             tally = empty_tally(test, worker)
             session.add(tally)
-        add(tally, outcome(test.variant, games))
+        its = outcome(test.variant, games)
+        add(tally, its)
+        note_speed(session, test, speed_of(games[0]), its)
         session.flush()
         if test.verdict is not TestVerdict.RUNNING:
             return
@@ -358,7 +363,11 @@ class StrengthTests(CompetitionKind[StrengthTest]):
         )
 
     def recount(self, session: Session, competition: StrengthTest, *, write: bool) -> list[str]:
-        return differences(session, competition, write=write)
+        matches = ((match, its) for match, _, its in matches_of(session, competition))
+        return [
+            *differences(session, competition, write=write),
+            *speed_differences(session, competition, matches, write=write),
+        ]
 
     def conclusion(self, session: Session, competition: StrengthTest) -> Conclusion:
         title = f"Strength test {competition.id} {competition.verdict}: {competition.title}"

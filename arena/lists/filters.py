@@ -40,6 +40,7 @@ COMPARISONS: Mapping[str, Callable[[Any, Any], Any]] = {
     "=": operator.eq,
 }
 _VALUE = re.compile(r"([^<>=]+)(?:(>=|<=|>|<|=)(.+))?", re.DOTALL)
+_RANGE = re.compile(r"([0-9]{1,4}(?:\.[0-9]{1,6})?)?-([0-9]{1,4}(?:\.[0-9]{1,6})?)?", re.ASCII)
 _PLIES = re.compile(r"([0-9]{1,6})?(-)?([0-9]{1,6})?", re.ASCII)
 
 
@@ -68,6 +69,18 @@ class Bounds:
         if self.least == self.most:
             return str(self.least)
         return "-".join("" if end is None else str(end) for end in self.ends)
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Numbers from one to below another; None for no bound."""
+
+    least: float | None
+    below: float | None
+
+    def __str__(self) -> str:
+        ends = (self.least, self.below)
+        return "-".join("" if end is None else f"{end:.12g}" for end in ends)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +185,17 @@ def _plies(word: str) -> Bounds:
     return Bounds(least, most)
 
 
+def _range(word: str) -> Range:
+    found = _RANGE.fullmatch(word)
+    ends = [float(end) if end else None for end in found.groups()] if found else [None, None]
+    least, below = ends
+    if least is None and below is None:
+        raise Refusal("give bounds as in 0.7-1.4, 1.4- or -0.7")
+    if least is not None and below is not None and least >= below:
+        raise Refusal(f"there is no number from {least:g} to below {below:g}")
+    return Range(least, below)
+
+
 def _moment(word: str) -> DayOrMoment:
     try:
         if re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", word, re.ASCII):
@@ -257,6 +281,7 @@ class GameFilter:
     value: tuple[ValueBound, ...] = ()
     counts: bool | None = None
     worker: str | None = None
+    speed: Range | None = None
     sort: Order = Order.NEWEST
 
     @classmethod
@@ -356,6 +381,9 @@ WORDS: Mapping[str, FilterWord] = {
         ("yes", "no"),
     ),
     "worker": FilterWord("Worker", "Who played it; for organisers", _name),
+    "speed": FilterWord(
+        "Speed", "Of the machine, the reference machine being 1: 0.7-1.4, 1.4- or -0.7", _range
+    ),
     "sort": _chosen("Order", "Which come first", Order),
 }  # fmt: skip
 """By their names in addresses, in the order of the form."""

@@ -308,6 +308,12 @@ def _tried(wanted: GameFilter) -> Iterator[FilterPart]:
         yield FilterPart(lambda row: hidden(row.result) == result)
     if wanted.counts:
         yield FilterPart(lambda row: hidden(row.counts) == sa.true())
+    if wanted.speed is not None:
+        least, below = wanted.speed.least, wanted.speed.below
+        if least is not None:
+            yield FilterPart(lambda row: hidden(row.speed) >= least)
+        if below is not None:
+            yield FilterPart(lambda row: hidden(row.speed) < below)
     if wanted.since is not None:
         begin = wanted.since.begin
         yield FilterPart(lambda row: hidden(row.finished) >= begin)

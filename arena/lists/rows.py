@@ -20,6 +20,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from arena.lists.lines import line_of, root_of, start_code
 from arena.models import GameDay, GameLine, GameTag, GameValue, ListedSeat, SeatResult
+from engine.measure import mean_speed
 from engine.record import GameRecord
 
 MOST_WORDS = 16
@@ -162,6 +163,7 @@ def listed_seats(
         "opening": match.opening,
         "finished": match.finished,
         "worker": match.worker,
+        "speed": speed_of(record),
         "counts": match.counts,
     }
     rows = []
@@ -180,6 +182,11 @@ def listed_seats(
             }
         )
     return rows
+
+
+def speed_of(record: GameRecord) -> float | None:
+    """How fast the machine of a game was; None if that is not known."""
+    return mean_speed(record.speeds) if record.speeds else None
 
 
 def said(record: GameRecord) -> SeatWords:

@@ -205,8 +205,12 @@ class Play:
         return told, end
 
     def _left(self) -> list[float] | None:
-        """Milliseconds on each seat's clock; None where each move has its own time."""
-        if all(clock.control.move_ms is not None for clock in self._clocks):
+        """Milliseconds on each seat's clock; None where each move has its own time.
+
+        Nor is it known of the reference machine's clock before the match is over.
+        """
+        controls = [clock.control for clock in self._clocks]
+        if all(one.move_ms is not None for one in controls) or self.spec.time.reference:
             return None
         return [clock.left_ms for clock in self._clocks]
 

@@ -68,3 +68,4 @@ from arena.models.people import (
 )
 from arena.models.runtimes import Runtime
 from arena.models.sittings import Sitting, SittingSeat
+from arena.models.speeds import SpeedTally

@@ -122,6 +122,8 @@ class Competition(Base):
     inc_ms: Mapped[int]
     move_ms: Mapped[int | None]
     charge: Mapped[str] = mapped_column(sa.String(4))
+    reference: Mapped[bool] = mapped_column(default=False)
+    """Whether its times are those of the reference machine (`engine.measure`)."""
     # As `CompetitionLimits` has them.
     memory_bytes: Mapped[int] = mapped_column(sa.BigInteger)
     threads: Mapped[int] = mapped_column(default=USUAL_LIMITS.threads)
@@ -204,12 +206,13 @@ class Competition(Base):
             inc_ms=self.inc_ms,
             move_ms=self.move_ms,
             charge="wall" if self.charge == "wall" else "cpu",
+            reference=self.reference,
         )
 
     @time.setter
     def time(self, time: TimeControl) -> None:
         self.time_ms, self.inc_ms, self.move_ms = time.time_ms, time.inc_ms, time.move_ms
-        self.charge = time.charge
+        self.charge, self.reference = time.charge, time.reference
 
     @property
     def limits(self) -> CompetitionLimits:

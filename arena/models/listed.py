@@ -98,6 +98,9 @@ class ListedSeat(Base):
     """Which it is, by the number that `arena.lists.rows.opening_number` makes of it."""
     finished: Mapped[datetime]
     worker: Mapped[str | None] = mapped_column(sa.String(120))
+    speed: Mapped[float | None]
+    """How fast the machine was, the reference machine being 1: the mean of its speeds for all
+    seats (`engine.measure.mean_speed`); None if that is not known."""
     counts: Mapped[bool]
     """Whether it counts in the tables of its competition: it does not if it was played on request
     beside a ladder, or is void."""

@@ -224,6 +224,8 @@ class PlayedGame(Base):
     plies: Mapped[int]
     finished: Mapped[datetime]
     digest: Mapped[str] = mapped_column(sa.String(64))
+    speed: Mapped[float | None]
+    """As `ListedSeat` has it."""
     record: Mapped[bytes] = mapped_column(sa.LargeBinary, deferred=True)
     """The GameRecord's JSON, compressed (see arena.recorder.storage.pack)."""
 
@@ -295,6 +297,10 @@ class Worker(Base):
     """Since when it gets no jobs, until somebody readmits it."""
     problem: Mapped[str] = mapped_column(Words, default="")
     """Why the last of those failed, for the operator."""
+    measure: Mapped[dict[str, Any] | None]
+    """How fast it found itself to be (see `engine.measure`); None if it does not say."""
+    cores: Mapped[int | None]
+    """How many it may use; None if it does not say."""
     clock_ahead: Mapped[float | None]
     """Seconds by which its clock was ahead of the arena's when it was last heard of, less what its
     message took to come; None if it does not say.

@@ -37,9 +37,9 @@ from arena.models import (
     Worker,
 )
 from arena.operation.queues import Queues
-from arena.schedule import occurrences, workers
+from arena.schedule import occurrences, speeds, workers
 from arena.schedule.idle import why_nobody_can, why_nobody_keeps, why_not_made
-from arena.schedule.needs import Needs
+from arena.schedule.needs import COLUMNS, Needs, unfit
 from arena.schedule.occurrences import Occurrences
 from engine.game import Termination
 from engine.games import GAMES
@@ -100,6 +100,13 @@ class WorkerHealth:
     failed: int
     """Jobs one after the other, up to now."""
     problem: str
+    speed: tuple[float, float] | None
+    """Of programs in Python and of others, the reference machine being 1; None if it does not
+    say."""
+    unfit: str
+    """Why it plays no match by the reference machine's clock; empty if it does."""
+    doubt: str
+    """Why its speed is not believed; empty if nothing speaks against it."""
 
     @property
     def silence(self) -> str:
@@ -113,8 +120,8 @@ class Alarm:
 
     kind: str
     """``idle ladder``, ``set aside``, ``lost bundle``, ``differs``, ``worker``, ``recorder``,
-    ``broker``, ``clock``, ``messages``, ``not taken up``, ``indexes``, ``game``, ``runtime``,
-    ``dump`` or ``judging``.
+    ``broker``, ``clock``, ``speed``, ``messages``, ``not taken up``, ``indexes``, ``game``,
+    ``runtime``, ``dump`` or ``judging``.
     """
     subject: str
     words: str
@@ -211,7 +218,8 @@ def _lateness(behind: float) -> str:
 def look(session: Session, settings: Settings, now: datetime) -> Health:
     """All of it, as the database has it, with what somebody should look at."""
     games, faults = _lately(session, now)
-    known = tuple(_worker(one, settings, now) for one in _workers(session))
+    ratios = speeds.ratios(session)
+    known = tuple(_worker(one, ratios.get(one.name), settings, now) for one in _workers(session))
     silent = _silent_seconds(session, now)
     behind = _seconds_since(session, HEARD_MARK, now)
     backup = _seconds_since(session, BACKUP_MARK, now)
@@ -223,6 +231,7 @@ def look(session: Session, settings: Settings, now: datetime) -> Health:
         *_of_recorder(found, silent, behind),
         *_lost(session, known, silent, behind, now),
         *_clocks(session, behind, now),
+        *_speeds(session, known),
         *_games(session, settings, now),
         *_lost_runtimes(session, settings),
     )
@@ -274,7 +283,8 @@ def _workers(session: Session) -> Sequence[Worker]:
     return session.scalars(sa.select(Worker).order_by(Worker.name)).all()
 
 
-def _worker(worker: Worker, settings: Settings, now: datetime) -> WorkerHealth:
+def _worker(worker: Worker, ratio: float | None, settings: Settings, now: datetime) -> WorkerHealth:
+    its = worker.measure
     return WorkerHealth(
         worker.name,
         workers.state(worker, settings.minimum_isolation, now),
@@ -284,6 +294,9 @@ def _worker(worker: Worker, settings: Settings, now: datetime) -> WorkerHealth:
         workers.is_there(worker, now),
         len(worker.failed),
         worker.problem,
+        (its["interpreted"], its["compiled"]) if its else None,
+        "" if worker.at_home else unfit(worker),
+        speeds.doubt(ratio),
     )
 
 
@@ -411,18 +424,37 @@ def _clocks(session: Session, behind: float | None, now: datetime) -> Iterator[A
         yield Alarm("clock", worker.name, said)
 
 
+def _speeds(session: Session, known: Sequence[WorkerHealth]) -> Iterator[Alarm]:
+    """Workers that play no match by the reference machine's clock though there are such, and those
+    whose speed is not believed."""
+    is_wanted = session.scalar(
+        sa.select(
+            sa.exists().where(Competition.reference, Competition.state == CompetitionState.OPEN)
+        )
+    )
+    for one in known:
+        if one.state != "at work":
+            continue
+        if is_wanted and one.unfit:
+            said = f"the worker {one.name} plays no match by the reference machine's clock"
+            yield Alarm("speed", one.name, f"{said}: {one.unfit}")
+        if one.doubt:
+            said = f"the speed of the worker {one.name} is not to be believed"
+            yield Alarm("speed", f"{one.name}, as it says", f"{said}: {one.doubt}")
+
+
 def _games(session: Session, settings: Settings, now: datetime) -> Iterator[Alarm]:
     """Games that can't be loaded, and those that are to be played and that nobody has."""
     for name, reason in GAMES.faults.items():
         yield Alarm("game", name, f"the game {name} can't be loaded: {reason}")
     if not any(worker.slots for worker in workers.living(session, now)):
         return
-    wanted = sa.select(Competition.game, Competition.processes > 1)
-    wanted = wanted.where(Competition.state == CompetitionState.OPEN).distinct()
+    wanted = sa.select(*COLUMNS).where(Competition.state == CompetitionState.OPEN).distinct()
     for needs in sorted(Needs(*row) for row in session.execute(wanted)):
         if needs.game in GAMES.faults:
             continue
         subject = f"{needs.game} of several processes" if needs.several else needs.game
+        subject += " by the reference clock" if needs.clocked else ""
         if words := why_nobody_can(session, needs, settings, now):
             yield Alarm("game", subject, words.rstrip("."))
         elif words := why_nobody_keeps(session, needs, settings, now):

@@ -87,7 +87,12 @@ def _queue_of(job: jobs.AnyJob) -> str:
     if jobs.is_at_home(job):
         return jobs.HOME_QUEUE
     edition = GAMES.edition(jobs.variant_of(job).game)
-    return jobs.queue_of(edition, jobs.platforms_of(job), several=job.grant.processes > 1)
+    return jobs.queue_of(
+        edition,
+        jobs.platforms_of(job),
+        several=job.grant.processes > 1,
+        clocked=jobs.is_clocked(job),
+    )
 
 
 def _attempts(raw: bytes) -> set[jobs.Attempt]:

@@ -43,7 +43,7 @@ from engine import jobs, reporting
 from engine.match import race_ranks
 from engine.plurals import counted
 from engine.protocol import demand_sayable
-from engine.record import GameRecord, RecordError, other_rules, replay
+from engine.record import GameRecord, RecordError, demand_in_time, other_rules, replay
 from engine.rules_trail import at
 
 Told = reporting.MatchReport | reporting.Started | reporting.Progress | reporting.SignOfLife
@@ -185,6 +185,11 @@ class _Batch:
             # The game was changed here, or there, meanwhile: nobody's fault.
             leases.roll_back(match, f"{report.worker}: {other}", failed=False)
             return leases.Fate.ROLLED_BACK
+        clocked = match.competition.reference
+        if any(game.time.reference is not clocked for game in report.games):
+            # An organiser changed that meanwhile: nobody's fault either.
+            leases.roll_back(match, "it was played by another clock than is kept now", failed=False)
+            return leases.Fate.ROLLED_BACK
         if problem := contradiction(match, report):
             label = workers.label(match)
             workers.note_falsehood(session, match.worker, label, problem, now)
@@ -280,6 +285,8 @@ def contradiction(match: Match, report: reporting.MatchReport) -> str | None:
         try:
             demand_sayable(record)
             replay(record)
+            if not match.at_home:
+                demand_in_time(record)
         except RecordError as error:
             return f"game {number + 1} is refuted by the rules: {error}"
     return None

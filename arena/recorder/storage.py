@@ -26,6 +26,7 @@ from arena.lists.rows import (
     listed_seats,
     opening_number,
     said,
+    speed_of,
     start_of,
 )
 from arena.models import GameSeat, Match, Meeting, PlayedGame
@@ -225,6 +226,7 @@ def _games(played: PlayedMatch) -> list[dict[str, Any]]:
             "plies": len(record.plies),
             "finished": match.fixed,
             "digest": record.digest(),
+            "speed": speed_of(record),
             "record": pack(record),
         }
         for number, record in enumerate(played.report.games)

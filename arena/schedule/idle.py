@@ -14,7 +14,7 @@ from arena.ground.config import ISOLATION, Settings
 from arena.models import Check, Competition, CompetitionState, Mark, Match
 from arena.schedule import workers
 from arena.schedule.jobs import variant_of
-from arena.schedule.needs import Needs, needs_of, needs_of_job
+from arena.schedule.needs import Needs, met_by, needs_of, needs_of_job, unfit
 from engine import jobs
 from engine.game import Variant
 from engine.games import GAMES
@@ -88,12 +88,33 @@ def why_nobody_can(session: Session, needs: Needs, settings: Settings, now: date
     met = workers.Hands.of(session, settings.minimum_isolation, now).by_needs
     if needs.words in met:
         return None
+    if needs.clocked and needs.but_the_clock.words in met:
+        return why_nobody_is_fit(session, needs.but_the_clock, settings, now)
     if rules in met:
         return (
             "No worker has boxes for bots of several processes, which take the level "
             f"{ISOLATION[0]}: its matches wait for one."
         )
     return f"No worker has the game {game} by the rules of {rules}: its matches wait for one."
+
+
+def why_nobody_is_fit(
+    session: Session, needs: Needs, settings: Settings, now: datetime
+) -> str | None:
+    """Why none of the workers that meet some needs plays by the reference machine's clock; None if
+    one does."""
+    words = []
+    for worker in workers.living(session, now):
+        if worker.slots and workers.may_play(worker, settings.minimum_isolation):
+            if needs.words not in met_by(worker):
+                continue
+            if not (its := unfit(worker)):
+                return None
+            words.append(f"{worker.name}, since {its}")
+    return (
+        "No worker plays by the reference machine's clock, and its matches wait for one: "
+        f"not {'; nor '.join(words)}."
+    )
 
 
 def why_nobody_keeps(

@@ -212,6 +212,6 @@ def _check_spec(check: Check) -> tuple[MatchSpec, list[BotVersion]]:
     variant = check.ladder.variant.drawn(0)
     seats = entrants_needed(variant)
     return (
-        MatchSpec(variant, (check.version.label,) * seats, check.ladder.time),
+        MatchSpec(variant, (check.version.label,) * seats, check.ladder.time.stretched()),
         [check.version] * seats,
     )

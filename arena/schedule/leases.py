@@ -69,7 +69,7 @@ from arena.schedule.load import (
     open_questions,
 )
 from arena.schedule.matchmaking import new_matches
-from arena.schedule.needs import Needs, in_use, needs_of
+from arena.schedule.needs import Needs, in_use, needs_of, needs_of_job, needs_told, unfit
 from arena.schedule.occurrences import SILENT, UNTAKEN, WAITED
 from arena.schedule.presence import Room, versions_at_home
 from arena.signing import is_own_ticket
@@ -372,8 +372,7 @@ def _batches(issued: Sequence[jobs.AnyJob], turns: Sequence[float]) -> list[jobs
     found: list[list[jobs.AnyJob]] = []
     taken, last = inf, ("", frozenset[str]())
     for job, turn in zip(issued, turns, strict=True):
-        needs = Needs(jobs.variant_of(job).game, job.grant.processes > 1).words
-        whose = needs, jobs.platforms_of(job)
+        whose = needs_told(job).words, jobs.platforms_of(job)
         if taken + turn > 1 or whose != last:
             found.append([])
             taken, last = 0.0, whose
@@ -465,10 +464,14 @@ def take_up(
         worker: what is known of it; None if it never gave a sign of life.
 
     Returns:
-        False if the worker is given no jobs: then another gets this one.
+        False if the worker is given no such jobs: then another gets this one.
     """
     if worker is not None and not workers.may_play(worker, settings.minimum_isolation):
         roll_back(job, f"{name} took it up, which is given no jobs", failed=False)
+        return False
+    if worker is not None and needs_of_job(job).clocked and (words := unfit(worker)):
+        problem = f"{name} took it up, which plays by no reference clock: {words}"
+        roll_back(job, problem, failed=False)
         return False
     job.worker = name
     job.lease_ends = now + timedelta(seconds=settings.lease_seconds)

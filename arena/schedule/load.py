@@ -268,7 +268,7 @@ class Reach:
             one.id
             for one in session.scalars(query)
             if isinstance(one.variant, Missing)
-            or (self.met is not None and needs_of(one) not in self.met)
+            or (self.met is not None and needs_of(one).but_the_clock not in self.met)
         ]
         if self.platforms is None:
             return {"ladders": ladders, "runtimes": []}
@@ -340,7 +340,7 @@ def open_matches(
         return
     waiting = sa.select(Match).where(Match.status == JobStatus.OPEN, ~Match.at_home, which)
     if reach.met is not None:
-        waiting = waiting.where(Match.competition.has(is_any(Competition, reach.met)))
+        waiting = waiting.where(Match.competition.has(is_any(Competition, reach.met, matches=True)))
     if (beyond := reach.versions) is not None:
         theirs = Place.entrant.has(Entrant.version_id.in_(beyond))
         waiting = waiting.where(~Match.places.any(theirs))

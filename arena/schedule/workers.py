@@ -88,6 +88,8 @@ def note_alive(session: Session, sign: SignOfLife, now: datetime) -> Worker:
     worker.at_home = sign.at_home is not None
     worker.platforms = list(sign.platforms)
     worker.format = sign.format
+    worker.measure = None if sign.measure is None else sign.measure.to_json()
+    worker.cores = sign.cores
     worker.clock_ahead = None if sign.clock is None else sign.clock - now.timestamp()
     return worker
 

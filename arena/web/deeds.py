@@ -8,7 +8,7 @@ from typing import Any
 
 from flask import Blueprint, abort, flash, redirect
 from flask_wtf import FlaskForm
-from wtforms import BooleanField, Field, FloatField, SelectField, StringField
+from wtforms import BooleanField, Field, FloatField, SelectChoice, SelectField, StringField
 from wtforms.validators import Optional
 
 from arena.deeds import Deed, Done, Part, perform
@@ -61,7 +61,10 @@ def _field(part: Part) -> Field:
     its, label = part.limits, part.limits.label or part.limits.words
     default = None if part.needed else part.default
     if its.choices:
-        return SelectField(label, choices=list(its.choices), default=default, validate_choice=False)
+        choices = [SelectChoice(one, one) for one in its.choices]
+        if not part.needed and default is None:
+            choices.insert(0, SelectChoice("", "by default"))
+        return SelectField(label, choices=choices, default=default, validate_choice=False)
     if part.kind is bool:
         return BooleanField(label, default=default)
     if part.kind in (int, float):

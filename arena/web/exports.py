@@ -56,8 +56,8 @@ def csv_answer(rows: Sequence[Mapping[str, Any]], columns: Iterable[str]) -> Res
 
 
 GAME_COLUMNS = (
-    "number", "competition", "match", "finished", "ending", "plies", "opening", "counts", "bots",
-    "results", "points", "faults",
+    "number", "competition", "match", "finished", "ending", "plies", "opening", "counts", "speed",
+    "bots", "results", "points", "faults",
 )  # fmt: skip
 """What CSV says of a game; the last four of each seat, with spaces between them."""
 
@@ -82,6 +82,7 @@ def _game(game: GameShape) -> dict[str, Any]:
         "plies": game.plies,
         "opening": game.opening,
         "counts": "yes" if game.counts else "no",
+        "speed": "" if game.speed is None else game.speed,
         "bots": " ".join(f"{seat.bot}:{seat.version}" for seat in seats),
         "results": " ".join(str(seat_result(seat.rank, seat.points)) for seat in seats),
         "points": " ".join(f"{seat.points:g}" for seat in seats),

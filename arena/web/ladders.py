@@ -38,6 +38,7 @@ LABELS = {
     "time": "Time a game",
     "move": "Time a move",
     "charge": "Clocks count",
+    "machine": "Whose milliseconds",
     "bundle": "Files",
     "log": "Standard error",
 }

@@ -73,6 +73,7 @@ def checked(status: VersionStatus) -> str:
 def time_control(control: TimeControl) -> str:
     """A time control in words: ``100 ms of CPU time a move``."""
     charged = "wall time" if control.charge == "wall" else "CPU time"
+    charged += " of the reference machine" if control.reference else ""
     if control.move_ms is not None:
         return f"{duration(control.move_ms)} of {charged} a move"
     more = f", and {duration(control.inc_ms)} more a move" if control.inc_ms else ""

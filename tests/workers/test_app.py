@@ -76,7 +76,7 @@ def test_only_strong_boxes_take_jobs_of_several_processes(
 ) -> None:
     """They have queues of their own, which other workers do not look into."""
     monkeypatch.setattr(tasks, "sandbox", lambda: sandbox_at(level))
-    worker = SimpleNamespace(app=Celery("workers"))
+    worker = SimpleNamespace(app=Celery("workers"), concurrency=1)
     worker.app.conf.task_queues = workers_app.queues()
     tasks.probe(instance=worker)
     taken = worker.app.amqp.queues.consume_from

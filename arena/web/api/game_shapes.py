@@ -50,6 +50,10 @@ class GameShape(Shape):
     plies: int
     finished: datetime
     digest: str
+    speed: float | None = Field(
+        description="Of the machine that played it, the reference machine being 1; null if nobody "
+        "knows."
+    )
     opening: Annotated[str, At(lambda one: opening_word(its_opening(one.match)))] = Field(
         description="Which it is, as the filter opening takes it."
     )

@@ -189,6 +189,22 @@ class TestWorker(Shape):
     )
 
 
+class TestSpeed(Shape):
+    """What the matches of a test say that were played at speeds of one class."""
+
+    speeds: str = Field(
+        description="From which to which, the reference machine being 1; empty if nobody knows."
+    )
+    counts: list[int]
+    wins: int
+    draws: int
+    losses: int
+    faults: int
+    chance: float | None = Field(
+        description="How likely chance makes it so different from the others; null if it is not."
+    )
+
+
 class TestNumbers(Shape):
     """What was played of a test, and what it says by that."""
 
@@ -224,6 +240,7 @@ class TestShape(TestNumbers):
     finished: datetime | None
     settings: StrengthSettingsShape
     workers: list[TestWorker]
+    speeds: list[TestSpeed]
     without_odd_workers: TestNumbers | None = None
 
     @classmethod

@@ -10,8 +10,23 @@ from sqlalchemy.orm import Session
 
 from arena.ground.config import Settings
 from arena.models import Worker
-from arena.schedule import needs, workers
+from arena.schedule import needs, speeds, workers
 from arena.web.api.shapes import Shape
+
+
+class MeasureShape(Shape):
+    """What a worker found when it measured itself, in a bot's box on one core."""
+
+    interpreted: float = Field(
+        description="The speed of programs in Python, the reference machine being 1."
+    )
+    compiled: float = Field(description="The speed of all others.")
+    spread: float = Field(description="How far its repetitions lay apart, by their median.")
+    share: float = Field(description="How much of the core it got.")
+    ply_us: int = Field(
+        description="How long a bot that does nothing took to answer, by the wall clock: median."
+    )
+    slow_ply_us: int = Field(description="The same for the latest in twenty.")
 
 
 class WorkerShape(Shape):
@@ -22,6 +37,16 @@ class WorkerShape(Shape):
         description="at work, stopped, gone, of another release, too weak or set aside"
     )
     slots: int
+    cores: int | None = Field(description="That it may use; null if it does not say.")
+    measure: MeasureShape | None = Field(description="Null if it does not say how fast it is.")
+    unfit: str = Field(
+        description="Why it plays no match by the reference machine's clock; empty if it does."
+    )
+    ratio: float | None = Field(
+        description="How fast it is by what the same bots did on it and on others, beside what it "
+        "says; null if nothing can be compared."
+    )
+    doubt: str = Field(description="What that says against it; empty if nothing.")
     isolation: str
     languages: list[str]
     games: list[str] = Field(description="The editions of the games that it has.")
@@ -35,11 +60,16 @@ class WorkerShape(Shape):
     )
 
     @classmethod
-    def now(cls, one: Worker, state: str, *, with_failures: bool) -> WorkerShape:
+    def now(
+        cls, one: Worker, state: str, ratio: float | None, *, with_failures: bool
+    ) -> WorkerShape:
         """A worker as it travels."""
         return cls.of(
             one,
             state=state,
+            unfit="" if one.at_home else needs.unfit(one),
+            ratio=ratio,
+            doubt=speeds.doubt(ratio),
             games=sorted(needs.games_of(one)),
             platforms=one.platforms or [],
             failed=[entry["job"] for entry in one.failed] if with_failures else None,
@@ -58,10 +88,16 @@ class WorkerList(Shape):
     ) -> WorkerList:
         """The workers as they travel."""
         weakest = settings.minimum_isolation
-        found = session.scalars(sa.select(Worker).order_by(Worker.name))
+        found = session.scalars(sa.select(Worker).order_by(Worker.name)).all()
+        ratios = speeds.ratios(session)
         return cls(
             items=[
-                WorkerShape.now(one, workers.state(one, weakest, now), with_failures=with_failures)
+                WorkerShape.now(
+                    one,
+                    workers.state(one, weakest, now),
+                    ratios.get(one.name),
+                    with_failures=with_failures,
+                )
                 for one in found
             ]
         )

@@ -371,7 +371,7 @@ def test_a_bot_is_withdrawn_as_its_files_are_lost(
         for ladder, version in zip(both, reversed(field), strict=True):
             enter(session, ladder, version, START)
         plan = tournaments.TournamentPlan("cup", both[0].variant, both[0].time, "round-robin")
-        tournaments.create(session, plan, field, START, ARENA)
+        tournaments.create(session, plan, [*map(Player, field)], START, ARENA)
         (match,) = new_matches(session, START)
     problem = " ".join(version.digest for version in field)
 
