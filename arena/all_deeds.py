@@ -18,6 +18,7 @@ from arena.bots.runtimes import RemoveRuntime
 from arena.competitions.book_deeds import AddBook, RemoveBook
 from arena.competitions.ladder_deeds import ChangeLadder, CreateLadder
 from arena.competitions.strength_deeds import CloneTest, CreateTest, ExtendTest, StopTest
+from arena.competitions.strength_exclusions import ExcludeWorker, IncludeWorker
 from arena.competitions.tournament_deeds import (
     CallOffTournament,
     ChangeTournament,
@@ -68,6 +69,8 @@ DEEDS: tuple[type[Deed], ...] = (
     StopTuning,
     ResumeTuning,
     ExtendTuning,
+    ExcludeWorker,
+    IncludeWorker,
     EnterBot,
     ConnectBot,
     RetireBot,

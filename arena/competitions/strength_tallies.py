@@ -15,6 +15,7 @@ from arena.competitions.players import Player, player_of
 from arena.competitions.strength_plans import plan_of
 from arena.models import (
     BotVersion,
+    Competition,
     Entrant,
     GameSeat,
     JobStatus,
@@ -80,9 +81,15 @@ def sides_of(session: Session, tests: Iterable[StrengthTest]) -> dict[int, list[
     return found
 
 
+def counted_in(test: StrengthTest, tallies: Iterable[TestTally]) -> list[TestTally]:
+    """The counts that make up a test's numbers: those of all workers but the excluded ones."""
+    return [tally for tally in tallies if tally.worker not in test.excluded]
+
+
 def standing_of(session: Session, test: StrengthTest) -> sequential.SequentialTest:
     """A test as it stands, from what is kept."""
-    return standing(test, sides_of(session, [test])[test.id], tallies_of(session, [test])[test.id])
+    tallies = counted_in(test, tallies_of(session, [test])[test.id])
+    return standing(test, sides_of(session, [test])[test.id], tallies)
 
 
 def standing(
@@ -148,22 +155,21 @@ class _Game:
         return self.its_digest
 
 
-def recounted(session: Session, test: StrengthTest) -> dict[str, TestTally]:
-    """The counts of a test by worker, made anew from all games that count."""
-    found: dict[str, TestTally] = {}
-    for _, worker, its in matches_of(session, test):
-        if worker not in found:
-            found[worker] = empty_tally(test, worker)
-        add(found[worker], its)
-    return found
+def outcomes_in(
+    session: Session, competition: Competition, *which: sa.ColumnElement[bool]
+) -> Iterator[tuple[Any, Outcome]]:
+    """What each match that counts says, made from its games, in the order of their numbers.
 
+    Args:
+        which: of which matches, by what is there of them; by default of all.
 
-def matches_of(session: Session, test: StrengthTest) -> Iterator[tuple[int, str, Outcome]]:
-    """All matches of a test that count: their numbers, workers, and what came of them."""
+    Yields:
+        With each what is there of its match: id, played_by, round, leg.
+    """
+    its = (Match.id, Match.played_by, Match.round, Match.leg)
     query = (
         sa.select(
-            Match.id,
-            Match.played_by,
+            *its,
             PlayedGame.number,
             PlayedGame.digest,
             GameSeat.seat,
@@ -172,12 +178,24 @@ def matches_of(session: Session, test: StrengthTest) -> Iterator[tuple[int, str,
         )
         .join(PlayedGame, PlayedGame.match_id == Match.id)
         .join(GameSeat, GameSeat.game_id == PlayedGame.id)
-        .where(Match.competition_id == test.id, Match.status == JobStatus.FIXED)
+        .where(Match.competition_id == competition.id, Match.status == JobStatus.FIXED, *which)
         .order_by(Match.id, PlayedGame.number, GameSeat.seat)
         .execution_options(yield_per=2000)
     )
-    for (match, worker), rows in groupby(session.execute(query), key=lambda row: (row[0], row[1])):
-        yield match, worker, outcomes.outcome(test.variant, list(stored_games(rows)))
+    variant = competition.variant
+    for _, rows in groupby(session.execute(query), key=lambda row: row.id):
+        seated = list(rows)
+        yield seated[0], outcomes.outcome(variant, list(stored_games(seated)))
+
+
+def recounted(session: Session, test: StrengthTest) -> dict[str, TestTally]:
+    """The counts of a test by worker, made anew from all games that count."""
+    found: dict[str, TestTally] = {}
+    for match, outcome in outcomes_in(session, test):
+        if match.played_by not in found:
+            found[match.played_by] = empty_tally(test, match.played_by)
+        add(found[match.played_by], outcome)
+    return found
 
 
 def stored_games(rows: Iterable[Any]) -> Iterator[_Game]:

@@ -37,8 +37,9 @@ from arena.competitions.strength_tallies import (
     differences,
     duel,
     empty_tally,
-    matches_of,
+    outcomes_in,
     standing_of,
+    tallies_of,
 )
 from arena.ground import locks
 from arena.ground.db import count_rows
@@ -139,6 +140,7 @@ def create(
         verdict=TestVerdict.RUNNING,
         reason="",
         ladder_id=ladder and ladder.id,
+        excluded={},
     )
     test = add_by_number(session, make)
     enter_field(session, test, (candidate, baseline), now)
@@ -219,6 +221,12 @@ def _openings_so_far(session: Session, test: StrengthTest) -> list[Opening]:
     ]
 
 
+def _played(session: Session, test: StrengthTest) -> int:
+    """How many matches of a test were played, those of excluded workers too: its limit is on what
+    it costs."""
+    return sum(sum(tally.counts) for tally in tallies_of(session, [test])[test.id])
+
+
 def end(
     session: Session, test: StrengthTest, verdict: TestVerdict, reason: str, now: datetime
 ) -> None:
@@ -255,7 +263,8 @@ def extend(
     """
     lock(session, test)
     standing = standing_of(session, test)
-    if test.verdict in (TestVerdict.PASSED, TestVerdict.FAILED) or standing.decision in (
+    was = test.withdrawn or test.verdict
+    if was in (TestVerdict.PASSED, TestVerdict.FAILED) or standing.decision in (
         # A test that was stopped, by the matches that were under way then.
         Decision.ACCEPT,
         Decision.REJECT,
@@ -269,10 +278,9 @@ def extend(
         )
     if is_out_of_openings(test):
         raise StrengthError(f"test {test.id} can't go on: {test.reason}")
-    if max_games <= standing.games:
-        raise StrengthError(
-            f"test {test.id} has had {counted(standing.games, 'game')}: allow it more"
-        )
+    games = _played(session, test) * standing.settings.games_a_match
+    if max_games <= games:
+        raise StrengthError(f"test {test.id} has had {counted(games, 'game')}: allow it more")
     if max_games < test.max_games:
         raise StrengthError(f"test {test.id} may have {counted(test.max_games, 'game')} already")
     is_over = test.verdict is not TestVerdict.RUNNING
@@ -311,7 +319,7 @@ class StrengthTests(CompetitionKind[StrengthTest]):
             end(session, test, TestVerdict.STOPPED, reason, now)
             return None
         most = standing.settings.most_matches
-        if most is not None and standing.matches + waiting >= most:
+        if most is not None and _played(session, test) + waiting >= most:
             return None
         opening = _next_opening(session, test)
         if opening is None:
@@ -348,13 +356,16 @@ class StrengthTests(CompetitionKind[StrengthTest]):
         if test.verdict is not TestVerdict.RUNNING:
             return
         standing = standing_of(session, test)
-        if standing.decision is not Decision.CONTINUE:
+        said, most = standing.decision, standing.settings.most_matches
+        if most is not None and _played(session, test) >= most and said is Decision.CONTINUE:
+            said = Decision.UNDECIDED
+        if said is not Decision.CONTINUE:
             reason = ""
             if standing.is_spoilt:
                 reason = standing.spoilt_words
-            elif standing.decision is Decision.UNDECIDED:
+            elif said is Decision.UNDECIDED:
                 reason = f"the limit of {counted(test.max_games, 'game')} is reached"
-            end(session, test, VERDICTS[standing.decision], reason, now)
+            end(session, test, VERDICTS[said], reason, now)
 
     def why_not_void(self, competition: StrengthTest, match: Match) -> str | None:
         return (
@@ -363,7 +374,7 @@ class StrengthTests(CompetitionKind[StrengthTest]):
         )
 
     def recount(self, session: Session, competition: StrengthTest, *, write: bool) -> list[str]:
-        matches = ((match, its) for match, _, its in matches_of(session, competition))
+        matches = ((match.id, its) for match, its in outcomes_in(session, competition))
         return [
             *differences(session, competition, write=write),
             *speed_differences(session, competition, matches, write=write),

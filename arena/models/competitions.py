@@ -297,6 +297,10 @@ class StrengthTest(Competition):
     """What else there is to say of the verdict, for people."""
     ladder_id: Mapped[int | None] = mapped_column(ForeignKey("competition.id"))
     """The ladder that the candidate enters when it passes."""
+    excluded: Mapped[dict[str, Any]] = mapped_column(nullable=True)
+    """The workers whose games count in none of its numbers, each with why that was decided."""
+    withdrawn: Mapped[str | None] = mapped_column(sa.String(20))
+    """The verdict that was passed, where what is left without them does not bear it."""
 
 
 class BotTuning(Competition):

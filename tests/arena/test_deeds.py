@@ -40,6 +40,7 @@ from arena.competitions import books
 from arena.competitions.book_deeds import AddBook, RemoveBook
 from arena.competitions.ladder_deeds import ChangeLadder, CreateLadder
 from arena.competitions.strength_deeds import CloneTest, CreateTest, ExtendTest, StopTest
+from arena.competitions.strength_exclusions import ExcludeWorker, IncludeWorker
 from arena.competitions.tournament_deeds import (
     CallOffTournament,
     ChangeTournament,
@@ -230,6 +231,16 @@ EXAMPLES: dict[type[Deed], tuple[Callable[[Numbers], dict[str, Any]], dict[str, 
         lambda its: {"number": its["untuned"], "games": 3200},
         {"games": 7},
         "allow it more",
+    ),
+    ExcludeWorker: (
+        lambda its: {"number": its["test"], "worker": "one", "why": "its clock <stood> still"},
+        {"worker": "two"},
+        "'two' has played no match of test",
+    ),
+    IncludeWorker: (
+        lambda its: {"number": its["ended"], "worker": "one"},
+        {"number": 999},
+        "there is no strength test 999",
     ),
     RequeueChecks: (
         lambda _: {"bots": ("bot-3",)},
@@ -606,6 +617,8 @@ WHO: list[tuple[type[Deed], dict[str, Any], str]] = [
     (StopTest, {"number": "test"}, "owner organiser"),
     (ExtendTest, {"number": "test", "max_games": 30_000}, "owner organiser"),
     (CloneTest, {"number": "test"}, "owner co-owner organiser"),
+    (ExcludeWorker, {"number": "test", "worker": "one", "why": "x"}, "organiser"),
+    (IncludeWorker, {"number": "ended", "worker": "one"}, "organiser"),
     *(
         (CreateTest, {"candidate": "bot-1:1", "baseline": "bot-0:1", **rules}, who)
         for rules, who in (

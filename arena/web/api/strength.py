@@ -9,8 +9,8 @@ from pydantic import Field
 from arena.competitions.strength_reports import Wanted
 from arena.models import StrengthTest, TestVerdict
 from arena.web.api.paging import Pages, page
-from arena.web.api.results import TestList, TestShape
-from arena.web.api.shapes import Name
+from arena.web.api.results import ExclusionShape, TestList, TestShape
+from arena.web.api.shapes import Name, Shape
 from arena.web.api.specification import operation
 from arena.web.lookup import find_test, reading
 
@@ -38,3 +38,16 @@ def get_test(number: int) -> TestShape:
     """A strength test."""
     with reading() as session:
         return TestShape.looked_up(session, find_test(session, number))
+
+
+class WorkerOfTest(Shape):
+    """Whose games."""
+
+    worker: Annotated[str, Field(max_length=120, description="As the test calls it.")]
+
+
+@operation("GET /tests/<int:number>/without", ExclusionShape, tag=TAG)
+def test_without(number: int, query: WorkerOfTest) -> ExclusionShape:
+    """What a strength test says with the games of one of its workers, and what without them."""
+    with reading() as session:
+        return ExclusionShape.of_worker(session, find_test(session, number), query.worker)

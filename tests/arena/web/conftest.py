@@ -24,6 +24,7 @@ from arena.competitions import strength_plans, strength_tests, tunings
 from arena.competitions.fields import field_of
 from arena.competitions.players import Player
 from arena.competitions.strength_deeds import StopTest
+from arena.competitions.strength_exclusions import ExcludeWorker
 from arena.competitions.tournaments import TournamentPlan, create
 from arena.competitions.tuning_deeds import StopTuning, read_parameters
 from arena.competitions.tunings import TuningPlan, course_of, standing_of
@@ -262,6 +263,7 @@ def add_competitions(session: sa.orm.Session, now: datetime) -> dict[str, int]:
     cup.state = CompetitionState.PAUSED
     test, ended = (_strength_test(session, clobber, now) for _ in range(2))
     do(session, StopTest(ended.id), now)
+    do(session, ExcludeWorker(ended.id, "one", HOSTILE), now)
     tuning, untuned = (_tuning(session, clobber, now) for _ in range(2))
     do(session, StopTuning(untuned.id), now)
     numbers = {"test": test.id, "ended": ended.id}
