@@ -16,6 +16,7 @@ from arena.bots.bot_deeds import (
 from arena.bots.home_deeds import ConnectBot
 from arena.bots.runtimes import RemoveRuntime
 from arena.competitions.book_deeds import AddBook, RemoveBook
+from arena.competitions.gauntlet_deeds import CreateGauntlet, StopGauntlet
 from arena.competitions.ladder_deeds import ChangeLadder, CreateLadder
 from arena.competitions.strength_deeds import CloneTest, CreateTest, ExtendTest, StopTest
 from arena.competitions.strength_exclusions import ExcludeWorker, IncludeWorker
@@ -71,6 +72,8 @@ DEEDS: tuple[type[Deed], ...] = (
     ExtendTuning,
     ExcludeWorker,
     IncludeWorker,
+    CreateGauntlet,
+    StopGauntlet,
     EnterBot,
     ConnectBot,
     RetireBot,

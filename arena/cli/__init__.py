@@ -72,6 +72,7 @@ COMMANDS = {
     "runtime": ("runtime", "Offer packages to bots, list them, or fetch them."),
     "strength": ("strength", "Test submitted versions against each other."),
     "tuning": ("tuning", "Tune submitted versions' numbers by games against themselves."),
+    "gauntlet": ("gauntlets", "Compare submitted versions against the same others."),
     "user": ("user", "Manage accounts."),
     "fake": ("fake", "Fill a new data folder with made-up bots and games."),
     "doctor": ("box", "Say which boxes this machine can build for bots."),

@@ -38,6 +38,7 @@ from arena.cli import COMMANDS, InputError, cli, deeds, run
 from arena.cli.client import Where
 from arena.competitions import books
 from arena.competitions.book_deeds import AddBook, RemoveBook
+from arena.competitions.gauntlet_deeds import CreateGauntlet, StopGauntlet
 from arena.competitions.ladder_deeds import ChangeLadder, CreateLadder
 from arena.competitions.strength_deeds import CloneTest, CreateTest, ExtendTest, StopTest
 from arena.competitions.strength_exclusions import ExcludeWorker, IncludeWorker
@@ -241,6 +242,22 @@ EXAMPLES: dict[type[Deed], tuple[Callable[[Numbers], dict[str, Any]], dict[str, 
         lambda its: {"number": its["ended"], "worker": "one"},
         {"number": 999},
         "there is no strength test 999",
+    ),
+    CreateGauntlet: (
+        lambda _: {
+            "candidate": "bot-0:1",
+            "baseline": "bot-1:1",
+            "against": ("bot-2:1",),
+            "ladder": "ladder-0",
+            "seed": 1,
+        },
+        {"against": ("bot-1:1",)},
+        "the version bot-1 v1 stands in the field twice",
+    ),
+    StopGauntlet: (
+        lambda _: {"name": "gauntlet"},
+        {"name": "gauntlet-9"},
+        "there is no gauntlet 'gauntlet-9'; there are: gauntlet",
     ),
     RequeueChecks: (
         lambda _: {"bots": ("bot-3",)},
@@ -619,6 +636,18 @@ WHO: list[tuple[type[Deed], dict[str, Any], str]] = [
     (CloneTest, {"number": "test"}, "owner co-owner organiser"),
     (ExcludeWorker, {"number": "test", "worker": "one", "why": "x"}, "organiser"),
     (IncludeWorker, {"number": "ended", "worker": "one"}, "organiser"),
+    (StopGauntlet, {"name": "gauntlet"}, "organiser"),
+    *(
+        (
+            CreateGauntlet,
+            {"candidate": "bot-1:1", "baseline": "bot-0:1", "against": ("bot-2:1",), **rules},
+            who,
+        )
+        for rules, who in (
+            ({"ladder": "ladder-0"}, "owner co-owner organiser"),
+            ({"game": "clobber size=5x6"}, "organiser"),
+        )
+    ),
     *(
         (CreateTest, {"candidate": "bot-1:1", "baseline": "bot-0:1", **rules}, who)
         for rules, who in (

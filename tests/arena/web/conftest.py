@@ -20,9 +20,11 @@ from werkzeug.routing import Rule
 from arena.audit import ARENA
 from arena.bots import runtimes
 from arena.bots.submissions import enter, submit
-from arena.competitions import strength_plans, strength_tests, tunings
+from arena.competitions import gauntlets, strength_plans, strength_tests, tunings
 from arena.competitions.fields import field_of
+from arena.competitions.gauntlets import GauntletPlan
 from arena.competitions.players import Player
+from arena.competitions.rules import Rules
 from arena.competitions.strength_deeds import StopTest
 from arena.competitions.strength_exclusions import ExcludeWorker
 from arena.competitions.tournaments import TournamentPlan, create
@@ -264,6 +266,14 @@ def add_competitions(session: sa.orm.Session, now: datetime) -> dict[str, int]:
     test, ended = (_strength_test(session, clobber, now) for _ in range(2))
     do(session, StopTest(ended.id), now)
     do(session, ExcludeWorker(ended.id, "one", HOSTILE), now)
+    field = session.scalars(
+        sa.select(BotVersion)
+        .where(BotVersion.status == VersionStatus.READY)
+        .order_by(BotVersion.id)
+    ).all()
+    rules = Rules(clobber, clobber.variant, clobber.time, clobber.limits)
+    players = [*map(Player, field[:3])]
+    gauntlets.create(session, GauntletPlan(rules, 40, 1, note=HOSTILE), players, now, ARENA)
     tuning, untuned = (_tuning(session, clobber, now) for _ in range(2))
     do(session, StopTuning(untuned.id), now)
     numbers = {"test": test.id, "ended": ended.id}
