@@ -20,7 +20,7 @@ def result_rows(test: SequentialTest) -> list[tuple[str, str]]:
     """What is known after so many matches, as names and texts."""
     settings = test.settings
     rows = [("test", f"{settings.candidate.name} against {settings.baseline.name}")]
-    rows.append(("game", f"{settings.variant}, {settings.time.words}, seed {settings.seed}"))
+    rows.append(("game", f"{settings.game_words}, {settings.time.words}, seed {settings.seed}"))
     if settings.book:
         rows.append(("book", str(settings.book)))
     if test.matches:
@@ -33,6 +33,9 @@ def result_rows(test: SequentialTest) -> list[tuple[str, str]]:
     rows.append(("games", f"{test.games}{of}, W-D-L {games_words(test)}"))
     shown = " ".join(map(str, test.counts)) if len(test.counts) <= MOST_COUNTS else ""
     rows.append(("matches", f"{test.matches}{shown and f', from 0 points to all: {shown}'}"))
+    for board, its in zip(settings.boards, test.on_boards, strict=False):
+        known = elo_words(its.estimate) if sum(its.counts) else "nothing yet"
+        rows.append(("on", f"{board}: {known}, W-D-L {its.wins}-{its.draws}-{its.losses}"))
     sides = zip((settings.candidate, settings.baseline), test.faults, strict=True)
     rows.append(("faults", ", ".join(f"{bot.name} {faults_words(side)}" for bot, side in sides)))
     return rows
