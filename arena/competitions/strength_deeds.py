@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from arena import audit
 from arena.competitions import strength_tests
+from arena.competitions.founding import find_named
 from arena.competitions.players import Player, named_players
 from arena.competitions.rules import CreateByRules, Rules
 from arena.competitions.strength_plans import (
@@ -25,7 +26,7 @@ from arena.deeds import LONGEST_NAME, By, Deed, Done, asked
 from arena.ground.bot_names import LONGEST_PLAYER
 from arena.ground.locks import lock
 from arena.ground.refusals import NotAllowed, Refusal
-from arena.models import HOUSE, BotVersion, OpeningPolicy, Scope, StrengthTest, TestVerdict
+from arena.models import HOUSE, BotVersion, Ladder, OpeningPolicy, Scope, StrengthTest, TestVerdict
 from arena.ratings.sprt import Model
 from arena.strength.sequential import StrengthError
 from arena.strength.terms import StrengthTerms
@@ -37,6 +38,7 @@ SEED_BITS = 48
 MOST_THREADS = 1024
 USUAL_PLIES = 60
 """In a game of so many it is seen which of two time controls is the longer one."""
+MOST_BOARDS = 16
 MOST_OF_ANYBODY = 1.0
 """The largest weight of the tests of people who are no organisers."""
 
@@ -165,6 +167,12 @@ class CreateTest(CreateByRules):
     seed: int | None = asked(
         "Of openings and dice; by default any", default=None, least=0, most=2**SEED_BITS - 1
     )
+    also: tuple[str, ...] = asked(
+        "Further ladders of the game on whose boards it is played, too, in turns",
+        label="Also on the boards of these ladders",
+        default=(),
+        most=MOST_BOARDS,
+    )
 
     def do(self, session: Session, by: By) -> Done:
         mine, theirs = (self._usable(session, by, name) for name in (self.candidate, self.baseline))
@@ -186,7 +194,9 @@ class CreateTest(CreateByRules):
             rules.limits,
             self.note,
             secrets.randbits(SEED_BITS) if self.seed is None else self.seed,
-            self.openings or (openings_on(rules.ladder) if rules.ladder else "random"),
+            self.openings
+            or (openings_on(rules.ladder) if rules.ladder and not self.also else "random"),
+            others=tuple(find_named(session, Ladder, name).variant for name in self.also),
         )
         return _made(strength_tests.create(session, plan, mine, theirs, by.now, by.actor))
 

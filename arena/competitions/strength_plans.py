@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from arena.competitions.players import Player
-from arena.models import USUAL_LIMITS, Competition, CompetitionLimits, StrengthTest
+from arena.models import USUAL_LIMITS, Competition, CompetitionLimits, OpeningPolicy, StrengthTest
 from arena.strength import sequential
 from arena.strength.sequential import StrengthError
 from arena.strength.terms import StrengthTerms
@@ -34,6 +34,8 @@ class StrengthPlan:
     seed: int = 0
     openings: str = "random"
     """Random, or the name of a book."""
+    others: tuple[Variant, ...] = ()
+    """Further boards of the game, with whose matches those of the variant take turns."""
 
     @classmethod
     def on(cls, competition: Competition, **changes: Any) -> StrengthPlan:
@@ -69,12 +71,36 @@ class StrengthPlan:
             raise StrengthError(
                 f"a weight is above 0 and {MOST_WEIGHT:g} at most, not {self.weight:g}"
             )
+        self._refuse_others()
         most = self.terms.max_games
         if most is None or most > MOST_GAMES:
             raise StrengthError(f"a test has {MOST_GAMES} games at most, not {most}")
         return sequential.StrengthSettings(
-            self.variant, candidate, baseline, self.time, self.seed, self.terms
+            self.variant,
+            candidate,
+            baseline,
+            self.time,
+            self.seed,
+            self.terms,
+            others=self.others,
         )
+
+    def _refuse_others(self) -> None:
+        for other in self.others:
+            if _sits(other) != _sits(self.variant):
+                raise StrengthError(
+                    f"a test on the site is of one game with the same seats, so {other} is no "
+                    f"further board of {self.variant}: make a test of each, or play it at home"
+                )
+        if self.others and self.openings != OpeningPolicy.RANDOM:
+            raise StrengthError(
+                "a book has the openings of one board: ask for random ones, or for one board"
+            )
+
+
+def _sits(variant: Variant) -> tuple[str, tuple[int, ...], tuple[int, ...]]:
+    """What the boards of a test on the site have in common: the game, and who sits with whom."""
+    return variant.game, variant.entrant_of, variant.side_of
 
 
 def openings_on(competition: Competition) -> str:
@@ -94,7 +120,14 @@ def plan_of(test: StrengthTest) -> StrengthPlan:
         test.max_games,
         test.allow_faults,
     )
-    return StrengthPlan.on(test, terms=terms, weight=test.weight, note=test.note, seed=test.seed)
+    return StrengthPlan.on(
+        test,
+        terms=terms,
+        weight=test.weight,
+        note=test.note,
+        seed=test.seed,
+        others=test.variants[1:],
+    )
 
 
 def check_terms(terms: StrengthTerms, ladder: Competition) -> None:

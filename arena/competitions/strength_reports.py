@@ -141,6 +141,10 @@ class StrengthReport:
             "created": test.created.isoformat(),
             "finished": test.finished and test.finished.isoformat(),
             **numbers(self.standing),
+            "boards": [
+                {"game": str(board), **its.to_json(), **its.estimate.to_json()}
+                for board, its in zip(self.test.variants, self.standing.on_boards, strict=False)
+            ],
             "settings": self.standing.settings.to_json()
             | {"book": test.book_name, "book_digest": test.book and test.book.digest},
             "workers": [

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import groupby
 from typing import Any
 
@@ -27,26 +28,37 @@ from arena.models import (
 from arena.ratings.result import GameResult
 from arena.strength import outcomes, sequential
 from arena.strength.outcomes import BASELINE, CANDIDATE, Outcome
-from engine.game import Termination
+from arena.strength.sequential import OnBoard, on_board
+from engine.game import Termination, Variant
 from engine.record import Fault
 
 
 def empty_tally(test: StrengthTest, worker: str) -> TestTally:
     """A worker's counts of a test before its first match."""
+    none = (0,) * outcomes.cells(test.variant)
     return TestTally(
         test_id=test.id,
         worker=worker,
-        counts=[0] * outcomes.cells(test.variant),
+        counts=list(none),
         wins=0,
         draws=0,
         losses=0,
         candidate_faults={},
         baseline_faults={},
+        boards=[OnBoard(none).to_json() for _ in test.variants] if test.boards else [],
     )
 
 
-def add(tally: TestTally, outcome: Outcome) -> None:
-    """Adds a match to a worker's counts."""
+def add(tally: TestTally, outcome: Outcome, leg: int = 1) -> None:
+    """Adds a match to a worker's counts.
+
+    Args:
+        leg: on which board it was, from 1.
+    """
+    if tally.boards:
+        boards = list(tally.boards)
+        boards[leg - 1] = on_board(boards[leg - 1]).add(outcome).to_json()
+        tally.boards = boards
     counts = list(tally.counts)
     counts[outcome.half_points] += 1
     tally.counts = counts
@@ -113,6 +125,10 @@ def standing(
             _faults(tally.candidate_faults for tally in tallies),
             _faults(tally.baseline_faults for tally in tallies),
         ),
+        on_boards=tuple(
+            reduce(OnBoard.plus, (on_board(tally.boards[turn]) for tally in tallies), none)
+            for turn, none in enumerate(begun.on_boards)
+        ),
     )
 
 
@@ -156,12 +172,16 @@ class _Game:
 
 
 def outcomes_in(
-    session: Session, competition: Competition, *which: sa.ColumnElement[bool]
+    session: Session,
+    competition: Competition,
+    *which: sa.ColumnElement[bool],
+    boards: Sequence[Variant] = (),
 ) -> Iterator[tuple[Any, Outcome]]:
     """What each match that counts says, made from its games, in the order of their numbers.
 
     Args:
         which: of which matches, by what is there of them; by default of all.
+        boards: on which they were by their legs, if they were not all on one.
 
     Yields:
         With each what is there of its match: id, played_by, round, leg.
@@ -185,16 +205,17 @@ def outcomes_in(
     variant = competition.variant
     for _, rows in groupby(session.execute(query), key=lambda row: row.id):
         seated = list(rows)
-        yield seated[0], outcomes.outcome(variant, list(stored_games(seated)))
+        board = boards[seated[0].leg - 1] if boards else variant
+        yield seated[0], outcomes.outcome(board, list(stored_games(seated)))
 
 
 def recounted(session: Session, test: StrengthTest) -> dict[str, TestTally]:
     """The counts of a test by worker, made anew from all games that count."""
     found: dict[str, TestTally] = {}
-    for match, outcome in outcomes_in(session, test):
+    for match, outcome in outcomes_in(session, test, boards=test.variants):
         if match.played_by not in found:
             found[match.played_by] = empty_tally(test, match.played_by)
-        add(found[match.played_by], outcome)
+        add(found[match.played_by], outcome, match.leg)
     return found
 
 
@@ -238,4 +259,5 @@ def _values(tally: TestTally | None) -> Mapping[str, Any] | None:
         "counts": list(tally.counts),
         "W-D-L": f"{tally.wins}-{tally.draws}-{tally.losses}",
         "faults": [dict(tally.candidate_faults), dict(tally.baseline_faults)],
+        "boards": list(tally.boards),
     }

@@ -14,10 +14,11 @@ in first can shift the counts by no more than the few matches that are under way
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache, partial
 from itertools import islice
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -141,6 +142,7 @@ def create(
         reason="",
         ladder_id=ladder and ladder.id,
         excluded={},
+        boards=[dict(other.options) for other in plan.others],
     )
     test = add_by_number(session, make)
     enter_field(session, test, (candidate, baseline), now)
@@ -186,18 +188,20 @@ class _Series:
 
     def opening(self, session: Session, test: StrengthTest) -> Opening | None:
         """That of the test's next match; None if the board has no more."""
-        if self._found is None or len(self._found) < test.matches_made:
-            self._found = _openings_so_far(session, test)
+        boards = 1 + len(test.boards)
+        turn, board = divmod(test.matches_made, boards)
+        if self._found is None or len(self._found) < turn:
+            self._found = _openings_so_far(session, test)[board::boards]
             self._rest = islice(
                 openings(self._variant, self._seed, known=self._found), len(self._found), None
             )
         # A transaction that failed may have asked for one that was never played.
-        if len(self._found) == test.matches_made:
+        if len(self._found) == turn:
             found = next(self._rest, None)
             if found is None:
                 return None
             self._found.append(found)
-        return self._found[test.matches_made]
+        return self._found[turn]
 
 
 _series = lru_cache(maxsize=100)(_Series)
@@ -206,7 +210,8 @@ _series = lru_cache(maxsize=100)(_Series)
 def _next_opening(session: Session, test: StrengthTest) -> Opening | None:
     """That of a test's next match; None if there are no more."""
     if test.book is None:
-        return _series(test.variant, test.seed).opening(session, test)
+        board = test.variants[test.matches_made % (1 + len(test.boards))]
+        return _series(board, test.seed).opening(session, test)
     if test.matches_made >= test.book.size:
         return None
     return test.book.opening(test.seed, test.matches_made)
@@ -329,7 +334,11 @@ class StrengthTests(CompetitionKind[StrengthTest]):
             return None
         of_it = Entrant.competition_id == test.id
         ids = session.scalars(sa.select(Entrant.id).where(of_it).order_by(Entrant.number))
-        return Pairing(tuple(ids), opening=opening)
+        leg = 1 + test.matches_made % (1 + len(test.boards))
+        return Pairing(tuple(ids), leg=leg, opening=opening)
+
+    def options_of(self, match: Match) -> Mapping[str, Any]:
+        return self._own(match).variants[match.leg - 1].options
 
     def seatings(self, variant: Variant) -> tuple[tuple[int, ...], ...]:
         return seatings(variant)
@@ -349,8 +358,8 @@ class StrengthTests(CompetitionKind[StrengthTest]):
         if tally is None:
             tally = empty_tally(test, worker)
             session.add(tally)
-        its = outcome(test.variant, games)
-        add(tally, its)
+        its = outcome(test.variants[match.leg - 1], games)
+        add(tally, its, match.leg)
         note_speed(session, test, speed_of(games[0]), its)
         session.flush()
         if test.verdict is not TestVerdict.RUNNING:
@@ -374,7 +383,10 @@ class StrengthTests(CompetitionKind[StrengthTest]):
         )
 
     def recount(self, session: Session, competition: StrengthTest, *, write: bool) -> list[str]:
-        matches = ((match.id, its) for match, its in outcomes_in(session, competition))
+        matches = (
+            (match.id, its)
+            for match, its in outcomes_in(session, competition, boards=competition.variants)
+        )
         return [
             *differences(session, competition, write=write),
             *speed_differences(session, competition, matches, write=write),

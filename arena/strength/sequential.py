@@ -189,6 +189,15 @@ class OnBoard:
             self.losses + outcome.losses,
         )
 
+    def plus(self, other: OnBoard) -> OnBoard:
+        """Both together."""
+        return OnBoard(
+            tuple(map(sum, zip(self.counts, other.counts, strict=True))),
+            self.wins + other.wins,
+            self.draws + other.draws,
+            self.losses + other.losses,
+        )
+
     @property
     def estimate(self) -> Estimate:
         """Elo by this board alone."""
@@ -409,7 +418,7 @@ class SequentialTest:
                 (mine, theirs),
                 _of_type(str, data["digest"]),
                 _of_type(bool, data["out_of_openings"]),
-                tuple(map(_on_board, data.get("boards", []))),
+                tuple(map(on_board, data.get("boards", []))),
             )
         except StrengthError:
             raise
@@ -425,7 +434,12 @@ class SequentialTest:
         return test
 
 
-def _on_board(data: Any) -> OnBoard:
+def on_board(data: Any) -> OnBoard:
+    """What `OnBoard.to_json` told, among whatever else there is.
+
+    Raises:
+        StrengthError: a count is none.
+    """
     results = (_count(data[key]) for key in ("wins", "draws", "losses"))
     return OnBoard(tuple(map(_count, data["counts"])), *results)
 

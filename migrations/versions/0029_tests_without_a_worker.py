@@ -1,4 +1,7 @@
-"""Strength tests may leave out the games of a worker; those that there are leave out none."""
+"""Strength tests may leave out the games of a worker, and be played on several boards.
+
+Those that there are leave out none, and are of one board.
+"""
 
 from __future__ import annotations
 
@@ -14,4 +17,7 @@ depends_on = None
 def upgrade() -> None:
     op.add_column("competition", sa.Column("excluded", sa.JSON(), nullable=True))
     op.add_column("competition", sa.Column("withdrawn", sa.String(20), nullable=True))
-    op.execute("UPDATE competition SET excluded = '{}' WHERE kind = 'test'")
+    op.add_column("competition", sa.Column("boards", sa.JSON(), nullable=True))
+    op.add_column("test_tally", sa.Column("boards", sa.JSON(), nullable=True))
+    op.execute("UPDATE test_tally SET boards = '[]'")
+    op.execute("UPDATE competition SET excluded = '{}', boards = '[]' WHERE kind = 'test'")

@@ -172,6 +172,7 @@ class StrengthSettingsShape(Shape):
     max_games: int
     games: int | None = Field(description="Of a test of a fixed number of games: that number.")
     allow_faults: bool = Field(description="Whether it decides although faults ended many games.")
+    others: list[str] = Field(description="Further boards, that take turns with the game's.")
     book: str | None = Field(description="Whose openings are played; null for random ones.")
     book_digest: str | None
 
@@ -224,6 +225,19 @@ class TestNumbers(Shape):
     llr_bounds: tuple[float, float]
 
 
+class BoardNumbers(Shape):
+    """What one of several boards says by itself; the test decides by all together."""
+
+    game: str
+    counts: list[int]
+    wins: int
+    draws: int
+    losses: int
+    elo: float
+    elo_95: tuple[float, float]
+    los: float
+
+
 class TestShape(TestNumbers):
     """Whether a candidate is stronger than a baseline, as far as that is known."""
 
@@ -244,6 +258,7 @@ class TestShape(TestNumbers):
     created: datetime
     finished: datetime | None
     settings: StrengthSettingsShape
+    boards: list[BoardNumbers] = Field(description="Where there are several: of each.")
     workers: list[TestWorker]
     speeds: list[TestSpeed]
     without_odd_workers: TestNumbers | None = None

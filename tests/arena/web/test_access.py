@@ -174,7 +174,7 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ("POST", "gauntlets.create"): ("/gauntlets/new", (401, 422, 422, 422, 422)),
     ("POST", "gauntlets.stop"): ("/gauntlets/gauntlet/stop", (401, 403, 403, 302, 302)),
     ("GET", "strength.exclusion_form"): ("/tests/{test}/exclude?worker=one", ORGANISERS),
-    ("POST", "strength.exclude"): ("/tests/{test}/exclude", (401, 403, 403, 422, 422)),
+    ("POST", "strength.exclude"): ("/tests/{test}/exclude", (401, 403, 403, 404, 404)),
     ("POST", "strength.include"): ("/tests/{test}/include", (401, 403, 403, 422, 422)),
     ("POST", "strength.clone"): ("/tests/{ended}/clone", (401, 403, 302, 302, 302)),
     ("GET", "tunings.listing"): ("/tunings", ALL),
