@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from typing import Any
-from urllib.parse import urlencode
 
 import click
 import sqlalchemy as sa
@@ -188,7 +187,7 @@ def _without(where: Where, number: int, worker: str) -> Any:
             test = strength_tests.find(session, number)
             return ExclusionShape.of_worker(session, test, worker)
 
-    return read(where, f"/tests/{number}/without?{urlencode({'worker': worker})}", here)
+    return read(where, f"/tests/{number}/without", here, worker=worker)
 
 
 def _show_both(found: Any, *, err: bool = False) -> None:
