@@ -38,6 +38,7 @@ from arena.models.competitions import (
     TestTally,
     TestVerdict,
     Tournament,
+    own_words,
     player_label,
 )
 from arena.models.judged import JudgedSeat

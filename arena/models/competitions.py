@@ -420,9 +420,14 @@ def player_label(player: Any, options: str) -> str:
     Args:
         player: an entrant, or who is to be one.
     """
-    threads = player.own_threads and counted(player.own_threads, "thread")
-    own = ", ".join(filter(None, (player.own_time, threads)))
+    own = own_words(player)
     return told_label(player.version.label, options) + (f" ({own})" if own else "")
+
+
+def own_words(player: Any) -> str:
+    """What a player is granted of its own: ``move=100, 2 threads``; empty if nothing."""
+    threads = player.own_threads and counted(player.own_threads, "thread")
+    return ", ".join(filter(None, (player.own_time, threads)))
 
 
 class Meeting(Base):
