@@ -63,14 +63,12 @@ def strength() -> None:
 @CLOCK
 @click.option(
     "--elo",
-    default=HYPOTHESES,
-    show_default=True,
     metavar="ELO0,ELO1",
-    help="Is it ELO1 rather than ELO0?",
+    help=f"Is it ELO1 rather than ELO0? By default the preset's, else {HYPOTHESES}.",
 )
 @on_arena
 @as_json
-def create(elo: str, clock: str | None, where: Where, in_json: bool, **given: Any) -> None:
+def create(elo: str | None, clock: str | None, where: Where, in_json: bool, **given: Any) -> None:
     """Test one submitted version against another; a running arena begins at once.
 
     CANDIDATE and BASELINE are bots, or versions of them as in greedy:2.
@@ -79,9 +77,9 @@ def create(elo: str, clock: str | None, where: Where, in_json: bool, **given: An
     """
     if (given["ladder"] is None) == (given["game"] is None):
         raise InputError("say what is played: --ladder NAME, or --game GAME")
-    elo0, elo1 = read_hypotheses(elo)
+    asked = dict(zip(("elo0", "elo1"), read_hypotheses(elo), strict=True)) if elo else {}
     time = clock_words(clock, given["move"])
-    deed = deeds.made(CreateTest, elo0=elo0, elo1=elo1, time=time, **deeds.said(given))
+    deed = deeds.made(CreateTest, time=time, **asked, **deeds.said(given))
     deeds.do_one(deed, where, in_json=in_json)
 
 
@@ -105,7 +103,7 @@ def list_tests(where: Where, in_json: bool) -> None:
             "game": one["settings"]["game"],
             "W-D-L": f"{one['wins']}-{one['draws']}-{one['losses']}",
             "Elo": elo_words(Estimate.from_json(one)) if one["matches"] else "",
-            "LLR": llr_words(one["llr"], one["llr_bounds"]),
+            "LLR": "" if one["llr"] is None else llr_words(one["llr"], one["llr_bounds"]),
         },
     )
 
@@ -139,8 +137,9 @@ def show(number: int, where: Where, in_json: bool) -> None:
             words = f"(by chance {chance_words(one['chance'])})"
             click.echo(f"{what}: the results differ from the others' {words}")
     if (rest := found["without_odd_workers"]) is not None:
-        llr = llr_words(rest["llr"], rest["llr_bounds"])
-        click.echo(f"without  {elo_words(Estimate.from_json(rest))}, LLR {llr}")
+        llr = rest["llr"]
+        shown = "" if llr is None else f", LLR {llr_words(llr, rest['llr_bounds'])}"
+        click.echo(f"without  {elo_words(Estimate.from_json(rest))}{shown}")
     click.echo(visible(found["outcome"]))
 
 

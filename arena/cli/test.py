@@ -19,6 +19,7 @@ from arena.cli.arguments import (
     HYPOTHESES,
     MODEL,
     MOVE,
+    PLIES,
     PROCESSES,
     WALL,
     find_bots,
@@ -69,6 +70,7 @@ OF_SPRT = ("elo", "alpha", "beta", "model", "max_games")
 @WALL
 @click.option("--seed", type=int, default=0, show_default=True, help="Of openings and dice.")
 @BOOK
+@PLIES
 @CONCURRENCY
 @click.option(
     "--max-games",
@@ -107,6 +109,7 @@ def test(
     wall_time: bool,
     seed: int,
     book: str | None,
+    plies: int | None,
     concurrency: int | None,
     max_games: int | None,
     games: int | None,
@@ -150,9 +153,9 @@ def test(
             version_of(bots[1], no_box=no_box),
             time_control(clock, move_ms, wall_time=wall_time),
             seed,
-            StrengthTerms(*hypotheses, alpha, beta, model, most, allow_faults),
-            games,
+            StrengthTerms(*hypotheses, alpha, beta, model, most, allow_faults, games),
             given_book(book, variant),
+            plies,
         )
         begun = SequentialTest.begin(settings)
         if resume is not None:

@@ -117,6 +117,8 @@ class StrengthReport:
             "creator": self.creator,
             "note": test.note,
             "weight": test.weight,
+            "hours": test.most_hours,
+            "worker_hours": round(test.worker_seconds / 3600, 6),
             "created": test.created.isoformat(),
             "finished": test.finished and test.finished.isoformat(),
             **_numbers(self.standing),
@@ -162,8 +164,7 @@ def _numbers(test: sequential.SequentialTest) -> dict[str, Any]:
         "counts": list(test.counts),
         "faults": [faults_json(side) for side in test.faults],
         **test.estimate.to_json(),
-        "llr": round(test.llr, 6),
-        "llr_bounds": list(test.llr_bounds),
+        **test.llr_json(),
     }
 
 

@@ -23,7 +23,7 @@ def result_rows(test: SequentialTest) -> list[tuple[str, str]]:
         rows.append(("book", str(settings.book)))
     if test.matches:
         rows.append(("Elo", elo_words(test.estimate)))
-    if settings.games is None:
+    if settings.terms.games is None:
         llr = llr_words(test.llr, test.llr_bounds)
         rows.append(("LLR", f"{llr} for {settings.terms.elo0:g} or {settings.terms.elo1:g}"))
     most = settings.most_matches

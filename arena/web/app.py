@@ -54,6 +54,7 @@ from arena.web.news import news
 from arena.web.operation import operation
 from arena.web.pages import pages
 from arena.web.pictures import pictures
+from arena.web.presets import presets
 from arena.web.replays import replays
 from arena.web.requests import requests
 from arena.web.runtimes import runtimes
@@ -89,6 +90,7 @@ BLUEPRINTS = (
     requests,
     strength,
     tunings,
+    presets,
     accounts,
     administration,
     submissions,

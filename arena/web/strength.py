@@ -11,11 +11,12 @@ from sqlalchemy.orm import Session, joinedload
 from wtforms import SelectChoice, SelectField, StringField
 
 from arena.bots.sharing import belongs_to
-from arena.competitions import strength_tests
+from arena.competitions import presets, strength_tests
 from arena.competitions.strength_deeds import (
     CloneTest,
     CreateTest,
     ExtendTest,
+    PrioritiseTest,
     StopTest,
     may_change,
     may_test,
@@ -27,6 +28,7 @@ from arena.models import (
     BotVersion,
     Ladder,
     Scope,
+    TestPreset,
     TestVerdict,
     VersionStatus,
 )
@@ -34,6 +36,7 @@ from arena.web.bundle_diff import difference
 from arena.web.deeds import DeedForm, add_deed, form_of, sent
 from arena.web.identity import Account, current, may_read, needs, settings, signed_in
 from arena.web.lookup import find_test, reading
+from arena.web.presets import unit_field
 from engine.bot_options import told_label
 
 strength = Blueprint("strength", __name__)
@@ -104,7 +107,8 @@ def _shown(found: StrengthReport) -> dict[str, Any]:
         "test": test,
         "block": found.rows,
         "mine": account is not None and may_change(account.by(), test),
-        "extend": ExtendForm(max_games=2 * test.max_games) if account else None,
+        "extend": ExtendForm(max_games=2 * test.max_games) if account and test.max_games else None,
+        "priority": PriorityForm(weight=test.weight) if account else None,
         "decided": test.verdict in (TestVerdict.PASSED, TestVerdict.FAILED),
         "out_of_openings": strength_tests.is_out_of_openings(test),
     }
@@ -121,8 +125,11 @@ StrengthForm = form_of(
     baseline=SelectField("than the baseline?"),
     baseline_options=StringField("Options of the baseline"),
     ladder=SelectField("As on the ladder"),
+    preset=SelectField("Preset", default="", validate_choice=False),
+    model=unit_field(),
 )
 ExtendForm = form_of(ExtendTest)
+PriorityForm = form_of(PrioritiseTest)
 
 
 @strength.route("/tests/new", methods=["GET", "POST"])
@@ -133,10 +140,15 @@ def create() -> Any:
     with reading() as session:
         usable = usable_versions(session, signed_in())
         ladders = session.scalars(sa.select(Ladder).order_by(Ladder.id)).all()
+        known = session.scalars(presets.listed().order_by(TestPreset.name)).all()
     form["candidate"].choices = form["baseline"].choices = [
         SelectChoice(f"{version.bot.name}:{version.number}", version.label) for version in usable
     ]
     form["ladder"].choices = [SelectChoice(ladder.name, ladder.title) for ladder in ladders]
+    form["preset"].choices = [
+        SelectChoice("", "none"),
+        *(SelectChoice(one.name, f"{one.name}: {presets.words(one)}") for one in known),
+    ]
     if request.method == "POST":
         sides: dict[str, Any] = {
             side: told_label(form[side].data or "", (form[f"{side}_options"].data or "").strip())
@@ -174,4 +186,5 @@ def _new(done: Done, **_: Any) -> str:
 
 add_deed(strength, "/tests/<int:number>/stop", StopTest, then=_new)
 add_deed(strength, "/tests/<int:number>/extend", ExtendTest, then=_new)
+add_deed(strength, "/tests/<int:number>/priority", PrioritiseTest, then=_new)
 add_deed(strength, "/tests/<int:number>/clone", CloneTest, then=_new)

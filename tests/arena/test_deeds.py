@@ -39,7 +39,14 @@ from arena.cli.client import Where
 from arena.competitions import books
 from arena.competitions.book_deeds import AddBook, RemoveBook
 from arena.competitions.ladder_deeds import ChangeLadder, CreateLadder
-from arena.competitions.strength_deeds import CloneTest, CreateTest, ExtendTest, StopTest
+from arena.competitions.presets import KeepPreset, RemovePreset
+from arena.competitions.strength_deeds import (
+    CloneTest,
+    CreateTest,
+    ExtendTest,
+    PrioritiseTest,
+    StopTest,
+)
 from arena.competitions.tournament_deeds import (
     CallOffTournament,
     ChangeTournament,
@@ -200,6 +207,21 @@ EXAMPLES: dict[type[Deed], tuple[Callable[[Numbers], dict[str, Any]], dict[str, 
         lambda its: {"number": its["test"], "max_games": 30_000},
         {"max_games": 7},
         "allow it more",
+    ),
+    PrioritiseTest: (
+        lambda its: {"number": its["test"], "weight": 0.5},
+        {"number": 999},
+        "there is no strength test 999",
+    ),
+    KeepPreset: (
+        lambda _: {"name": "quick", "note": "a <note>", "elo1": 50.0, "time": "1+0.01"},
+        {"games": 100},
+        "leave out elo1",
+    ),
+    RemovePreset: (
+        lambda _: {"name": "kept"},
+        {"name": "lost"},
+        "there is no preset 'lost'; there are: kept",
     ),
     CloneTest: (
         lambda its: {"number": its["ended"]},
@@ -605,6 +627,8 @@ WHO: list[tuple[type[Deed], dict[str, Any], str]] = [
     (WithdrawFromTournament, {"name": "cup", "bot": "bot-1"}, "owner co-owner organiser"),
     (StopTest, {"number": "test"}, "owner organiser"),
     (ExtendTest, {"number": "test", "max_games": 30_000}, "owner organiser"),
+    (PrioritiseTest, {"number": "test", "weight": 0.5}, "owner organiser"),
+    (PrioritiseTest, {"number": "test", "weight": 2.0}, "organiser"),
     (CloneTest, {"number": "test"}, "owner co-owner organiser"),
     *(
         (CreateTest, {"candidate": "bot-1:1", "baseline": "bot-0:1", **rules}, who)

@@ -168,11 +168,14 @@ class StrengthSettingsShape(Shape):
     alpha: float
     beta: float
     model: str
-    max_games: int
+    max_games: int | None
     games: int | None = Field(description="Of a test of a fixed number of games: that number.")
     allow_faults: bool = Field(description="Whether it decides although faults ended many games.")
     book: str | None = Field(description="Whose openings are played; null for random ones.")
     book_digest: str | None
+    plies: int | None = Field(
+        description="How many moves a random opening has; null for as many as usual."
+    )
 
 
 class TestWorker(Shape):
@@ -218,8 +221,8 @@ class TestNumbers(Shape):
     elo: float
     elo_95: tuple[float, float]
     los: float
-    llr: float
-    llr_bounds: tuple[float, float]
+    llr: float | None = Field(description="Null of a test of a fixed number of games.")
+    llr_bounds: tuple[float, float] | None
 
 
 class TestShape(TestNumbers):
@@ -236,6 +239,8 @@ class TestShape(TestNumbers):
     creator: str | None
     note: str
     weight: float
+    hours: float | None = Field(description="Of workers' time, at most; null for any.")
+    worker_hours: float = Field(description="Those that it has had.")
     created: datetime
     finished: datetime | None
     settings: StrengthSettingsShape
