@@ -19,6 +19,7 @@ from arena.competitions.book_deeds import AddBook, RemoveBook
 from arena.competitions.ladder_deeds import ChangeLadder, CreateLadder
 from arena.competitions.presets import KeepPreset, RemovePreset
 from arena.competitions.strength_deeds import (
+    ApproveTest,
     CloneTest,
     CreateTest,
     ExtendTest,
@@ -67,6 +68,7 @@ DEEDS: tuple[type[Deed], ...] = (
     WithdrawFromTournament,
     CallOffTournament,
     CreateTest,
+    ApproveTest,
     StopTest,
     ExtendTest,
     PrioritiseTest,

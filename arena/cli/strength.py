@@ -19,7 +19,7 @@ from arena.cli.reading import read, read_all
 from arena.competitions import strength_tests
 from arena.competitions.strength_deeds import CreateTest
 from arena.ground.config import Settings
-from arena.models import StrengthTest, TestVerdict
+from arena.models import WAITS, Approval, StrengthTest, TestVerdict
 from arena.ratings.elo import Estimate
 from arena.strength.words import chance_words, elo_words, llr_words
 from arena.web.api.results import TestShape
@@ -101,11 +101,16 @@ def list_tests(where: Where, in_json: bool) -> None:
             "test": one["id"],
             "what": one["title"],
             "game": one["settings"]["game"],
+            "verdict": WAITS if _waits(one) else one["verdict"],
             "W-D-L": f"{one['wins']}-{one['draws']}-{one['losses']}",
             "Elo": elo_words(Estimate.from_json(one)) if one["matches"] else "",
             "LLR": "" if one["llr"] is None else llr_words(one["llr"], one["llr_bounds"]),
         },
     )
+
+
+def _waits(one: dict[str, Any]) -> bool:
+    return bool(one["verdict"] == TestVerdict.RUNNING and one["approval"] == Approval.NEEDED)
 
 
 @strength.command()

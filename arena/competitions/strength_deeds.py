@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from dataclasses import dataclass, replace
 
+import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from arena import audit
@@ -17,6 +18,7 @@ from arena.competitions.strength_plans import (
     MOST_GAMES,
     MOST_WEIGHT,
     StrengthPlan,
+    asks_approval,
     openings_on,
     plan_of,
 )
@@ -25,7 +27,16 @@ from arena.deeds import LONGEST_NAME, By, Deed, Done, asked
 from arena.ground.bot_names import LONGEST_PLAYER
 from arena.ground.locks import lock
 from arena.ground.refusals import NotAllowed, Refusal
-from arena.models import HOUSE, BotVersion, OpeningPolicy, Scope, StrengthTest, TestVerdict
+from arena.models import (
+    HOUSE,
+    Approval,
+    BotVersion,
+    Ladder,
+    OpeningPolicy,
+    Scope,
+    StrengthTest,
+    TestVerdict,
+)
 from arena.strength.sequential import StrengthError
 from engine.clock import LONGEST_MS, TimeControl, parse_time
 from engine.game import GameError
@@ -185,6 +196,7 @@ class CreateTest(CreateByRules, TermsAsked):
             self.openings or (openings_on(rules.ladder) if rules.ladder else "random"),
             whole.plies,
             self.hours,
+            _needs_approval(session, rules),
         )
 
     def _usable(self, session: Session, by: By, name: str) -> Player:
@@ -228,8 +240,20 @@ def granted_of(
     )
 
 
+def _needs_approval(session: Session, rules: Rules) -> bool:
+    """Whether a second person has to approve a test by some rules; of those of a game alone,
+    wherever a ladder of it asks for that, or they would be a way around."""
+    if rules.ladder is not None:
+        return asks_approval(rules.ladder)
+    asking = sa.select(Ladder.id).where(
+        Ladder.game == rules.variant.game, Ladder.approval == Approval.NEEDED
+    )
+    return session.scalar(asking.limit(1)) is not None
+
+
 def _made(test: StrengthTest) -> Done:
-    return Done(f"test {test.id}, {test.title}, was made", test)
+    then = ", and waits for approval" if test.waits else ""
+    return Done(f"test {test.id}, {test.title}, was made{then}", test)
 
 
 @dataclass(frozen=True)
@@ -253,6 +277,21 @@ class StrengthTestDeed(Deed):
         if not may_change(by, found):
             raise NotAllowed("this test is not yours")
         return found
+
+
+@dataclass(frozen=True)
+class ApproveTest(StrengthTestDeed):
+    """Approve a strength test that waits for it; whoever made it can't."""
+
+    scope = Scope.ORGANISE
+    address = "POST /tests/<int:number>/approve"
+    command = "strength approve NUMBER"
+    example = "17"
+
+    def do(self, session: Session, by: By) -> Done:
+        test = strength_tests.find(session, self.number)
+        strength_tests.approve(session, test, by.now, by.actor)
+        return Done(f"test {test.id}, {test.title}, is approved", test)
 
 
 @dataclass(frozen=True)
@@ -303,7 +342,8 @@ class ExtendTest(StrengthTestDeed):
         strength_tests.extend(session, test, self.max_games, by.now, by.actor, hours=self.hours)
         most = [f"{test.fixed_games or test.max_games} games"]
         most += [] if test.most_hours is None else [counted(test.most_hours, "hour")]
-        return Done(f"test {test.id} goes on, to {' or '.join(most)} at most", test)
+        then = ", once it is approved" if test.waits else ""
+        return Done(f"test {test.id} goes on, to {' or '.join(most)} at most{then}", test)
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,10 @@ from typing import Any
 from arena.competitions.players import Player
 from arena.models import (
     USUAL_LIMITS,
+    Approval,
     Competition,
     CompetitionLimits,
+    Ladder,
     OpeningPolicy,
     StrengthTest,
 )
@@ -44,6 +46,8 @@ class StrengthPlan:
     """How many moves a random opening has; by default as many as the game's usually do."""
     hours: float | None = None
     """Undecided after so many hours of workers' time."""
+    needs_approval: bool = False
+    """Whether a second person has to approve before it begins."""
 
     @classmethod
     def on(cls, competition: Competition, **changes: Any) -> StrengthPlan:
@@ -53,6 +57,7 @@ class StrengthPlan:
             competition.time,
             limits=competition.limits,
             openings=openings_on(competition),
+            needs_approval=asks_approval(competition),
         )
         return replace(its, **changes)
 
@@ -93,6 +98,13 @@ def openings_on(competition: Competition) -> str:
     """By which openings a test under the conditions of a competition is played: never by the empty
     one alone, from which two bots have few different games."""
     return competition.book_name or "random"
+
+
+def asks_approval(competition: Competition) -> bool:
+    """Whether tests by the rules of a ladder, or of another test, need somebody's approval."""
+    if not isinstance(competition, Ladder | StrengthTest):
+        return False
+    return competition.approval is not Approval.NO
 
 
 def plan_of(test: StrengthTest) -> StrengthPlan:

@@ -43,10 +43,11 @@ from arena.competitions.strength_tallies import (
 from arena.ground import locks
 from arena.ground.db import count_rows
 from arena.ground.locks import lock
-from arena.ground.refusals import NotThere
+from arena.ground.refusals import NotAllowed, NotThere
 from arena.ground.texts import cut
 from arena.lists.rows import speed_of
 from arena.models import (
+    Approval,
     CompetitionState,
     Entrant,
     JobStatus,
@@ -99,7 +100,7 @@ def create(
     ladder: Ladder | None = None,
     follows: bool = False,
 ) -> StrengthTest:
-    """Makes a test, which runs at once.
+    """Makes a test, which runs at once, or as soon as somebody has approved it.
 
     Args:
         ladder: what the candidate enters when it passes.
@@ -124,7 +125,8 @@ def create(
         **policy,
         time=plan.time,
         limits=plan.limits,
-        state=CompetitionState.OPEN,
+        state=CompetitionState.PAUSED if plan.needs_approval else CompetitionState.OPEN,
+        approval=Approval.NEEDED if plan.needs_approval else Approval.NO,
         seed=plan.seed,
         weight=plan.weight,
         head_start=fair_start(session, plan.weight),
@@ -321,10 +323,42 @@ def extend(
     if (reason := out_of_hours(test)) is not None:
         raise StrengthError(f"test {test.id} can't go on: {reason}; allow it more hours")
     if is_over:
-        test.verdict, test.reason = TestVerdict.RUNNING, ""
-        test.state, test.finished = CompetitionState.OPEN, None
-        come_back(session, test)
+        test.verdict, test.reason, test.finished = TestVerdict.RUNNING, "", None
+    if test.approval is not Approval.NO and actor.id == test.creator_id:
+        # What was approved was less.
+        test.approval, test.approver_id = Approval.NEEDED, None
+        test.state = CompetitionState.PAUSED
+    else:
+        _run(session, test, actor)
     audit.note(session, actor, "extend test", f"test {test.id}", ", ".join(changes), now=now)
+
+
+def approve(session: Session, test: StrengthTest, now: datetime, actor: Actor) -> None:
+    """Lets a test begin, or go on, that waits for somebody to approve it.
+
+    Raises:
+        StrengthError: it does not wait.
+        NotAllowed: it was made by who approves.
+    """
+    lock(session, test)
+    if not test.waits:
+        raise StrengthError(f"test {test.id} does not wait for approval: it is {test.verdict}")
+    if actor.id == test.creator_id:
+        raise NotAllowed(
+            f"test {test.id} is of your making, and a second person has to approve it: ask another "
+            "organiser"
+        )
+    _run(session, test, actor)
+    audit.note(session, actor, "approve test", f"test {test.id}", test.title, now=now)
+
+
+def _run(session: Session, test: StrengthTest, actor: Actor) -> None:
+    """Has its matches played, as who may approve of it wants."""
+    if test.approval is Approval.NEEDED:
+        test.approval, test.approver_id = Approval.GIVEN, actor.id
+    if test.state is not CompetitionState.OPEN:
+        test.state = CompetitionState.OPEN
+        come_back(session, test)
 
 
 class StrengthTests(CompetitionKind[StrengthTest]):

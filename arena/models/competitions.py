@@ -334,8 +334,8 @@ class StrengthTest(Competition):
 
     @property
     def standing(self) -> str:
-        """Its verdict in a word; of one that waits, that."""
-        return WAITS if self.waits else str(self.verdict)
+        """Its state in a word; that it waits for somebody's approval is one of its own."""
+        return WAITS if self.waits else super().standing
 
 
 class TestPreset(Base):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
 import sqlalchemy as sa
@@ -13,6 +12,7 @@ from wtforms import SelectChoice, SelectField, StringField
 from arena.bots.sharing import belongs_to
 from arena.competitions import presets, strength_tests
 from arena.competitions.strength_deeds import (
+    ApproveTest,
     CloneTest,
     CreateTest,
     ExtendTest,
@@ -24,6 +24,7 @@ from arena.competitions.strength_deeds import (
 from arena.competitions.strength_reports import StrengthReport, Wanted, last_tests, reports
 from arena.deeds import Done
 from arena.models import (
+    WAITS,
     Bot,
     BotVersion,
     Ladder,
@@ -51,8 +52,8 @@ def listing() -> str:
             "strength_tests.html",
             tests=last_tests(session, wanted),
             wanted=wanted,
-            chosen={key: str(value) for key, value in asdict(wanted).items() if value},
-            verdicts=[str(verdict) for verdict in TestVerdict],
+            chosen=_words(wanted),
+            verdicts=[*map(str, TestVerdict), WAITS],
         )
 
 
@@ -68,7 +69,15 @@ def _wanted() -> Wanted:
     verdict, bot, creator = (
         request.args.get(key, "").strip()[:80] for key in ("verdict", "bot", "creator")
     )
-    return Wanted(TestVerdict(verdict) if verdict in set(TestVerdict) else None, bot, creator)
+    known = TestVerdict(verdict) if verdict in set(TestVerdict) else None
+    return Wanted(known, verdict == WAITS, bot, creator)
+
+
+def _words(wanted: Wanted) -> dict[str, str]:
+    """What an address says of which tests are wanted."""
+    verdict = WAITS if wanted.waits else str(wanted.verdict or "")
+    words = {"verdict": verdict, "bot": wanted.bot, "creator": wanted.creator}
+    return {key: value for key, value in words.items() if value}
 
 
 @strength.get("/tests/<int:number>")
@@ -106,6 +115,9 @@ def _shown(found: StrengthReport) -> dict[str, Any]:
         "found": found,
         "test": test,
         "block": found.rows,
+        "may_approve": account is not None
+        and account.may(Scope.ORGANISE)
+        and account.id != test.creator_id,
         "mine": account is not None and may_change(account.by(), test),
         "extend": ExtendForm(max_games=2 * test.max_games) if account and test.max_games else None,
         "priority": PriorityForm(weight=test.weight) if account else None,
@@ -184,6 +196,7 @@ def _new(done: Done, **_: Any) -> str:
     return url_for("strength.test", number=done.answer.id)
 
 
+add_deed(strength, "/tests/<int:number>/approve", ApproveTest, then=_new)
 add_deed(strength, "/tests/<int:number>/stop", StopTest, then=_new)
 add_deed(strength, "/tests/<int:number>/extend", ExtendTest, then=_new)
 add_deed(strength, "/tests/<int:number>/priority", PrioritiseTest, then=_new)

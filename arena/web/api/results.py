@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from arena.competitions import results
 from arena.competitions.strength_reports import reports
 from arena.ground.config import Settings
-from arena.models import StrengthTest, TestVerdict, Tournament
+from arena.models import Approval, StrengthTest, TestVerdict, Tournament
 from arena.web import exports
 from arena.web.api.shapes import At, List, Shape
 
@@ -237,6 +237,10 @@ class TestShape(TestNumbers):
         description="How it stands in words, as its page has it: names and texts."
     )
     creator: str | None
+    approval: Approval = Field(
+        description="Whether a second person has to approve: as long as it is needed, it waits."
+    )
+    approver: str | None = Field(description="Who gave it.")
     note: str
     weight: float
     hours: float | None = Field(description="Of workers' time, at most; null for any.")

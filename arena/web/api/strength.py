@@ -21,6 +21,7 @@ class TestPages(Pages):
     """Which tests are wanted."""
 
     verdict: TestVerdict | None = None
+    waits: Annotated[bool, Field(description="Only those that wait for approval.")] = False
     bot: Annotated[Name, Field(description="Of which a version is tested.")] = ""
     creator: Annotated[Name, Field(description="The name of who made it.")] = ""
 
@@ -28,7 +29,7 @@ class TestPages(Pages):
 @operation("GET /tests", TestList, tag=TAG)
 def list_tests(query: TestPages) -> TestList:
     """How each stands, or ended; of a verdict, a bot or who made it, if asked."""
-    wanted = Wanted(query.verdict, query.bot, query.creator)
+    wanted = Wanted(query.verdict, query.waits, query.bot, query.creator)
     with reading() as session:
         return page(TestList, session, wanted.query, StrengthTest.id, query)
 

@@ -167,6 +167,7 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ("POST", "strength.create"): ("/tests/new", (401, 422, 422, 422, 422)),
     ("POST", "strength.stop"): ("/tests/{ended}/stop", (401, 403, 403, 409, 409)),
     ("POST", "strength.extend"): ("/tests/{ended}/extend", (401, 409, 409, 409, 409)),
+    ("POST", "strength.approve"): ("/tests/{ended}/approve", (401, 403, 403, 409, 409)),
     ("POST", "strength.priority"): ("/tests/{ended}/priority", (401, 422, 422, 422, 422)),
     ("GET", "presets.listing"): ("/presets", ALL),
     ("POST", "presets.keep"): ("/presets/keep", (401, 403, 403, 422, 422)),
@@ -362,6 +363,7 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ("POST", "api.create_test"): ("/api/v1/tests", (401, 415, 415, 415, 415)),
     ("POST", "api.stop_test"): ("/api/v1/tests/{ended}/stop", (401, 403, 403, 409, 409)),
     ("POST", "api.extend_test"): ("/api/v1/tests/{ended}/extend", (401, 415, 415, 415, 415)),
+    ("POST", "api.approve_test"): ("/api/v1/tests/{ended}/approve", (401, 403, 403, 409, 409)),
     ("POST", "api.prioritise_test"): (
         "/api/v1/tests/{ended}/priority",
         (401, 415, 415, 415, 415),
