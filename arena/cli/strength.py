@@ -10,19 +10,22 @@ import click
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena.cli import InputError, deeds
+from arena.cli import InputError, deeds, refusing
 from arena.cli.arguments import CLOCK, HYPOTHESES, clock_words, read_hypotheses
 from arena.cli.client import Where, on_arena
 from arena.cli.listing import show as show_rows
 from arena.cli.options import as_json
-from arena.cli.reading import read, read_all
+from arena.cli.reading import read, read_all, told
 from arena.competitions import strength_tests
 from arena.competitions.strength_deeds import CreateTest
 from arena.ground.config import Settings
+from arena.ground.refusals import Refusal
 from arena.models import WAITS, Approval, StrengthTest, TestVerdict
 from arena.ratings.elo import Estimate
-from arena.strength.words import chance_words, elo_words, llr_words
+from arena.strength.forecast import Forecast
+from arena.strength.words import chance_words, elo_words, forecast_lines, llr_words
 from arena.web.api.results import TestShape
+from arena.web.api.strength import EstimateShape, TestAsked
 from engine.protocol import visible
 
 
@@ -51,21 +54,26 @@ class CompetitionNumber(click.ParamType[int]):
 
 
 NUMBER = CompetitionNumber("test", "strength test")
+ELO = click.option(
+    "--elo",
+    metavar="ELO0,ELO1",
+    help=f"Is it ELO1 rather than ELO0? By default the preset's, else {HYPOTHESES}.",
+)
+BUT_ESTIMATED = tuple(
+    part.name for part in CreateTest.parts() if part.name not in TestAsked.model_fields
+)
+"""What an estimate does not ask for."""
 
 
 @click.group()
 def strength() -> None:
-    """Strength tests between submitted versions: create one, list, show, stop, extend, clone."""
+    """Strength tests between submitted versions: make one, tell what it would take, list them."""
 
 
 @strength.command()
 @deeds.options(CreateTest, "candidate", "baseline", but=("elo0", "elo1", "time"))
 @CLOCK
-@click.option(
-    "--elo",
-    metavar="ELO0,ELO1",
-    help=f"Is it ELO1 rather than ELO0? By default the preset's, else {HYPOTHESES}.",
-)
+@ELO
 @on_arena
 @as_json
 def create(elo: str | None, clock: str | None, where: Where, in_json: bool, **given: Any) -> None:
@@ -75,12 +83,65 @@ def create(elo: str | None, clock: str | None, where: Where, in_json: bool, **gi
 
     Example: arena strength create greedy:2 greedy:1 --ladder clobber-6x7
     """
+    deed = deeds.made(CreateTest, **_asked(elo, clock, given))
+    deeds.do_one(deed, where, in_json=in_json)
+
+
+@strength.command()
+@deeds.options(CreateTest, but=(*BUT_ESTIMATED, "elo0", "elo1", "time"))
+@CLOCK
+@ELO
+@click.option(
+    "--draws",
+    type=click.FloatRange(0, 1, max_open=True),
+    help="Share of draws between equals; by default as on the ladder.",
+)
+@on_arena
+@as_json
+def estimate(
+    elo: str | None,
+    clock: str | None,
+    draws: float | None,
+    where: Where,
+    in_json: bool,
+    **given: Any,
+) -> None:
+    """Tell what a test would take, and its chance to pass, by the true difference.
+
+    Nothing is made, and nothing played.
+
+    Example: arena strength estimate --ladder clobber-6x7 --elo 0,5
+    """
+    asked = _asked(elo, clock, given) | ({} if draws is None else {"draws": draws})
+
+    def here(session: Session, _: Settings) -> EstimateShape:
+        with refusing(Refusal):
+            return EstimateShape.told(TestAsked(**asked).estimate(session))
+
+    found = told(
+        where,
+        lambda server: server.get("/tests/estimate", **asked),
+        lambda *its: here(*its).model_dump(mode="json"),
+    )
+    if in_json:
+        click.echo(json.dumps(found))
+        return
+    click.echo(f"game     {found['game']}, {found['time']}")
+    seconds = found["game_seconds"]
+    known = "" if seconds is None else f", {seconds:.2f} seconds a game"
+    click.echo(f"rests on {found['draws']:.0%} draws between equals{known}")
+    some = found["expected"][::4]
+    points = [Forecast(one["elo"], one["passes"], one["fails"], one["games"]) for one in some]
+    click.echo("\n".join(forecast_lines(points, [one["hours"] for one in some])))
+
+
+def _asked(elo: str | None, clock: str | None, given: dict[str, Any]) -> dict[str, Any]:
+    """What was said of a test, by the names of the deed's fields."""
     if (given["ladder"] is None) == (given["game"] is None):
         raise InputError("say what is played: --ladder NAME, or --game GAME")
-    asked = dict(zip(("elo0", "elo1"), read_hypotheses(elo), strict=True)) if elo else {}
+    hypotheses = dict(zip(("elo0", "elo1"), read_hypotheses(elo), strict=True)) if elo else {}
     time = clock_words(clock, given["move"])
-    deed = deeds.made(CreateTest, time=time, **asked, **deeds.said(given))
-    deeds.do_one(deed, where, in_json=in_json)
+    return {"time": time, **hypotheses, **deeds.said(given)}
 
 
 @strength.command("list")

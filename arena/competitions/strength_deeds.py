@@ -173,7 +173,7 @@ class CreateTest(CreateByRules, TermsAsked):
         return _made(strength_tests.create(session, plan, mine, theirs, by.now, by.actor))
 
     def plan(self, session: Session, by: By) -> StrengthPlan:
-        """What is asked for, with what the preset says.
+        """What is asked for, if they may.
 
         Raises:
             Refusal: it can't be so, or not for them.
@@ -181,6 +181,15 @@ class CreateTest(CreateByRules, TermsAsked):
         is_other = self.game or self.time or self.move is not None or self.machine
         if is_other and not by.may(Scope.ORGANISE):
             raise NotAllowed("a test by other rules than a ladder's is for organisers to make")
+        found = self.wanted(session)
+        return replace(found, weight=min(found.weight, most_weight(by)))
+
+    def wanted(self, session: Session) -> StrengthPlan:
+        """What is asked for, with what the preset says, whoever asks.
+
+        Raises:
+            Refusal: it can't be so.
+        """
         if self.openings == OpeningPolicy.EMPTY:
             raise Refusal("a test has no empty openings, as it plays none twice: choose a book")
         whole = replace(self, **presets.filled(session, self.preset, vars(self)))
@@ -189,7 +198,7 @@ class CreateTest(CreateByRules, TermsAsked):
             rules.variant,
             rules.time,
             replace(whole.terms(), allow_faults=self.allow_faults),
-            min(self.weight, most_weight(by)),
+            self.weight,
             rules.limits,
             self.note,
             secrets.randbits(SEED_BITS) if self.seed is None else self.seed,

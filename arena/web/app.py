@@ -23,6 +23,7 @@ from arena.web import (
     charts,
     errors,
     evaluation_charts,
+    forecast_charts,
     identity,
     limits,
     lookup,
@@ -107,6 +108,7 @@ FILTERS = (
     | charts.FILTERS
     | tuning_charts.FILTERS
     | evaluation_charts.FILTERS
+    | forecast_charts.FILTERS
     | score_charts.FILTERS
     | words.FILTERS
 )

@@ -7,7 +7,8 @@ from typing import Any
 import sqlalchemy as sa
 from flask import Blueprint, Response, jsonify, render_template, request, url_for
 from sqlalchemy.orm import Session, joinedload
-from wtforms import SelectChoice, SelectField, StringField
+from wtforms import FloatField, SelectChoice, SelectField, StringField
+from wtforms.validators import Optional
 
 from arena.bots.sharing import belongs_to
 from arena.competitions import presets, strength_tests
@@ -21,8 +22,10 @@ from arena.competitions.strength_deeds import (
     may_change,
     may_test,
 )
+from arena.competitions.strength_estimates import TestEstimate, estimate
 from arena.competitions.strength_reports import StrengthReport, Wanted, last_tests, reports
 from arena.deeds import Done
+from arena.ground.refusals import Refusal, WrongField
 from arena.models import (
     WAITS,
     Bot,
@@ -34,13 +37,17 @@ from arena.models import (
     VersionStatus,
 )
 from arena.web.bundle_diff import difference
-from arena.web.deeds import DeedForm, add_deed, form_of, sent
+from arena.web.deeds import REFUSED, DeedForm, add_deed, filled_in, form_of, sent
 from arena.web.identity import Account, current, may_read, needs, settings, signed_in
 from arena.web.lookup import find_test, reading
 from arena.web.presets import unit_field
+from arena.web.words import sentence
 from engine.bot_options import told_label
 
 strength = Blueprint("strength", __name__)
+
+MOST_DRAWS = 99
+"""In per cent: with draws alone nothing is ever decided."""
 
 
 @strength.get("/tests")
@@ -139,6 +146,7 @@ StrengthForm = form_of(
     ladder=SelectField("As on the ladder"),
     preset=SelectField("Preset", default="", validate_choice=False),
     model=unit_field(),
+    draws=FloatField("Draws between equals, in per cent, for the preview", [Optional()]),
 )
 ExtendForm = form_of(ExtendTest)
 PriorityForm = form_of(PrioritiseTest)
@@ -161,6 +169,8 @@ def create() -> Any:
         SelectChoice("", "none"),
         *(SelectChoice(one.name, f"{one.name}: {presets.words(one)}") for one in known),
     ]
+    if request.method == "POST" and "preview" in request.form:
+        return _preview(form)
     if request.method == "POST":
         sides: dict[str, Any] = {
             side: told_label(form[side].data or "", (form[f"{side}_options"].data or "").strip())
@@ -173,10 +183,42 @@ def create() -> Any:
     return _form(form, "")
 
 
-def _form(form: DeedForm, problem: str) -> str:
+def _form(form: DeedForm, problem: str, expected: TestEstimate | None = None) -> str:
     if problem:
         form["candidate"].errors = [problem]
-    return render_template("strength_form.html", form=form)
+    return render_template("strength_form.html", form=form, expected=expected)
+
+
+def _preview(form: DeedForm) -> Any:
+    """The form as it was filled in, with what the test would take; nothing is made."""
+    problem = ""
+    try:
+        if form.validate():
+            said = form.said()
+            deed = filled_in(CreateTest, said)
+            assert isinstance(deed, CreateTest)
+            with reading() as session:
+                plan = deed.plan(session, signed_in().by())
+                return _form(form, "", estimate(session, plan, deed.ladder, draws=_draws(said)))
+    except WrongField as error:
+        form.blame(error)
+    except Refusal as error:
+        problem = sentence(error)
+    return _form(form, problem), REFUSED
+
+
+def _draws(said: dict[str, Any]) -> float | None:
+    """The share of draws that was filled in, in per cent.
+
+    Raises:
+        WrongField: it is none.
+    """
+    percent = said.get("draws")
+    if percent is None:
+        return None
+    if not 0 <= percent <= MOST_DRAWS:
+        raise WrongField("draws", f"give a number from 0 to {MOST_DRAWS}")
+    return float(percent) / 100
 
 
 def usable_versions(session: Session, who: Account) -> list[BotVersion]:

@@ -115,7 +115,7 @@ def test_what_is_no_share_of_draws_is_refused(draws: float) -> None:
 @pytest.mark.parametrize("elo", [0, 60])
 def test_tests_come_out_as_foretold(elo: float) -> None:
     """50 tests of the arena's own, of pairs of games without draws, by a seed: the chance to pass
-    and the games, within what chance explains of so many. (2000 are in docs/strength-tests.md.)
+    and the games, within what chance explains of so many. (More are in docs/strength-tests.md.)
     """
     tests = 50
     terms = StrengthTerms(0, 100)

@@ -281,6 +281,7 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ),
     ("GET", "api.list_tests"): ("/api/v1/tests", ALL),
     ("GET", "api.list_presets"): ("/api/v1/presets", ALL),
+    ("GET", "api.estimate_test"): ("/api/v1/tests/estimate?ladder=ladder-0", ALL),
     ("GET", "api.get_test"): ("/api/v1/tests/{test}", ALL),
     ("GET", "api.list_tunings"): ("/api/v1/tunings", ALL),
     ("GET", "api.get_tuning"): ("/api/v1/tunings/{tuning}", ALL),

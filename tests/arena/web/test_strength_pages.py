@@ -228,6 +228,38 @@ def test_a_person_tests_own_versions(arena: Arena, app: Flask) -> None:
     assert eve.post("/tests/new", fields, page="/tests/new").status_code == 302
 
 
+def test_a_preview_tells_what_it_would_take_and_makes_nothing(arena: Arena, app: Flask) -> None:
+    """With what was filled in; what can't be so comes back as when it is sent. The API says the
+    same.
+    """
+    fields = {
+        "candidate": "bot-0:1", "baseline": "bot-1:1", "ladder": "ladder-0",
+        "elo0": "0", "elo1": "50", "model": "logistic", "draws": "30", "preview": "yes",
+    }  # fmt: skip
+    somebody = signed_in(app, "somebody")
+    page = somebody.post("/tests/new", fields, page="/tests/new")
+    assert page.status_code == 200
+    for words in ("What it would take", "30 % draws", 'value="50"', "Chance to pass, in per"):
+        assert words in page.text, words
+    assert read(page.text).verdict() == []
+    query = "ladder=ladder-0&elo1=50&model=logistic&draws=0.3"
+    said = json.loads(Browser(app).get(f"/api/v1/tests/estimate?{query}").text)
+    middle = said["expected"][12]
+    assert (middle["elo"], said["draws"]) == (25.0, 0.3)
+    assert middle["passes"] == pytest.approx(0.5, abs=0.02)
+    assert f"{middle['games']:,.0f}" in page.text
+    for wrong, words in (
+        ({"draws": "100"}, "from 0 to 99"),
+        ({"elo0": "60"}, "elo0 must be less"),
+        ({"preset": "odd"}, "There is no preset"),
+    ):
+        page = somebody.post("/tests/new", fields | wrong, page="/tests/new")
+        assert page.status_code == 422
+        assert words.casefold() in complaints(page)[0].casefold()
+    with arena.database.read() as session:
+        assert session.scalar(sa.select(StrengthTest.id)) is None
+
+
 def test_stop_extend_and_clone_are_for_its_maker(arena: Arena, app: Flask) -> None:
     """And for organisers; each is noted."""
     number = arena.create(max_games=40)
