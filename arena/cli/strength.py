@@ -25,7 +25,7 @@ from arena.ratings.elo import Estimate
 from arena.strength.forecast import Forecast
 from arena.strength.words import chance_words, elo_words, forecast_lines, llr_words
 from arena.web.api.results import TestShape
-from arena.web.api.strength import EstimateShape, TestAsked
+from arena.web.api.strength import BlockShape, EstimateShape, TestAsked
 from engine.protocol import visible
 
 
@@ -207,6 +207,31 @@ def show(number: int, where: Where, in_json: bool) -> None:
         shown = "" if llr is None else f", LLR {llr_words(llr, rest['llr_bounds'])}"
         click.echo(f"without  {elo_words(Estimate.from_json(rest))}{shown}")
     click.echo(visible(found["outcome"]))
+
+
+@strength.command()
+@click.argument("number", type=NUMBER)
+@click.option(
+    "--as",
+    "kind",
+    type=click.Choice(["text", "markdown", "svg"]),
+    default="text",
+    show_default=True,
+    help="What it is printed as.",
+)
+@on_arena
+@as_json
+def block(number: int, kind: str, where: Where, in_json: bool) -> None:
+    """Print the block of text by which people tell how a test stands.
+
+    Example: arena strength block 17 --as markdown
+    """
+
+    def here(session: Session, _: Settings) -> BlockShape:
+        return BlockShape.looked_up(session, strength_tests.find(session, number))
+
+    found = read(where, f"/tests/{number}/block", here)
+    click.echo(json.dumps(found) if in_json else visible(found[kind]))
 
 
 deeds.add_commands(strength, number=NUMBER)

@@ -344,9 +344,12 @@ class ExtendTest(StrengthTestDeed):
         "How many hours of workers' time in all", default=None, least=0.01, most=MOST_HOURS
     )
 
-    def do(self, session: Session, by: By) -> Done:
+    def __post_init__(self) -> None:
+        super().__post_init__()
         if self.max_games is None and self.hours is None:
-            raise Refusal("say how many games in all it may have, or how many hours")
+            raise Refusal("say what it may have in all: so many games (max_games), or hours")
+
+    def do(self, session: Session, by: By) -> Done:
         test = self.own_test(session, by)
         strength_tests.extend(session, test, self.max_games, by.now, by.actor, hours=self.hours)
         most = [f"{test.fixed_games or test.max_games} games"]

@@ -39,6 +39,7 @@ from arena.web.administration import administration
 from arena.web.analyses import analyses
 from arena.web.api import problems
 from arena.web.api.blueprint import api
+from arena.web.block_pictures import blocks
 from arena.web.books import books
 from arena.web.bundles import bundles
 from arena.web.competitions import FILTERS as ADDRESSES_OF
@@ -91,6 +92,7 @@ BLUEPRINTS = (
     requests,
     strength,
     tunings,
+    blocks,
     presets,
     accounts,
     administration,

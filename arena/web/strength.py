@@ -36,6 +36,7 @@ from arena.models import (
     TestVerdict,
     VersionStatus,
 )
+from arena.strength.block import block_text
 from arena.web.bundle_diff import difference
 from arena.web.deeds import REFUSED, DeedForm, add_deed, filled_in, form_of, sent
 from arena.web.identity import Account, current, may_read, needs, settings, signed_in
@@ -122,6 +123,7 @@ def _shown(found: StrengthReport) -> dict[str, Any]:
         "found": found,
         "test": test,
         "block": found.rows,
+        "pasted": block_text(found.standing),
         "may_approve": account is not None
         and account.may(Scope.ORGANISE)
         and account.id != test.creator_id,

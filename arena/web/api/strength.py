@@ -10,13 +10,15 @@ from sqlalchemy.orm import Session
 from arena.competitions.strength_deeds import CreateTest
 from arena.competitions.strength_estimates import TestEstimate, estimate
 from arena.competitions.strength_plans import MOST_GAMES
-from arena.competitions.strength_reports import Wanted
+from arena.competitions.strength_reports import Wanted, reports
 from arena.models import StrengthTest, TestVerdict
+from arena.strength.block import block_markdown, block_text
 from arena.strength.outcomes import seatings
 from arena.web.api.paging import Pages, page
 from arena.web.api.results import TestList, TestShape
 from arena.web.api.shapes import Name, Shape
 from arena.web.api.specification import operation
+from arena.web.block_pictures import block_svg
 from arena.web.lookup import find_test, reading
 
 TAG = "strength tests"
@@ -83,6 +85,31 @@ class EstimateShape(Shape):
                 for one in found.points
             ],
         )
+
+
+class BlockShape(Shape):
+    """A test as people tell of it elsewhere."""
+
+    text: str = Field(description="The block in the lines of OpenBench and fishtest.")
+    markdown: str
+    svg: str
+
+    @classmethod
+    def looked_up(cls, session: Session, row: StrengthTest) -> Self:
+        """The block of a test as it stands."""
+        (found,) = reports(session, [row])
+        return cls(
+            text=block_text(found.standing),
+            markdown=block_markdown(found.standing, found.stands),
+            svg=block_svg(found),
+        )
+
+
+@operation("GET /tests/<int:number>/block", BlockShape, tag=TAG)
+def get_block(number: int) -> BlockShape:
+    """The block of text that tells how a test stands, to be put elsewhere; as a picture, too."""
+    with reading() as session:
+        return BlockShape.looked_up(session, find_test(session, number))
 
 
 class TestAsked(Shape):

@@ -366,7 +366,7 @@ def test_the_progress_renews_in_place_on_a_terminal():
         (["strength", "create", "a", "b"], "--ladder NAME, or --game GAME"),
         (["strength", "create", "a", "b", "--game", "clobber", "--elo", "x"], "two numbers"),
         (["strength", "create", "a", "b", "--ladder", "c", "--time", ""], "no time control"),
-        (["strength", "extend", "1"], "--max-games"),
+        (["strength", "extend", "1"], "so many games (max_games), or hours"),
         (["strength", "show", "1", "--data", "/nowhere"], "there is no arena in /nowhere"),
         (["strength", "stop", "test-1", "--data", "/nowhere"], "there is no arena in /nowhere"),
         (["strength", "clone", "test-"], "'test-' is no strength test: give its number, as in 17"),

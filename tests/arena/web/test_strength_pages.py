@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import html
 import io
 import json
 import re
 import tarfile
 from collections.abc import Iterator
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 import sqlalchemy as sa
 from flask import Flask
+from PIL import Image
 
 from arena.bots.submissions import enter, submit
 from arena.competitions import strength_tests
@@ -258,6 +261,28 @@ def test_a_preview_tells_what_it_would_take_and_makes_nothing(arena: Arena, app:
         assert words.casefold() in complaints(page)[0].casefold()
     with arena.database.read() as session:
         assert session.scalar(sa.select(StrengthTest.id)) is None
+
+
+def test_the_block_to_paste_is_text_and_picture(arena: Arena, app: Flask) -> None:
+    """The same on the page, by the API and as SVG, whatever bots are called; PNG has its size."""
+    number = arena.create()
+    browser = Browser(app)
+    assert "To paste elsewhere" not in browser.get(f"/tests/{number}").text
+    count(arena, number, "w", [1, 2, 9, 7, 9])
+    found = browser.get(f"/api/v1/tests/{number}/block").json
+    assert "Ptnml | [1, 2, 9, 7, 9]" in found["text"].splitlines()
+    assert html.escape(found["text"]) in browser.get(f"/tests/{number}").text
+    assert found["text"] in found["markdown"]
+    drawn = browser.get(f"/tests/{number}.svg")
+    assert (drawn.mimetype, drawn.text) == ("image/svg+xml", found["svg"])
+    texts = ElementTree.fromstring(drawn.text).iter("{http://www.w3.org/2000/svg}text")
+    lines = [one.text for one in texts]
+    assert "bot-0 v1 against bot-1 v1: running" in lines
+    assert {line.partition("| ")[2] for line in found["text"].splitlines()} <= set(lines)
+    png = Image.open(io.BytesIO(browser.get(f"/tests/{number}.png").data))
+    assert (png.format, png.height) == ("PNG", 24 + 21 * (1 + len(found["text"].splitlines())))
+    # Something is drawn: letters are neither ground nor stripe.
+    assert len(png.getcolors(1 << 16) or []) > 10
 
 
 def test_stop_extend_and_clone_are_for_its_maker(arena: Arena, app: Flask) -> None:
