@@ -27,7 +27,7 @@ def games_chart(points: Sequence[Forecast]) -> Markup:
 
 
 def _chart(points: Sequence[Forecast], values: Sequence[float], most: float, words: str) -> Markup:
-    left, right, top, bottom = 80, WIDTH - 32, 12, HEIGHT - 26
+    left, right, top, bottom = 90, WIDTH - 40, 12, HEIGHT - 38
     low, high = points[0].elo, points[-1].elo
 
     def x(elo: float) -> float:
