@@ -17,7 +17,15 @@ from arena.bots.home_deeds import ConnectBot
 from arena.bots.runtimes import RemoveRuntime
 from arena.competitions.book_deeds import AddBook, RemoveBook
 from arena.competitions.ladder_deeds import ChangeLadder, CreateLadder
-from arena.competitions.strength_deeds import CloneTest, CreateTest, ExtendTest, StopTest
+from arena.competitions.presets import KeepPreset, RemovePreset
+from arena.competitions.strength_deeds import (
+    ApproveTest,
+    CloneTest,
+    CreateTest,
+    ExtendTest,
+    PrioritiseTest,
+    StopTest,
+)
 from arena.competitions.tournament_deeds import (
     CallOffTournament,
     ChangeTournament,
@@ -60,14 +68,18 @@ DEEDS: tuple[type[Deed], ...] = (
     WithdrawFromTournament,
     CallOffTournament,
     CreateTest,
+    ApproveTest,
     StopTest,
     ExtendTest,
+    PrioritiseTest,
     CloneTest,
     CreateTuning,
     PauseTuning,
     StopTuning,
     ResumeTuning,
     ExtendTuning,
+    KeepPreset,
+    RemovePreset,
     EnterBot,
     ConnectBot,
     RetireBot,

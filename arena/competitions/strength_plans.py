@@ -6,7 +6,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from arena.competitions.players import Player
-from arena.models import USUAL_LIMITS, Competition, CompetitionLimits, StrengthTest
+from arena.models import (
+    USUAL_LIMITS,
+    Approval,
+    Competition,
+    CompetitionLimits,
+    Ladder,
+    OpeningPolicy,
+    StrengthTest,
+)
 from arena.strength import sequential
 from arena.strength.sequential import StrengthError
 from arena.strength.terms import StrengthTerms
@@ -34,6 +42,12 @@ class StrengthPlan:
     seed: int = 0
     openings: str = "random"
     """Random, or the name of a book."""
+    plies: int | None = None
+    """How many moves a random opening has; by default as many as the game's usually do."""
+    hours: float | None = None
+    """Undecided after so many hours of workers' time."""
+    needs_approval: bool = False
+    """Whether a second person has to approve before it begins."""
 
     @classmethod
     def on(cls, competition: Competition, **changes: Any) -> StrengthPlan:
@@ -43,6 +57,7 @@ class StrengthPlan:
             competition.time,
             limits=competition.limits,
             openings=openings_on(competition),
+            needs_approval=asks_approval(competition),
         )
         return replace(its, **changes)
 
@@ -69,11 +84,13 @@ class StrengthPlan:
             raise StrengthError(
                 f"a weight is above 0 and {MOST_WEIGHT:g} at most, not {self.weight:g}"
             )
-        most = self.terms.max_games
+        most = self.terms.most_games
         if most is None or most > MOST_GAMES:
             raise StrengthError(f"a test has {MOST_GAMES} games at most, not {most}")
+        if self.plies is not None and self.openings != OpeningPolicy.RANDOM:
+            raise StrengthError("a book has its openings as they are: leave out how many plies")
         return sequential.StrengthSettings(
-            self.variant, candidate, baseline, self.time, self.seed, self.terms
+            self.variant, candidate, baseline, self.time, self.seed, self.terms, plies=self.plies
         )
 
 
@@ -81,6 +98,13 @@ def openings_on(competition: Competition) -> str:
     """By which openings a test under the conditions of a competition is played: never by the empty
     one alone, from which two bots have few different games."""
     return competition.book_name or "random"
+
+
+def asks_approval(competition: Competition) -> bool:
+    """Whether tests by the rules of a ladder, or of another test, need somebody's approval."""
+    if not isinstance(competition, Ladder | StrengthTest):
+        return False
+    return competition.approval is not Approval.NO
 
 
 def plan_of(test: StrengthTest) -> StrengthPlan:
@@ -93,8 +117,17 @@ def plan_of(test: StrengthTest) -> StrengthPlan:
         "logistic" if test.elo_model == "logistic" else "normalized",
         test.max_games,
         test.allow_faults,
+        test.fixed_games,
     )
-    return StrengthPlan.on(test, terms=terms, weight=test.weight, note=test.note, seed=test.seed)
+    return StrengthPlan.on(
+        test,
+        terms=terms,
+        weight=test.weight,
+        note=test.note,
+        seed=test.seed,
+        plies=test.opening_plies,
+        hours=test.most_hours,
+    )
 
 
 def check_terms(terms: StrengthTerms, ladder: Competition) -> None:

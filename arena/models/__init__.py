@@ -24,6 +24,8 @@ from arena.models.bots import (
 from arena.models.competitions import (
     CALLED_OFF,
     USUAL_LIMITS,
+    WAITS,
+    Approval,
     BotTuning,
     Competition,
     CompetitionLimits,
@@ -35,6 +37,7 @@ from arena.models.competitions import (
     Meeting,
     OpeningPolicy,
     StrengthTest,
+    TestPreset,
     TestTally,
     TestVerdict,
     Tournament,

@@ -23,6 +23,7 @@ from arena.bots.submissions import enter, submit
 from arena.competitions import strength_plans, strength_tests, tunings
 from arena.competitions.fields import field_of
 from arena.competitions.players import Player
+from arena.competitions.presets import KeepPreset
 from arena.competitions.strength_deeds import StopTest
 from arena.competitions.tournaments import TournamentPlan, create
 from arena.competitions.tuning_deeds import StopTuning, read_parameters
@@ -255,13 +256,14 @@ def furnish(database: Database) -> dict[str, int]:
 
 
 def add_competitions(session: sa.orm.Session, now: datetime) -> dict[str, int]:
-    """A tournament "cup" of the bots on the ladder of Clobber, and two strength tests."""
+    """A tournament "cup" of the bots on the ladder of Clobber, two strength tests and a preset."""
     clobber = session.scalars(sa.select(Ladder).where(Ladder.game == "clobber")).one()
     plan = TournamentPlan("cup", clobber.variant, clobber.time, "round-robin")
     cup = create(session, plan, field_of(session, clobber)[:3], now, ARENA)
     cup.state = CompetitionState.PAUSED
     test, ended = (_strength_test(session, clobber, now) for _ in range(2))
     do(session, StopTest(ended.id), now)
+    do(session, KeepPreset("kept", note=HOSTILE, elo1=50.0, time="1+0.01"), now)
     tuning, untuned = (_tuning(session, clobber, now) for _ in range(2))
     do(session, StopTuning(untuned.id), now)
     numbers = {"test": test.id, "ended": ended.id}

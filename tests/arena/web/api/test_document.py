@@ -114,6 +114,7 @@ def test_what_is_there_is_answered_as_said(
         "users": {"name": "other"},
         "books": {"name": "small"},
         "dumps": {"name": DAY},
+        "presets": {"name": "kept"},
         "explorer": {"name": "ladder-0"},
         "large-files": {"digest": numbers["digest"]},
         "runtimes": {"name": "scientific"},
