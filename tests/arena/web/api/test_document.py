@@ -180,7 +180,11 @@ def test_the_docs_tell_all_that_a_record_holds(arena: SimpleNamespace) -> None:
     assert told == record.keys() | {"tags", "pv"}
     (run,) = (words for key, words in rows if key == "`run`")
     # What was waited for is there if somebody waited, and tags are if there was one.
-    assert set(re.findall(r"`(\w+)`", run)) == record.pop("run").keys() | {"waited_us"}
+    assert set(re.findall(r"`(\w+)`", run)) == record.pop("run").keys() | {
+        "waited_us",
+        "speeds",
+        "stretch",
+    }
     essence = json.dumps(record, sort_keys=True, separators=(",", ":"))
     assert hashlib.sha256(essence.encode()).hexdigest() == arena.client.get(path).json["digest"]
 
