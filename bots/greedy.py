@@ -252,11 +252,12 @@ class Puzzle(Judge):
 class Oxono(Judge):
     """Completes four in a row, leaves no three for the other seat to complete."""
 
+    # Tuned (docs/samples.md).
     WEIGHTS: ClassVar = {
-        "danger": Weight(10, 0, 30),
-        "twos": Weight(2, 0, 10),
-        "threes": Weight(3, 0, 10),
-        "block": Weight(0, -5, 5),
+        "danger": Weight(7.882819, 0, 30),
+        "twos": Weight(2.714414, 0, 10),
+        "threes": Weight(6.70495, 0, 10),
+        "block": Weight(1.41855, -5, 5),
     }
     """A three that the other seat may complete; two and three of its own pieces in a row without
     others; and a piece of the other seat in such a row of that seat.
