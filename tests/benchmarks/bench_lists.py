@@ -170,7 +170,7 @@ def filters(session: Session) -> list[dict[str, str]]:
         {"sort": "oldest"},
         {"sort": "longest"},
         {"sort": "shortest"},
-        # Combinations: of what is rare with what is not, of what hardly goes together, in any order.
+        # Combinations: of what is rare with what is not, or hardly goes together; in any order.
         {"bot": bot, "against": against},
         {"bot": busiest, "result": lost, "ending": "crash"},
         {"competition": competition, "sort": "longest", "seat": "1", "result": won},
