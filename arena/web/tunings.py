@@ -18,7 +18,7 @@ from arena.competitions.tuning_deeds import (
     StopTuning,
     may_change,
 )
-from arena.competitions.tuning_reports import TuningReport, Wanted, last_tunings, reports
+from arena.competitions.tuning_reports import TuningReport, WantedTunings, last_tunings, reports
 from arena.competitions.tunings import OUT_OF_OPENINGS
 from arena.deeds import Done
 from arena.models import BotVersion, Ladder, Scope
@@ -51,10 +51,10 @@ def listing_json() -> Response:
         return jsonify([one.to_json() for one in last_tunings(session, _wanted(), count=None)])
 
 
-def _wanted() -> Wanted:
+def _wanted() -> WantedTunings:
     """Which tunings the address asks for."""
     bot, creator = (request.args.get(key, "").strip()[:80] for key in ("bot", "creator"))
-    return Wanted(bot, creator)
+    return WantedTunings(bot, creator)
 
 
 @tunings.get("/tunings/<int:number>")

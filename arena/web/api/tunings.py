@@ -9,7 +9,7 @@ from typing import Annotated, Self
 from pydantic import Field
 from sqlalchemy.orm import Session
 
-from arena.competitions.tuning_reports import Wanted, reports
+from arena.competitions.tuning_reports import WantedTunings, reports
 from arena.models import BotTuning
 from arena.web.api.paging import Pages, page
 from arena.web.api.shapes import List, Name, Shape
@@ -97,7 +97,7 @@ class TuningPages(Pages):
 def list_tunings(query: TuningPages) -> TuningList:
     """How each stands, or ended; of a bot or who made it, if asked."""
     with reading() as session:
-        wanted = Wanted(query.bot, query.creator).query
+        wanted = WantedTunings(query.bot, query.creator).query
         return page(TuningList, session, wanted, BotTuning.id, query)
 
 
