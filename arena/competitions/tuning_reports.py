@@ -19,8 +19,8 @@ from engine.plurals import counted
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
-    """One number, and the way that it took."""
+class TunedNumber:
+    """One number, and where it was."""
 
     parameter: Parameter
     points: tuple[tuple[int, float, float], ...]
@@ -58,8 +58,8 @@ class TuningReport:
     """The test of what came out."""
 
     @property
-    def ways(self) -> list[Way]:
-        """Each number and its way, in the order in which they were named."""
+    def numbers(self) -> list[TunedNumber]:
+        """Each number and where it was, in the order in which they were named."""
         settings = self.standing.settings
         size, last = settings.games_a_match, settings.most - 1
         found = []
@@ -70,7 +70,7 @@ class TuningReport:
             )
             name = one.option.name
             told, start = self.standing.chosen[name], self.standing.chosen_at_start[name]
-            found.append(Way(one, points, told, start))
+            found.append(TunedNumber(one, points, told, start))
         return found
 
     @property
@@ -118,7 +118,9 @@ class TuningReport:
         ]
         if stands.matches:
             rows.append(("gain", f"perhaps {stands.gain_words}"))
-        rows += [(one.name, f"{one.start} -> {one.told}, step {one.step:.3g}") for one in self.ways]
+        rows += [
+            (one.name, f"{one.start} -> {one.told}, step {one.step:.3g}") for one in self.numbers
+        ]
         if stands.faults:
             rows.append(("faults", counted(sum(stands.faults.values()), "game")))
         return rows
@@ -168,7 +170,7 @@ class TuningReport:
                     "step": one.step,
                     "path": [list(point) for point in one.points],
                 }
-                for one in self.ways
+                for one in self.numbers
             ],
         }
 

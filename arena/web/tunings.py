@@ -59,7 +59,7 @@ def _wanted() -> WantedTunings:
 
 @tunings.get("/tunings/<int:number>")
 def tuning(number: int) -> str:
-    """A tuning: the way of each number, and what they come to."""
+    """A tuning: the path of each number, and what they come to."""
     with reading() as session:
         return render_template("tuning.html", **_shown(_find(session, number)))
 

@@ -26,20 +26,24 @@ POOR = TEN_LINES.format(choice="0")
 AIMER = """
 print("# option aim int -10 10 -1")
 aim = -1
-for line in iter(input, "quit"):
-    verb, *words = line.split()
+while words := input().split():
+    verb, *words = words
+    if verb == "quit":
+        break
     if verb == "hello":
         print("ready aimer want=legal", flush=True)
     elif verb == "set":
         aim = int(words[1])
     elif verb == "newgame":
+        turns = 0
         print("ok", flush=True)
     elif verb == "legal":
         legal = words
     elif verb == "go":
-        print("move", "resign" if aim < 0 else legal[0], flush=True)
+        turns += 1
+        print("move", "resign" if aim < 0 and turns > 1 else legal[0], flush=True)
 """
-"""Resigns at once as long as it aims below zero."""
+"""Resigns at its second turn as long as it aims below zero."""
 
 
 @pytest.mark.timeout(300)

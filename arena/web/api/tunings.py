@@ -20,7 +20,7 @@ TAG = "tunings"
 
 
 class ParameterShape(Shape):
-    """A number that is tuned, and the way that it took."""
+    """A number that is tuned, and the path that it took."""
 
     name: str
     option: str = Field(description="As the bot declares it.")
@@ -103,6 +103,6 @@ def list_tunings(query: TuningPages) -> TuningList:
 
 @operation("GET /tunings/<int:number>", TuningShape, tag=TAG)
 def get_tuning(number: int) -> TuningShape:
-    """A tuning, with the way that each number took."""
+    """A tuning, with the path that each number took."""
     with reading() as session:
         return TuningShape.looked_up(session, find_tuning(session, number))

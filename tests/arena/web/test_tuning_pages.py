@@ -67,7 +67,7 @@ def test_one_is_begun_stopped_and_let_go_on(arena: TuningSimulation, app: Flask)
     ]
 
 
-def test_the_way_of_each_number_is_drawn(arena: TuningSimulation, app: Flask) -> None:
+def test_the_path_of_each_number_is_drawn(arena: TuningSimulation, app: Flask) -> None:
     """Between its bounds with its step above and below; the table and the JSON have the numbers."""
     number = arena.tune("aim=-1:-10:10:3:1", "width", games=160, batch=16)
     anybody = app.test_client()
