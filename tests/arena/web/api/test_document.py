@@ -105,6 +105,7 @@ def test_what_is_there_is_answered_as_said(
         "tournaments": {"name": "cup"},
         "competitions": {"name": "cup"},
         "tests": {"number": numbers["test"]},
+        "tunings": {"number": numbers["tuning"]},
         "matches": {"number": numbers["played"]},
         "games": {"number": numbers["trio"], "seat": 1},
         "selections": {"number": numbers["selection"]},
