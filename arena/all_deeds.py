@@ -18,7 +18,15 @@ from arena.bots.runtimes import RemoveRuntime
 from arena.competitions.book_deeds import AddBook, RemoveBook
 from arena.competitions.gauntlet_deeds import CreateGauntlet, StopGauntlet
 from arena.competitions.ladder_deeds import ChangeLadder, CreateLadder
-from arena.competitions.strength_deeds import CloneTest, CreateTest, ExtendTest, StopTest
+from arena.competitions.presets import KeepPreset, RemovePreset
+from arena.competitions.strength_deeds import (
+    ApproveTest,
+    CloneTest,
+    CreateTest,
+    ExtendTest,
+    PrioritiseTest,
+    StopTest,
+)
 from arena.competitions.strength_exclusions import ExcludeWorker, IncludeWorker
 from arena.competitions.tournament_deeds import (
     CallOffTournament,
@@ -62,8 +70,10 @@ DEEDS: tuple[type[Deed], ...] = (
     WithdrawFromTournament,
     CallOffTournament,
     CreateTest,
+    ApproveTest,
     StopTest,
     ExtendTest,
+    PrioritiseTest,
     CloneTest,
     CreateTuning,
     PauseTuning,
@@ -74,6 +84,8 @@ DEEDS: tuple[type[Deed], ...] = (
     IncludeWorker,
     CreateGauntlet,
     StopGauntlet,
+    KeepPreset,
+    RemovePreset,
     EnterBot,
     ConnectBot,
     RetireBot,

@@ -84,23 +84,25 @@ class Judge:
         return 0.0
 
 
-MOBILITY = {
-    "moves": Weight(-0.3, -1, 1),
-    "threats": Weight(-0.3, -1, 1),
-    "targets": Weight(0.0, -1, 1),
-}
-"""What counts beside each stone of its own that can move: moves of its own, moves of the other
-seat, and that seat's stones that can move.
+def mobility(moves: float, threats: float, targets: float) -> Mapping[str, Weight]:
+    """What counts beside each stone of its own that can move.
 
-By default moves of either side count a little against a position: stones that keep to the edge of
-the fight last longer, which wins more games against random play.
-"""
+    Moves of its own, moves of the other seat, and that seat's stones that can move. Moves of
+    either side count a little against a position: stones that keep to the edge of the fight last
+    longer.
+    """
+    return {
+        "moves": Weight(moves, -1, 1),
+        "threats": Weight(threats, -1, 1),
+        "targets": Weight(targets, -1, 1),
+    }
 
 
 class Clobber(Judge):
     """Likes stones of its own that can move; plays the last moves out in its mind."""
 
-    WEIGHTS = MOBILITY
+    # Tuned (docs/samples.md).
+    WEIGHTS = mobility(moves=-0.2906505, threats=-0.2558818, targets=0.282932)
     MARKS = False
     LAST = 12
     """Stones that can still meet, from which the game is played out."""
@@ -157,6 +159,7 @@ class Clobber(Judge):
 class Blocco(Clobber):
     """As in Clobber, with the marked stones out of play."""
 
+    WEIGHTS = mobility(moves=-0.3, threats=-0.3, targets=0)
     MARKS = True
     LAST = 6
 
@@ -249,11 +252,12 @@ class Puzzle(Judge):
 class Oxono(Judge):
     """Completes four in a row, leaves no three for the other seat to complete."""
 
+    # Tuned (docs/samples.md).
     WEIGHTS: ClassVar = {
-        "danger": Weight(10.0, 0, 30),
-        "twos": Weight(2.0, 0, 10),
-        "threes": Weight(3.0, 0, 10),
-        "block": Weight(0.0, -5, 5),
+        "danger": Weight(7.882819, 0, 30),
+        "twos": Weight(2.714414, 0, 10),
+        "threes": Weight(6.70495, 0, 10),
+        "block": Weight(1.41855, -5, 5),
     }
     """A three that the other seat may complete; two and three of its own pieces in a row without
     others; and a piece of the other seat in such a row of that seat.
@@ -337,7 +341,7 @@ class Mijnlieff(Judge):
     """Takes points and room for more of them, and leaves the other seat little of either."""
 
     WEIGHTS: ClassVar = {
-        "answer": Weight(1.0, 0, 3),
+        "answer": Weight(1, 0, 3),
         "deny": Weight(0.3, -0.5, 1.5),
         "promise": Weight(0.1, 0, 0.5),
         "room": Weight(0.01, -0.1, 0.2),
@@ -476,7 +480,7 @@ def options() -> Iterator[str]:
     """The lines that declare the weights."""
     for game, judge in JUDGES.items():
         for name, (default, least, most) in judge.WEIGHTS.items():
-            yield f"# option {game}.{name} float {least} {most} {default:g}"
+            yield f"# option {game}.{name} float {least} {most} {default}"
 
 
 def choose(judge: Judge, legal: Sequence[str], dice: Random) -> str:

@@ -1,4 +1,4 @@
-"""The furniture of a fresh arena: ladders for the variants that games offer, and sample bots.
+"""The furniture of a fresh arena: ladders for the variants that games offer, sample bots, presets.
 
 What was made once is marked and never made again, so that what was deleted stays deleted. A
 game that comes with a later release is furnished by that release's first start, and a sample
@@ -17,6 +17,7 @@ from sqlalchemy.orm import Session
 
 from arena.bots.submissions import SubmissionError, submit
 from arena.competitions.founding import fair_start, free_name
+from arena.competitions.presets import add_fresh
 from arena.models import (
     HOUSE,
     USUAL_LIMITS,
@@ -88,6 +89,8 @@ def furnish(
                 opened.name = free_name(session, opened.name)
                 opened.head_start = start
                 session.add(opened)
+    if _first_time(session, "presets of strength tests"):
+        add_fresh(session, now)
     session.flush()
     house_ladders = list(
         session.scalars(sa.select(Ladder).where(Ladder.state != CompetitionState.CLOSED))

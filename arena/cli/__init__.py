@@ -70,6 +70,7 @@ COMMANDS = {
     "tournament": ("tournament", "Create and run tournaments, and show how they stand."),
     "book": ("book", "Add books of openings, and list them."),
     "runtime": ("runtime", "Offer packages to bots, list them, or fetch them."),
+    "preset": ("preset", "Say what strength tests of one kind are asked to be."),
     "strength": ("strength", "Test submitted versions against each other."),
     "tuning": ("tuning", "Tune submitted versions' numbers by games against themselves."),
     "gauntlet": ("gauntlets", "Compare submitted versions against the same others."),

@@ -20,6 +20,7 @@ from click.decorators import FC
 from arena.cli import InputError, refusing
 from arena.cli.options import NamedPath
 from arena.ratings.sprt import Model
+from arena.strength.sequential import MOST_PLIES
 from engine.books import MOST_BYTES, Book, read_book
 from engine.bot_options import BotOptionError, read_chosen
 from engine.clock import DEFAULT_MOVE_MS, Charge, TimeControl, parse_time
@@ -50,6 +51,11 @@ BOOK = click.option(
     type=NamedPath(exists=True, dir_okay=False),
     metavar="FILE",
     help="Play openings of this file: EPD, PGN, or moves of one a line.",
+)
+PLIES = click.option(
+    "--plies",
+    type=click.IntRange(1, MOST_PLIES),
+    help="How many moves a random opening has; by default as many as the game's usually do.",
 )
 ALPHA = click.option(
     "--alpha", default=0.05, show_default=True, help="Chance to pass if ELO0 is true."

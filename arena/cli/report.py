@@ -55,7 +55,9 @@ class Display(OnTerminal):
         now = wall.monotonic()
         if not self._shown and now - self._told >= LINE_SECONDS:
             self._told = now
-            llr = "" if test.settings.games else f", LLR {llr_words(test.llr, test.llr_bounds)}"
+            llr = (
+                "" if test.settings.terms.games else f", LLR {llr_words(test.llr, test.llr_bounds)}"
+            )
             results = f"{counted(test.games, 'game')}, W-D-L {games_words(test)}"
             click.echo(f"{results}, Elo {elo_words(test.estimate)}{llr}; {self._pace()}", err=True)
 
@@ -185,7 +187,6 @@ def report(
         level: of the weakest box in which it was played.
         first_faults: in words, that of each bot that had one.
     """
-    sprt = test.settings.sprt
     played = {
         "decision": str(test.decision),
         "verdict": test.verdict,
@@ -193,8 +194,7 @@ def report(
         "matches": test.matches,
         "games": test.games,
         **test.estimate.to_json(),
-        "llr": None if test.settings.games else round(test.llr, 6),
-        "llr_bounds": None if test.settings.games else [sprt.lower, sprt.upper],
+        **test.llr_json(),
         "first_faults": list(first_faults),
         "seconds": round(seconds, 3),
         "isolation": level,

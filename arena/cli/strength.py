@@ -15,16 +15,18 @@ from arena.cli.arguments import CLOCK, HYPOTHESES, clock_words, read_hypotheses
 from arena.cli.client import Where, on_arena
 from arena.cli.listing import show as show_rows
 from arena.cli.options import as_json
-from arena.cli.reading import read, read_all
+from arena.cli.reading import read, read_all, told
 from arena.competitions import strength_tests
 from arena.competitions.strength_deeds import CreateTest
 from arena.competitions.strength_exclusions import ExcludeWorker
 from arena.ground.config import Settings
 from arena.ground.refusals import Refusal
-from arena.models import StrengthTest, TestVerdict
+from arena.models import WAITS, Approval, StrengthTest, TestVerdict
 from arena.ratings.elo import Estimate
-from arena.strength.words import chance_words, elo_words, llr_words
+from arena.strength.forecast import Forecast
+from arena.strength.words import chance_words, elo_words, forecast_lines, llr_words
 from arena.web.api.results import ExclusionShape, TestShape
+from arena.web.api.strength import BlockShape, EstimateShape, TestAsked
 from engine.protocol import visible
 
 
@@ -53,38 +55,94 @@ class CompetitionNumber(click.ParamType[int]):
 
 
 NUMBER = CompetitionNumber("test", "strength test")
+ELO = click.option(
+    "--elo",
+    metavar="ELO0,ELO1",
+    help=f"Is it ELO1 rather than ELO0? By default the preset's, else {HYPOTHESES}.",
+)
+BUT_ESTIMATED = tuple(
+    part.name for part in CreateTest.parts() if part.name not in TestAsked.model_fields
+)
+"""What an estimate does not ask for."""
 
 
 @click.group()
 def strength() -> None:
-    """Strength tests between submitted versions: create one, list, show, stop, extend, and more."""
+    """Strength tests between submitted versions: make one, tell what it would take, list them."""
 
 
 @strength.command()
 @deeds.options(CreateTest, "candidate", "baseline", but=("elo0", "elo1", "time"))
 @CLOCK
-@click.option(
-    "--elo",
-    default=HYPOTHESES,
-    show_default=True,
-    metavar="ELO0,ELO1",
-    help="Is it ELO1 rather than ELO0?",
-)
+@ELO
 @on_arena
 @as_json
-def create(elo: str, clock: str | None, where: Where, in_json: bool, **given: Any) -> None:
+def create(elo: str | None, clock: str | None, where: Where, in_json: bool, **given: Any) -> None:
     """Test one submitted version against another; a running arena begins at once.
 
     CANDIDATE and BASELINE are bots, or versions of them as in greedy:2.
 
     Example: arena strength create greedy:2 greedy:1 --ladder clobber-6x7
     """
+    deed = deeds.made(CreateTest, **_asked(elo, clock, given))
+    deeds.do_one(deed, where, in_json=in_json)
+
+
+@strength.command()
+@deeds.options(CreateTest, but=(*BUT_ESTIMATED, "elo0", "elo1", "time"))
+@CLOCK
+@ELO
+@click.option(
+    "--draws",
+    type=click.FloatRange(0, 1, max_open=True),
+    help="Share of draws between equals; by default as on the ladder.",
+)
+@on_arena
+@as_json
+def estimate(
+    elo: str | None,
+    clock: str | None,
+    draws: float | None,
+    where: Where,
+    in_json: bool,
+    **given: Any,
+) -> None:
+    """Tell what a test would take, and its chance to pass, by the true difference.
+
+    Nothing is made, and nothing played.
+
+    Example: arena strength estimate --ladder clobber-6x7 --elo 0,5
+    """
+    asked = _asked(elo, clock, given) | ({} if draws is None else {"draws": draws})
+
+    def here(session: Session, _: Settings) -> EstimateShape:
+        with refusing(Refusal):
+            return EstimateShape.told(TestAsked(**asked).estimate(session))
+
+    found = told(
+        where,
+        lambda server: server.get("/tests/estimate", **asked),
+        lambda *its: here(*its).model_dump(mode="json"),
+    )
+    if in_json:
+        click.echo(json.dumps(found))
+        return
+    click.echo(f"game     {found['game']}, {found['time']}")
+    seconds = found["game_seconds"]
+    known = "" if seconds is None else f", {seconds:.2f} seconds a game"
+    click.echo(f"rests on {found['draws']:.0%} draws between equals{known}")
+    some = found["expected"][::4]
+    points = [Forecast(one["elo"], one["passes"], one["fails"], one["games"]) for one in some]
+    click.echo("\n".join(forecast_lines(points, [one["hours"] for one in some])))
+
+
+def _asked(elo: str | None, clock: str | None, given: dict[str, Any]) -> dict[str, Any]:
+    """What was said of a test, by the names of the deed's fields."""
     if (given["ladder"] is None) == (given["game"] is None):
         raise InputError("say what is played: --ladder NAME, or --game GAME")
-    elo0, elo1 = read_hypotheses(elo)
+    hypotheses = dict(zip(("elo0", "elo1"), read_hypotheses(elo), strict=True)) if elo else {}
     time = clock_words(clock, given["move"])
-    deed = deeds.made(CreateTest, elo0=elo0, elo1=elo1, time=time, **deeds.said(given))
-    deeds.do_one(deed, where, in_json=in_json)
+    return {"time": time, **hypotheses, **deeds.said(given)}
 
 
 @strength.command("list")
@@ -105,11 +163,16 @@ def list_tests(where: Where, in_json: bool) -> None:
             "test": one["id"],
             "what": one["title"],
             "game": one["settings"]["game"],
+            "verdict": WAITS if _waits(one) else one["verdict"],
             "W-D-L": f"{one['wins']}-{one['draws']}-{one['losses']}",
             "Elo": elo_words(Estimate.from_json(one)) if one["matches"] else "",
-            "LLR": llr_words(one["llr"], one["llr_bounds"]),
+            "LLR": "" if one["llr"] is None else llr_words(one["llr"], one["llr_bounds"]),
         },
     )
+
+
+def _waits(one: dict[str, Any]) -> bool:
+    return bool(one["verdict"] == TestVerdict.RUNNING and one["approval"] == Approval.NEEDED)
 
 
 @strength.command()
@@ -143,8 +206,9 @@ def show(number: int, where: Where, in_json: bool) -> None:
             words = f"(by chance {chance_words(one['chance'])})"
             click.echo(f"{what}: the results differ from the others' {words}")
     if (rest := found["without_odd_workers"]) is not None:
-        llr = llr_words(rest["llr"], rest["llr_bounds"])
-        click.echo(f"without  {elo_words(Estimate.from_json(rest))}, LLR {llr}")
+        llr = rest["llr"]
+        shown = "" if llr is None else f", LLR {llr_words(llr, rest['llr_bounds'])}"
+        click.echo(f"without  {elo_words(Estimate.from_json(rest))}{shown}")
     click.echo(visible(found["outcome"]))
 
 
@@ -195,11 +259,37 @@ def _show_both(found: Any, *, err: bool = False) -> None:
     for name in ("counted", "without"):
         its = found[name]
         counts = " ".join(map(str, its["counts"]))
-        words = f"{elo_words(Estimate.from_json(its))}, LLR {its['llr']:.2f}, {its['games']} games"
+        llr = "" if its["llr"] is None else f", LLR {its['llr']:.2f}"
+        words = f"{elo_words(Estimate.from_json(its))}{llr}, {its['games']} games"
         click.echo(f"{'with' if name == 'counted' else name:<8} {words}, matches {counts}", err=err)
     click.echo(f"verdict  {visible(found['outcome'])}", err=err)
     if found["odds"] is not None:
         click.echo(f"odds     {found['odds']['said']}", err=err)
+
+
+@strength.command()
+@click.argument("number", type=NUMBER)
+@click.option(
+    "--as",
+    "kind",
+    type=click.Choice(["text", "markdown", "svg"]),
+    default="text",
+    show_default=True,
+    help="What it is printed as.",
+)
+@on_arena
+@as_json
+def block(number: int, kind: str, where: Where, in_json: bool) -> None:
+    """Print the block of text by which people tell how a test stands.
+
+    Example: arena strength block 17 --as markdown
+    """
+
+    def here(session: Session, _: Settings) -> BlockShape:
+        return BlockShape.looked_up(session, strength_tests.find(session, number))
+
+    found = read(where, f"/tests/{number}/block", here)
+    click.echo(json.dumps(found) if in_json else visible(found[kind]))
 
 
 deeds.add_commands(strength, number=NUMBER)

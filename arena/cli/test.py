@@ -19,6 +19,7 @@ from arena.cli.arguments import (
     HYPOTHESES,
     MODEL,
     MOVE,
+    PLIES,
     PROCESSES,
     WALL,
     find_bots,
@@ -46,9 +47,10 @@ from arena.cli.report import (
 from arena.cli.runner import MINIMUM, NO_BOX, Launcher, go_on, launch_all, weakest
 from arena.cli.versions import version_of
 from arena.ratings.sprt import Decision, Model
+from arena.strength.forecast import USUAL_DRAWS, curve
 from arena.strength.sequential import SequentialTest, StrengthError, StrengthSettings
 from arena.strength.terms import StrengthTerms
-from arena.strength.words import result_rows
+from arena.strength.words import forecast_lines, result_rows
 
 MAX_GAMES = 20_000
 OF_SPRT = ("elo", "alpha", "beta", "model", "max_games")
@@ -75,6 +77,7 @@ OF_SPRT = ("elo", "alpha", "beta", "model", "max_games")
 @WALL
 @click.option("--seed", type=int, default=0, show_default=True, help="Of openings and dice.")
 @BOOK
+@PLIES
 @CONCURRENCY
 @click.option(
     "--max-games",
@@ -91,6 +94,14 @@ OF_SPRT = ("elo", "alpha", "beta", "model", "max_games")
 @NO_BOX
 @MINIMUM
 @PROCESSES
+@click.option("--estimate", is_flag=True, help="Play nothing; tell what the test would take.")
+@click.option(
+    "--draws",
+    type=click.FloatRange(0, 1, max_open=True),
+    default=USUAL_DRAWS,
+    show_default=True,
+    help="Share of draws between equals, for --estimate.",
+)
 @click.option("--json", "json_file", metavar="FILE", help="Write the result; - prints it.")
 @click.option(
     "--junit", "junit_file", metavar="FILE", help="Write it as a JUnit report; - prints it."
@@ -113,6 +124,7 @@ def test(
     wall_time: bool,
     seed: int,
     book: str | None,
+    plies: int | None,
     concurrency: int | None,
     max_games: int | None,
     games: int | None,
@@ -121,6 +133,8 @@ def test(
     no_box: bool,
     minimum: str,
     processes: int,
+    estimate: bool,
+    draws: float,
     json_file: str | None,
     junit_file: str | None,
     save: str | None,
@@ -157,9 +171,9 @@ def test(
             version_of(bots[1], no_box=no_box),
             time_control(clock, move_ms, wall_time=wall_time),
             seed,
-            StrengthTerms(*hypotheses, alpha, beta, model, most, allow_faults),
-            games,
+            StrengthTerms(*hypotheses, alpha, beta, model, most, allow_faults, games),
             given_book(book, variant),
+            plies,
             others=tuple(others),
         )
         begun = SequentialTest.begin(settings)
@@ -177,6 +191,9 @@ def test(
             check_writable(name)
     except StrengthError as error:
         raise InputError(str(error)) from None
+    if estimate:
+        _tell_estimate(settings, draws, in_json=json_file == PRINTED)
+        return
     launchers = launch_all(
         bots,
         no_box=no_box,
@@ -229,6 +246,16 @@ def test(
     sys.exit(verdict_code(ended.decision, spoilt=ended.is_spoilt) if is_over else INTERRUPTED)
 
 
+def _tell_estimate(settings: StrengthSettings, draws: float, *, in_json: bool) -> None:
+    """Prints what a test would take, and its chance to pass, by the true difference."""
+    points = curve(settings.terms, settings.games_a_match, draws=draws)
+    if in_json:
+        click.echo(json_text({"draws": draws, "expected": [one.to_json() for one in points]}))
+        return
+    told = points[::4]
+    click.echo("\n".join(forecast_lines(told, [None] * len(told))))
+
+
 def _refuse_contradictions(context: click.Context) -> None:
     """Refuses options that do not go together."""
     given = context.params
@@ -244,6 +271,8 @@ def _refuse_contradictions(context: click.Context) -> None:
         word = "options" if given["options"] else "--against"
         hint = "write each game's with it" if given["options"] else "give one --game"
         raise InputError(f"several games go without {word}: {hint}")
+    if given["estimate"] and (kept or given["json_file"] not in (None, PRINTED)):
+        raise InputError("--estimate plays nothing: leave out files to write (--json - prints)")
     if given["json_file"] == given["junit_file"] == PRINTED:
         raise InputError("--json and --junit can't both be printed: give one of them a file")
 

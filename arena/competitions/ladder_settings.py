@@ -17,7 +17,7 @@ from arena.competitions.founding import add_named, come_back, demand_name, fair_
 from arena.competitions.machines import MACHINES, is_reference
 from arena.ground.locks import lock
 from arena.ground.refusals import Refusal
-from arena.models import CompetitionState, HomeRule, Ladder, OpeningPolicy
+from arena.models import Approval, CompetitionState, HomeRule, Ladder, OpeningPolicy
 from engine.clock import LONGEST_MS, parse_time
 from engine.game import GameError, Variant
 from engine.jobs import MOST_PROCESSES
@@ -223,6 +223,14 @@ SETTINGS: Mapping[str, LadderSetting] = {
         _yes_or_no("allows_options"),
         lambda one: "yes" if one.allows_options else "no",
         ("yes", "no"),
+    ),
+    "approval": LadderSetting(
+        "whether strength tests by its rules need a second person's approval before they begin: "
+        "no or needed",
+        "no",
+        _choice("approval", Approval.NO, Approval.NEEDED),
+        lambda one: str(one.approval),
+        (str(Approval.NO), str(Approval.NEEDED)),
     ),
     "memory": LadderSetting(
         "what a bot's processes may hold, such as 256M",

@@ -10,7 +10,15 @@ from sqlalchemy.orm import Session, joinedload
 
 from arena.ground import bot_names
 from arena.ground.refusals import Refusal
-from arena.models import Bot, BotVersion, Competition, Entrant, VersionStatus, player_label
+from arena.models import (
+    Bot,
+    BotVersion,
+    Competition,
+    Entrant,
+    VersionStatus,
+    own_words,
+    player_label,
+)
 from engine.bot_options import (
     BotOptionError,
     check_chosen,
@@ -35,6 +43,11 @@ class Player(NamedTuple):
     def label(self) -> str:
         """What people call it, as `player_label` says."""
         return player_label(self, self.options)
+
+    @property
+    def own_words(self) -> str:
+        """What it is granted of its own; empty if nothing."""
+        return own_words(self)
 
 
 def player_of(entrant: Entrant) -> Player:

@@ -1,23 +1,24 @@
-"""What can be changed about strength tests: one is made, stopped, extended, and made again."""
+"""What can be changed about strength tests: one is made, approved, stopped, and made again."""
 
 from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass, replace
-from typing import get_args
 
+import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from arena import audit
-from arena.competitions import strength_tests
-from arena.competitions.founding import find_named
+from arena.competitions import presets, strength_tests
+from arena.competitions.founding import find_named, weigh_anew
 from arena.competitions.players import Player, named_players
+from arena.competitions.presets import TermsAsked
 from arena.competitions.rules import CreateByRules, Rules
 from arena.competitions.strength_plans import (
-    MAX_GAMES,
     MOST_GAMES,
     MOST_WEIGHT,
     StrengthPlan,
+    asks_approval,
     openings_on,
     plan_of,
 )
@@ -26,15 +27,23 @@ from arena.deeds import LONGEST_NAME, By, Deed, Done, asked
 from arena.ground.bot_names import LONGEST_PLAYER
 from arena.ground.locks import lock
 from arena.ground.refusals import NotAllowed, Refusal
-from arena.models import HOUSE, BotVersion, Ladder, OpeningPolicy, Scope, StrengthTest, TestVerdict
-from arena.ratings.sprt import Model
+from arena.models import (
+    HOUSE,
+    Approval,
+    BotVersion,
+    Ladder,
+    OpeningPolicy,
+    Scope,
+    StrengthTest,
+    TestVerdict,
+)
 from arena.strength.sequential import StrengthError
-from arena.strength.terms import StrengthTerms
 from engine.clock import LONGEST_MS, TimeControl, parse_time
 from engine.game import GameError
 from engine.plurals import counted
 
 SEED_BITS = 48
+MOST_HOURS = 100_000.0
 MOST_THREADS = 1024
 USUAL_PLIES = 60
 """In a game of so many it is seen which of two time controls is the longer one."""
@@ -62,11 +71,11 @@ def most_weight(by: By) -> float:
 
 
 @dataclass(frozen=True)
-class CreateTest(CreateByRules):
+class CreateTest(CreateByRules, TermsAsked):
     """Begin a strength test between two versions that one may use.
 
     Workers begin at once, by the rules of a ladder. Those of a game, or another time, are for
-    organisers to choose: they say how long workers are busy.
+    organisers to choose, by themselves or by a preset: they say how long workers are busy.
     """
 
     scope = Scope.SUBMIT
@@ -122,29 +131,15 @@ class CreateTest(CreateByRules):
         least=1,
         most=MOST_THREADS,
     )
-    elo0: float = asked(
-        "It fails if the candidate is no stronger than this",
-        label="Elo 0",
-        default=0.0,
-        least=-1000,
-        most=1000,
+    preset: str = asked(
+        "What it is asked to be, but for what is said besides", default="", most=LONGEST_NAME
     )
-    elo1: float = asked(
-        "It passes if the candidate is so strong",
-        label="Elo 1",
-        default=10.0,
-        least=-1000,
-        most=1000,
-    )
-    alpha: float = asked("The chance to pass if elo0 is true", default=0.05)
-    beta: float = asked("The chance to fail if elo1 is true", default=0.05)
-    model: str = asked("The unit of elo0 and elo1", default="normalized", choices=get_args(Model))
-    max_games: int = asked(
-        "Undecided after so many",
-        label="Games, at most",
-        default=MAX_GAMES,
-        least=1,
-        most=MOST_GAMES,
+    hours: float | None = asked(
+        "Undecided after so many hours of workers' time",
+        label="Hours of workers' time, at most",
+        default=None,
+        least=0.01,
+        most=MOST_HOURS,
     )
     weight: float = asked(
         "Its share of the workers' time, with 1 for a ladder's; 1 at most unless one organises",
@@ -176,29 +171,51 @@ class CreateTest(CreateByRules):
 
     def do(self, session: Session, by: By) -> Done:
         mine, theirs = (self._usable(session, by, name) for name in (self.candidate, self.baseline))
-        is_other = self.game or self.time or self.move is not None or self.machine
-        if is_other and not by.may(Scope.ORGANISE):
-            raise NotAllowed("a test by other rules than a ladder's is for organisers to make")
-        if self.openings == OpeningPolicy.EMPTY:
-            raise Refusal("a test has no empty openings, as it plays none twice: choose a book")
-        rules = self.rules(session)
+        plan = self.plan(session, by)
+        rules = Rules(None, plan.variant, plan.time, plan.limits)
         own = (self.candidate_time, self.candidate_move, self.candidate_threads)
         mine = granted_of(mine, *own, rules, by)
         own = (self.baseline_time, self.baseline_move, self.baseline_threads)
         theirs = granted_of(theirs, *own, rules, by)
-        plan = StrengthPlan(
+        return _made(strength_tests.create(session, plan, mine, theirs, by.now, by.actor))
+
+    def plan(self, session: Session, by: By) -> StrengthPlan:
+        """What is asked for, if they may.
+
+        Raises:
+            Refusal: it can't be so, or not for them.
+        """
+        is_other = self.game or self.time or self.move is not None or self.machine
+        if is_other and not by.may(Scope.ORGANISE):
+            raise NotAllowed("a test by other rules than a ladder's is for organisers to make")
+        found = self.wanted(session)
+        return replace(found, weight=min(found.weight, most_weight(by)))
+
+    def wanted(self, session: Session) -> StrengthPlan:
+        """What is asked for, with what the preset says, whoever asks.
+
+        Raises:
+            Refusal: it can't be so.
+        """
+        if self.openings == OpeningPolicy.EMPTY:
+            raise Refusal("a test has no empty openings, as it plays none twice: choose a book")
+        whole = replace(self, **presets.filled(session, self.preset, vars(self)))
+        rules = whole.rules(session)
+        return StrengthPlan(
             rules.variant,
             rules.time,
-            StrengthTerms.from_json(vars(self)),
-            min(self.weight, most_weight(by)),
+            replace(whole.terms(), allow_faults=self.allow_faults),
+            self.weight,
             rules.limits,
             self.note,
             secrets.randbits(SEED_BITS) if self.seed is None else self.seed,
             self.openings
             or (openings_on(rules.ladder) if rules.ladder and not self.also else "random"),
-            others=tuple(find_named(session, Ladder, name).variant for name in self.also),
+            whole.plies,
+            self.hours,
+            _needs_approval(session, rules),
+            tuple(find_named(session, Ladder, name).variant for name in self.also),
         )
-        return _made(strength_tests.create(session, plan, mine, theirs, by.now, by.actor))
 
     def _usable(self, session: Session, by: By, name: str) -> Player:
         (player,) = named_players(session, [name])
@@ -241,8 +258,20 @@ def granted_of(
     )
 
 
+def _needs_approval(session: Session, rules: Rules) -> bool:
+    """Whether a second person has to approve a test by some rules; of those of a game alone,
+    wherever a ladder of it asks for that, or they would be a way around."""
+    if rules.ladder is not None:
+        return asks_approval(rules.ladder)
+    asking = sa.select(Ladder.id).where(
+        Ladder.game == rules.variant.game, Ladder.approval == Approval.NEEDED
+    )
+    return session.scalar(asking.limit(1)) is not None
+
+
 def _made(test: StrengthTest) -> Done:
-    return Done(f"test {test.id}, {test.title}, was made", test)
+    then = ", and waits for approval" if test.waits else ""
+    return Done(f"test {test.id}, {test.title}, was made{then}", test)
 
 
 @dataclass(frozen=True)
@@ -269,6 +298,21 @@ class StrengthTestDeed(Deed):
 
 
 @dataclass(frozen=True)
+class ApproveTest(StrengthTestDeed):
+    """Approve a strength test that waits for it; whoever made it can't."""
+
+    scope = Scope.ORGANISE
+    address = "POST /tests/<int:number>/approve"
+    command = "strength approve NUMBER"
+    example = "17"
+
+    def do(self, session: Session, by: By) -> Done:
+        test = strength_tests.find(session, self.number)
+        strength_tests.approve(session, test, by.now, by.actor)
+        return Done(f"test {test.id}, {test.title}, is approved", test)
+
+
+@dataclass(frozen=True)
 class StopTest(StrengthTestDeed):
     """Stop a strength test of one's own; what is under way is played to its end and counted."""
 
@@ -289,20 +333,67 @@ class StopTest(StrengthTestDeed):
 
 @dataclass(frozen=True)
 class ExtendTest(StrengthTestDeed):
-    """Let a strength test of one's own that was not decided go on, to so many games in all."""
+    """Let a strength test of one's own that was not decided have more, and go on.
+
+    Of a fixed number of games it has no more than these.
+    """
 
     address = "POST /tests/<int:number>/extend"
     command = "strength extend NUMBER"
     example = "17 --max-games 40000"
 
-    max_games: int = asked(
-        "How many games in all", label="Games, at most", least=1, most=MOST_GAMES
+    max_games: int | None = asked(
+        "How many games in all",
+        label="Games, at most",
+        default=None,
+        least=1,
+        most=MOST_GAMES,
+    )
+    hours: float | None = asked(
+        "How many hours of workers' time in all", default=None, least=0.01, most=MOST_HOURS
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.max_games is None and self.hours is None:
+            raise Refusal("say what it may have in all: so many games (max_games), or hours")
+
+    def do(self, session: Session, by: By) -> Done:
+        test = self.own_test(session, by)
+        strength_tests.extend(session, test, self.max_games, by.now, by.actor, hours=self.hours)
+        most = [f"{test.fixed_games or test.max_games} games"]
+        most += [] if test.most_hours is None else [counted(test.most_hours, "hour")]
+        then = ", once it is approved" if test.waits else ""
+        return Done(f"test {test.id} goes on, to {' or '.join(most)} at most{then}", test)
+
+
+@dataclass(frozen=True)
+class PrioritiseTest(StrengthTestDeed):
+    """Give a strength test of one's own another share of the workers' time, while it runs too."""
+
+    address = "POST /tests/<int:number>/priority"
+    command = "strength prioritise NUMBER WEIGHT"
+    example = "17 0.5"
+
+    weight: float = asked(
+        "Its share of the workers' time, with 1 for a ladder's; 1 at most unless one organises",
+        label="Priority",
+        least=0.01,
+        most=MOST_WEIGHT,
     )
 
     def do(self, session: Session, by: By) -> Done:
         test = self.own_test(session, by)
-        strength_tests.extend(session, test, self.max_games, by.now, by.actor)
-        return Done(f"test {test.id} goes on, to {self.max_games} games at most", test)
+        lock(session, test)  # the recorder may just be deciding it
+        if test.verdict is not TestVerdict.RUNNING:
+            raise StrengthError(f"test {test.id} is over: {test.verdict}")
+        if self.weight > most_weight(by):
+            raise NotAllowed(f"a priority above {MOST_OF_ANYBODY:g} is for organisers to give")
+        before, test.weight = test.weight, self.weight
+        weigh_anew(test, before)
+        words = f"priority: {before:g} → {self.weight:g}"
+        audit.note(session, by.actor, "change test", f"test {test.id}", words, now=by.now)
+        return Done(f"test {test.id} has the priority {self.weight:g}, and not {before:g}", test)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from arena.competitions.players import Player
-from arena.models import USUAL_LIMITS, Competition, CompetitionLimits, OpeningPolicy, StrengthTest
+from arena.models import (
+    USUAL_LIMITS,
+    Approval,
+    Competition,
+    CompetitionLimits,
+    Ladder,
+    OpeningPolicy,
+    StrengthTest,
+)
 from arena.strength import sequential
 from arena.strength.sequential import StrengthError
 from arena.strength.terms import StrengthTerms
@@ -34,6 +42,12 @@ class StrengthPlan:
     seed: int = 0
     openings: str = "random"
     """Random, or the name of a book."""
+    plies: int | None = None
+    """How many moves a random opening has; by default as many as the game's usually do."""
+    hours: float | None = None
+    """Undecided after so many hours of workers' time."""
+    needs_approval: bool = False
+    """Whether a second person has to approve before it begins."""
     others: tuple[Variant, ...] = ()
     """Further boards of the game, with whose matches those of the variant take turns."""
 
@@ -45,6 +59,7 @@ class StrengthPlan:
             competition.time,
             limits=competition.limits,
             openings=openings_on(competition),
+            needs_approval=asks_approval(competition),
         )
         return replace(its, **changes)
 
@@ -72,9 +87,11 @@ class StrengthPlan:
                 f"a weight is above 0 and {MOST_WEIGHT:g} at most, not {self.weight:g}"
             )
         self._refuse_others()
-        most = self.terms.max_games
+        most = self.terms.most_games
         if most is None or most > MOST_GAMES:
             raise StrengthError(f"a test has {MOST_GAMES} games at most, not {most}")
+        if self.plies is not None and self.openings != OpeningPolicy.RANDOM:
+            raise StrengthError("a book has its openings as they are: leave out how many plies")
         return sequential.StrengthSettings(
             self.variant,
             candidate,
@@ -82,6 +99,7 @@ class StrengthPlan:
             self.time,
             self.seed,
             self.terms,
+            plies=self.plies,
             others=self.others,
         )
 
@@ -109,6 +127,13 @@ def openings_on(competition: Competition) -> str:
     return competition.book_name or "random"
 
 
+def asks_approval(competition: Competition) -> bool:
+    """Whether tests by the rules of a ladder, or of another test, need somebody's approval."""
+    if not isinstance(competition, Ladder | StrengthTest):
+        return False
+    return competition.approval is not Approval.NO
+
+
 def plan_of(test: StrengthTest) -> StrengthPlan:
     """The plan of a test; its limit of games may have been raised since it was made."""
     terms = StrengthTerms(
@@ -119,6 +144,7 @@ def plan_of(test: StrengthTest) -> StrengthPlan:
         "logistic" if test.elo_model == "logistic" else "normalized",
         test.max_games,
         test.allow_faults,
+        test.fixed_games,
     )
     return StrengthPlan.on(
         test,
@@ -126,6 +152,8 @@ def plan_of(test: StrengthTest) -> StrengthPlan:
         weight=test.weight,
         note=test.note,
         seed=test.seed,
+        plies=test.opening_plies,
+        hours=test.most_hours,
         others=test.variants[1:],
     )
 

@@ -13,6 +13,8 @@ from arena.competitions.players import Player
 from arena.competitions.strength_speeds import odd_speeds, speeds_of
 from arena.competitions.strength_tallies import counted_in, sides_of, standing, tallies_of
 from arena.models import (
+    WAITS,
+    Approval,
     Bot,
     BotVersion,
     Entrant,
@@ -40,6 +42,8 @@ class StrengthReport:
     candidate: Player
     baseline: Player
     creator: str | None
+    approver: str | None
+    """Who approved it, where somebody had to."""
     tallies: tuple[TestTally, ...]
     standing: sequential.SequentialTest
     """By all workers but the excluded ones."""
@@ -64,6 +68,11 @@ class StrengthReport:
         return [worker for worker in self.odd if worker not in self.test.excluded]
 
     @property
+    def stands(self) -> str:
+        """In a word: its verdict, or that it waits for approval."""
+        return WAITS if self.test.waits else str(self.test.verdict)
+
+    @property
     def colour(self) -> Colour:
         """How it looks: one that failed though it won more games than it lost comes close."""
         match self.test.verdict:
@@ -72,14 +81,14 @@ class StrengthReport:
             case TestVerdict.FAILED:
                 return "close" if self.standing.wins > self.standing.losses else "failed"
             case TestVerdict.RUNNING:
-                return "running"
+                return "open" if self.test.waits else "running"
             case _:
                 return "open"
 
     @property
     def verdict(self) -> str:
         """What became of it, in words."""
-        return f"{self.test.verdict}: {self.said}" if self.said else str(self.test.verdict)
+        return f"{self.stands}: {self.said}" if self.said else self.stands
 
     @property
     def said(self) -> str:
@@ -136,8 +145,12 @@ class StrengthReport:
             "outcome": self.verdict,
             "told": self.rows,
             "creator": self.creator,
+            "approval": str(test.approval),
+            "approver": self.approver,
             "note": test.note,
             "weight": test.weight,
+            "hours": test.most_hours,
+            "worker_hours": round(test.worker_seconds / 3600, 6),
             "created": test.created.isoformat(),
             "finished": test.finished and test.finished.isoformat(),
             **numbers(self.standing),
@@ -189,8 +202,7 @@ def numbers(test: sequential.SequentialTest) -> dict[str, Any]:
         "counts": list(test.counts),
         "faults": [faults_json(side) for side in test.faults],
         **test.estimate.to_json(),
-        "llr": round(test.llr, 6),
-        "llr_bounds": list(test.llr_bounds),
+        **test.llr_json(),
     }
 
 
@@ -199,15 +211,17 @@ def reports(session: Session, tests: Iterable[StrengthTest]) -> list[StrengthRep
     tests = list(tests)
     tallies, sides = tallies_of(session, tests), sides_of(session, tests)
     speeds = speeds_of(session, tests)
-    names = sa.select(User.id, User.name).where(User.id.in_([test.creator_id for test in tests]))
-    creators = {row.id: row.name for row in session.execute(names)}
+    people = {one for test in tests for one in (test.creator_id, test.approver_id) if one}
+    rows = session.execute(sa.select(User.id, User.name).where(User.id.in_(people)))
+    names = {row.id: row.name for row in rows}
     return [
         _report(
             test,
             sides[test.id],
             tallies[test.id],
             speeds[test.id],
-            creators.get(test.creator_id or 0),
+            names.get(test.creator_id or 0),
+            names.get(test.approver_id or 0),
         )
         for test in tests
     ]
@@ -219,6 +233,7 @@ def _report(
     tallies: Sequence[TestTally],
     speeds: Sequence[SpeedTally],
     creator: str | None,
+    approver: str | None,
 ) -> StrengthReport:
     stands = standing(test, sides, counted_in(test, tallies))
     size = stands.settings.games_a_match
@@ -240,6 +255,7 @@ def _report(
         candidate,
         baseline,
         creator,
+        approver,
         tuple(tallies),
         stands,
         outliers(series),
@@ -253,6 +269,8 @@ class Wanted:
     """Which tests are wanted; by default all."""
 
     verdict: TestVerdict | None = None
+    waits: bool = False
+    """For somebody's approval."""
     bot: str = ""
     """Of which a version is tested."""
     creator: str = ""
@@ -263,6 +281,11 @@ class Wanted:
         found = sa.select(StrengthTest)
         if self.verdict is not None:
             found = found.where(StrengthTest.verdict == self.verdict)
+        if self.waits:
+            found = found.where(
+                StrengthTest.verdict == TestVerdict.RUNNING,
+                StrengthTest.approval == Approval.NEEDED,
+            )
         if self.bot:
             found = found.where(
                 sa.exists().where(

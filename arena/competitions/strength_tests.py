@@ -45,10 +45,11 @@ from arena.competitions.strength_tallies import (
 from arena.ground import locks
 from arena.ground.db import count_rows
 from arena.ground.locks import lock
-from arena.ground.refusals import NotThere
+from arena.ground.refusals import NotAllowed, NotThere
 from arena.ground.texts import cut
 from arena.lists.rows import speed_of
 from arena.models import (
+    Approval,
     CompetitionState,
     Entrant,
     JobStatus,
@@ -101,7 +102,7 @@ def create(
     ladder: Ladder | None = None,
     follows: bool = False,
 ) -> StrengthTest:
-    """Makes a test, which runs at once.
+    """Makes a test, which runs at once, or as soon as somebody has approved it.
 
     Args:
         ladder: what the candidate enters when it passes.
@@ -126,7 +127,8 @@ def create(
         **policy,
         time=plan.time,
         limits=plan.limits,
-        state=CompetitionState.OPEN,
+        state=CompetitionState.PAUSED if plan.needs_approval else CompetitionState.OPEN,
+        approval=Approval.NEEDED if plan.needs_approval else Approval.NO,
         seed=plan.seed,
         weight=plan.weight,
         head_start=fair_start(session, plan.weight),
@@ -136,7 +138,10 @@ def create(
         alpha=terms.alpha,
         beta=terms.beta,
         elo_model=terms.model,
-        max_games=terms.max_games,
+        max_games=None if terms.games else terms.max_games,
+        fixed_games=terms.games,
+        most_hours=plan.hours,
+        opening_plies=plan.plies,
         allow_faults=terms.allow_faults,
         verdict=TestVerdict.RUNNING,
         reason="",
@@ -179,11 +184,19 @@ def _refuse_too_many(session: Session, user_id: int) -> None:
         )
 
 
+def out_of_hours(test: StrengthTest) -> str | None:
+    """Why it has had all the time of workers that it may have; None as long as it has some."""
+    hours = test.most_hours
+    if hours is None or test.worker_seconds < hours * 3600:
+        return None
+    return f"the limit of {counted(hours, 'hour')} of workers' time is reached"
+
+
 class _Series:
     """The openings of a test, kept as they are found."""
 
-    def __init__(self, variant: Variant, seed: int) -> None:
-        self._variant, self._seed = variant, seed
+    def __init__(self, variant: Variant, seed: int, plies: int | None = None) -> None:
+        self._variant, self._seed, self._plies = variant, seed, plies
         self._found: list[Opening] | None = None
 
     def opening(self, session: Session, test: StrengthTest) -> Opening | None:
@@ -192,9 +205,8 @@ class _Series:
         turn, board = divmod(test.matches_made, boards)
         if self._found is None or len(self._found) < turn:
             self._found = _openings_so_far(session, test)[board::boards]
-            self._rest = islice(
-                openings(self._variant, self._seed, known=self._found), len(self._found), None
-            )
+            series = openings(self._variant, self._seed, plies=self._plies, known=self._found)
+            self._rest = islice(series, len(self._found), None)
         # A transaction that failed may have asked for one that was never played.
         if len(self._found) == turn:
             found = next(self._rest, None)
@@ -211,7 +223,7 @@ def _next_opening(session: Session, test: StrengthTest) -> Opening | None:
     """That of a test's next match; None if there are no more."""
     if test.book is None:
         board = test.variants[test.matches_made % (1 + len(test.boards))]
-        return _series(board, test.seed).opening(session, test)
+        return _series(board, test.seed, test.opening_plies).opening(session, test)
     if test.matches_made >= test.book.size:
         return None
     return test.book.opening(test.seed, test.matches_made)
@@ -258,9 +270,19 @@ def find(session: Session, number: int) -> StrengthTest:
 
 
 def extend(
-    session: Session, test: StrengthTest, max_games: int, now: datetime, actor: Actor
+    session: Session,
+    test: StrengthTest,
+    max_games: int | None,
+    now: datetime,
+    actor: Actor,
+    *,
+    hours: float | None = None,
 ) -> None:
-    """Lets a test that was not decided have so many games in all, and go on.
+    """Lets a test that was not decided have more, and go on.
+
+    Args:
+        max_games: so many games in all; None for as many as it may have already.
+        hours: so many hours of workers' time in all; None for as many as it may have already.
 
     Raises:
         StrengthError: it was decided, is spoilt by faults, has used up its openings, or has had or
@@ -283,22 +305,73 @@ def extend(
         )
     if is_out_of_openings(test):
         raise StrengthError(f"test {test.id} can't go on: {test.reason}")
+    may_have = standing.settings.terms.most_games
+    assert may_have is not None
+    most = may_have if max_games is None else max_games
+    if test.fixed_games is not None and most != test.fixed_games:
+        raise StrengthError(
+            f"test {test.id} is one of {counted(test.fixed_games, 'game')}: to play on until one "
+            "likes the answer is no test; clone it"
+        )
     games = _played(session, test) * standing.settings.games_a_match
-    if max_games <= games:
+    if most <= games:
         raise StrengthError(f"test {test.id} has had {counted(games, 'game')}: allow it more")
-    if max_games < test.max_games:
-        raise StrengthError(f"test {test.id} may have {counted(test.max_games, 'game')} already")
+    if most < may_have:
+        raise StrengthError(f"test {test.id} may have {counted(may_have, 'game')} already")
+    limit = test.most_hours
+    if hours is not None and (limit is None or hours < limit):
+        words = "any number of hours" if limit is None else counted(limit, "hour")
+        raise StrengthError(f"test {test.id} may have {words} already")
     is_over = test.verdict is not TestVerdict.RUNNING
     if is_over and test.ladder_id is None and actor.id is not None and actor.id == test.creator_id:
         _refuse_too_many(session, actor.id)
-    before, test.max_games = test.max_games, max_games
-    standing_of(session, test)  # refuses a limit that is none
+    changes = []
+    if test.fixed_games is None:
+        test.max_games = most
+        changes.append(f"from {may_have} to {most} games")
+        standing_of(session, test)  # refuses a limit that is none
+    if hours is not None:
+        test.most_hours = hours
+        changes.append(f"from {limit:g} to {hours:g} hours")
+    if (reason := out_of_hours(test)) is not None:
+        raise StrengthError(f"test {test.id} can't go on: {reason}; allow it more hours")
     if is_over:
-        test.verdict, test.reason = TestVerdict.RUNNING, ""
-        test.state, test.finished = CompetitionState.OPEN, None
+        test.verdict, test.reason, test.finished = TestVerdict.RUNNING, "", None
+    if test.approval is not Approval.NO and actor.id == test.creator_id:
+        # What was approved was less.
+        test.approval, test.approver_id = Approval.NEEDED, None
+        test.state = CompetitionState.PAUSED
+    else:
+        _run(session, test, actor)
+    audit.note(session, actor, "extend test", f"test {test.id}", ", ".join(changes), now=now)
+
+
+def approve(session: Session, test: StrengthTest, now: datetime, actor: Actor) -> None:
+    """Lets a test begin, or go on, that waits for somebody to approve it.
+
+    Raises:
+        StrengthError: it does not wait.
+        NotAllowed: it was made by who approves.
+    """
+    lock(session, test)
+    if not test.waits:
+        raise StrengthError(f"test {test.id} does not wait for approval: it is {test.verdict}")
+    if actor.id == test.creator_id:
+        raise NotAllowed(
+            f"test {test.id} is of your making, and a second person has to approve it: ask another "
+            "organiser"
+        )
+    _run(session, test, actor)
+    audit.note(session, actor, "approve test", f"test {test.id}", test.title, now=now)
+
+
+def _run(session: Session, test: StrengthTest, actor: Actor) -> None:
+    """Has its matches played, as who may approve of it wants."""
+    if test.approval is Approval.NEEDED:
+        test.approval, test.approver_id = Approval.GIVEN, actor.id
+    if test.state is not CompetitionState.OPEN:
+        test.state = CompetitionState.OPEN
         come_back(session, test)
-    words = f"from {before} to {max_games} games"
-    audit.note(session, actor, "extend test", f"test {test.id}", words, now=now)
 
 
 class StrengthTests(CompetitionKind[StrengthTest]):
@@ -373,8 +446,10 @@ class StrengthTests(CompetitionKind[StrengthTest]):
             if standing.is_spoilt:
                 reason = standing.spoilt_words
             elif said is Decision.UNDECIDED:
-                reason = f"the limit of {counted(test.max_games, 'game')} is reached"
+                reason = standing.settings.terms.why_undecided
             end(session, test, VERDICTS[said], reason, now)
+        elif (no_more := out_of_hours(test)) is not None:
+            end(session, test, TestVerdict.UNDECIDED, no_more, now)
 
     def why_not_void(self, competition: StrengthTest, match: Match) -> str | None:
         return (

@@ -62,7 +62,7 @@ class CreateTuning(CreateByRules):
     answers = BotTuning
 
     bot: str = asked(
-        "The bot, as mybot, mybot:2 for one of its versions, or mybot:2:style=fast with options "
+        "The bot, as mybot, mybot:2 for one of its versions, or mybot:2:depth=8 with options "
         "that stay as they are",
         label="Bot",
         most=LONGEST_PLAYER,

@@ -19,8 +19,8 @@ from engine.plurals import counted
 
 
 @dataclass(frozen=True, slots=True)
-class Course:
-    """One number, and the way that it took."""
+class TunedNumber:
+    """One number, and where it was."""
 
     parameter: Parameter
     points: tuple[tuple[int, float, float], ...]
@@ -58,8 +58,8 @@ class TuningReport:
     """The test of what came out."""
 
     @property
-    def courses(self) -> list[Course]:
-        """Each number and its way, in the order in which they were named."""
+    def numbers(self) -> list[TunedNumber]:
+        """Each number and where it was, in the order in which they were named."""
         settings = self.standing.settings
         size, last = settings.games_a_match, settings.most - 1
         found = []
@@ -70,7 +70,7 @@ class TuningReport:
             )
             name = one.option.name
             told, start = self.standing.chosen[name], self.standing.chosen_at_start[name]
-            found.append(Course(one, points, told, start))
+            found.append(TunedNumber(one, points, told, start))
         return found
 
     @property
@@ -119,7 +119,7 @@ class TuningReport:
         if stands.matches:
             rows.append(("gain", f"perhaps {stands.gain_words}"))
         rows += [
-            (one.name, f"{one.start} -> {one.told}, step {one.step:.3g}") for one in self.courses
+            (one.name, f"{one.start} -> {one.told}, step {one.step:.3g}") for one in self.numbers
         ]
         if stands.faults:
             rows.append(("faults", counted(sum(stands.faults.values()), "game")))
@@ -170,7 +170,7 @@ class TuningReport:
                     "step": one.step,
                     "path": [list(point) for point in one.points],
                 }
-                for one in self.courses
+                for one in self.numbers
             ],
         }
 
@@ -203,7 +203,7 @@ def reports(session: Session, tunings: Iterable[BotTuning]) -> list[TuningReport
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedTunings:
     """Which tunings are wanted; by default all."""
 
     bot: str = ""
@@ -229,7 +229,7 @@ class Wanted:
 
 
 def last_tunings(
-    session: Session, wanted: Wanted = Wanted(), *, count: int | None = 100
+    session: Session, wanted: WantedTunings = WantedTunings(), *, count: int | None = 100
 ) -> Sequence[TuningReport]:
     """The tunings made last, all of them without a count: those that are not over first."""
     query = wanted.query.order_by(BotTuning.state == CompetitionState.CLOSED, BotTuning.id.desc())

@@ -110,8 +110,22 @@ class Stream:
     """An alias of a class of rows that have a game's number."""
     which: Sequence[Condition]
     tie: RowTie
-    is_ordered: bool = True
-    """Whether the index has the rows in the order of the games."""
+    order: Any = None
+    """By what the index has the rows, where that is not by the games' numbers."""
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether the index has the rows in the order of the games."""
+        return self.order is None
+
+    def few(self, most: int) -> Stream:
+        """The same where there are so many at most; they are read by their index, whatever a
+        server thinks of how many there are."""
+        if self.is_ordered:
+            return self
+        its = sa.select(self.table).where(*self.which).order_by(self.order).limit(most)
+        whole = sa.inspect(self.table).mapper.class_
+        return Stream(aliased(whole, its.subquery()), (), self.tie)
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +236,7 @@ def _compared(key: str, comparison: str, value: float) -> FilterPart:
         return FilterPart(tried)
     table = aliased(GameValue)
     which = (table.key == key, holds(table.value))
-    stream = Stream(table, which, RowTie.SEAT, is_ordered=False)
+    stream = Stream(table, which, RowTie.SEAT, table.value)
     return FilterPart(tried, stream)
 
 
@@ -236,7 +250,7 @@ def _begun(line: bytes) -> FilterPart:
         return _there(query)
 
     table = aliased(GameLine)
-    stream = Stream(table, (within(table.line, line),), RowTie.GAME, is_ordered=False)
+    stream = Stream(table, (within(table.line, line),), RowTie.GAME, table.line)
     return FilterPart(tried, stream)
 
 
@@ -259,7 +273,7 @@ def _plies(least: int | None, most: int | None) -> FilterPart:
 
     table = a_seat()
     which = (within(table.plies), table.seat == FIRST_SEAT)
-    stream = Stream(table, which, RowTie.FIRST, is_ordered=False)
+    stream = Stream(table, which, RowTie.FIRST, table.plies)
     return FilterPart(lambda row: within(hidden(row.plies)), stream)
 
 

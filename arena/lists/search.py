@@ -167,7 +167,7 @@ class Walk:
         elif part is None or part.stream is None:
             stream = everything()
         else:
-            stream = part.stream
+            stream = part.stream.few(few) if is_whole else part.stream
         table, which = stream.table, [*stream.which]
         if is_whole or not by_length:
             which += span.of(table.game_id)
@@ -269,6 +269,8 @@ def _choose(
             # Of others, whatever their numbers: to leave some out would take a look at all.
             next_ones = next_ones.where(*span.of(game))
             next_ones = next_ones.order_by(game.desc() if falls else game.asc())
+        else:
+            next_ones = next_ones.order_by(stream.order)
         ids = next_ones.subquery()
         farthest = sa.func.min(ids.c.id) if falls else sa.func.max(ids.c.id)
         of_it: Any = sa.literal_column(str(number)).label("part")

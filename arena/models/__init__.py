@@ -24,6 +24,8 @@ from arena.models.bots import (
 from arena.models.competitions import (
     CALLED_OFF,
     USUAL_LIMITS,
+    WAITS,
+    Approval,
     BotTuning,
     Competition,
     CompetitionLimits,
@@ -35,9 +37,11 @@ from arena.models.competitions import (
     Meeting,
     OpeningPolicy,
     StrengthTest,
+    TestPreset,
     TestTally,
     TestVerdict,
     Tournament,
+    own_words,
     player_label,
 )
 from arena.models.judged import JudgedSeat

@@ -58,6 +58,15 @@ class HomeRule(StrEnum):
     ONLY = "only"
 
 
+class Approval(StrEnum):
+    """Whether a second person has to approve: of a ladder, whether the strength tests by its rules
+    need it; of such a test, also whether it was given."""
+
+    NO = "no"
+    NEEDED = "needed"
+    GIVEN = "given"
+
+
 class EntrantState(StrEnum):
     """Active entrants are paired; the others keep their rating."""
 
@@ -234,6 +243,9 @@ class Ladder(Competition):
     draw_probability: Mapped[float] = mapped_column(nullable=True)
     home: Mapped[HomeRule] = mapped_column(default=HomeRule.NO, nullable=True)
     """Whether bots at home may play on it."""
+    approval: Mapped[Approval] = mapped_column(
+        default=Approval.NO, nullable=True, use_existing_column=True
+    )
 
     def admits(self, version: BotVersion) -> bool:
         """Whether a version may play on it, as where it runs goes."""
@@ -277,6 +289,10 @@ class TestVerdict(StrEnum):
     """Somebody ended it, or its matches can't be played."""
 
 
+WAITS = "waits for approval"
+"""How a test stands that somebody else has to approve."""
+
+
 class StrengthTest(Competition):
     """Candidate against baseline until a sequential test decides."""
 
@@ -288,7 +304,20 @@ class StrengthTest(Competition):
     beta: Mapped[float] = mapped_column(nullable=True)
     elo_model: Mapped[str] = mapped_column(sa.String(10), nullable=True)
     """``normalized`` or ``logistic``."""
-    max_games: Mapped[int] = mapped_column(nullable=True)
+    max_games: Mapped[int | None]
+    """None of a test of a fixed number of games."""
+    fixed_games: Mapped[int | None]
+    """That number; None of a sequential test."""
+    most_hours: Mapped[float | None]
+    """Undecided after so many hours of workers' time; None for no limit."""
+    opening_plies: Mapped[int | None]
+    """How many moves its random openings have; None for as many as the game's usually do."""
+    approval: Mapped[Approval] = mapped_column(
+        default=Approval.NO, nullable=True, use_existing_column=True
+    )
+    """It is paused as long as it is needed."""
+    approver_id: Mapped[int | None] = mapped_column(ForeignKey("user.id"))
+    """Who gave it."""
     allow_faults: Mapped[bool] = mapped_column(nullable=True)
     """Decides although faults ended many of its games (see `arena.strength.faults`)."""
     verdict: Mapped[TestVerdict] = mapped_column(nullable=True)
@@ -309,6 +338,30 @@ class StrengthTest(Competition):
     def variants(self) -> tuple[Variant, ...]:
         """All that it is played on, its own first."""
         return (self.variant, *(GAMES.find(self.game, options) for options in self.boards))
+
+    @property
+    def waits(self) -> bool:
+        """Whether it waits for somebody's approval."""
+        return self.verdict is TestVerdict.RUNNING and self.approval is Approval.NEEDED
+
+    @property
+    def standing(self) -> str:
+        """Its state in a word; that it waits for somebody's approval is one of its own."""
+        return WAITS if self.waits else super().standing
+
+
+class TestPreset(Base):
+    """What strength tests of one kind are asked to be, as organisers have chosen it."""
+
+    __test__ = False  # nothing for pytest
+    __tablename__ = "test_preset"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    name: Mapped[str] = mapped_column(sa.String(80), unique=True)
+    note: Mapped[str] = mapped_column(sa.Text, default="")
+    chosen: Mapped[dict[str, Any]]
+    """What it says, by the names of `arena.competitions.presets.CHOICES`."""
+    changed: Mapped[datetime]
 
 
 class BotTuning(Competition):
@@ -434,9 +487,14 @@ def player_label(player: Any, options: str) -> str:
     Args:
         player: an entrant, or who is to be one.
     """
-    threads = player.own_threads and counted(player.own_threads, "thread")
-    own = ", ".join(filter(None, (player.own_time, threads)))
+    own = own_words(player)
     return told_label(player.version.label, options) + (f" ({own})" if own else "")
+
+
+def own_words(player: Any) -> str:
+    """What a player is granted of its own: ``move=100, 2 threads``; empty if nothing."""
+    threads = player.own_threads and counted(player.own_threads, "thread")
+    return ", ".join(filter(None, (player.own_time, threads)))
 
 
 class Meeting(Base):

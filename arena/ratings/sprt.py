@@ -27,7 +27,7 @@ from arena.ratings.elo import cell_scores, elo_of, expected_score, observed
 
 Model = Literal["normalized", "logistic"]
 
-_NELO_UNIT = 800 / math.log(10)
+NELO_UNIT = 800 / math.log(10)
 """Normalized Elo of a mean one standard deviation of a game above one half. For even, drawless
 games, whose deviation is one half, it makes normalized and logistic Elo agree."""
 
@@ -130,7 +130,7 @@ class Sprt:
         return Decision.CONTINUE
 
     def _fit(self, shares: Sequence[float], elo: float) -> list[float]:
-        deviations = math.sqrt(self.games_per_match or (len(shares) - 1) / 2) / _NELO_UNIT
+        deviations = math.sqrt(self.games_per_match or (len(shares) - 1) / 2) / NELO_UNIT
         # No score stands for more logistic Elo than elo_of(1).
         limit = elo_of(1) if self.model == "logistic" else _MAX_T / deviations
         if abs(elo) > limit:

@@ -40,7 +40,7 @@ class NotInstalledError(ImportError):
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class Tried:
     """What was won at a point."""
 
     point: Point
@@ -72,7 +72,7 @@ class Aim(NamedTuple):
     """The standard deviation of that."""
 
 
-def aim(start: Point, trials: Sequence[Trial], seed: int) -> Aim:
+def aim(start: Point, trials: Sequence[Tried], seed: int) -> Aim:
     """What some trials say; the first are drawn by lot.
 
     Args:
@@ -116,7 +116,7 @@ def aim(start: Point, trials: Sequence[Trial], seed: int) -> Aim:
         return Aim(following, best, 0.5 + float(ahead), float(deviation))
 
 
-def _known(start: Point, trials: Sequence[Trial]) -> list[tuple[Point, float, float]]:
+def _known(start: Point, trials: Sequence[Tried]) -> list[tuple[Point, float, float]]:
     """Each point once, with its share and the variance of that."""
     sums: dict[Point, tuple[float, int]] = {}
     for one in trials:

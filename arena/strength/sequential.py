@@ -29,6 +29,8 @@ from engine.plurals import counted
 T = TypeVar("T")
 
 FORMAT = 1
+MOST_PLIES = 40
+"""Of a random opening: of longer ones too few leave a game open, and it takes long to find them."""
 
 
 class StrengthError(Refusal):
@@ -58,11 +60,10 @@ class StrengthSettings:
     seed: int = 0
     """The seed of openings and dice."""
     terms: StrengthTerms = DEFAULT_TERMS
-    games: int | None = None
-    """Plays just so many (whole matches, so it can be a few more), and decides by whether the
-    95 % interval lies above zero, below, or around it. The hypotheses then count for nothing."""
     book: Book | None = None
     """Whose openings are played, each once; by default they are balanced random ones."""
+    plies: int | None = None
+    """How many moves those have; by default as many as the game's usually do."""
     others: tuple[Variant, ...] = ()
     """Further boards or games, with whose matches those of the variant take turns."""
 
@@ -73,8 +74,10 @@ class StrengthSettings:
                 "nobody is beaten, and its result says as much of its start as of the bot; compare "
                 f"the scores of a race instead (arena play {self.variant.game} BOT BOT)"
             )
-        if self.games is not None and self.games < 1:
-            raise StrengthError(f"a test has a game or more, not {self.games}")
+        if self.terms.games is not None and self.terms.games < 1:
+            raise StrengthError(f"a test has a game or more, not {self.terms.games}")
+        if self.book and self.plies is not None:
+            raise StrengthError("a book has its openings as they are: leave out how many plies")
         self._refuse_others()
         try:
             self.sprt.llr([0] * cells(self.variant))
@@ -118,18 +121,15 @@ class StrengthSettings:
     @property
     def most_matches(self) -> int | None:
         """After so many the test is over, whatever they say."""
-        if self.games is not None:
-            return -(-self.games // self.games_a_match)
-        most = self.terms.max_games
-        return None if most is None else most // self.games_a_match
+        return self.terms.most_matches(self.games_a_match)
 
     def openings(self) -> Iterator[Opening]:
         """Those of its matches in their order; it ends when there are no more."""
         if self.book:
             return self.book.series(self.seed)
         # The first board that has no more ends the turns of all.
-        each = zip(*(openings(board, self.seed) for board in self.boards), strict=False)
-        return chain.from_iterable(each)
+        each = (openings(board, self.seed, plies=self.plies) for board in self.boards)
+        return chain.from_iterable(zip(*each, strict=False))
 
     @property
     def sprt(self) -> Sprt:
@@ -138,7 +138,7 @@ class StrengthSettings:
         Raises:
             ValueError: the hypotheses or limits are none.
         """
-        most = None if self.games is not None else self.most_matches
+        most = None if self.terms.games is not None else self.most_matches
         return self.terms.sprt(self.games_a_match, most)
 
     def to_json(self) -> dict[str, Any]:
@@ -152,7 +152,7 @@ class StrengthSettings:
             "time": self.time.words,
             "seed": self.seed,
             **self.terms.to_json(),
-            "games": self.games,
+            "plies": self.plies,
             "others": [str(other) for other in self.others],
             **book_json(self.book),
         }
@@ -284,6 +284,12 @@ class SequentialTest:
         sprt = self.settings.sprt
         return sprt.lower, sprt.upper
 
+    def llr_json(self) -> dict[str, Any]:
+        """Both as JSON's types; null where a number of games is fixed, which none decides."""
+        if self.settings.terms.games is not None:
+            return {"llr": None, "llr_bounds": None}
+        return {"llr": round(self.llr, 6), "llr_bounds": list(self.llr_bounds)}
+
     @property
     def estimate(self) -> Estimate:
         """Elo, as by the mean score of the candidate's meetings with the baseline."""
@@ -315,7 +321,7 @@ class SequentialTest:
     @property
     def _said(self) -> Decision:
         """What the results say, however they came about."""
-        if self.settings.games is None:
+        if self.settings.terms.games is None:
             said = self.settings.sprt.decide(self.counts)
         else:
             said = self._decide_fixed()
@@ -337,7 +343,7 @@ class SequentialTest:
         """How many more it may take if things go on as they did; None if that can't be told."""
         most = self.settings.most_matches
         rest = None if most is None else most - self.matches
-        if self.settings.games is not None or not self.matches or self.llr == 0:
+        if self.settings.terms.games is not None or not self.matches or self.llr == 0:
             return rest
         sprt, llr = self.settings.sprt, self.llr
         way = (sprt.upper if llr > 0 else sprt.lower) - llr
@@ -353,18 +359,11 @@ class SequentialTest:
         if self.out_of_openings and self.decision is Decision.UNDECIDED:
             whose = f"the book {settings.book.name}" if settings.book else settings.game_words
             return f"undecided: {whose} has no more different openings"
-        if settings.games is not None:
-            return {
-                Decision.ACCEPT: "passed: the 95 % interval lies above zero",
-                Decision.REJECT: "failed: the 95 % interval lies below zero",
-                Decision.UNDECIDED: "undecided: the 95 % interval holds zero",
-                Decision.CONTINUE: "not finished",
-            }[self.decision]
         terms = settings.terms
         return {
             Decision.ACCEPT: f"passed: {terms.rather(passed=True)}",
             Decision.REJECT: f"failed: {terms.rather(passed=False)}",
-            Decision.UNDECIDED: f"undecided: the limit of {terms.max_games} games is reached",
+            Decision.UNDECIDED: f"undecided: {terms.why_undecided}",
             Decision.CONTINUE: "not finished",
         }[self.decision]
 
@@ -396,8 +395,8 @@ class SequentialTest:
         if not isinstance(data, dict) or data.get("strength_test") != FORMAT:
             raise StrengthError("this is no saved strength test of a format known here")
         try:
-            # A test that was saved before there was this setting did without it.
-            saved = {"allow_faults": False, "others": [], **data["settings"]}
+            # A test that was saved before there were these settings did without them.
+            saved = {"allow_faults": False, "plies": None, "others": [], **data["settings"]}
             asked = settings.to_json()
             # What a book is called is nothing to it.
             other = [key for key in asked if key != "book" and saved.get(key) != asked[key]]

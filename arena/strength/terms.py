@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from arena.ratings.sprt import Model, Sprt
+from engine.plurals import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,9 @@ class StrengthTerms:
     """At most so many; matches are played whole, so it can be a few fewer."""
     allow_faults: bool = False
     """Decides whatever share of the games faults ended (see `arena.strength.faults`)."""
+    games: int | None = None
+    """Plays just so many (whole matches, so it can be a few more), and decides by whether the
+    95 % interval lies above zero, below, or around it. The hypotheses then count for nothing."""
 
     def sprt(self, games_a_match: int, max_matches: int | None) -> Sprt:
         """The sequential test by these terms.
@@ -44,11 +48,31 @@ class StrengthTerms:
             games_per_match=games_a_match,
         )
 
+    @property
+    def most_games(self) -> int | None:
+        """After so many it is over, whatever they say; None for never."""
+        return self.max_games if self.games is None else self.games
+
+    def most_matches(self, games_a_match: int) -> int | None:
+        """The same in whole matches."""
+        if self.games is not None:
+            return -(-self.games // games_a_match)
+        return None if self.max_games is None else self.max_games // games_a_match
+
     def rather(self, *, passed: bool) -> str:
         """What a verdict says of the difference: ``10 normalized Elo rather than 0``."""
+        if self.games is not None:
+            return f"the 95 % interval lies {'above' if passed else 'below'} zero"
         kind = "normalized Elo" if self.model == "normalized" else "Elo"
         likely, other = (self.elo1, self.elo0) if passed else (self.elo0, self.elo1)
         return f"{likely:g} {kind} rather than {other:g}"
+
+    @property
+    def why_undecided(self) -> str:
+        """What a verdict says once all was played and neither answer is sure."""
+        if self.games is not None:
+            return "the 95 % interval holds zero"
+        return f"the limit of {counted(self.max_games or 0, 'game')} is reached"
 
     def to_json(self) -> dict[str, Any]:
         """The terms as JSON's types."""

@@ -37,7 +37,7 @@ from random import Random
 from typing import Any
 
 from arena.strength import bayes
-from arena.strength.bayes import Point, Trial
+from arena.strength.bayes import Point, Tried
 from arena.strength.faults import clearly_too_many, too_many
 from arena.strength.outcomes import Faults, Outcome, add_faults, cells, faults_json, seatings
 from arena.strength.parameters import Parameter
@@ -182,7 +182,7 @@ class Tuning:
     faults: Faults = field(default_factory=dict)
     digest: str = ""
     """SHA-256 over the matches in their order."""
-    trials: tuple[Trial, ...] = ()
+    trials: tuple[Tried, ...] = ()
     """What whole batches told of Bayesian optimisation."""
     point: tuple[float, ...] = ()
     """The values that the batch under way tries; empty of SPSA."""
@@ -314,7 +314,7 @@ class Tuning:
         parameters, size = self.settings.parameters, self.settings.games_a_match
         point = tuple(one.scaled(at) for one, at in zip(parameters, self.point, strict=True))
         share = 0.5 + math.fsum(results) / (4 * len(results))
-        trial = Trial(point, share, size * len(results))
+        trial = Tried(point, share, size * len(results))
         return replace(self, trials=(*self.trials, trial))
 
     def _worth(self) -> tuple[float, float]:
@@ -418,7 +418,7 @@ class Tuning:
                 {Termination(kind): int(count) for kind, count in data["faults"].items()},
                 str(data["digest"]),
                 tuple(
-                    Trial(_numbers(point), _numbers([share])[0], int(games))
+                    Tried(_numbers(point), _numbers([share])[0], int(games))
                     for point, share, games in data.get("trials", [])
                 ),
                 _numbers(data.get("point", [])),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from arena.ratings.elo import Estimate, signed
+from arena.strength.forecast import Forecast
 from arena.strength.gauntlet import GauntletTest
 from arena.strength.sequential import SequentialTest
 from engine.game import Termination
@@ -25,7 +26,7 @@ def result_rows(test: SequentialTest) -> list[tuple[str, str]]:
         rows.append(("book", str(settings.book)))
     if test.matches:
         rows.append(("Elo", elo_words(test.estimate)))
-    if settings.games is None:
+    if settings.terms.games is None:
         llr = llr_words(test.llr, test.llr_bounds)
         rows.append(("LLR", f"{llr} for {settings.terms.elo0:g} or {settings.terms.elo1:g}"))
     most = settings.most_matches
@@ -64,6 +65,21 @@ def gauntlet_rows(gauntlet: GauntletTest, names: Sequence[str]) -> list[tuple[st
     rounds = f"{gauntlet.played} of {counted(gauntlet.rounds, 'round')}"
     rows.append(("games", f"{gauntlet.games}, in {rounds}"))
     return rows
+
+
+def forecast_lines(points: Sequence[Forecast], hours: Sequence[float | None]) -> list[str]:
+    """What is to be expected by true difference, as a table.
+
+    Args:
+        hours: the workers' time of each; None where nothing is known of it.
+    """
+    more = "   hours" if any(one is not None for one in hours) else ""
+    lines = [f"{'if truly':>9} {'passes':>7} {'fails':>7} {'games':>8}{more}"]
+    for point, its in zip(points, hours, strict=True):
+        end = "" if its is None else f" {its:>7.2f}"
+        chances = f"{point.passes:>7.1%} {point.fails:>7.1%}"
+        lines.append(f"{signed(point.elo, 1):>9} {chances} {point.games:>8.0f}{end}")
+    return lines
 
 
 def elo_words(found: Estimate) -> str:

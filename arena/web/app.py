@@ -23,6 +23,7 @@ from arena.web import (
     charts,
     errors,
     evaluation_charts,
+    forecast_charts,
     identity,
     limits,
     lookup,
@@ -38,6 +39,7 @@ from arena.web.administration import administration
 from arena.web.analyses import analyses
 from arena.web.api import problems
 from arena.web.api.blueprint import api
+from arena.web.block_pictures import blocks
 from arena.web.books import books
 from arena.web.bundles import bundles
 from arena.web.competitions import FILTERS as ADDRESSES_OF
@@ -55,6 +57,7 @@ from arena.web.news import news
 from arena.web.operation import operation
 from arena.web.pages import pages
 from arena.web.pictures import pictures
+from arena.web.presets import presets
 from arena.web.replays import replays
 from arena.web.requests import requests
 from arena.web.runtimes import runtimes
@@ -91,6 +94,8 @@ BLUEPRINTS = (
     strength,
     tunings,
     gauntlets,
+    blocks,
+    presets,
     accounts,
     administration,
     submissions,
@@ -107,6 +112,7 @@ FILTERS = (
     | charts.FILTERS
     | tuning_charts.FILTERS
     | evaluation_charts.FILTERS
+    | forecast_charts.FILTERS
     | score_charts.FILTERS
     | words.FILTERS
 )

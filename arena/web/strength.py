@@ -2,42 +2,54 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
 import sqlalchemy as sa
 from flask import Blueprint, Response, jsonify, render_template, request, url_for
 from sqlalchemy.orm import Session, joinedload
-from wtforms import HiddenField, SelectChoice, SelectField, StringField
+from wtforms import FloatField, HiddenField, SelectChoice, SelectField, StringField
+from wtforms.validators import Optional
 
 from arena.bots.sharing import belongs_to
-from arena.competitions import strength_tests
+from arena.competitions import presets, strength_tests
 from arena.competitions.strength_deeds import (
+    ApproveTest,
     CloneTest,
     CreateTest,
     ExtendTest,
+    PrioritiseTest,
     StopTest,
     may_change,
     may_test,
 )
+from arena.competitions.strength_estimates import TestEstimate, estimate
 from arena.competitions.strength_exclusions import ExcludeWorker, IncludeWorker, exclusion
 from arena.competitions.strength_reports import StrengthReport, Wanted, last_tests, reports
 from arena.deeds import Done
+from arena.ground.refusals import Refusal, WrongField
 from arena.models import (
+    WAITS,
     Bot,
     BotVersion,
     Ladder,
     Scope,
+    TestPreset,
     TestVerdict,
     VersionStatus,
 )
+from arena.strength.block import block_text
 from arena.web.bundle_diff import difference
-from arena.web.deeds import DeedForm, add_deed, form_of, sent
+from arena.web.deeds import REFUSED, DeedForm, add_deed, filled_in, form_of, sent
 from arena.web.identity import Account, current, may_read, needs, settings, signed_in
 from arena.web.lookup import find_test, reading
+from arena.web.presets import unit_field
+from arena.web.words import sentence
 from engine.bot_options import told_label
 
 strength = Blueprint("strength", __name__)
+
+MOST_DRAWS = 99
+"""In per cent: with draws alone nothing is ever decided."""
 
 
 @strength.get("/tests")
@@ -49,8 +61,8 @@ def listing() -> str:
             "strength_tests.html",
             tests=last_tests(session, wanted),
             wanted=wanted,
-            chosen={key: str(value) for key, value in asdict(wanted).items() if value},
-            verdicts=[str(verdict) for verdict in TestVerdict],
+            chosen=_words(wanted),
+            verdicts=[*map(str, TestVerdict), WAITS],
         )
 
 
@@ -66,7 +78,15 @@ def _wanted() -> Wanted:
     verdict, bot, creator = (
         request.args.get(key, "").strip()[:80] for key in ("verdict", "bot", "creator")
     )
-    return Wanted(TestVerdict(verdict) if verdict in set(TestVerdict) else None, bot, creator)
+    known = TestVerdict(verdict) if verdict in set(TestVerdict) else None
+    return Wanted(known, verdict == WAITS, bot, creator)
+
+
+def _words(wanted: Wanted) -> dict[str, str]:
+    """What an address says of which tests are wanted."""
+    verdict = WAITS if wanted.waits else str(wanted.verdict or "")
+    words = {"verdict": verdict, "bot": wanted.bot, "creator": wanted.creator}
+    return {key: value for key, value in words.items() if value}
 
 
 @strength.get("/tests/<int:number>")
@@ -104,8 +124,13 @@ def _shown(found: StrengthReport) -> dict[str, Any]:
         "found": found,
         "test": test,
         "block": found.rows,
+        "pasted": block_text(found.standing),
+        "may_approve": account is not None
+        and account.may(Scope.ORGANISE)
+        and account.id != test.creator_id,
         "mine": account is not None and may_change(account.by(), test),
-        "extend": ExtendForm(max_games=2 * test.max_games) if account else None,
+        "extend": ExtendForm(max_games=2 * test.max_games) if account and test.max_games else None,
+        "priority": PriorityForm(weight=test.weight) if account else None,
         "decided": (test.withdrawn or test.verdict) in (TestVerdict.PASSED, TestVerdict.FAILED),
         "organises": account is not None and account.by().may(Scope.ORGANISE),
         "out_of_openings": strength_tests.is_out_of_openings(test),
@@ -123,8 +148,12 @@ StrengthForm = form_of(
     baseline=SelectField("than the baseline?"),
     baseline_options=StringField("Options of the baseline"),
     ladder=SelectField("As on the ladder"),
+    preset=SelectField("Preset", default="", validate_choice=False),
+    model=unit_field(),
+    draws=FloatField("Draws between equals, in per cent, for the preview", [Optional()]),
 )
 ExtendForm = form_of(ExtendTest)
+PriorityForm = form_of(PrioritiseTest)
 
 
 @strength.route("/tests/new", methods=["GET", "POST"])
@@ -135,10 +164,17 @@ def create() -> Any:
     with reading() as session:
         usable = usable_versions(session, signed_in())
         ladders = session.scalars(sa.select(Ladder).order_by(Ladder.id)).all()
+        known = session.scalars(presets.listed().order_by(TestPreset.name)).all()
     form["candidate"].choices = form["baseline"].choices = [
         SelectChoice(f"{version.bot.name}:{version.number}", version.label) for version in usable
     ]
     form["ladder"].choices = [SelectChoice(ladder.name, ladder.title) for ladder in ladders]
+    form["preset"].choices = [
+        SelectChoice("", "none"),
+        *(SelectChoice(one.name, f"{one.name}: {presets.words(one)}") for one in known),
+    ]
+    if request.method == "POST" and "preview" in request.form:
+        return _preview(form)
     if request.method == "POST":
         sides: dict[str, Any] = {
             side: told_label(form[side].data or "", (form[f"{side}_options"].data or "").strip())
@@ -151,10 +187,42 @@ def create() -> Any:
     return _form(form, "")
 
 
-def _form(form: DeedForm, problem: str) -> str:
+def _form(form: DeedForm, problem: str, expected: TestEstimate | None = None) -> str:
     if problem:
         form["candidate"].errors = [problem]
-    return render_template("strength_form.html", form=form)
+    return render_template("strength_form.html", form=form, expected=expected)
+
+
+def _preview(form: DeedForm) -> Any:
+    """The form as it was filled in, with what the test would take; nothing is made."""
+    problem = ""
+    try:
+        if form.validate():
+            said = form.said()
+            deed = filled_in(CreateTest, said)
+            assert isinstance(deed, CreateTest)
+            with reading() as session:
+                plan = deed.plan(session, signed_in().by())
+                return _form(form, "", estimate(session, plan, deed.ladder, draws=_draws(said)))
+    except WrongField as error:
+        form.blame(error)
+    except Refusal as error:
+        problem = sentence(error)
+    return _form(form, problem), REFUSED
+
+
+def _draws(said: dict[str, Any]) -> float | None:
+    """The share of draws that was filled in, in per cent.
+
+    Raises:
+        WrongField: it is none.
+    """
+    percent = said.get("draws")
+    if percent is None:
+        return None
+    if not 0 <= percent <= MOST_DRAWS:
+        raise WrongField("draws", f"give a number from 0 to {MOST_DRAWS}")
+    return float(percent) / 100
 
 
 def usable_versions(session: Session, who: Account) -> list[BotVersion]:
@@ -174,8 +242,10 @@ def _new(done: Done, **_: Any) -> str:
     return url_for("strength.test", number=done.answer.id)
 
 
+add_deed(strength, "/tests/<int:number>/approve", ApproveTest, then=_new)
 add_deed(strength, "/tests/<int:number>/stop", StopTest, then=_new)
 add_deed(strength, "/tests/<int:number>/extend", ExtendTest, then=_new)
+add_deed(strength, "/tests/<int:number>/priority", PrioritiseTest, then=_new)
 add_deed(strength, "/tests/<int:number>/clone", CloneTest, then=_new)
 add_deed(strength, "/tests/<int:number>/include", IncludeWorker, then=_new)
 

@@ -1,10 +1,10 @@
-"""The chart of a number that is tuned: its way between its bounds, and how far it is moved."""
+"""The chart of a number that is tuned: its path between its bounds, and how far it is moved."""
 
 from __future__ import annotations
 
 from markupsafe import Markup
 
-from arena.competitions.tuning_reports import Course
+from arena.competitions.tuning_reports import TunedNumber
 from arena.web.charts import WIDTH
 
 HEIGHT = 150
@@ -13,9 +13,9 @@ APART = 20
 """Names of heights cover each other where they are nearer; letters are larger on phones."""
 
 
-def course_chart(course: Course) -> Markup:
+def number_chart(number: TunedNumber) -> Markup:
     """A number over the games, with its present step above and below, between its bounds."""
-    one, points = course.parameter, course.points
+    one, points = number.parameter, number.points
     games = points[-1][0]
     if not games:
         return Markup("")
@@ -47,9 +47,9 @@ def course_chart(course: Course) -> Markup:
     ).format(
         WIDTH,
         HEIGHT,
-        course.name,
-        course.start,
-        course.told,
+        number.name,
+        number.start,
+        number.told,
         games,
         one.least,
         one.most,
@@ -68,5 +68,5 @@ def _points(corners: list[tuple[float, float]]) -> str:
     return " ".join(f"{x:.1f},{y:.1f}" for x, y in corners)
 
 
-FILTERS = {"course_chart": course_chart}
+FILTERS = {"number_chart": number_chart}
 """Filters of templates, by their names there."""

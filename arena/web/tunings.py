@@ -18,7 +18,7 @@ from arena.competitions.tuning_deeds import (
     StopTuning,
     may_change,
 )
-from arena.competitions.tuning_reports import TuningReport, Wanted, last_tunings, reports
+from arena.competitions.tuning_reports import TuningReport, WantedTunings, last_tunings, reports
 from arena.competitions.tunings import OUT_OF_OPENINGS
 from arena.deeds import Done
 from arena.models import BotVersion, Ladder, Scope
@@ -51,15 +51,15 @@ def listing_json() -> Response:
         return jsonify([one.to_json() for one in last_tunings(session, _wanted(), count=None)])
 
 
-def _wanted() -> Wanted:
+def _wanted() -> WantedTunings:
     """Which tunings the address asks for."""
     bot, creator = (request.args.get(key, "").strip()[:80] for key in ("bot", "creator"))
-    return Wanted(bot, creator)
+    return WantedTunings(bot, creator)
 
 
 @tunings.get("/tunings/<int:number>")
 def tuning(number: int) -> str:
-    """A tuning: the way of each number, and what they come to."""
+    """A tuning: the path of each number, and what they come to."""
     with reading() as session:
         return render_template("tuning.html", **_shown(_find(session, number)))
 

@@ -40,7 +40,15 @@ from arena.competitions import books
 from arena.competitions.book_deeds import AddBook, RemoveBook
 from arena.competitions.gauntlet_deeds import CreateGauntlet, StopGauntlet
 from arena.competitions.ladder_deeds import ChangeLadder, CreateLadder
-from arena.competitions.strength_deeds import CloneTest, CreateTest, ExtendTest, StopTest
+from arena.competitions.presets import KeepPreset, RemovePreset
+from arena.competitions.strength_deeds import (
+    ApproveTest,
+    CloneTest,
+    CreateTest,
+    ExtendTest,
+    PrioritiseTest,
+    StopTest,
+)
 from arena.competitions.strength_exclusions import ExcludeWorker, IncludeWorker
 from arena.competitions.tournament_deeds import (
     CallOffTournament,
@@ -63,15 +71,18 @@ from arena.lists.selection_deeds import KeepSelection, RemoveSelection
 from arena.models import (
     SCOPES,
     Analysis,
+    Approval,
     AuditEntry,
     Bot,
     BotVersion,
     Check,
+    CompetitionState,
     CoOwner,
     HomeRule,
     JobStatus,
     Ladder,
     Role,
+    Scope,
     Selection,
     StrengthTest,
     Worker,
@@ -202,6 +213,26 @@ EXAMPLES: dict[type[Deed], tuple[Callable[[Numbers], dict[str, Any]], dict[str, 
         lambda its: {"number": its["test"], "max_games": 30_000},
         {"max_games": 7},
         "allow it more",
+    ),
+    ApproveTest: (
+        lambda its: {"number": its["waits"]},
+        {"number": 999},
+        "there is no strength test 999",
+    ),
+    PrioritiseTest: (
+        lambda its: {"number": its["test"], "weight": 0.5},
+        {"number": 999},
+        "there is no strength test 999",
+    ),
+    KeepPreset: (
+        lambda _: {"name": "quick", "note": "a <note>", "elo1": 50.0, "time": "1+0.01"},
+        {"games": 100},
+        "leave out elo1",
+    ),
+    RemovePreset: (
+        lambda _: {"name": "kept"},
+        {"name": "lost"},
+        "there is no preset 'lost'; there are: kept",
     ),
     CloneTest: (
         lambda its: {"number": its["ended"]},
@@ -407,8 +438,14 @@ def copied(
                     changed=now(),
                 )
             )
+            clone = CloneTest(numbers["ended"])
+            waits = perform(session, clone, By(ARENA, frozenset(Scope), now())).answer
+            waits.creator_id, waits.approval = mate.id, Approval.NEEDED
+            waits.state = CompetitionState.PAUSED
             session.flush()
-            numbers = {**numbers, "check": check.id, "selection": selection.id}
+            numbers = {
+                **numbers, "check": check.id, "selection": selection.id, "waits": waits.id
+            }  # fmt: skip
         yield database, numbers, folder
 
 
@@ -417,7 +454,7 @@ def notes(database: Database) -> list[AuditEntry]:
         return list(session.scalars(sa.select(AuditEntry).order_by(AuditEntry.id)))
 
 
-UNEQUAL = {"code", "seed", "creator", "told"}
+UNEQUAL = {"code", "seed", "creator", "approver", "told"}
 """Keys of answers that follow from chance, or from who asked; in what is told is a seed, too."""
 
 
@@ -548,7 +585,9 @@ def test_its_doors_do_the_same(
 def test_nobody_does_it_without_its_scope(deed: type[Deed]) -> None:
     """Whatever door they come through."""
     values, *_ = EXAMPLES[deed]
-    numbers = ["played", "aside", "ended", "test", "tuning", "untuned", "check", "selection"]
+    numbers = [
+        "played", "aside", "ended", "test", "waits", "tuning", "untuned", "check", "selection"
+    ]  # fmt: skip
     asked = deed(**values(dict.fromkeys(numbers, 1)))
     nobody = By(ARENA, frozenset(), now())
     with pytest.raises(NotAllowed, match=f"scope {deed.scope}"):
@@ -633,6 +672,9 @@ WHO: list[tuple[type[Deed], dict[str, Any], str]] = [
     (WithdrawFromTournament, {"name": "cup", "bot": "bot-1"}, "owner co-owner organiser"),
     (StopTest, {"number": "test"}, "owner organiser"),
     (ExtendTest, {"number": "test", "max_games": 30_000}, "owner organiser"),
+    (ApproveTest, {"number": "waits"}, "organiser"),
+    (PrioritiseTest, {"number": "test", "weight": 0.5}, "owner organiser"),
+    (PrioritiseTest, {"number": "test", "weight": 2.0}, "organiser"),
     (CloneTest, {"number": "test"}, "owner co-owner organiser"),
     (ExcludeWorker, {"number": "test", "worker": "one", "why": "x"}, "organiser"),
     (IncludeWorker, {"number": "ended", "worker": "one"}, "organiser"),

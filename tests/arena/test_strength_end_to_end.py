@@ -1,4 +1,4 @@
-"""Strength tests of a whole arena: the commands, real workers in real boxes, and the page."""
+"""Strength tests and tunings of a whole arena: commands, real workers in real boxes, the page."""
 
 from __future__ import annotations
 
@@ -23,6 +23,27 @@ GAME = GAMES["oxono"]
 LADDER = ladder_name(GAME, GAME.variant())
 GOOD = (SAMPLES / "greedy.py").read_text()
 POOR = TEN_LINES.format(choice="0")
+AIMER = """
+print("# option aim int -10 10 -1")
+aim = -1
+while words := input().split():
+    verb, *words = words
+    if verb == "quit":
+        break
+    if verb == "hello":
+        print("ready aimer want=legal", flush=True)
+    elif verb == "set":
+        aim = int(words[1])
+    elif verb == "newgame":
+        turns = 0
+        print("ok", flush=True)
+    elif verb == "legal":
+        legal = words
+    elif verb == "go":
+        turns += 1
+        print("move", "resign" if aim < 0 and turns > 1 else legal[0], flush=True)
+"""
+"""Resigns at its second turn as long as it aims below zero."""
 
 
 @pytest.mark.timeout(300)
@@ -95,6 +116,17 @@ def test_new_versions_are_tested_before_they_enter(
             assert status == 200
             assert "bot v2 against bot v1: strength test" in page
             assert "verdict-failed" in page
+            aimer = folder / "aimer.py"
+            aimer.write_text(AIMER)
+            said(data, "submit", str(aimer), "--ladder", LADDER, "--name", "aimer")
+            until(lambda: active() == [1, 1], "the bot with a number", seconds=120)
+            tuned = ("aimer", "--parameters", "aim=-1:-10:10:3:1", "--games", "8", "--batch", "2")
+            said(data, "tuning", "create", *tuned, "--ladder", LADDER, "--elo1", "190")
+            until(lambda: verdicts()[2:] == ["passed"], "the proof", seconds=120)
+            (tuning,) = json.loads(said(data, "tuning", "list", "--json"))
+            assert int(tuning["chosen"]["aim"]) >= 0
+            assert (tuning["state"], tuning["games"], tuning["faults"]) == ("over", 8, {})
+            assert f"tested against the start in test {tuning['proof']}" in tuning["outcome"]
             running.interrupt()
             assert running.wait() == 0
         checked = said(data, "ratings", "rebuild", "--check")

@@ -54,6 +54,7 @@ def _seen() -> list[tuple[str, str]]:
     found["/tests/{test}#"] = "administrator"
     found["/tunings/{tuning}#"] = "administrator"
     found["/gauntlets/gauntlet#"] = "administrator"
+    found["/presets#"] = "administrator"
     found["/tournaments/cup#"] = "administrator"
     found["/analysis?game=clobber#"] = "owner"
     found["/nowhere"] = "anonymous"

@@ -123,3 +123,12 @@ def test_seats() -> None:
     up = endgame.value((0b011, 0b100))
     assert endgame.is_clear((up,), WHITE) is True
     assert endgame.is_clear((up,), BLACK) is False
+
+
+def test_rows_are_won_as_was_proved() -> None:
+    """Of stones in turn of one colour and the other, an even number in one row: who moves first
+    wins, but for six (Chen and others, arXiv 2509.08985, 2025)."""
+    endgame = ClobberEndgame(16, 1)
+    for length in range(2, 17, 2):
+        white = sum(1 << bit for bit in range(0, length, 2))
+        assert endgame.wins(white, white << 1, WHITE, lambda: True) == (length != 6)

@@ -144,7 +144,7 @@ def test_searches_share_out_their_clock(searcher: BotProcess, time: TimeControl)
         ("siege seats=2", "greedy", "random", 2),
         ("mijnlieff", "greedy", "random", 4),
         ("mijnlieff size=8x8", "greedy", "random", 2),
-        ("clobber size=5x6", "mcts 200", "greedy", 3),
+        ("clobber size=5x6", "mcts 600", "greedy", 3),
         ("clobber size=5x6", "alphabeta 3", "random", 2),
         ("siege seats=2", "alphabeta 1", "greedy", 1),
         ("siege seats=2", "mcts 30", "random", 1),

@@ -23,6 +23,7 @@ from arena.models import (
     OpeningBook,
     Selection,
     StrengthTest,
+    TestPreset,
     Tournament,
     User,
 )
@@ -33,6 +34,7 @@ from arena.web.api.competition_shapes import CompetitionShape, EntrantShape
 from arena.web.api.game_shapes import MatchShape
 from arena.web.api.gauntlet_shapes import GauntletShape
 from arena.web.api.ladder_shapes import LadderShape
+from arena.web.api.presets import PresetShape
 from arena.web.api.results import TestShape, TournamentShape
 from arena.web.api.selections import SelectionShape
 from arena.web.api.shapes import Shape
@@ -47,6 +49,7 @@ SHAPES: Mapping[type, type[Shape]] = {
     Entrant: EntrantShape,
     StrengthTest: TestShape,
     BotTuning: TuningShape,
+    TestPreset: PresetShape,
     User: UserShape,
     Tournament: TournamentShape,
     OpeningBook: BookShape,

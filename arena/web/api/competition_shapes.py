@@ -16,7 +16,9 @@ class CompetitionShape(Shape):
     """What is played by whose rules, whatever its kind, and how far it is."""
 
     name: str
-    kind: str = Field(description="ladder, tournament, test, or another that the arena has.")
+    kind: str = Field(
+        description="ladder, tournament, test, tuning, or another that the arena has."
+    )
     title: str
     note: str
     game: str

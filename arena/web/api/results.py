@@ -13,7 +13,7 @@ from arena.competitions import results
 from arena.competitions.strength_exclusions import exclusion
 from arena.competitions.strength_reports import numbers, reports
 from arena.ground.config import Settings
-from arena.models import StrengthTest, TestVerdict, Tournament
+from arena.models import Approval, StrengthTest, TestVerdict, Tournament
 from arena.web import exports
 from arena.web.api.shapes import At, List, Shape
 
@@ -169,12 +169,15 @@ class StrengthSettingsShape(Shape):
     alpha: float
     beta: float
     model: str
-    max_games: int
+    max_games: int | None
     games: int | None = Field(description="Of a test of a fixed number of games: that number.")
     allow_faults: bool = Field(description="Whether it decides although faults ended many games.")
     others: list[str] = Field(description="Further boards, that take turns with the game's.")
     book: str | None = Field(description="Whose openings are played; null for random ones.")
     book_digest: str | None
+    plies: int | None = Field(
+        description="How many moves a random opening has; null for as many as usual."
+    )
 
 
 class TestWorker(Shape):
@@ -221,8 +224,8 @@ class TestNumbers(Shape):
     elo: float
     elo_95: tuple[float, float]
     los: float
-    llr: float
-    llr_bounds: tuple[float, float]
+    llr: float | None = Field(description="Null of a test of a fixed number of games.")
+    llr_bounds: tuple[float, float] | None
 
 
 class BoardNumbers(Shape):
@@ -253,8 +256,14 @@ class TestShape(TestNumbers):
         description="How it stands in words, as its page has it: names and texts."
     )
     creator: str | None
+    approval: Approval = Field(
+        description="Whether a second person has to approve: as long as it is needed, it waits."
+    )
+    approver: str | None = Field(description="Who gave it.")
     note: str
     weight: float
+    hours: float | None = Field(description="Of workers' time, at most; null for any.")
+    worker_hours: float = Field(description="Those that it has had.")
     created: datetime
     finished: datetime | None
     settings: StrengthSettingsShape

@@ -9,7 +9,7 @@ from typing import Annotated, Self
 from pydantic import Field
 from sqlalchemy.orm import Session
 
-from arena.competitions.tuning_reports import Wanted, reports
+from arena.competitions.tuning_reports import WantedTunings, reports
 from arena.models import BotTuning
 from arena.web.api.paging import Pages, page
 from arena.web.api.shapes import List, Name, Shape
@@ -20,7 +20,7 @@ TAG = "tunings"
 
 
 class ParameterShape(Shape):
-    """A number that is tuned, and the way that it took."""
+    """A number that is tuned, and the path that it took."""
 
     name: str
     option: str = Field(description="As the bot declares it.")
@@ -97,12 +97,12 @@ class TuningPages(Pages):
 def list_tunings(query: TuningPages) -> TuningList:
     """How each stands, or ended; of a bot or who made it, if asked."""
     with reading() as session:
-        wanted = Wanted(query.bot, query.creator).query
+        wanted = WantedTunings(query.bot, query.creator).query
         return page(TuningList, session, wanted, BotTuning.id, query)
 
 
 @operation("GET /tunings/<int:number>", TuningShape, tag=TAG)
 def get_tuning(number: int) -> TuningShape:
-    """A tuning, with the way that each number took."""
+    """A tuning, with the path that each number took."""
     with reading() as session:
         return TuningShape.looked_up(session, find_tuning(session, number))

@@ -15,6 +15,18 @@ document.addEventListener("htmx:after:swap", sayLocalTimes);
 document.addEventListener("htmx:before:request", (event) => {
   if (document.hidden && !event.target.closest("[data-in-background]")) event.preventDefault();
 });
+// A button that copies what stands elsewhere is shown where a page may copy at all.
+const showCopying = () => {
+  for (const button of document.querySelectorAll("[data-copies]")) button.hidden = !navigator.clipboard;
+};
+document.addEventListener("DOMContentLoaded", showCopying);
+document.addEventListener("htmx:after:swap", showCopying);
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest("[data-copies]");
+  if (!button) return;
+  await navigator.clipboard.writeText(document.getElementById(button.dataset.copies).textContent);
+  button.textContent = "Copied";
+});
 // A link that is said to be a button is pressed like one: by the space bar too.
 document.addEventListener("keydown", (event) => {
   const button = event.target.closest('a[role="button"]');

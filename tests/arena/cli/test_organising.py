@@ -153,9 +153,30 @@ def test_checks_are_tried_again(
         assert noted == [("requeue check", "no lamp")] * len(bots)
 
 
+def test_matches_from_a_line(database: Database, arena: Arena) -> None:
+    """Several at once, each from the moves that are given, with the first bot in the first seat."""
+    assert arena("ladder", "change", "ladder-0", "state=open")[0] == 0
+    request = ("match", "request", "ladder-0", "bot-1", "bot-0", "--opening", " a2a1  a3b3 ")
+    code, said, _ = arena(*request, "--matches", "3")
+    assert (code, "are played when workers are free" in said) == (0, True)
+    with database.read() as session:
+        made = session.scalars(sa.select(Match).where(Match.rated.is_(False))).all()
+        assert len({match.seed for match in made}) == 3
+        for match in made:
+            assert match.opening == ["a2a1", "a3b3"]
+            bots = [place.entrant.version.bot.name for place in match.places]
+            assert bots == ["bot-1", "bot-0"]
+    # The same, of a position where a game begins at none.
+    code, _, error = arena(*request[:5], "--start", "fen=x")
+    assert (code, "no option 'fen'" in error) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("words", "error"),
     [
+        (["match", "request", "ladder-0", "a", "b", "--start", "x"], "'x' is no option"),
+        (["match", "request", "ladder-0", "a", "b", "--matches", "51"], "from 1 to 50"),
+        (["match", "request", "ladder-0", "a", "b", "--opening", "z9"], "'z9' is not legal here"),
         (["ladder", "create", "Blitz", "--game", "clobber"], "is no name for a ladder"),
         (["ladder", "create", "blitz", "--game", "chess"], "there is no game 'chess'"),
         (["ladder", "create", "blitz", "--game", "clobber", "--move", "x"], "move=x can't be"),

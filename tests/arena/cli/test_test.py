@@ -389,8 +389,10 @@ def test_the_progress_renews_in_place_on_a_terminal():
         (["submit", "x.py", "--ladder", "y", "--test-first", "--elo", "5"], "two numbers"),
         (["strength", "create", "a", "b"], "--ladder NAME, or --game GAME"),
         (["strength", "create", "a", "b", "--game", "clobber", "--elo", "x"], "two numbers"),
+        (["strength", "estimate"], "--ladder NAME, or --game GAME"),
+        (["strength", "estimate", "--ladder", "c", "--draws", "1"], "--draws"),
         (["strength", "create", "a", "b", "--ladder", "c", "--time", ""], "no time control"),
-        (["strength", "extend", "1"], "--max-games"),
+        (["strength", "extend", "1"], "so many games (max_games), or hours"),
         (["strength", "show", "1", "--data", "/nowhere"], "there is no arena in /nowhere"),
         (["strength", "stop", "test-1", "--data", "/nowhere"], "there is no arena in /nowhere"),
         (["strength", "clone", "test-"], "'test-' is no strength test: give its number, as in 17"),
@@ -405,3 +407,18 @@ def test_tests_of_the_arena_refuse_wrong_usage(words, message, capsys):
     error = capsys.readouterr().err
     assert message in error
     assert error.count("\n") == 1
+
+
+def test_an_estimate_plays_nothing(capsys):
+    """The bots need not be able to play; as JSON it has more points, and it writes no file."""
+    asked = ["random", "greedy", *SMALL, "--no-box", "--estimate"]
+    assert arena(*asked, "--elo", "0,50") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["if", "truly", "passes", "fails", "games"]
+    # Midway between the hypotheses either answer is as likely.
+    assert lines[4].split()[:3] == ["+25.0", "50.0%", "50.0%"]
+    assert arena(*asked, "--games", "100", "--json", "-") == 0
+    found = json.loads(capsys.readouterr().out)["expected"]
+    assert (len(found), {point["games"] for point in found}) == (25, {100})
+    assert arena(*asked, "--save", "x.test") == 2
+    assert "--estimate plays nothing" in capsys.readouterr().err

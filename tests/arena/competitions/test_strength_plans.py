@@ -7,10 +7,12 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
+from arena import audit
 from arena.audit import Actor
 from arena.competitions import strength_tests
-from arena.competitions.strength_deeds import StopTest
+from arena.competitions.strength_deeds import ExtendTest, PrioritiseTest, StopTest
 from arena.competitions.strength_plans import plan_of
+from arena.competitions.strength_reports import reports
 from arena.ground.db import Database
 from arena.ground.refusals import NotThere, Refusal
 from arena.models import (
@@ -20,7 +22,9 @@ from arena.models import (
     CompetitionState,
     JobStatus,
     Ladder,
+    Match,
     StrengthTest,
+    TestVerdict,
     User,
     VersionStatus,
 )
@@ -125,13 +129,13 @@ def test_what_was_asked_for_is_kept(arena: StrengthSimulation) -> None:
         "time": TimeControl(move_ms=50), "elo0": -5.0, "elo1": 20.0, "alpha": 0.01, "beta": 0.1,
         "model": "logistic", "max_games": 500, "weight": 2.0,
         "limits": CompetitionLimits(2**27, threads=3, bundle_bytes=1, log_bytes=1000),
-        "note": "quicker moves", "seed": 7,
+        "note": "quicker moves", "seed": 7, "plies": 3, "hours": 1.5,
     }  # fmt: skip
     number = arena.create(**asked)
     with arena.database.read() as session:
         plan = plan_of(arena.test(session, number))
         kept = {**{key: getattr(plan, key, None) for key in asked}, **plan.terms.to_json()}
-        del kept["allow_faults"]
+        del kept["allow_faults"], kept["games"]
         assert kept == asked
 
 
@@ -178,3 +182,72 @@ def test_a_person_runs_a_few_tests_at_a_time(arena: StrengthSimulation) -> None:
         entering = arena.test(session, enters)
         do(session, StopTest(entering.id), START, OWNER)
         strength_tests.extend(session, entering, limit, START, OWNER)
+
+
+def test_a_fixed_number_of_games_is_played_and_no_more(arena: StrengthSimulation) -> None:
+    """Rounded up to whole matches; it says its interval, has no LLR, and can't be played on."""
+    number = arena.create(games=31, max_games=None)
+    assert arena.play_out(number) is TestVerdict.PASSED
+    with arena.database.begin() as session:
+        (found,) = reports(session, [arena.test(session, number)])
+        assert (found.standing.games, found.standing.estimate.lower > 0) == (32, True)
+        assert found.verdict == "passed: the 95 % interval lies above zero"
+        assert (found.to_json()["llr"], found.to_json()["settings"]["games"]) == (None, 31)
+        assert "LLR" not in dict(found.rows)
+    number = arena.create(second=1, games=40, max_games=None)
+    with arena.database.begin() as session:
+        test = arena.test(session, number)
+        do(session, StopTest(number), START, OWNER)
+        for games, words in ((None, "can't go on"), (80, "is one of 40 games")):
+            test.most_hours = None if games else 0.0
+            with pytest.raises(StrengthError, match=words):
+                strength_tests.extend(session, test, games, START, OWNER)
+        strength_tests.extend(session, test, 40, START, OWNER)
+        assert test.state is CompetitionState.OPEN
+
+
+def test_it_ends_when_it_has_had_its_hours(arena: StrengthSimulation) -> None:
+    """With the matches under way counted; it goes on if it is given more."""
+    number = arena.create(elo0=-1.0, elo1=1.0, hours=0.01)
+    assert arena.play_out(number) is TestVerdict.UNDECIDED
+    with arena.database.begin() as session:
+        test = arena.test(session, number)
+        assert test.reason == "the limit of 0.01 hours of workers' time is reached"
+        had = test.worker_seconds
+        assert 36 <= had < 36 + 60
+        with pytest.raises(StrengthError, match=r"may have 0\.01 hours already"):
+            strength_tests.extend(session, test, None, START, OWNER, hours=0.005)
+        with pytest.raises(StrengthError, match="allow it more hours"):
+            strength_tests.extend(session, test, 30_000, START, OWNER)
+        do(session, ExtendTest(number, hours=0.05), START, OWNER)
+        (noted,) = audit.entries(session, action="extend test")
+        assert noted.detail == "from 30000 to 30000 games, from 0.01 to 0.05 hours"
+    assert arena.play_out(number) is TestVerdict.UNDECIDED
+    with arena.database.read() as session:
+        assert arena.test(session, number).worker_seconds >= 180
+
+
+def test_a_test_is_given_another_priority_while_it_runs(arena: StrengthSimulation) -> None:
+    """It keeps its place among the others: what it had counts by the weight that it has now."""
+    number = arena.create()
+    with arena.database.begin() as session:
+        test = arena.test(session, number)
+        test.worker_seconds, test.head_start = 100.0, 20.0
+        do(session, PrioritiseTest(number, 2.0), START, OWNER)
+        assert (test.weight, test.worker_seconds + test.head_start) == (2.0, 240.0)
+        do(session, StopTest(number), START, OWNER)
+        with pytest.raises(StrengthError, match="is over: stopped"):
+            do(session, PrioritiseTest(number, 1.0), START, OWNER)
+
+
+def test_openings_have_as_many_plies_as_asked(arena: StrengthSimulation) -> None:
+    """A book has its own."""
+    number = arena.create(plies=1)
+    arena.alive()
+    arena.tick()
+    arena.run(6)
+    with arena.database.read() as session:
+        made = session.scalars(sa.select(Match.opening).where(Match.competition_id == number))
+        assert {len(moves) for moves in made} == {1}
+    with pytest.raises(StrengthError, match="leave out how many plies"):
+        arena.create(plies=1, openings="a-book")

@@ -10,7 +10,7 @@ from random import Random
 import pytest
 
 from arena.strength import bayes
-from arena.strength.bayes import NotInstalledError, Trial
+from arena.strength.bayes import NotInstalledError, Tried
 from arena.strength.tuning import Method, Tuning
 from tests.arena.conftest import Cli
 from tests.arena.strength.test_tuning import THREE, elo, ended, played, settings_of
@@ -56,7 +56,7 @@ def test_it_goes_on_from_where_it_was_saved() -> None:
 def test_a_point_counts_once_with_all_its_games() -> None:
     """And of the start it is certain that it is as strong as itself."""
     start = (0.5,)
-    trials = [Trial((0.1,), 0.75, 10), Trial((0.5,), 0.9, 10), Trial((0.1,), 0.5, 40)]
+    trials = [Tried((0.1,), 0.75, 10), Tried((0.5,), 0.9, 10), Tried((0.1,), 0.5, 40)]
     first, second = bayes._known(start, trials)
     assert first[:2] == (start, 0.5)
     # 7.5 and 20 of 50 games; a coin's variance is a quarter.

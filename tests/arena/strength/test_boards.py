@@ -18,7 +18,7 @@ OXONO = GAMES["oxono"].variant()
 
 def settings(*others, games=None, **terms) -> StrengthSettings:
     return StrengthSettings(
-        CLOBBER, MINE, THEIRS, SECOND, 0, StrengthTerms(**terms), games, others=others
+        CLOBBER, MINE, THEIRS, SECOND, 0, StrengthTerms(**terms, games=games), others=others
     )
 
 

@@ -28,7 +28,9 @@ SECOND = TimeControl(move_ms=1000)
 
 
 def settings(variant: Variant = CLOBBER, *, games=None, seed=0, **terms) -> StrengthSettings:
-    return StrengthSettings(variant, MINE, THEIRS, SECOND, seed, StrengthTerms(**terms), games)
+    return StrengthSettings(
+        variant, MINE, THEIRS, SECOND, seed, StrengthTerms(games=games, **terms)
+    )
 
 
 def record(variant: Variant, *ranks: int, faults: tuple[Fault, ...] = ()) -> GameRecord:

@@ -117,6 +117,15 @@ def test_it_finds_a_known_optimum() -> None:
     assert max(map(abs, off)) < 3.3
 
 
+def test_it_comes_within_its_band() -> None:
+    """After 5,000 pairs all three are within a last step of their best, as docs say of 20 seeds."""
+    slow = [replace(one, r_end=0.01) for one in THREE]
+    settings = settings_of(*slow, matches=5000)
+    values = played(Tuning.begin(settings), elo, Random(0)).values
+    for one, value, best in zip(slow, values, (12, 1.8, -20), strict=True):
+        assert abs(value - best) <= one.c_end, one.option.name
+
+
 def test_it_goes_on_from_any_match() -> None:
     """Written down and read again after each match, it comes out the same."""
     settings = settings_of(Parameter(DEPTH, 6, 1, 20, 2), matches=20, batch=8)

@@ -24,6 +24,7 @@ from arena.competitions import gauntlets, strength_plans, strength_tests, tuning
 from arena.competitions.fields import field_of
 from arena.competitions.gauntlets import GauntletPlan
 from arena.competitions.players import Player
+from arena.competitions.presets import KeepPreset
 from arena.competitions.rules import Rules
 from arena.competitions.strength_deeds import StopTest
 from arena.competitions.strength_exclusions import ExcludeWorker
@@ -258,7 +259,7 @@ def furnish(database: Database) -> dict[str, int]:
 
 
 def add_competitions(session: sa.orm.Session, now: datetime) -> dict[str, int]:
-    """A tournament "cup" of the bots on the ladder of Clobber, and two strength tests."""
+    """A tournament "cup" of the bots on the ladder of Clobber, two strength tests and a preset."""
     clobber = session.scalars(sa.select(Ladder).where(Ladder.game == "clobber")).one()
     plan = TournamentPlan("cup", clobber.variant, clobber.time, "round-robin")
     cup = create(session, plan, field_of(session, clobber)[:3], now, ARENA)
@@ -274,6 +275,7 @@ def add_competitions(session: sa.orm.Session, now: datetime) -> dict[str, int]:
     rules = Rules(clobber, clobber.variant, clobber.time, clobber.limits)
     players = [*map(Player, field[:3])]
     gauntlets.create(session, GauntletPlan(rules, 40, 1, note=HOSTILE), players, now, ARENA)
+    do(session, KeepPreset("kept", note=HOSTILE, elo1=50.0, time="1+0.01"), now)
     tuning, untuned = (_tuning(session, clobber, now) for _ in range(2))
     do(session, StopTuning(untuned.id), now)
     numbers = {"test": test.id, "ended": ended.id}

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import html
 import io
 import json
 import re
 import tarfile
 from collections.abc import Iterator
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 import sqlalchemy as sa
 from flask import Flask
+from PIL import Image
 
 from arena.bots.submissions import enter, submit
 from arena.competitions import strength_tests
@@ -226,6 +229,60 @@ def test_a_person_tests_own_versions(arena: Arena, app: Flask) -> None:
     with arena.database.begin() as session:
         session.execute(sa.update(Bot).values(open_source=True))
     assert eve.post("/tests/new", fields, page="/tests/new").status_code == 302
+
+
+def test_a_preview_tells_what_it_would_take_and_makes_nothing(arena: Arena, app: Flask) -> None:
+    """With what was filled in; what can't be so comes back as when it is sent. The API says the
+    same.
+    """
+    fields = {
+        "candidate": "bot-0:1", "baseline": "bot-1:1", "ladder": "ladder-0",
+        "elo0": "0", "elo1": "50", "model": "logistic", "draws": "30", "preview": "yes",
+    }  # fmt: skip
+    somebody = signed_in(app, "somebody")
+    page = somebody.post("/tests/new", fields, page="/tests/new")
+    assert page.status_code == 200
+    for words in ("What it would take", "30 % draws", 'value="50"', "Chance to pass, in per"):
+        assert words in page.text, words
+    assert read(page.text).verdict() == []
+    query = "ladder=ladder-0&elo1=50&model=logistic&draws=0.3"
+    said = json.loads(Browser(app).get(f"/api/v1/tests/estimate?{query}").text)
+    middle = said["expected"][12]
+    assert (middle["elo"], said["draws"]) == (25.0, 0.3)
+    assert middle["passes"] == pytest.approx(0.5, abs=0.02)
+    assert f"{middle['games']:,.0f}" in page.text
+    for wrong, words in (
+        ({"draws": "100"}, "from 0 to 99"),
+        ({"elo0": "60"}, "elo0 must be less"),
+        ({"preset": "odd"}, "There is no preset"),
+    ):
+        page = somebody.post("/tests/new", fields | wrong, page="/tests/new")
+        assert page.status_code == 422
+        assert words.casefold() in complaints(page)[0].casefold()
+    with arena.database.read() as session:
+        assert session.scalar(sa.select(StrengthTest.id)) is None
+
+
+def test_the_block_to_paste_is_text_and_picture(arena: Arena, app: Flask) -> None:
+    """The same on the page, by the API and as SVG, whatever bots are called; PNG has its size."""
+    number = arena.create()
+    browser = Browser(app)
+    assert "To paste elsewhere" not in browser.get(f"/tests/{number}").text
+    count(arena, number, "w", [1, 2, 9, 7, 9])
+    found = browser.get(f"/api/v1/tests/{number}/block").json
+    assert "Ptnml | [1, 2, 9, 7, 9]" in found["text"].splitlines()
+    assert html.escape(found["text"]) in browser.get(f"/tests/{number}").text
+    assert found["text"] in found["markdown"]
+    drawn = browser.get(f"/tests/{number}.svg")
+    assert (drawn.mimetype, drawn.text) == ("image/svg+xml", found["svg"])
+    texts = ElementTree.fromstring(drawn.text).iter("{http://www.w3.org/2000/svg}text")
+    lines = [one.text for one in texts]
+    assert "bot-0 v1 against bot-1 v1: running" in lines
+    assert {line.partition("| ")[2] for line in found["text"].splitlines()} <= set(lines)
+    png = Image.open(io.BytesIO(browser.get(f"/tests/{number}.png").data))
+    assert (png.format, png.height) == ("PNG", 24 + 21 * (1 + len(found["text"].splitlines())))
+    # Something is drawn: letters are neither ground nor stripe.
+    assert len(png.getcolors(1 << 16) or []) > 10
 
 
 def test_stop_extend_and_clone_are_for_its_maker(arena: Arena, app: Flask) -> None:

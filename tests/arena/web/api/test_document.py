@@ -109,6 +109,7 @@ def test_what_is_there_is_answered_as_said(
         "competitions": {"name": "cup"},
         "tests": {"number": numbers["test"]},
         "gauntlets": {"name": "gauntlet"},
+        "tunings": {"number": numbers["tuning"]},
         "matches": {"number": numbers["played"]},
         "games": {"number": numbers["trio"], "seat": 1},
         "selections": {"number": numbers["selection"]},
@@ -118,6 +119,7 @@ def test_what_is_there_is_answered_as_said(
         "users": {"name": "other"},
         "books": {"name": "small"},
         "dumps": {"name": DAY},
+        "presets": {"name": "kept"},
         "explorer": {"name": "ladder-0"},
         "large-files": {"digest": numbers["digest"]},
         "runtimes": {"name": "scientific"},
@@ -183,7 +185,11 @@ def test_the_docs_tell_all_that_a_record_holds(arena: SimpleNamespace) -> None:
     assert told == record.keys() | {"tags", "pv"}
     (run,) = (words for key, words in rows if key == "`run`")
     # What was waited for is there if somebody waited, and tags are if there was one.
-    assert set(re.findall(r"`(\w+)`", run)) == record.pop("run").keys() | {"waited_us"}
+    assert set(re.findall(r"`(\w+)`", run)) == record.pop("run").keys() | {
+        "waited_us",
+        "speeds",
+        "stretch",
+    }
     essence = json.dumps(record, sort_keys=True, separators=(",", ":"))
     assert hashlib.sha256(essence.encode()).hexdigest() == arena.client.get(path).json["digest"]
 

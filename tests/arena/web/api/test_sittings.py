@@ -45,6 +45,22 @@ def test_a_game_is_begun_seen_played_and_given_up(arena: SimpleNamespace) -> Non
     assert [seat["rank"] for seat in over["seats"]] == [2, 1]
 
 
+def test_a_game_goes_on_from_a_line(arena: SimpleNamespace) -> None:
+    """Of moves, which are no one's of the game: it begins behind them, with either seat."""
+    first = CLOBBER.initial().legal_moves()[0]
+    after = CLOBBER.initial().play(first)
+    second = after.legal_moves()[0]
+    for place, to_move in ((1, 1), (2, 1)):
+        body = {**BODY, "moves": [first, second], "place": place}
+        made = send(arena, "POST", "/sittings", "other", json=body)
+        assert made.status_code == 201, made.text
+        assert made.json["played"] == [first, second]
+        assert made.json["position"] == after.play(second).text()
+        assert (made.json["to_move"], made.json["waits_for_bot"]) == (to_move, place == 2)
+        record = send(arena, "GET", f"/sittings/{made.json['number']}/record", "other").json
+        assert record["opening"] == 2
+
+
 def test_nobody_waits_for_a_move_that_is_set_aside(arena: SimpleNamespace) -> None:
     """A program that looks again while a bot thinks must learn that nothing more comes."""
     made = send(arena, "POST", "/sittings", "other", json={**BODY, "place": 2}).json
@@ -68,6 +84,10 @@ def test_nobody_waits_for_a_move_that_is_set_aside(arena: SimpleNamespace) -> No
         ({"bots": []}, "is played against 1 bot."),
         ({"bots": ["bot-1", "bot-3"]}, "is played against 1 bot."),
         ({"place": 3}, "Choose one of the seats: "),
+        ({"moves": ["z9"]}, "'z9' is not legal here"),
+        ({"moves": ["a2a1"], "opening": "random"}, "Give moves and a start, or a random opening"),
+        ({"start": {"fen": "x"}}, "clobber has no option 'fen'"),
+        ({"start": {"size": "5x6"}}, "size"),
     ],
 )
 def test_what_cannot_be_played_is_refused(
