@@ -380,14 +380,19 @@ def go_on(session: Session, tuning: BotTuning, actor: Actor) -> None:
     reopen(session, tuning, actor)
 
 
+def set_aside(session: Session, tuning: BotTuning) -> Sequence[Match]:
+    """Its matches that could not be played, locked; who locks the tuning, too, does so after it."""
+    query = sa.select(Match).where(
+        Match.competition_id == tuning.id, Match.status == JobStatus.SET_ASIDE
+    )
+    return session.scalars(locks.locking(query, Match)).all()
+
+
 def reopen(session: Session, tuning: BotTuning, actor: Actor) -> None:
     """Opens one that is not, and has played again what could not be played."""
     if tuning.state is CompetitionState.CLOSED and actor.id == tuning.creator_id and actor.id:
         _refuse_too_many(session, actor.id)
-    aside = sa.select(Match).where(
-        Match.competition_id == tuning.id, Match.status == JobStatus.SET_ASIDE
-    )
-    for match in session.scalars(locks.locking(aside, Match)).all():
+    for match in set_aside(session, tuning):
         make_void(session, match, f"{tuning.name} goes on")
     tuning.state, tuning.reason, tuning.finished = CompetitionState.OPEN, "", None
     come_back(session, tuning)

@@ -165,8 +165,9 @@ def _made(number: int) -> sa.Select[Any]:
     return query.order_by(Match.round, Match.leg)
 
 
-def test_what_came_out_is_tested(arena: TuningSimulation) -> None:
+def test_what_came_out_is_tested(database: Database) -> None:
     """Against the start, with what else was chosen, by whoever made the tuning."""
+    arena = TuningSimulation(database, CALM, "clobber", size="4x4")
     number = arena.tune("width", "aim=-1:-10:10:3:0.2", options="style=fast")
     arena.play(number)
     with arena.database.begin() as session:
