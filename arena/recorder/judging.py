@@ -301,7 +301,9 @@ def main(settings: Settings | None = None) -> int:
     gc.disable()  # nothing here refers in circles, and large tables take long to look through
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     database, games = Database(settings.database_url), 0
-    judge_ = Judge(settings.truth, tell=lambda number: print(number, flush=True))
+    told = os.dup(sys.stdout.fileno())
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # whatever a game's rules print
+    judge_ = Judge(settings.truth, tell=lambda number: os.write(told, b"%d\n" % number))
     try:
         while time.monotonic() - began < RUN_SECONDS and os.getppid() == parent:
             more = judge_.go_on(database) or judge_.go_on_again(database)

@@ -96,6 +96,7 @@ class Judging:
         assert self._process is not None
         assert self._process.stdout is not None
         *lines, self._told = (self._told + (self._process.stdout.read() or b"")).split(b"\n")
+        lines = [line for line in lines if line.isdigit()]
         if lines:
             self._at, self._since = int(lines[-1]), time.monotonic()
 

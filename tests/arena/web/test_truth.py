@@ -170,7 +170,7 @@ def _rows(session: Session, games: sa.Select[tuple[int]]) -> list[tuple[object, 
     return [tuple(row) for row in session.execute(query.order_by(*columns[:2]))]
 
 
-LOOPS_IN_C = "import sys; print(sys.argv[1], flush=True); sum(iter(int, 1))"
+LOOPS_IN_C = "import sys; print(sys.argv[1] + '\\nnoise', flush=True); sum(iter(int, 1))"
 DIES = "import os, sys; print(sys.argv[1], flush=True); os.abort()"
 
 
