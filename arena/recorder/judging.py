@@ -22,7 +22,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -116,9 +116,9 @@ class Judge:
                 .order_by(PlayedGame.id),
             )
         if games:
-            rows = self._judged(games)
+            found = self._judged(games)
             with database.begin() as session:
-                _replace(session, games, rows)
+                _replace(session, found)
                 session.merge(Mark(key=JUDGED_MARK, value=str(games[-1].number)))
         return len(games)
 
@@ -140,14 +140,13 @@ class Judge:
                     if games:
                         again = replace(again, competition=one, before=games[-1].number)
                         break
-        if games:
-            rows = self._judged(games)
-        else:
+        found = self._judged(games)
+        if not games:
             tabled = {str(one): list(its.tables) for one, its in self._truths.items() if its}
             known = {one: tables for one, tables in tabled.items() if tables}
-            again, rows = Again(self._look, {**again.known, **known}), []
+            again = Again(self._look, {**again.known, **known})
         with database.begin() as session:
-            _replace(session, games, rows)
+            _replace(session, found)
             again.write(session)
         return len(games)
 
@@ -187,9 +186,9 @@ class Judge:
         self._tell(0)
         return games
 
-    def _judged(self, games: Sequence[Unjudged]) -> list[JudgedSeat]:
-        """What is certain of some games; nothing of one that can't be judged."""
-        found = []
+    def _judged(self, games: Sequence[Unjudged]) -> dict[int, list[JudgedSeat]]:
+        """What is certain of some games, without those that can't be judged."""
+        found = {}
         for game in games:
             if game.record is not None:
                 self._tell(game.number)
@@ -198,7 +197,8 @@ class Judge:
                     record = unpack(game.record)
                     truth = self.truth(record.variant)
                     if truth is not None:
-                        found += rows_of(game.number, judged(truth, record, self._steps))
+                        its = judged(truth, record, self._steps)
+                        found[game.number] = rows_of(game.number, its)
                 except Exception:
                     log.exception("game %s can't be judged", game.number)
                 finally:
@@ -217,11 +217,11 @@ class Judge:
         return self._truths[variant]
 
 
-def _replace(session: Session, games: Sequence[Unjudged], rows: Sequence[JudgedSeat]) -> None:
+def _replace(session: Session, found: Mapping[int, Sequence[JudgedSeat]]) -> None:
     """Writes down what is certain of games, instead of what was."""
-    numbers = [game.number for game in games]
-    session.execute(sa.delete(JudgedSeat).where(JudgedSeat.game_id.in_(numbers)))
-    session.add_all(rows)
+    session.execute(sa.delete(JudgedSeat).where(JudgedSeat.game_id.in_(found)))
+    for rows in found.values():
+        session.add_all(rows)
 
 
 def judged(truth: Truth, record: GameRecord, steps: int = GAME_STEPS) -> list[Judgement]:

@@ -205,6 +205,7 @@ def test_a_game_that_cannot_be_judged_is_set_aside(
         with site.database.begin() as session:
             session.merge(Mark(key=ASIDE_MARK, value=mark))
             session.merge(Mark(key=JUDGED_MARK, value=str(game - 1)))
+            session.execute(sa.delete(JudgedSeat).where(JudgedSeat.game_id == game))
         while Judge(Path("none")).go_on(site.database):
             pass
         with site.database.read() as session:
