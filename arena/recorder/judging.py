@@ -50,7 +50,8 @@ AT_A_TIME = 5
 RUN_SECONDS = 25.0
 """After so long the process ends; the recorder starts another one, if there is more to judge."""
 GAME_SECONDS = 120
-"""That one game may take: a package's rules may go on for ever."""
+"""Of a core that one game may take: a package's rules may go on for ever, and by the clock a
+process that gives way to all others may take long for little."""
 
 log = logging.getLogger("arena.judging")
 
@@ -192,7 +193,7 @@ class Judge:
         for game in games:
             if game.record is not None:
                 self._tell(game.number)
-                signal.alarm(GAME_SECONDS)
+                signal.setitimer(signal.ITIMER_PROF, GAME_SECONDS)
                 try:
                     record = unpack(game.record)
                     truth = self.truth(record.variant)
@@ -202,7 +203,7 @@ class Judge:
                 except Exception:
                     log.exception("game %s can't be judged", game.number)
                 finally:
-                    signal.alarm(0)
+                    signal.setitimer(signal.ITIMER_PROF, 0)
                     self._tell(0)
         return found
 
@@ -286,7 +287,7 @@ def set_aside(session: Session) -> dict[int, Aside]:
 
 
 def _break_off(_number: int, _frame: object) -> None:
-    raise TimeoutError(f"it took longer than {GAME_SECONDS} s")
+    raise TimeoutError(f"it took more than {GAME_SECONDS} s of a core")
 
 
 def main(settings: Settings | None = None) -> int:
@@ -297,7 +298,7 @@ def main(settings: Settings | None = None) -> int:
     settings = settings or load()
     parent, began = os.getppid(), time.monotonic()
     os.nice(19)
-    signal.signal(signal.SIGALRM, _break_off)
+    signal.signal(signal.SIGPROF, _break_off)
     gc.disable()  # nothing here refers in circles, and large tables take long to look through
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     database, games = Database(settings.database_url), 0
