@@ -57,7 +57,7 @@ class CreateTuning(CreateByRules):
     scope = Scope.SUBMIT
     address = "POST /tunings"
     command = "tuning create BOT"
-    example = "mybot --ladder clobber-6x7 --parameters width,depth_weight=0.8:0:2:0.1"
+    example = "mybot --ladder beginners --parameters width,depth_weight=0.8:0:2:0.1"
     subject = "tunings"
     answers = BotTuning
 

@@ -268,7 +268,7 @@ def is_due(session: Session, tables: Path) -> bool:
     )
 
 
-class Aside(NamedTuple):
+class UnjudgedGame(NamedTuple):
     """Why a game is not judged."""
 
     game: str
@@ -277,11 +277,12 @@ class Aside(NamedTuple):
     words: str
 
 
-def set_aside(session: Session) -> dict[int, Aside]:
+def set_aside(session: Session) -> dict[int, UnjudgedGame]:
     """The games that can't be judged by the rules of now, by their numbers."""
     mark = session.get(Mark, ASIDE_MARK)
     found = {
-        int(number): Aside(*its) for number, its in json.loads(mark.value if mark else "{}").items()
+        int(number): UnjudgedGame(*its)
+        for number, its in json.loads(mark.value if mark else "{}").items()
     }
     return {number: one for number, one in found.items() if one.rules == GAMES.rules(one.game)}
 

@@ -21,7 +21,7 @@ from sqlalchemy.orm import Session
 
 from arena.models import Mark, PlayedGame
 from arena.operation import health
-from arena.recorder.judging import ASIDE_MARK, GAME_SECONDS, Aside, is_due, set_aside
+from arena.recorder.judging import ASIDE_MARK, GAME_SECONDS, UnjudgedGame, is_due, set_aside
 from engine.games import GAMES
 
 WORDS = (sys.executable, "-P", "-m", "arena.recorder.judging")
@@ -121,7 +121,7 @@ class Judging:
         )
         log.error("%s", words)
         aside = set_aside(session)
-        aside[game.id] = Aside(where.game, GAMES.rules(where.game), words)
+        aside[game.id] = UnjudgedGame(where.game, GAMES.rules(where.game), words)
         newest = dict(sorted(aside.items())[-MOST_ASIDE:])
         session.merge(Mark(key=ASIDE_MARK, value=json.dumps(newest)))
 

@@ -132,7 +132,11 @@ REFUSED = [
     (DUEL, ["bot-0", "nobody"], "There is no active bot &#39;nobody&#39; on the ladder ladder-0."),
     (DUEL, ["bot-0", "bot-1:9"], "There is no version 9 of a bot bot-1 on the ladder ladder-0."),
     (DUEL, ["bot-0", "bot-1:x"], "&#39;bot-1:x&#39; names no bot: write greedy, greedy:2"),
-    (DUEL, ["bot-0", "bot-0"], "A bot version sits in a match once: name different ones, or give one other options."),
+    (
+        DUEL,
+        ["bot-0", "bot-0"],
+        "A bot version sits in a match once: name different ones, or give one other options.",
+    ),
     (DUEL, ["bot-0", HOSTILE], "names no bot: write greedy"),
     (TRIO, ["bot-0", "bot-1"], "A match of ladder-1 is between 3 bots, not 2."),
     (RACE, ["bot-0"], "A match of ladder-2 is between from 2 to 8 bots, not 1."),
