@@ -159,7 +159,8 @@ class Clobber(Judge):
 class Blocco(Clobber):
     """As in Clobber, with the marked stones out of play."""
 
-    WEIGHTS = mobility(moves=-0.3, threats=-0.3, targets=0)
+    # Tuned (docs/samples.md).
+    WEIGHTS = mobility(moves=-0.3600983, threats=-0.2943133, targets=0.2203115)
     MARKS = True
     LAST = 6
 

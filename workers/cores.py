@@ -29,15 +29,13 @@ CORES = Path("/sys/devices/system/cpu")
 LOCKS = Path("/proc/locks")
 CHOOSING_SECONDS = 0.2
 """How long others may take to choose; who holds that lock for longer is not waited for."""
+_WITNESS = os.getpid()
+"""The process of which this module was a part first: a worker's own, or the command. Its first
+thread starts no bots as a rule, so that its mask is what the machine grants."""
 
 
 class BusyError(RuntimeError):
     """There is no core on which nobody plays."""
-
-
-_WITNESS = os.getpid()
-"""The process of which this module was a part first: a worker's own, or the command. Its first
-thread starts no bots as a rule, so that its mask is what the machine grants."""
 
 
 def available() -> set[int]:

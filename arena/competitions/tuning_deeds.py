@@ -57,7 +57,7 @@ class CreateTuning(CreateByRules):
     scope = Scope.SUBMIT
     address = "POST /tunings"
     command = "tuning create BOT"
-    example = "mybot --ladder clobber-6x7 --parameters width,depth_weight=0.8:0:2:0.1"
+    example = "mybot --ladder beginners --parameters width,depth_weight=0.8:0:2:0.1"
     subject = "tunings"
     answers = BotTuning
 
@@ -174,7 +174,7 @@ class TuningDeed(Deed):
     number: int = asked("The tuning's number")
 
     def own_tuning(self, session: Session, by: By) -> BotTuning:
-        """The one of this number, if it is somebody's to change, locked.
+        """The one of this number, if it is somebody's to change, locked with what was set aside.
 
         Raises:
             NotThere: there is none.
@@ -183,6 +183,7 @@ class TuningDeed(Deed):
         found = tunings.find(session, self.number)
         if not may_change(by, found):
             raise NotAllowed("this tuning is not yours")
+        tunings.set_aside(session, found)
         lock(session, found)  # the recorder may just be ending it
         return found
 

@@ -46,7 +46,6 @@ from arena.models import (
     BotTuning,
     CompetitionLimits,
     CompetitionState,
-    Entrant,
     GameSeat,
     JobStatus,
     Match,
@@ -61,7 +60,7 @@ from arena.strength.parameters import Parameter
 from arena.strength.sequential import StrengthError, Version
 from arena.strength.terms import StrengthTerms
 from arena.strength.tuning import BATCH, FORMAT, Tuning, TuningSettings
-from engine.bot_options import BotOption, chosen_words
+from engine.bot_options import LONGEST_CHOSEN, BotOption, chosen_words
 from engine.clock import TimeControl
 from engine.game import Variant
 from engine.games import GAMES
@@ -73,6 +72,8 @@ from engine.seeds import derive
 RUNNING_ALLOWED = 5
 """How many tunings of one person's may run at the same time."""
 MOST_BATCH = 1024
+LONGEST_VALUE = 20
+"""Characters of a number as a bot is told it, with what stands around it."""
 OUT_OF_OPENINGS = "there are no more different openings"
 NOTHING_CHANGED = "nothing has changed, so there is nothing to test"
 
@@ -108,6 +109,10 @@ def create(session: Session, plan: TuningPlan, now: datetime, actor: Actor) -> B
     names = [one.option.name for one in plan.parameters]
     if both := [name for name in names if name in fixed]:
         raise StrengthError(f"{both[0]} is to be tuned, and can't be chosen besides")
+    if len(plan.player.options) + sum(len(name) + LONGEST_VALUE for name in names) > LONGEST_CHOSEN:
+        raise StrengthError(
+            "so many options with such long names can't be kept: tune fewer at once"
+        )
     if not 0 < plan.weight <= MOST_WEIGHT:
         raise StrengthError(f"a weight is above 0 and {MOST_WEIGHT:g} at most")
     if not 1 <= plan.games <= MOST_GAMES or not 1 <= plan.batch <= MOST_BATCH:
@@ -330,9 +335,11 @@ def prove(session: Session, tuning: BotTuning, now: datetime) -> None:
     if stands.chosen == stands.chosen_at_start:
         tuning.reason = NOTHING_CHANGED
         return
-    version, fixed = entrants_of(session, tuning)[0].version, told(sides_fixed(session, tuning))
+    # What is chosen besides is all that is told of the second entrant.
+    second = entrants_of(session, tuning)[1]
+    fixed = told(second.options)
     best, start = (
-        Player(version, chosen_words(dict(sorted({**fixed, **its}.items()))))
+        Player(second.version, chosen_words(dict(sorted({**fixed, **its}.items()))))
         for its in (stands.chosen, stands.chosen_at_start)
     )
     plan = StrengthPlan(
@@ -349,16 +356,10 @@ def prove(session: Session, tuning: BotTuning, now: datetime) -> None:
     by = Actor(creator.id, creator.name, "") if creator else ARENA
     try:
         test = strength_tests.create(session, plan, best, start, now, by, follows=True)
-    except (Refusal, StrengthError) as error:
+    except Refusal as error:
         tuning.reason = f"what came out can't be tested: {error}"
         return
     tuning.proof_id = test.id
-
-
-def sides_fixed(session: Session, tuning: BotTuning) -> str:
-    """What is chosen about the version besides what is tuned."""
-    its = sa.select(Entrant.options).where(Entrant.competition_id == tuning.id)
-    return session.scalars(its.where(Entrant.number == 2)).one()
 
 
 # What people do with one.
@@ -380,14 +381,19 @@ def go_on(session: Session, tuning: BotTuning, actor: Actor) -> None:
     reopen(session, tuning, actor)
 
 
+def set_aside(session: Session, tuning: BotTuning) -> Sequence[Match]:
+    """Its matches that could not be played, locked; who locks the tuning, too, does so after it."""
+    query = sa.select(Match).where(
+        Match.competition_id == tuning.id, Match.status == JobStatus.SET_ASIDE
+    )
+    return session.scalars(locks.locking(query, Match)).all()
+
+
 def reopen(session: Session, tuning: BotTuning, actor: Actor) -> None:
     """Opens one that is not, and has played again what could not be played."""
     if tuning.state is CompetitionState.CLOSED and actor.id == tuning.creator_id and actor.id:
         _refuse_too_many(session, actor.id)
-    aside = sa.select(Match).where(
-        Match.competition_id == tuning.id, Match.status == JobStatus.SET_ASIDE
-    )
-    for match in session.scalars(locks.locking(aside, Match)).all():
+    for match in set_aside(session, tuning):
         make_void(session, match, f"{tuning.name} goes on")
     tuning.state, tuning.reason, tuning.finished = CompetitionState.OPEN, "", None
     come_back(session, tuning)

@@ -22,7 +22,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -50,7 +50,8 @@ AT_A_TIME = 5
 RUN_SECONDS = 25.0
 """After so long the process ends; the recorder starts another one, if there is more to judge."""
 GAME_SECONDS = 120
-"""That one game may take: a package's rules may go on for ever."""
+"""Of a core that one game may take: a package's rules may go on for ever, and by the clock a
+process that gives way to all others may take long for little."""
 
 log = logging.getLogger("arena.judging")
 
@@ -116,9 +117,9 @@ class Judge:
                 .order_by(PlayedGame.id),
             )
         if games:
-            rows = self._judged(games)
+            found = self._judged(games)
             with database.begin() as session:
-                _replace(session, games, rows)
+                _replace(session, found)
                 session.merge(Mark(key=JUDGED_MARK, value=str(games[-1].number)))
         return len(games)
 
@@ -140,14 +141,13 @@ class Judge:
                     if games:
                         again = replace(again, competition=one, before=games[-1].number)
                         break
-        if games:
-            rows = self._judged(games)
-        else:
+        found = self._judged(games)
+        if not games:
             tabled = {str(one): list(its.tables) for one, its in self._truths.items() if its}
             known = {one: tables for one, tables in tabled.items() if tables}
-            again, rows = Again(self._look, {**again.known, **known}), []
+            again = Again(self._look, {**again.known, **known})
         with database.begin() as session:
-            _replace(session, games, rows)
+            _replace(session, found)
             again.write(session)
         return len(games)
 
@@ -187,22 +187,23 @@ class Judge:
         self._tell(0)
         return games
 
-    def _judged(self, games: Sequence[Unjudged]) -> list[JudgedSeat]:
-        """What is certain of some games; nothing of one that can't be judged."""
-        found = []
+    def _judged(self, games: Sequence[Unjudged]) -> dict[int, list[JudgedSeat]]:
+        """What is certain of some games, without those that can't be judged."""
+        found = {}
         for game in games:
             if game.record is not None:
                 self._tell(game.number)
-                signal.alarm(GAME_SECONDS)
+                signal.setitimer(signal.ITIMER_PROF, GAME_SECONDS)
                 try:
                     record = unpack(game.record)
                     truth = self.truth(record.variant)
                     if truth is not None:
-                        found += rows_of(game.number, judged(truth, record, self._steps))
+                        its = judged(truth, record, self._steps)
+                        found[game.number] = rows_of(game.number, its)
                 except Exception:
                     log.exception("game %s can't be judged", game.number)
                 finally:
-                    signal.alarm(0)
+                    signal.setitimer(signal.ITIMER_PROF, 0)
                     self._tell(0)
         return found
 
@@ -217,11 +218,11 @@ class Judge:
         return self._truths[variant]
 
 
-def _replace(session: Session, games: Sequence[Unjudged], rows: Sequence[JudgedSeat]) -> None:
+def _replace(session: Session, found: Mapping[int, Sequence[JudgedSeat]]) -> None:
     """Writes down what is certain of games, instead of what was."""
-    numbers = [game.number for game in games]
-    session.execute(sa.delete(JudgedSeat).where(JudgedSeat.game_id.in_(numbers)))
-    session.add_all(rows)
+    session.execute(sa.delete(JudgedSeat).where(JudgedSeat.game_id.in_(found)))
+    for rows in found.values():
+        session.add_all(rows)
 
 
 def judged(truth: Truth, record: GameRecord, steps: int = GAME_STEPS) -> list[Judgement]:
@@ -267,7 +268,7 @@ def is_due(session: Session, tables: Path) -> bool:
     )
 
 
-class Aside(NamedTuple):
+class UnjudgedGame(NamedTuple):
     """Why a game is not judged."""
 
     game: str
@@ -276,17 +277,18 @@ class Aside(NamedTuple):
     words: str
 
 
-def set_aside(session: Session) -> dict[int, Aside]:
+def set_aside(session: Session) -> dict[int, UnjudgedGame]:
     """The games that can't be judged by the rules of now, by their numbers."""
     mark = session.get(Mark, ASIDE_MARK)
     found = {
-        int(number): Aside(*its) for number, its in json.loads(mark.value if mark else "{}").items()
+        int(number): UnjudgedGame(*its)
+        for number, its in json.loads(mark.value if mark else "{}").items()
     }
     return {number: one for number, one in found.items() if one.rules == GAMES.rules(one.game)}
 
 
 def _break_off(_number: int, _frame: object) -> None:
-    raise TimeoutError(f"it took longer than {GAME_SECONDS} s")
+    raise TimeoutError(f"it took more than {GAME_SECONDS} s of a core")
 
 
 def main(settings: Settings | None = None) -> int:
@@ -297,11 +299,13 @@ def main(settings: Settings | None = None) -> int:
     settings = settings or load()
     parent, began = os.getppid(), time.monotonic()
     os.nice(19)
-    signal.signal(signal.SIGALRM, _break_off)
+    signal.signal(signal.SIGPROF, _break_off)
     gc.disable()  # nothing here refers in circles, and large tables take long to look through
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     database, games = Database(settings.database_url), 0
-    judge_ = Judge(settings.truth, tell=lambda number: print(number, flush=True))
+    told = os.dup(sys.stdout.fileno())
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # whatever a game's rules print
+    judge_ = Judge(settings.truth, tell=lambda number: os.write(told, b"%d\n" % number))
     try:
         while time.monotonic() - began < RUN_SECONDS and os.getppid() == parent:
             more = judge_.go_on(database) or judge_.go_on_again(database)

@@ -21,12 +21,14 @@ from sqlalchemy.orm import Session
 
 from arena.models import Mark, PlayedGame
 from arena.operation import health
-from arena.recorder.judging import ASIDE_MARK, GAME_SECONDS, Aside, is_due, set_aside
+from arena.recorder.judging import ASIDE_MARK, GAME_SECONDS, UnjudgedGame, is_due, set_aside
 from engine.games import GAMES
 
 WORDS = (sys.executable, "-P", "-m", "arena.recorder.judging")
 GRACE_SECONDS = 30.0
-"""For which a game may take longer than it may: the process breaks it off by itself, if it can."""
+"""That a game may take beyond what it may: the process breaks it off by itself, if it can."""
+STILL = 30
+"""After so many times as much by the clock a process stands still that takes no time of a core."""
 MOST_ASIDE = 1_000
 """Games that are remembered as set aside: the newest."""
 
@@ -49,7 +51,7 @@ class Judging:
             environment: what it is started with.
             tables: the folder of tables.
             words: how it is started.
-            patience_seconds: for how long it may be at one game.
+            patience_seconds: how much time of a core it may take for one game.
         """
         self._environment, self._words = environment, words
         self._tables, self._patience = tables, patience_seconds
@@ -57,7 +59,8 @@ class Judging:
         self._told = b""
         self._at = 0
         """The game that it is at; 0 if at none."""
-        self._since = 0.0
+        self._since = self._cpu = 0.0
+        """Since when, and what time of a core it had taken then."""
         self._died_at = 0
 
     def look(self, session: Session) -> None:
@@ -65,11 +68,15 @@ class Judging:
         if self._process is not None:
             self._follow()
             if self._process.poll() is None:
-                if time.monotonic() - self._since <= self._patience:
+                taken = _cpu_seconds(self._process.pid) - self._cpu
+                waited = time.monotonic() - self._since
+                if taken <= self._patience and waited <= STILL * self._patience:
                     return
                 self._process.kill()
                 self._process.wait()
-                self._set_aside(session, f"its rules did not end within {self._patience:.0f} s")
+                self._set_aside(
+                    session, f"its rules did not end within {self._patience:.0f} s of a core"
+                )
             elif self._process.returncode and self._at:
                 if self._died_at == self._at:
                     self._set_aside(session, "the process that judges ended twice with it")
@@ -89,15 +96,17 @@ class Judging:
         )
         assert self._process.stdout is not None
         os.set_blocking(self._process.stdout.fileno(), False)
-        self._told, self._at, self._since = b"", 0, time.monotonic()
+        self._told, self._at, self._since, self._cpu = b"", 0, time.monotonic(), 0.0
 
     def _follow(self) -> None:
         """Hears at which game it is."""
         assert self._process is not None
         assert self._process.stdout is not None
         *lines, self._told = (self._told + (self._process.stdout.read() or b"")).split(b"\n")
+        lines = [line for line in lines if line.isdigit()]
         if lines:
             self._at, self._since = int(lines[-1]), time.monotonic()
+            self._cpu = _cpu_seconds(self._process.pid)
 
     def _set_aside(self, session: Session, why: str) -> None:
         """Leaves the game that it was at out from now on."""
@@ -112,7 +121,7 @@ class Judging:
         )
         log.error("%s", words)
         aside = set_aside(session)
-        aside[game.id] = Aside(where.game, GAMES.rules(where.game), words)
+        aside[game.id] = UnjudgedGame(where.game, GAMES.rules(where.game), words)
         newest = dict(sorted(aside.items())[-MOST_ASIDE:])
         session.merge(Mark(key=ASIDE_MARK, value=json.dumps(newest)))
 
@@ -128,3 +137,12 @@ class Judging:
             self._process.terminate()
             self._process.wait()
             self._end()
+
+
+def _cpu_seconds(pid: int) -> float:
+    """What time of a core a process has taken; 0 if it is gone."""
+    try:
+        words = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return sum(map(int, words[11:13])) / os.sysconf("SC_CLK_TCK")

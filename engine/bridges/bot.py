@@ -7,11 +7,12 @@ must know of the game so far is told in its own protocol by an `Adapter`.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
+from engine.bot_options import BotOption
 from engine.bridges.foreign import BridgeError
 from engine.clock import Charge, Clock, TimeControl
 from engine.game import GameError, IllegalMoveError, Move, Seat, State, Variant
@@ -57,8 +58,15 @@ class Adapter(Protocol):
     program: str
     """What its file is called."""
 
+    @property
+    def offered(self) -> Mapping[str, BotOption]:
+        """What can be chosen about it by its own protocol, once it has started."""
+
     def start(self) -> str:
         """Starts it, and returns its name."""
+
+    def set(self, option: str, value: str) -> None:
+        """Something of what it offers is chosen."""
 
     def new_game(self, variant: Variant) -> None:
         """A game begins.
@@ -87,8 +95,15 @@ def run(adapter: Adapter, requests: Iterable[str], write: Callable[[str], None])
         for request in requests:
             verb, _, rest = request.strip().partition(" ")
             if verb == "hello":
-                write(f"ready {'-'.join(adapter.start().split())[:80] or 'bridge'}")
+                name = adapter.start()
+                for offered in adapter.offered.values():
+                    write(f"# option {offered.declaration}")
+                write(f"ready {'-'.join(name.split())[:80] or 'bridge'}")
                 greeted = True
+            elif verb == "set":
+                option, _, chosen = rest.partition(" ")
+                if option in adapter.offered:
+                    adapter.set(option, chosen)
             elif verb == "newgame":
                 if not greeted:
                     raise BridgeError("'newgame' came before 'hello'")

@@ -6,8 +6,10 @@ What colours and moves are called is the variant's to say (`engine.game.Dialect`
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
+from engine.bot_options import BotOption
 from engine.bridges.bot import READY_SECONDS, Request
 from engine.bridges.foreign import BridgeError, Foreign, program_of
 from engine.game import Dialect, Move, Variant
@@ -25,6 +27,11 @@ class Gtp:
         self._foreign: Foreign | None = None
         self._dialect: Dialect | None = None
         self._played: list[Move] = []
+
+    offered: Mapping[str, BotOption] = MappingProxyType({})  # GTP has no options
+
+    def set(self, option: str, value: str) -> None:
+        pass
 
     def start(self) -> str:
         self._foreign = Foreign(self._command)

@@ -11,7 +11,9 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Mapping, Sequence
+from itertools import islice
 
+from engine.bot_options import MOST_OPTIONS, BotOption, BotOptionError
 from engine.bridges.bot import READY_SECONDS, Request
 from engine.bridges.foreign import BridgeError, Foreign, program_of
 from engine.game import Dialect, Move, Variant
@@ -27,6 +29,29 @@ NUMBERS = {
 }
 
 
+def offered_as(name: str, said: str) -> BotOption | None:
+    """An option of a program as a bot declares it; None of one that can't be told so.
+
+    Args:
+        said: the line of the option from its type on, without the word.
+    """
+    kind, _, rest = said.strip().partition(" ")
+    head, *choices = re.split(r"\bvar\b", rest)
+    value = f" {head} ".partition(" default ")[2]
+    if kind == "spin":
+        bounds = dict(BOUND.findall(head))
+        value = BOUND.sub("", value)
+        words = f"int {bounds.get('min')} {bounds.get('max')}"
+    elif kind == "combo":
+        words = f"choice {'|'.join(choice.strip() for choice in choices)}"
+    else:
+        words = {"check": "bool", "string": "text"}.get(kind, "")
+    try:
+        return BotOption.read(f"{re.sub(r'[^A-Za-z0-9_]', '_', name)} {words} {value}")
+    except BotOptionError:
+        return None
+
+
 class Ugi:
     """A program that speaks UGI or UCI."""
 
@@ -39,6 +64,15 @@ class Ugi:
         self._spoken = ""
         self._dialect: Dialect | None = None
         self._start = "startpos"
+        self._offered: dict[str, tuple[str, BotOption]] = {}
+        """Its options, and what it calls them, by the names that they have as a bot's."""
+
+    @property
+    def offered(self) -> Mapping[str, BotOption]:
+        return {name: option for name, (_, option) in self._offered.items()}
+
+    def set(self, option: str, value: str) -> None:
+        self._say(f"setoption name {self._offered[option][0]} value {value}")
 
     def start(self) -> str:
         self._foreign = foreign = Foreign(self._command)
@@ -59,6 +93,13 @@ class Ugi:
         for key, value in self._options.items():
             self._demand_option(known, key, value)
             self._say(f"setoption name {key} value {value}")
+        chosen = {key.lower() for key in self._options}
+        for key, said in known.items():
+            offer = offered_as(key, said)
+            # The owner's choice stands, and the variant is the game's.
+            if offer and key.lower() not in chosen | {"uci_variant"}:
+                self._offered.setdefault(offer.name, (key, offer))
+        self._offered = dict(islice(self._offered.items(), MOST_OPTIONS))
         self._await_ready(expected)
         return name
 

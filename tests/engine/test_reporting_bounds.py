@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 
 from engine.jobs import JobError, Lease
+from engine.measure import Measure
 from engine.reporting import SignOfLife, Started
 
 SIGN: dict[str, Any] = SignOfLife("box1", 4, "full", ("python", "c++"), clock=1.8e9).to_json()
+MEASURE = Measure(1.0, 0.5, spread=0.1, share=0.9, ply_us=40, slow_ply_us=90).to_json()
 LEASE: dict[str, Any] = Lease("match", 7, 1, "ticket").to_json()
 
 
@@ -18,6 +20,8 @@ def test_a_sign_of_life_is_what_was_said() -> None:
     # As one of a release before says it.
     old = {key: value for key, value in SIGN.items() if key != "clock"}
     assert SignOfLife.from_json(old).clock is None
+    measured = SIGN | {"measure": MEASURE, "cores": 4}
+    assert SignOfLife.from_json(measured).to_json() == measured
 
 
 TOO_MUCH: list[dict[str, Any]] = [
@@ -49,6 +53,13 @@ TOO_MUCH: list[dict[str, Any]] = [
     {"clock": -1.0},
     {"clock": float("nan")},
     {"clock": 1e300},
+    {"measure": {}},
+    {"measure": "fast"},
+    {"measure": MEASURE | {"compiled": 1e9}},
+    {"measure": MEASURE | {"share": "all"}},
+    {"cores": -1},
+    {"cores": 10_001},
+    {"cores": "2"},
 ]
 
 

@@ -25,7 +25,7 @@ FEWEST_SQUARES = 21
 BYTE = 8
 
 
-class CompiledTruth(ClobberTruth):
+class CompiledClobber(ClobberTruth):
     """Asks the program; it takes what time it takes, whatever the budget."""
 
     def __init__(self, variant: Clobber, solver: Solver) -> None:
@@ -54,4 +54,4 @@ def quicker(variant: Clobber) -> Iterator[Truth]:
         yield ClobberTruth(variant)
         return
     with compiled(SOURCE, its) as solver:
-        yield CompiledTruth(variant, solver)
+        yield CompiledClobber(variant, solver)

@@ -21,7 +21,7 @@ SOURCE = Path(__file__).with_name("solver.cpp")
 SQUARES = 16
 
 
-class CompiledTruth(MijnlieffTruth):
+class CompiledMijnlieff(MijnlieffTruth):
     """Asks the program; it takes what time it takes, whatever the budget."""
 
     def __init__(self, variant: Mijnlieff, solver: Solver) -> None:
@@ -62,4 +62,4 @@ def quicker(variant: Mijnlieff) -> Iterator[Truth]:
         yield MijnlieffTruth(variant)
         return
     with compiled(SOURCE, its) as solver:
-        yield CompiledTruth(variant, solver)
+        yield CompiledMijnlieff(variant, solver)

@@ -165,8 +165,9 @@ def _made(number: int) -> sa.Select[Any]:
     return query.order_by(Match.round, Match.leg)
 
 
-def test_what_came_out_is_tested(arena: TuningSimulation) -> None:
+def test_what_came_out_is_tested(database: Database) -> None:
     """Against the start, with what else was chosen, by whoever made the tuning."""
+    arena = TuningSimulation(database, CALM, "clobber", size="4x4")
     number = arena.tune("width", "aim=-1:-10:10:3:0.2", options="style=fast")
     arena.play(number)
     with arena.database.begin() as session:
@@ -286,6 +287,7 @@ def test_four_seats(sqlite_database: Database) -> None:
         (("aim=a:b:c",), {}, "a number can't be read"),
         (("aim=nan:-1:1",), {}, "no finite number"),
         (("aim",), {"options": "aim=3"}, "aim is to be tuned, and can't be chosen besides"),
+        (("aim",), {"options": ",".join(f"o{n:030}={'x' * 166}" for n in range(10))}, "fewer"),
         (("aim",), {"games": 300_000}, "a tuning has 1 to 200000 games"),
         (("aim",), {"batch": 0}, "batches of 1 to 1024 matches"),
         (("aim",), {"weight": 11.0}, "a weight is above 0 and 10 at most"),

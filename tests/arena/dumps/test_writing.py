@@ -24,7 +24,7 @@ from arena.recorder.storage import unpack
 from engine.games import find_variant
 from engine.record import states
 from tests.arena.lists.conftest import plain_games
-from tests.conftest import copied
+from tests.conftest import DATABASES, copied
 
 pytestmark = pytest.mark.extras
 
@@ -75,6 +75,7 @@ def rows(folder: Path) -> dict[str, list[dict[str, Any]]]:
     return {table: parquet.read_table(folder / table).to_pylist() for table in TABLES}
 
 
+@pytest.mark.parametrize("archive", DATABASES, indirect=True)
 def test_rows_are_what_records_say(dump: Dumper, archive: Database, tmp_path: Path) -> None:
     """Each column of each game that is not void, by a plain look at its record."""
     manifest = dump(tmp_path / "dump")

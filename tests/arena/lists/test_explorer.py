@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import importlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from random import Random
 from typing import Any
 
@@ -70,13 +71,19 @@ Plain = tuple[dict[Line, Counter[Any]], dict[Line, bytes]]
 """Of each line, by each move that led on, what came of it; and each line's key."""
 
 
-def plain(session: Session) -> Plain:
-    """All lines of all games, one by one from their records."""
+def plain(session: Session, but: Collection[int] = ()) -> Plain:
+    """All lines of all games, one by one from their records.
+
+    Args:
+        but: the numbers of games that are not recorded yet.
+    """
     told: dict[Line, Counter[Any]] = {}
     keys: dict[Line, bytes] = {}
     for game in session.scalars(ALL):
         match, competition, record = game.match, game.competition, unpack(game.record)
         if match.status is not JobStatus.FIXED or match.requester_id is not None:
+            continue
+        if game.id in but:
             continue
         until = record.faults[0].ply if record.faults else len(record.plies)
         words = [*record.moves[:until], ""][:PLIES]
@@ -139,6 +146,56 @@ def test_every_line_is_counted(played: Database) -> None:
         pass
     with played.read() as session:
         demand_right(session, known, random)
+
+
+def test_right_at_any_moment(played: Database) -> None:
+    """While one process records games and adds them to lines, and others make matches void."""
+    wanted = sa.select(GameLine.game_id, GameLine.line, GameLine.set_plies)
+    with played.begin() as session:
+        rows = [row._asdict() for row in session.execute(wanted.order_by(GameLine.game_id))]
+        held = rows[-90:]
+        first = held[0]["game_id"]
+        session.execute(sa.delete(GameLine).where(GameLine.game_id >= first))
+        of_matches = (
+            sa.select(PlayedGame.match_id)
+            .join(PlayedGame.match)
+            .where(PlayedGame.id < first - 1, Match.status == JobStatus.FIXED)
+            .distinct()
+        )
+        matches = list(session.scalars(of_matches))
+
+    def record() -> None:
+        for at in range(0, len(held), 3):
+            with played.begin() as session:
+                session.execute(sa.insert(GameLine), held[at : at + 3])
+            while played.run(branches.add_next):
+                pass
+
+    def make_some_void(which: Sequence[int]) -> None:
+        for number in which:
+            with played.begin() as session:
+                make_void(session, session.get_one(Match, number), "a power cut")
+
+    random, looks = Random(2), 0
+    with ThreadPoolExecutor(3) as pool:
+        void = random.sample(matches, 12)
+        under_way = [
+            pool.submit(record),
+            pool.submit(make_some_void, void[:6]),
+            pool.submit(make_some_void, void[6:]),
+        ]
+        while looks < 2:
+            with played.read() as session:
+                there = set(session.scalars(sa.select(GameLine.game_id)))
+                but = {row["game_id"] for row in held} - there
+                demand_right(session, plain(session, but), random)
+            looks += 1
+        for one in under_way:
+            one.result()
+    with played.read() as session:
+        known = plain(session)
+        demand_right(session, known, random)
+        assert branches.last_added(session) > first
 
 
 def test_the_migration_writes_the_same_lines(played: Database) -> None:

@@ -11,11 +11,27 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
+from arena.audit import ARENA
 from arena.competitions.ladder_deeds import ChangeLadder, CreateLadder
+from arena.competitions.strength_deeds import CreateTest
+from arena.competitions.tournament_deeds import CreateTournament
+from arena.deeds import By
+from arena.formats.catalogue import FORMATS
 from arena.ground.config import Settings
 from arena.ground.db import Database
-from arena.ground.refusals import Refusal
-from arena.models import Check, JobStatus, Ladder, ListedSeat, Match, PlayedGame, Worker
+from arena.ground.refusals import NotAllowed, Refusal
+from arena.models import (
+    BotVersion,
+    Check,
+    JobStatus,
+    Ladder,
+    ListedSeat,
+    Match,
+    PlayedGame,
+    Scope,
+    VersionStatus,
+    Worker,
+)
 from arena.operation import health
 from arena.recorder import recording
 from arena.recorder.dispatch import _queue_of
@@ -23,6 +39,7 @@ from arena.schedule import leases, speeds, workers
 from arena.schedule.idle import ELSEWHERE, why_idle, why_it_waits
 from arena.web.api.worker_shapes import WorkerList
 from engine import jobs, reporting
+from engine.clock import TimeControl
 from engine.games import GAMES
 from engine.match import play_match
 from engine.measure import Measure
@@ -302,3 +319,32 @@ def thought(game: GameRecord, speed: float, *, tells: bool) -> GameRecord:
         for ply in game.plies
     )
     return replace(game, plies=plies)
+
+
+@pytest.mark.parametrize(
+    ("ladders", "machine", "reference"),
+    [(True, None, True), (True, "own", False), (False, None, False), (False, "reference", True)],
+)
+def test_a_tournament_is_by_its_ladders_machine(
+    sqlite_database: Database, ladders: bool, machine: str | None, reference: bool
+) -> None:
+    """Or by that which an organiser says; in a strength test nobody else may say another."""
+    Simulation(sqlite_database, 0, CALM).furnish([("clobber", {"size": "4x3"})], bots=2)
+    with sqlite_database.begin() as session:
+        session.scalars(sa.select(Ladder)).one().reference = ladders
+        session.execute(sa.delete(Check))
+        session.execute(sa.update(BotVersion).values(status=VersionStatus.READY))
+        cup = CreateTournament(
+            name="cup", format=next(iter(FORMATS)), machine=machine, ladder="ladder-0"
+        )
+        assert do(session, cup, NOW).time == TimeControl(move_ms=100, reference=reference)
+        test = CreateTest(candidate="bot-0", baseline="bot-1", ladder="ladder-0", machine=machine)
+        organiser, somebody = (
+            By(ARENA, frozenset(scopes), NOW, at_machine=False)
+            for scopes in (Scope, {Scope.SUBMIT})
+        )
+        made = test.do(session, organiser).answer
+        assert made.time.reference is reference
+        if machine is not None:
+            with pytest.raises(NotAllowed):
+                test.do(session, somebody)

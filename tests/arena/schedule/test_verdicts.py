@@ -386,7 +386,7 @@ def test_a_match_on_request_counts_for_nothing(database: Database) -> None:
         (("bot-0", "bot-1:2"), "there is no version 2 of a bot bot-1 on the ladder ladder-0"),
         (
             ("bot-0", "bot-1:x"),
-            "'bot-1:x' names no bot: write greedy, or greedy:2 for its version 2",
+            "'bot-1:x' names no bot: write greedy, greedy:2 for its version 2",
         ),
     ],
 )

@@ -170,7 +170,7 @@ def _rows(session: Session, games: sa.Select[tuple[int]]) -> list[tuple[object, 
     return [tuple(row) for row in session.execute(query.order_by(*columns[:2]))]
 
 
-LOOPS_IN_C = "import sys; print(sys.argv[1], flush=True); sum(iter(int, 1))"
+LOOPS_IN_C = "import sys; print(sys.argv[1] + '\\nnoise', flush=True); sum(iter(int, 1))"
 DIES = "import os, sys; print(sys.argv[1], flush=True); os.abort()"
 
 
@@ -205,6 +205,7 @@ def test_a_game_that_cannot_be_judged_is_set_aside(
         with site.database.begin() as session:
             session.merge(Mark(key=ASIDE_MARK, value=mark))
             session.merge(Mark(key=JUDGED_MARK, value=str(game - 1)))
+            session.execute(sa.delete(JudgedSeat).where(JudgedSeat.game_id == game))
         while Judge(Path("none")).go_on(site.database):
             pass
         with site.database.read() as session:

@@ -7,13 +7,17 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 
 from engine.bot_logs import is_heading
+from engine.bot_options import BotOption
 from engine.bridges import bot
 from engine.bridges.foreign import BridgeError
+from engine.bridges.ugi import offered_as
 from engine.channel import TracedChannel
 from engine.clock import Allowances, Charge, TimeControl
 from engine.game import Move, Variant
@@ -131,6 +135,40 @@ def test_what_a_uci_program_is_told() -> None:
     assert record.plies[0].values == {"depth": 4.0, "nodes": 1234.0, "cp": -35.0}
 
 
+OFFERED = [
+    ("Threads", " spin default 1 min 1 max 8", "Threads int 1 8 1"),
+    ("Threads", " spin min 1 max 8 default 1", "Threads int 1 8 1"),
+    ("Skill Level", " spin default -3 min -20 max 20", "Skill_Level int -20 20 -3"),
+    ("Ponder", " check default false", "Ponder bool false"),
+    ("Style", " combo default Solid var Solid var Risky", "Style choice Solid|Risky Solid"),
+    ("Book", " string default <empty>", "Book text <empty>"),
+    ("Hash", " spin default 16", None),
+    ("Hash", f" spin default 1 min 1 max {'9' * 5000}", None),
+    ("Style", " combo default Old Style var Old Style var New", None),
+    ("Style", " combo default Odd var Even", None),
+    ("Book", " string default", None),
+    ("Clear Hash", " button", None),
+    ("1st", " check default true", None),
+]
+
+
+@pytest.mark.parametrize(("name", "said", "declared"), OFFERED)
+def test_what_a_program_offers_is_an_option(name: str, said: str, declared: str | None) -> None:
+    """As UCI has options (https://www.chessprogramming.org/UCI), where a bot's can say as much."""
+    option = offered_as(name, said)
+    assert (option and option.declaration) == declared
+
+
+def test_an_option_of_a_program_is_chosen() -> None:
+    """By its own name, unless its owner chose it; what is not offered is not told."""
+    program = bridge("ugi", "uci", options=("--option", "Book=x"))
+    requests = "hello 1\nset Threads 4\nset Book y\nset Hsh 3\nquit\n"
+    ended = subprocess.run(program, input=requests, capture_output=True, text=True, check=True)
+    assert ended.stdout.splitlines() == ["# option Threads int 1 8 1", "ready Random-uci"]
+    told = [line for line in ended.stderr.splitlines() if line.startswith("setoption")]
+    assert told == ["setoption name Book value x", "setoption name Threads value 4"]
+
+
 def test_what_a_ugi_program_is_told() -> None:
     """The usual board as startpos, others written out; a time for the move that leaves some."""
     _, log = play(bridge("ugi", "ugi"), "clobber")
@@ -188,7 +226,8 @@ def test_an_option_that_is_not_there_is_refused(name: str, known: bool) -> None:
         check=False,
     )
     line = " has no option 'Hsh'; it has: Hash, Threads, Skill Level, UCI_Elo, Book\n"
-    assert (said.returncode, said.stdout) == ((0, "ready Random-uci\n") if known else (1, ""))
+    answer = said.stdout.splitlines()[-1:]
+    assert (said.returncode, answer) == ((0, ["ready Random-uci"]) if known else (1, []))
     assert said.stderr.endswith(line) is not known
 
 
@@ -273,6 +312,11 @@ def test_games_without_a_translation_are_refused(
 
 class Patient:
     """A program that is started, and never asked for a move."""
+
+    offered: Mapping[str, BotOption] = MappingProxyType({})
+
+    def set(self, option: str, value: str) -> None:
+        raise AssertionError(option)
 
     def start(self) -> str:
         return "patient"
