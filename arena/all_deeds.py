@@ -16,6 +16,7 @@ from arena.bots.bot_deeds import (
 from arena.bots.home_deeds import ConnectBot
 from arena.bots.runtimes import RemoveRuntime
 from arena.competitions.book_deeds import AddBook, RemoveBook
+from arena.competitions.gauntlet_deeds import CreateGauntlet, StopGauntlet
 from arena.competitions.ladder_deeds import ChangeLadder, CreateLadder
 from arena.competitions.presets import KeepPreset, RemovePreset
 from arena.competitions.strength_deeds import (
@@ -26,6 +27,7 @@ from arena.competitions.strength_deeds import (
     PrioritiseTest,
     StopTest,
 )
+from arena.competitions.strength_exclusions import ExcludeWorker, IncludeWorker
 from arena.competitions.tournament_deeds import (
     CallOffTournament,
     ChangeTournament,
@@ -78,6 +80,10 @@ DEEDS: tuple[type[Deed], ...] = (
     StopTuning,
     ResumeTuning,
     ExtendTuning,
+    ExcludeWorker,
+    IncludeWorker,
+    CreateGauntlet,
+    StopGauntlet,
     KeepPreset,
     RemovePreset,
     EnterBot,

@@ -73,6 +73,7 @@ COMMANDS = {
     "preset": ("preset", "Say what strength tests of one kind are asked to be."),
     "strength": ("strength", "Test submitted versions against each other."),
     "tuning": ("tuning", "Tune submitted versions' numbers by games against themselves."),
+    "gauntlet": ("gauntlets", "Compare submitted versions against the same others."),
     "user": ("user", "Manage accounts."),
     "fake": ("fake", "Fill a new data folder with made-up bots and games."),
     "doctor": ("box", "Say which boxes this machine can build for bots."),

@@ -13,18 +13,11 @@ from arena.cli.interrupts import INTERRUPTED, broken_off, stoppable
 from arena.cli.report import LINE_SECONDS, json_text, leave, verdict_code
 from arena.cli.runner import Launcher, play_rounds, weakest
 from arena.ratings.sprt import Decision
-from arena.strength.gauntlet import GauntletLine, GauntletTest
+from arena.strength.gauntlet import GauntletTest
 from arena.strength.sequential import StrengthSettings
-from arena.strength.words import elo_words, faults_words
+from arena.strength.words import gauntlet_rows
 from engine.books import book_json
 from engine.plurals import counted
-
-VERDICTS = {
-    Decision.ACCEPT: "passed: the candidate does better against this field",
-    Decision.REJECT: "failed: the baseline does better against this field",
-    Decision.UNDECIDED: "undecided: the 95 % interval of the difference holds zero",
-    Decision.CONTINUE: "undecided: it was not played to its end",
-}
 
 
 def run_gauntlet(
@@ -69,10 +62,11 @@ def run_gauntlet(
     level, names = weakest([*pair, *field]), [bot.name for bot in field]
     everybody = [candidate.name, baseline.name, *names]
     spoilt = gauntlet.spoilt_words(everybody)
-    verdict = f"undecided: {spoilt}" if spoilt else VERDICTS[gauntlet.decision]
+    verdict = gauntlet.verdict(everybody)
 
     def show() -> None:
-        _print(gauntlet, candidate, baseline, names)
+        for name, text in gauntlet_rows(gauntlet, everybody):
+            click.echo(f"{name:<8} {text}")
         if settings.book:
             click.echo(f"book     {settings.book}")
         click.echo(f"box      {level}")
@@ -91,26 +85,3 @@ def run_gauntlet(
     if gauntlet.decision is Decision.CONTINUE and stopped():
         return INTERRUPTED
     return verdict_code(gauntlet.decision, spoilt=bool(spoilt))
-
-
-def _print(
-    gauntlet: GauntletTest, candidate: Launcher, baseline: Launcher, field: Sequence[str]
-) -> None:
-    mean, lower, upper = gauntlet.difference
-    click.echo(f"game     {gauntlet.variant}")
-    each = zip(field, gauntlet.games_of[2:], gauntlet.opponents, strict=True)
-    for number, (name, games, faults) in enumerate(each):
-        against = f"{name}, {counted(games, 'game')}, faults {faults_words(faults)}"
-        click.echo(f"{'' if number else 'field':<8} {against}")
-    for bot, line in ((candidate, gauntlet.candidate), (baseline, gauntlet.baseline)):
-        click.echo(f"{bot.name}: {gauntlet.score(line):.1%}, {_words(line)}")
-    click.echo(f"better   by {mean:+z.1%} [{lower:+z.1%}, {upper:+z.1%}]")
-    click.echo(f"Elo      {elo_words(gauntlet.estimate)}")
-    click.echo(
-        f"games    {gauntlet.games}, of {gauntlet.played} of {counted(gauntlet.rounds, 'round')}"
-    )
-
-
-def _words(line: GauntletLine) -> str:
-    faults = ", ".join(f"{key} {count}" for key, count in line.faults.items())
-    return f"W-D-L {line.wins}-{line.draws}-{line.losses}, faults {faults or 'none'}"

@@ -40,16 +40,19 @@ def told(
         return here(session, settings)
 
 
-def read(where: Where, path: str, here: Callable[[Session, Settings], BaseModel]) -> Any:
+def read(
+    where: Where, path: str, here: Callable[[Session, Settings], BaseModel], **query: Any
+) -> Any:
     """What an arena tells; errors as for `told`.
 
     Args:
         path: where a server has it.
         here: gives the same from a data folder, in the API's shape.
+        query: what else a server is asked.
     """
     return told(
         where,
-        lambda server: server.get(path),
+        lambda server: server.get(path, **query),
         lambda *its: here(*its).model_dump(mode="json"),
     )
 

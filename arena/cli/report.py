@@ -296,7 +296,7 @@ def junit_text(test: SequentialTest, seconds: float, first_faults: Sequence[str]
     case = ElementTree.SubElement(
         suite,
         "testcase",
-        classname=str(test.settings.variant),
+        classname=test.settings.game_words,
         name=f"{test.settings.candidate.name} against {test.settings.baseline.name}",
         time=f"{seconds:.3f}",
     )

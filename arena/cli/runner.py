@@ -384,7 +384,8 @@ def go_on(
     series = islice(enumerate(settings.openings()), test.matches, settings.most_matches)
     with _played(series, play, under_way, concurrency, stopped) as results:
         for records in results:
-            test = test.add(outcome(settings.variant, records))
+            board = settings.boards[test.matches % len(settings.boards)]
+            test = test.add(outcome(board, records))
             yield test, records
             if test.decision is not Decision.CONTINUE:
                 return

@@ -18,13 +18,14 @@ from arena.cli.options import as_json
 from arena.cli.reading import read, read_all, told
 from arena.competitions import strength_tests
 from arena.competitions.strength_deeds import CreateTest
+from arena.competitions.strength_exclusions import ExcludeWorker
 from arena.ground.config import Settings
 from arena.ground.refusals import Refusal
 from arena.models import WAITS, Approval, StrengthTest, TestVerdict
 from arena.ratings.elo import Estimate
 from arena.strength.forecast import Forecast
 from arena.strength.words import chance_words, elo_words, forecast_lines, llr_words
-from arena.web.api.results import TestShape
+from arena.web.api.results import ExclusionShape, TestShape
 from arena.web.api.strength import BlockShape, EstimateShape, TestAsked
 from engine.protocol import visible
 
@@ -194,6 +195,8 @@ def show(number: int, where: Where, in_json: bool) -> None:
     for name, text in found["told"]:
         click.echo(visible(f"{name:<8} {text}"))
     for one in found["workers"]:
+        if one["excluded"] is not None:
+            click.echo(visible(f"{one['worker']}: its games are left out ({one['excluded']})"))
         if one["chance"] is not None:
             words = f"(by chance {chance_words(one['chance'])})"
             click.echo(visible(f"{one['worker']}: its results differ from the others' {words}"))
@@ -207,6 +210,61 @@ def show(number: int, where: Where, in_json: bool) -> None:
         shown = "" if llr is None else f", LLR {llr_words(llr, rest['llr_bounds'])}"
         click.echo(f"without  {elo_words(Estimate.from_json(rest))}{shown}")
     click.echo(visible(found["outcome"]))
+
+
+@strength.command()
+@click.argument("number", type=NUMBER)
+@click.argument("worker")
+@on_arena
+@as_json
+def without(number: int, worker: str, where: Where, in_json: bool) -> None:
+    """Show what a test says with the games of one of its workers, and what without them.
+
+    Example: arena strength without 17 machine-2
+    """
+    found = _without(where, number, worker)
+    click.echo(json.dumps(found)) if in_json else _show_both(found)
+
+
+@strength.command()
+@deeds.options(ExcludeWorker, "number", "worker", number=NUMBER)
+@click.option("--yes", is_flag=True, help="Do not ask once more.")
+@on_arena
+@as_json
+def exclude(yes: bool, where: Where, in_json: bool, **given: Any) -> None:
+    """Leave all games of a worker out of a test's numbers, until they are counted again.
+
+    Shows first what the test says with and without them, and asks.
+
+    Example: arena strength exclude 17 machine-2 --why "its clock stood still"
+    """
+    deed = deeds.made(ExcludeWorker, **deeds.said(given))
+    _show_both(_without(where, given["number"], given["worker"]), err=True)
+    if not yes:
+        click.confirm("Leave them out?", abort=True, err=True)
+    deeds.do_one(deed, where, in_json=in_json)
+
+
+def _without(where: Where, number: int, worker: str) -> Any:
+    def here(session: Session, _: Settings) -> ExclusionShape:
+        with refusing(Refusal):
+            test = strength_tests.find(session, number)
+            return ExclusionShape.of_worker(session, test, worker)
+
+    return read(where, f"/tests/{number}/without", here, worker=worker)
+
+
+def _show_both(found: Any, *, err: bool = False) -> None:
+    """Both numbers, what becomes of the verdict, and what the choice costs."""
+    for name in ("counted", "without"):
+        its = found[name]
+        counts = " ".join(map(str, its["counts"]))
+        llr = "" if its["llr"] is None else f", LLR {its['llr']:.2f}"
+        words = f"{elo_words(Estimate.from_json(its))}{llr}, {its['games']} games"
+        click.echo(f"{'with' if name == 'counted' else name:<8} {words}, matches {counts}", err=err)
+    click.echo(f"verdict  {visible(found['outcome'])}", err=err)
+    if found["odds"] is not None:
+        click.echo(f"odds     {found['odds']['said']}", err=err)
 
 
 @strength.command()

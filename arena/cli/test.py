@@ -61,7 +61,13 @@ OF_SPRT = ("elo", "alpha", "beta", "model", "max_games")
 @click.argument("candidate")
 @click.argument("baseline")
 @click.argument("options", metavar="[KEY=VALUE]...", nargs=-1)
-@click.option("--game", required=True, help="The game; its options follow as KEY=VALUE.")
+@click.option(
+    "--game",
+    required=True,
+    multiple=True,
+    help="The game; its options follow as KEY=VALUE. Of several each is written with its own, "
+    "as in --game 'clobber size=5x6' --game 'clobber size=6x7': they take turns.",
+)
 @click.option("--elo", metavar="ELO0,ELO1", help="Is it ELO1 rather than ELO0? By default 0,10.")
 @ALPHA
 @BETA
@@ -108,7 +114,7 @@ def test(
     candidate: str,
     baseline: str,
     options: tuple[str, ...],
-    game: str,
+    game: tuple[str, ...],
     elo: str | None,
     alpha: float,
     beta: float,
@@ -148,6 +154,7 @@ def test(
     Examples:
       arena test ./new.py ./old.py --game clobber size=6x7 --move 100
       arena test mcts greedy --game blokus mode=duel --elo -10,0 --time 10+0.1
+      arena test ./new.py ./old.py --game "clobber size=5x6" --game "clobber size=6x7"
       arena test "arena bridge ugi -- stockfish" "arena bridge ugi -- fairy-stockfish" \
         --game openspiel:chess --book openings.epd --time 10+0.1
     """
@@ -156,7 +163,7 @@ def test(
     bots = find_bots([candidate, baseline, *opponents])
     hypotheses = read_hypotheses(HYPOTHESES if elo is None else elo)
     most = None if games is not None else max_games or MAX_GAMES
-    variant = read_variant(game, options)
+    variant, *others = [read_variant(one, options) for one in game]
     try:
         settings = StrengthSettings(
             variant,
@@ -167,6 +174,7 @@ def test(
             StrengthTerms(*hypotheses, alpha, beta, model, most, allow_faults, games),
             given_book(book, variant),
             plies,
+            others=tuple(others),
         )
         begun = SequentialTest.begin(settings)
         if resume is not None:
@@ -258,6 +266,11 @@ def _refuse_contradictions(context: click.Context) -> None:
     kept = given["save"] or given["resume"] or given["junit_file"]
     if given["against"] is not None and (given["games"] is None or kept):
         raise InputError("--against takes --games, and goes without --save, --resume and --junit")
+    if len(given["game"]) > 1 and (given["options"] or given["against"] is not None):
+        # Whose they would be is not said; and a field is met on one board.
+        word = "options" if given["options"] else "--against"
+        hint = "write each game's with it" if given["options"] else "give one --game"
+        raise InputError(f"several games go without {word}: {hint}")
     if given["estimate"] and (kept or given["json_file"] not in (None, PRINTED)):
         raise InputError("--estimate plays nothing: leave out files to write (--json - prints)")
     if given["json_file"] == given["junit_file"] == PRINTED:

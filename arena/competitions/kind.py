@@ -112,6 +112,10 @@ class CompetitionKind(ABC, Generic[C]):
         empty, all take turns in the seats, one in each."""
         return ()
 
+    def options_of(self, match: Match) -> Mapping[str, Any]:
+        """The options of the variant that a match is of, before its lots are drawn."""
+        return match.competition.options
+
     def why_idle(
         self, session: Session, competition: C, now: datetime, trickle_seconds: float
     ) -> str | None:

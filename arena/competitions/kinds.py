@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from arena.competitions.gauntlets import Gauntlets
 from arena.competitions.kind import AnyKind
 from arena.competitions.ladders import Ladders
 from arena.competitions.strength_tests import StrengthTests
@@ -16,6 +17,7 @@ ALL: tuple[AnyKind, ...] = (
     Tournaments(),
     StrengthTests(),
     Tunings(),
+    Gauntlets(),
 )
 KINDS: Mapping[str, AnyKind] = {kind.name: kind for kind in ALL}
 """By the names that the database knows them by."""

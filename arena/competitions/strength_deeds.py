@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from arena import audit
 from arena.competitions import presets, strength_tests
-from arena.competitions.founding import weigh_anew
+from arena.competitions.founding import find_named, weigh_anew
 from arena.competitions.players import Player, named_players
 from arena.competitions.presets import TermsAsked
 from arena.competitions.rules import CreateByRules, Rules
@@ -47,6 +47,7 @@ MOST_HOURS = 100_000.0
 MOST_THREADS = 1024
 USUAL_PLIES = 60
 """In a game of so many it is seen which of two time controls is the longer one."""
+MOST_BOARDS = 16
 MOST_OF_ANYBODY = 1.0
 """The largest weight of the tests of people who are no organisers."""
 
@@ -161,6 +162,12 @@ class CreateTest(CreateByRules, TermsAsked):
     seed: int | None = asked(
         "Of openings and dice; by default any", default=None, least=0, most=2**SEED_BITS - 1
     )
+    also: tuple[str, ...] = asked(
+        "Further ladders of the game on whose boards it is played, too, in turns",
+        label="Also on the boards of these ladders",
+        default=(),
+        most=MOST_BOARDS,
+    )
 
     def do(self, session: Session, by: By) -> Done:
         mine, theirs = (self._usable(session, by, name) for name in (self.candidate, self.baseline))
@@ -202,10 +209,12 @@ class CreateTest(CreateByRules, TermsAsked):
             rules.limits,
             self.note,
             secrets.randbits(SEED_BITS) if self.seed is None else self.seed,
-            self.openings or (openings_on(rules.ladder) if rules.ladder else "random"),
+            self.openings
+            or (openings_on(rules.ladder) if rules.ladder and not self.also else "random"),
             whole.plies,
             self.hours,
             _needs_approval(session, rules),
+            tuple(find_named(session, Ladder, name).variant for name in self.also),
         )
 
     def _usable(self, session: Session, by: By, name: str) -> Player:

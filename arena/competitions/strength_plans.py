@@ -48,6 +48,8 @@ class StrengthPlan:
     """Undecided after so many hours of workers' time."""
     needs_approval: bool = False
     """Whether a second person has to approve before it begins."""
+    others: tuple[Variant, ...] = ()
+    """Further boards of the game, with whose matches those of the variant take turns."""
 
     @classmethod
     def on(cls, competition: Competition, **changes: Any) -> StrengthPlan:
@@ -84,14 +86,39 @@ class StrengthPlan:
             raise StrengthError(
                 f"a weight is above 0 and {MOST_WEIGHT:g} at most, not {self.weight:g}"
             )
+        self._refuse_others()
         most = self.terms.most_games
         if most is None or most > MOST_GAMES:
             raise StrengthError(f"a test has {MOST_GAMES} games at most, not {most}")
         if self.plies is not None and self.openings != OpeningPolicy.RANDOM:
             raise StrengthError("a book has its openings as they are: leave out how many plies")
         return sequential.StrengthSettings(
-            self.variant, candidate, baseline, self.time, self.seed, self.terms, plies=self.plies
+            self.variant,
+            candidate,
+            baseline,
+            self.time,
+            self.seed,
+            self.terms,
+            plies=self.plies,
+            others=self.others,
         )
+
+    def _refuse_others(self) -> None:
+        for other in self.others:
+            if _sits(other) != _sits(self.variant):
+                raise StrengthError(
+                    f"a test on the site is of one game with the same seats, so {other} is no "
+                    f"further board of {self.variant}: make a test of each, or play it at home"
+                )
+        if self.others and self.openings != OpeningPolicy.RANDOM:
+            raise StrengthError(
+                "a book has the openings of one board: ask for random ones, or for one board"
+            )
+
+
+def _sits(variant: Variant) -> tuple[str, tuple[int, ...], tuple[int, ...]]:
+    """What the boards of a test on the site have in common: the game, and who sits with whom."""
+    return variant.game, variant.entrant_of, variant.side_of
 
 
 def openings_on(competition: Competition) -> str:
@@ -127,6 +154,7 @@ def plan_of(test: StrengthTest) -> StrengthPlan:
         seed=test.seed,
         plies=test.opening_plies,
         hours=test.most_hours,
+        others=test.variants[1:],
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from arena.competitions.players import Player
 from arena.competitions.strength_speeds import odd_speeds, speeds_of
-from arena.competitions.strength_tallies import sides_of, standing, tallies_of
+from arena.competitions.strength_tallies import counted_in, sides_of, standing, tallies_of
 from arena.models import (
     WAITS,
     Approval,
@@ -29,6 +29,7 @@ from arena.strength import sequential
 from arena.strength.outcomes import faults_json
 from arena.strength.words import result_rows
 from engine.game import Termination
+from engine.plurals import counted
 
 Colour = Literal["running", "passed", "failed", "close", "open"]
 
@@ -45,7 +46,7 @@ class StrengthReport:
     """Who approved it, where somebody had to."""
     tallies: tuple[TestTally, ...]
     standing: sequential.SequentialTest
-    """By all workers."""
+    """By all workers but the excluded ones."""
     odd: dict[str, float]
     """The workers whose results differ from the others', with how likely chance does that."""
     speeds: tuple[SpeedTally, ...] = ()
@@ -57,8 +58,14 @@ class StrengthReport:
     @property
     def without(self) -> sequential.SequentialTest:
         """The test without those workers' matches: to be looked at, not to be decided by."""
-        rest = [tally for tally in self.tallies if tally.worker not in self.odd]
+        its = counted_in(self.test, self.tallies)
+        rest = [tally for tally in its if tally.worker not in self.odd]
         return standing(self.test, (self.candidate, self.baseline), rest)
+
+    @property
+    def odd_and_counted(self) -> list[str]:
+        """The workers whose results differ from the others' and count all the same."""
+        return [worker for worker in self.odd if worker not in self.test.excluded]
 
     @property
     def stands(self) -> str:
@@ -91,7 +98,20 @@ class StrengthReport:
             # Late matches do not change what was decided.
             passed = self.test.verdict is TestVerdict.PASSED
             words = self.standing.settings.terms.rather(passed=passed)
-        return "; ".join(filter(None, [words, self.test.reason]))
+        return "; ".join(filter(None, [words, self.test.reason, *self._without_words()]))
+
+    def _without_words(self) -> Iterator[str]:
+        """What was left out, and what that did to the verdict."""
+        test = self.test
+        if test.withdrawn:
+            yield f"it had {test.withdrawn}, which what is left does not bear out"
+        games = sum(
+            self.standing.settings.games_a_match * sum(tally.counts)
+            for tally in self.tallies
+            if tally.worker in test.excluded
+        )
+        if test.excluded:
+            yield f"without {counted(games, 'game')} of {', '.join(sorted(test.excluded))}"
 
     @property
     def rows(self) -> list[tuple[str, str]]:
@@ -121,6 +141,7 @@ class StrengthReport:
             "title": test.title,
             "verdict": str(test.verdict),
             "reason": test.reason,
+            "withdrawn": test.withdrawn,
             "outcome": self.verdict,
             "told": self.rows,
             "creator": self.creator,
@@ -132,7 +153,11 @@ class StrengthReport:
             "worker_hours": round(test.worker_seconds / 3600, 6),
             "created": test.created.isoformat(),
             "finished": test.finished and test.finished.isoformat(),
-            **_numbers(self.standing),
+            **numbers(self.standing),
+            "boards": [
+                {"game": str(board), **its.to_json(), **its.estimate.to_json()}
+                for board, its in zip(self.test.variants, self.standing.on_boards, strict=False)
+            ],
             "settings": self.standing.settings.to_json()
             | {"book": test.book_name, "book_digest": test.book and test.book.digest},
             "workers": [
@@ -144,6 +169,7 @@ class StrengthReport:
                     "losses": tally.losses,
                     "faults": [dict(tally.candidate_faults), dict(tally.baseline_faults)],
                     "chance": self.odd.get(tally.worker),
+                    "excluded": test.excluded.get(tally.worker),
                 }
                 for tally in self.tallies
             ],
@@ -160,12 +186,13 @@ class StrengthReport:
             }
             for tally in self.speeds
         ]
-        if self.odd:
-            found["without_odd_workers"] = _numbers(self.without)
+        if self.odd_and_counted:
+            found["without_odd_workers"] = numbers(self.without)
         return found
 
 
-def _numbers(test: sequential.SequentialTest) -> dict[str, Any]:
+def numbers(test: sequential.SequentialTest) -> dict[str, Any]:
+    """What was played of a test and what it says, as JSON's types."""
     return {
         "matches": test.matches,
         "games": test.games,
@@ -208,7 +235,7 @@ def _report(
     creator: str | None,
     approver: str | None,
 ) -> StrengthReport:
-    stands = standing(test, sides, tallies)
+    stands = standing(test, sides, counted_in(test, tallies))
     size = stands.settings.games_a_match
     series = {
         tally.worker: Series(

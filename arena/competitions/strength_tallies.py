@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import groupby
 from typing import Any
 
@@ -15,6 +16,7 @@ from arena.competitions.players import Player, player_of
 from arena.competitions.strength_plans import plan_of
 from arena.models import (
     BotVersion,
+    Competition,
     Entrant,
     GameSeat,
     JobStatus,
@@ -26,26 +28,37 @@ from arena.models import (
 from arena.ratings.result import GameResult
 from arena.strength import outcomes, sequential
 from arena.strength.outcomes import BASELINE, CANDIDATE, Outcome
-from engine.game import Termination
+from arena.strength.sequential import OnBoard, on_board
+from engine.game import Termination, Variant
 from engine.record import Fault
 
 
 def empty_tally(test: StrengthTest, worker: str) -> TestTally:
     """A worker's counts of a test before its first match."""
+    none = (0,) * outcomes.cells(test.variant)
     return TestTally(
         test_id=test.id,
         worker=worker,
-        counts=[0] * outcomes.cells(test.variant),
+        counts=list(none),
         wins=0,
         draws=0,
         losses=0,
         candidate_faults={},
         baseline_faults={},
+        boards=[OnBoard(none).to_json() for _ in test.variants] if test.boards else [],
     )
 
 
-def add(tally: TestTally, outcome: Outcome) -> None:
-    """Adds a match to a worker's counts."""
+def add(tally: TestTally, outcome: Outcome, leg: int = 1) -> None:
+    """Adds a match to a worker's counts.
+
+    Args:
+        leg: on which board it was, from 1.
+    """
+    if tally.boards:
+        boards = list(tally.boards)
+        boards[leg - 1] = on_board(boards[leg - 1]).add(outcome).to_json()
+        tally.boards = boards
     counts = list(tally.counts)
     counts[outcome.half_points] += 1
     tally.counts = counts
@@ -80,9 +93,15 @@ def sides_of(session: Session, tests: Iterable[StrengthTest]) -> dict[int, list[
     return found
 
 
+def counted_in(test: StrengthTest, tallies: Iterable[TestTally]) -> list[TestTally]:
+    """The counts that make up a test's numbers: those of all workers but the excluded ones."""
+    return [tally for tally in tallies if tally.worker not in test.excluded]
+
+
 def standing_of(session: Session, test: StrengthTest) -> sequential.SequentialTest:
     """A test as it stands, from what is kept."""
-    return standing(test, sides_of(session, [test])[test.id], tallies_of(session, [test])[test.id])
+    tallies = counted_in(test, tallies_of(session, [test])[test.id])
+    return standing(test, sides_of(session, [test])[test.id], tallies)
 
 
 def standing(
@@ -105,6 +124,10 @@ def standing(
         (
             _faults(tally.candidate_faults for tally in tallies),
             _faults(tally.baseline_faults for tally in tallies),
+        ),
+        on_boards=tuple(
+            reduce(OnBoard.plus, (on_board(tally.boards[turn]) for tally in tallies), none)
+            for turn, none in enumerate(begun.on_boards)
         ),
     )
 
@@ -148,22 +171,25 @@ class _Game:
         return self.its_digest
 
 
-def recounted(session: Session, test: StrengthTest) -> dict[str, TestTally]:
-    """The counts of a test by worker, made anew from all games that count."""
-    found: dict[str, TestTally] = {}
-    for _, worker, its in matches_of(session, test):
-        if worker not in found:
-            found[worker] = empty_tally(test, worker)
-        add(found[worker], its)
-    return found
+def outcomes_in(
+    session: Session,
+    competition: Competition,
+    *which: sa.ColumnElement[bool],
+    boards: Sequence[Variant] = (),
+) -> Iterator[tuple[Any, Outcome]]:
+    """What each match that counts says, made from its games, in the order of their numbers.
 
+    Args:
+        which: of which matches, by what is there of them; by default of all.
+        boards: on which they were by their legs, if they were not all on one.
 
-def matches_of(session: Session, test: StrengthTest) -> Iterator[tuple[int, str, Outcome]]:
-    """All matches of a test that count: their numbers, workers, and what came of them."""
+    Yields:
+        With each what is there of its match: id, played_by, round, leg.
+    """
+    its = (Match.id, Match.played_by, Match.round, Match.leg)
     query = (
         sa.select(
-            Match.id,
-            Match.played_by,
+            *its,
             PlayedGame.number,
             PlayedGame.digest,
             GameSeat.seat,
@@ -172,12 +198,25 @@ def matches_of(session: Session, test: StrengthTest) -> Iterator[tuple[int, str,
         )
         .join(PlayedGame, PlayedGame.match_id == Match.id)
         .join(GameSeat, GameSeat.game_id == PlayedGame.id)
-        .where(Match.competition_id == test.id, Match.status == JobStatus.FIXED)
+        .where(Match.competition_id == competition.id, Match.status == JobStatus.FIXED, *which)
         .order_by(Match.id, PlayedGame.number, GameSeat.seat)
         .execution_options(yield_per=2000)
     )
-    for (match, worker), rows in groupby(session.execute(query), key=lambda row: (row[0], row[1])):
-        yield match, worker, outcomes.outcome(test.variant, list(stored_games(rows)))
+    variant = competition.variant
+    for _, rows in groupby(session.execute(query), key=lambda row: row.id):
+        seated = list(rows)
+        board = boards[seated[0].leg - 1] if boards else variant
+        yield seated[0], outcomes.outcome(board, list(stored_games(seated)))
+
+
+def recounted(session: Session, test: StrengthTest) -> dict[str, TestTally]:
+    """The counts of a test by worker, made anew from all games that count."""
+    found: dict[str, TestTally] = {}
+    for match, outcome in outcomes_in(session, test, boards=test.variants):
+        if match.played_by not in found:
+            found[match.played_by] = empty_tally(test, match.played_by)
+        add(found[match.played_by], outcome, match.leg)
+    return found
 
 
 def stored_games(rows: Iterable[Any]) -> Iterator[_Game]:
@@ -220,4 +259,5 @@ def _values(tally: TestTally | None) -> Mapping[str, Any] | None:
         "counts": list(tally.counts),
         "W-D-L": f"{tally.wins}-{tally.draws}-{tally.losses}",
         "faults": [dict(tally.candidate_faults), dict(tally.baseline_faults)],
+        "boards": list(tally.boards),
     }

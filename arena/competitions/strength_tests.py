@@ -14,10 +14,11 @@ in first can shift the counts by no more than the few matches that are under way
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache, partial
 from itertools import islice
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -37,8 +38,9 @@ from arena.competitions.strength_tallies import (
     differences,
     duel,
     empty_tally,
-    matches_of,
+    outcomes_in,
     standing_of,
+    tallies_of,
 )
 from arena.ground import locks
 from arena.ground.db import count_rows
@@ -144,6 +146,8 @@ def create(
         verdict=TestVerdict.RUNNING,
         reason="",
         ladder_id=ladder and ladder.id,
+        excluded={},
+        boards=[dict(other.options) for other in plan.others],
     )
     test = add_by_number(session, make)
     enter_field(session, test, (candidate, baseline), now)
@@ -197,17 +201,19 @@ class _Series:
 
     def opening(self, session: Session, test: StrengthTest) -> Opening | None:
         """That of the test's next match; None if the board has no more."""
-        if self._found is None or len(self._found) < test.matches_made:
-            self._found = _openings_so_far(session, test)
+        boards = 1 + len(test.boards)
+        turn, board = divmod(test.matches_made, boards)
+        if self._found is None or len(self._found) < turn:
+            self._found = _openings_so_far(session, test)[board::boards]
             series = openings(self._variant, self._seed, plies=self._plies, known=self._found)
             self._rest = islice(series, len(self._found), None)
         # A transaction that failed may have asked for one that was never played.
-        if len(self._found) == test.matches_made:
+        if len(self._found) == turn:
             found = next(self._rest, None)
             if found is None:
                 return None
             self._found.append(found)
-        return self._found[test.matches_made]
+        return self._found[turn]
 
 
 _series = lru_cache(maxsize=100)(_Series)
@@ -216,7 +222,8 @@ _series = lru_cache(maxsize=100)(_Series)
 def _next_opening(session: Session, test: StrengthTest) -> Opening | None:
     """That of a test's next match; None if there are no more."""
     if test.book is None:
-        return _series(test.variant, test.seed, test.opening_plies).opening(session, test)
+        board = test.variants[test.matches_made % (1 + len(test.boards))]
+        return _series(board, test.seed, test.opening_plies).opening(session, test)
     if test.matches_made >= test.book.size:
         return None
     return test.book.opening(test.seed, test.matches_made)
@@ -229,6 +236,12 @@ def _openings_so_far(session: Session, test: StrengthTest) -> list[Opening]:
         Opening(game.variant(**options), tuple(moves))
         for options, moves in session.execute(query.order_by(Match.id))
     ]
+
+
+def _played(session: Session, test: StrengthTest) -> int:
+    """How many matches of a test were played, those of excluded workers too: its limit is on what
+    it costs."""
+    return sum(sum(tally.counts) for tally in tallies_of(session, [test])[test.id])
 
 
 def end(
@@ -277,7 +290,8 @@ def extend(
     """
     lock(session, test)
     standing = standing_of(session, test)
-    if test.verdict in (TestVerdict.PASSED, TestVerdict.FAILED) or standing.decision in (
+    was = test.withdrawn or test.verdict
+    if was in (TestVerdict.PASSED, TestVerdict.FAILED) or standing.decision in (
         # A test that was stopped, by the matches that were under way then.
         Decision.ACCEPT,
         Decision.REJECT,
@@ -299,10 +313,9 @@ def extend(
             f"test {test.id} is one of {counted(test.fixed_games, 'game')}: to play on until one "
             "likes the answer is no test; clone it"
         )
-    if most <= standing.games:
-        raise StrengthError(
-            f"test {test.id} has had {counted(standing.games, 'game')}: allow it more"
-        )
+    games = _played(session, test) * standing.settings.games_a_match
+    if most <= games:
+        raise StrengthError(f"test {test.id} has had {counted(games, 'game')}: allow it more")
     if most < may_have:
         raise StrengthError(f"test {test.id} may have {counted(may_have, 'game')} already")
     limit = test.most_hours
@@ -384,7 +397,7 @@ class StrengthTests(CompetitionKind[StrengthTest]):
             end(session, test, TestVerdict.STOPPED, reason, now)
             return None
         most = standing.settings.most_matches
-        if most is not None and standing.matches + waiting >= most:
+        if most is not None and _played(session, test) + waiting >= most:
             return None
         opening = _next_opening(session, test)
         if opening is None:
@@ -394,7 +407,11 @@ class StrengthTests(CompetitionKind[StrengthTest]):
             return None
         of_it = Entrant.competition_id == test.id
         ids = session.scalars(sa.select(Entrant.id).where(of_it).order_by(Entrant.number))
-        return Pairing(tuple(ids), opening=opening)
+        leg = 1 + test.matches_made % (1 + len(test.boards))
+        return Pairing(tuple(ids), leg=leg, opening=opening)
+
+    def options_of(self, match: Match) -> Mapping[str, Any]:
+        return self._own(match).variants[match.leg - 1].options
 
     def seatings(self, variant: Variant) -> tuple[tuple[int, ...], ...]:
         return seatings(variant)
@@ -414,20 +431,23 @@ class StrengthTests(CompetitionKind[StrengthTest]):
         if tally is None:
             tally = empty_tally(test, worker)
             session.add(tally)
-        its = outcome(test.variant, games)
-        add(tally, its)
+        its = outcome(test.variants[match.leg - 1], games)
+        add(tally, its, match.leg)
         note_speed(session, test, speed_of(games[0]), its)
         session.flush()
         if test.verdict is not TestVerdict.RUNNING:
             return
         standing = standing_of(session, test)
-        if standing.decision is not Decision.CONTINUE:
+        said, most = standing.decision, standing.settings.most_matches
+        if most is not None and _played(session, test) >= most and said is Decision.CONTINUE:
+            said = Decision.UNDECIDED
+        if said is not Decision.CONTINUE:
             reason = ""
             if standing.is_spoilt:
                 reason = standing.spoilt_words
-            elif standing.decision is Decision.UNDECIDED:
+            elif said is Decision.UNDECIDED:
                 reason = standing.settings.terms.why_undecided
-            end(session, test, VERDICTS[standing.decision], reason, now)
+            end(session, test, VERDICTS[said], reason, now)
         elif (no_more := out_of_hours(test)) is not None:
             end(session, test, TestVerdict.UNDECIDED, no_more, now)
 
@@ -438,7 +458,10 @@ class StrengthTests(CompetitionKind[StrengthTest]):
         )
 
     def recount(self, session: Session, competition: StrengthTest, *, write: bool) -> list[str]:
-        matches = ((match, its) for match, _, its in matches_of(session, competition))
+        matches = (
+            (match.id, its)
+            for match, its in outcomes_in(session, competition, boards=competition.variants)
+        )
         return [
             *differences(session, competition, write=write),
             *speed_differences(session, competition, matches, write=write),

@@ -326,6 +326,18 @@ class StrengthTest(Competition):
     """What else there is to say of the verdict, for people."""
     ladder_id: Mapped[int | None] = mapped_column(ForeignKey("competition.id"))
     """The ladder that the candidate enters when it passes."""
+    boards: Mapped[list[Any]] = mapped_column(nullable=True)
+    """The options of further variants of its game, with whose matches those of its own take turns;
+    a match's leg says which it is of, from 1 for its own."""
+    excluded: Mapped[dict[str, Any]] = mapped_column(nullable=True)
+    """The workers whose games count in none of its numbers, each with why that was decided."""
+    withdrawn: Mapped[str | None] = mapped_column(sa.String(20))
+    """The verdict that was passed, where what is left without them does not bear it."""
+
+    @property
+    def variants(self) -> tuple[Variant, ...]:
+        """All that it is played on, its own first."""
+        return (self.variant, *(GAMES.find(self.game, options) for options in self.boards))
 
     @property
     def waits(self) -> bool:
@@ -385,6 +397,8 @@ class TestTally(Base):
     candidate_faults: Mapped[dict[str, Any]]
     """Games that it lost by its own fault, by their terminations."""
     baseline_faults: Mapped[dict[str, Any]]
+    boards: Mapped[list[Any]] = mapped_column(nullable=True, default=list)
+    """Where there are several, what of the counts and results is of each, by their names here."""
 
 
 class Entrant(Base):

@@ -18,6 +18,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
+from arena.competitions.kinds import kind_of
 from arena.competitions.pairings import pairs_of
 from arena.lists.rows import (
     Listed,
@@ -243,7 +244,7 @@ def _in_common(match: Match) -> OfMatch:
         match.fixed,
         match.played_by,
         match.counts,
-        start_of(competition.game, competition.options, match.options),
+        start_of(competition.game, kind_of(competition).options_of(match), match.options),
         len(match.opening),
     )
 

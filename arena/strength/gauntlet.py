@@ -12,8 +12,8 @@ are judged (see `arena.strength.faults`) by bot, each opponent by itself.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from arena.ratings.elo import Estimate, elo_of, estimate, expected_score
@@ -30,9 +30,16 @@ from arena.strength.outcomes import (
     seatings,
 )
 from arena.strength.sequential import StrengthError
-from engine.game import Variant
+from engine.game import Termination, Variant
 from engine.match import entrants_needed
 from engine.plurals import counted
+
+VERDICTS = {
+    Decision.ACCEPT: "passed: the candidate does better against this field",
+    Decision.REJECT: "failed: the baseline does better against this field",
+    Decision.UNDECIDED: "undecided: the 95 % interval of the difference holds zero",
+    Decision.CONTINUE: "undecided: it was not played to its end",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +63,19 @@ class GauntletLine:
             add_faults(self.faults, outcome.faults[CANDIDATE]),
         )
 
+    def to_json(self) -> dict[str, Any]:
+        """It as JSON's types."""
+        return asdict(self) | {"faults": faults_json(self.faults)}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> GauntletLine:
+        """What `to_json` told."""
+        return cls(**{**data, "faults": _faults(data["faults"])})
+
+
+def _faults(data: Mapping[str, int]) -> Faults:
+    return {Termination(kind): count for kind, count in data.items()}
+
 
 @dataclass(frozen=True, slots=True)
 class GauntletTest:
@@ -68,6 +88,8 @@ class GauntletTest:
     """Rounds by their difference, from the worst for the candidate to the best."""
     opponents: tuple[Faults, ...]
     """Their faults; they are met in this order, again and again."""
+    met: tuple[int, ...]
+    """In how many rounds each of them was."""
     candidate: GauntletLine = GauntletLine()
     baseline: GauntletLine = GauntletLine()
     allow_faults: bool = False
@@ -90,26 +112,40 @@ class GauntletTest:
             raise StrengthError("a gauntlet needs an opponent or more")
         a_turn = 2 * len(seatings(variant)) * opponents
         rounds, counts = -(-games // a_turn) * opponents, (0,) * (2 * cells(variant) - 1)
-        return cls(variant, rounds, counts, ({},) * opponents, allow_faults=allow_faults)
+        clean: tuple[Faults, ...] = ({},) * opponents
+        return cls(variant, rounds, counts, clean, (0,) * opponents, allow_faults=allow_faults)
 
-    def add(self, candidate: Outcome, baseline: Outcome) -> GauntletTest:
+    def add(
+        self, candidate: Outcome, baseline: Outcome, opponent: int | None = None
+    ) -> GauntletTest:
         """The gauntlet after a round: what each of the two did against the same opponent.
+
+        Args:
+            opponent: which, from 0; by default whose turn it is.
 
         Raises:
             StrengthError: it is over.
         """
         if self.decision is not Decision.CONTINUE:
             raise StrengthError("the gauntlet is over and takes no more rounds")
-        counts, opponents = list(self.counts), list(self.opponents)
-        met = self.played % len(opponents)
+        return self.counting(candidate, baseline, opponent)
+
+    def counting(
+        self, candidate: Outcome, baseline: Outcome, opponent: int | None = None
+    ) -> GauntletTest:
+        """The same of a round that comes in late, when it may be over."""
+        counts, opponents, met = list(self.counts), list(self.opponents), list(self.met)
+        which = self.played % len(opponents) if opponent is None else opponent
         for outcome in (candidate, baseline):
-            opponents[met] = add_faults(opponents[met], outcome.faults[BASELINE])
+            opponents[which] = add_faults(opponents[which], outcome.faults[BASELINE])
+        met[which] += 1
         most = cells(self.variant) - 1
         counts[most + candidate.half_points - baseline.half_points] += 1
         return replace(
             self,
             counts=tuple(counts),
             opponents=tuple(opponents),
+            met=tuple(met),
             candidate=self.candidate.add(candidate),
             baseline=self.baseline.add(baseline),
         )
@@ -167,9 +203,9 @@ class GauntletTest:
     @property
     def games_of(self) -> tuple[int, ...]:
         """How many games candidate, baseline, and then each opponent has had."""
-        size, count = len(seatings(self.variant)), len(self.opponents)
+        size = len(seatings(self.variant))
         own = size * self.played
-        return own, own, *(2 * size * len(range(n, self.played, count)) for n in range(count))
+        return own, own, *(2 * size * met for met in self.met)
 
     @property
     def spoilt_by(self) -> tuple[int, ...]:
@@ -201,6 +237,15 @@ class GauntletTest:
             words.append(f"{names[place]} has {counted(faults, 'fault')} in {games} games")
         return f"{', '.join(words)}: too many to tell who is stronger" if words else ""
 
+    def verdict(self, names: Sequence[str]) -> str:
+        """The decision in words.
+
+        Args:
+            names: of candidate, baseline and opponents.
+        """
+        spoilt = self.spoilt_words(names)
+        return f"undecided: {spoilt}" if spoilt else VERDICTS[self.decision]
+
     def to_json(self, field: Sequence[str]) -> dict[str, Any]:
         """The result as JSON's types.
 
@@ -226,6 +271,27 @@ class GauntletTest:
                 for name, count, faults in zip(field, games, self.opponents, strict=True)
             ],
         }
+
+    def counts_json(self) -> dict[str, Any]:
+        """What it has counted, as JSON's types; `with_counts` takes it back."""
+        return {
+            "counts": list(self.counts),
+            "met": list(self.met),
+            "opponents": [faults_json(faults) for faults in self.opponents],
+            "lines": [line.to_json() for line in (self.candidate, self.baseline)],
+        }
+
+    def with_counts(self, data: Mapping[str, Any]) -> GauntletTest:
+        """This gauntlet with what `counts_json` told."""
+        candidate, baseline = map(GauntletLine.from_json, data["lines"])
+        return replace(
+            self,
+            counts=tuple(data["counts"]),
+            met=tuple(data["met"]),
+            opponents=tuple(map(_faults, data["opponents"])),
+            candidate=candidate,
+            baseline=baseline,
+        )
 
     def _line(self, line: GauntletLine) -> dict[str, Any]:
         return {

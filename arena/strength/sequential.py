@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
+from itertools import chain
 from typing import Any, TypeVar
 
 from arena.ground.refusals import Refusal
@@ -63,6 +64,8 @@ class StrengthSettings:
     """Whose openings are played, each once; by default they are balanced random ones."""
     plies: int | None = None
     """How many moves those have; by default as many as the game's usually do."""
+    others: tuple[Variant, ...] = ()
+    """Further boards or games, with whose matches those of the variant take turns."""
 
     def __post_init__(self) -> None:
         if self.variant.seats == 1:
@@ -75,6 +78,7 @@ class StrengthSettings:
             raise StrengthError(f"a test has a game or more, not {self.terms.games}")
         if self.book and self.plies is not None:
             raise StrengthError("a book has its openings as they are: leave out how many plies")
+        self._refuse_others()
         try:
             self.sprt.llr([0] * cells(self.variant))
         except ValueError as error:
@@ -85,6 +89,30 @@ class StrengthSettings:
                     f"not {self.terms.max_games}: nothing is decided before"
                 ) from None
             raise StrengthError(str(error)) from None
+
+    def _refuse_others(self) -> None:
+        """Refuses further boards whose matches can't be counted with the others."""
+        for number, other in enumerate(self.others, 1):
+            if other in self.boards[:number]:
+                raise StrengthError(f"{other} is named twice: each board has its turn anyway")
+            if _shape(other) != _shape(self.variant):
+                raise StrengthError(
+                    f"{self.variant} and {other} can't be one test: a match of the one is "
+                    f"{_shape_words(self.variant)}, and of the other {_shape_words(other)}; test "
+                    "them apart"
+                )
+        if self.others and self.book:
+            raise StrengthError("a book has the openings of one board: leave it or the others out")
+
+    @property
+    def boards(self) -> tuple[Variant, ...]:
+        """What it is played on, match by match in turn."""
+        return (self.variant, *self.others)
+
+    @property
+    def game_words(self) -> str:
+        """The same in words."""
+        return " and ".join(map(str, self.boards))
 
     @property
     def games_a_match(self) -> int:
@@ -99,7 +127,9 @@ class StrengthSettings:
         """Those of its matches in their order; it ends when there are no more."""
         if self.book:
             return self.book.series(self.seed)
-        return openings(self.variant, self.seed, plies=self.plies)
+        # The first board that has no more ends the turns of all.
+        each = (openings(board, self.seed, plies=self.plies) for board in self.boards)
+        return chain.from_iterable(zip(*each, strict=False))
 
     @property
     def sprt(self) -> Sprt:
@@ -123,8 +153,59 @@ class StrengthSettings:
             "seed": self.seed,
             **self.terms.to_json(),
             "plies": self.plies,
+            "others": [str(other) for other in self.others],
             **book_json(self.book),
         }
+
+
+def _shape(variant: Variant) -> tuple[int, int, int]:
+    """What matches that are counted together have in common."""
+    return entrants_needed(variant), len(seatings(variant)), cells(variant)
+
+
+def _shape_words(variant: Variant) -> str:
+    _, games, scores = _shape(variant)
+    return f"{counted(games, 'game')} with {counted(scores, 'score')}"
+
+
+@dataclass(frozen=True, slots=True)
+class OnBoard:
+    """What was played on one of several boards."""
+
+    counts: tuple[int, ...]
+    """Matches by their score, from the worst to the best in equal steps."""
+    wins: int = 0
+    draws: int = 0
+    losses: int = 0
+
+    def add(self, outcome: Outcome) -> OnBoard:
+        """The same after one more match."""
+        counts = list(self.counts)
+        counts[outcome.half_points] += 1
+        return OnBoard(
+            tuple(counts),
+            self.wins + outcome.wins,
+            self.draws + outcome.draws,
+            self.losses + outcome.losses,
+        )
+
+    def plus(self, other: OnBoard) -> OnBoard:
+        """Both together."""
+        return OnBoard(
+            tuple(map(sum, zip(self.counts, other.counts, strict=True))),
+            self.wins + other.wins,
+            self.draws + other.draws,
+            self.losses + other.losses,
+        )
+
+    @property
+    def estimate(self) -> Estimate:
+        """Elo by this board alone."""
+        return estimate(self.counts)
+
+    def to_json(self) -> dict[str, Any]:
+        """It as JSON's types."""
+        return asdict(self) | {"counts": list(self.counts)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,11 +223,15 @@ class SequentialTest:
     digest: str = ""
     """SHA-256 over the matches in their order; two tests of equal digest played the same games."""
     out_of_openings: bool = False
+    on_boards: tuple[OnBoard, ...] = ()
+    """What makes up the sums, board by board, if there are several."""
 
     @classmethod
     def begin(cls, settings: StrengthSettings) -> SequentialTest:
         """A test before its first match."""
-        return cls(settings, (0,) * cells(settings.variant))
+        none = (0,) * cells(settings.variant)
+        boards = (OnBoard(none),) * len(settings.boards)
+        return cls(settings, none, on_boards=boards if settings.others else ())
 
     def add(self, outcome: Outcome) -> SequentialTest:
         """The test after one more match.
@@ -158,9 +243,14 @@ class SequentialTest:
             raise StrengthError(f"the test is over ({self.decision}) and takes no more matches")
         counts = list(self.counts)
         counts[outcome.half_points] += 1
+        boards = list(self.on_boards)
+        if boards:
+            turn = self.matches % len(boards)
+            boards[turn] = boards[turn].add(outcome)
         return replace(
             self,
             counts=tuple(counts),
+            on_boards=tuple(boards),
             wins=self.wins + outcome.wins,
             draws=self.draws + outcome.draws,
             losses=self.losses + outcome.losses,
@@ -267,7 +357,7 @@ class SequentialTest:
         if self.is_spoilt:
             return f"undecided: {self.spoilt_words}"
         if self.out_of_openings and self.decision is Decision.UNDECIDED:
-            whose = f"the book {settings.book.name}" if settings.book else f"{settings.variant}"
+            whose = f"the book {settings.book.name}" if settings.book else settings.game_words
             return f"undecided: {whose} has no more different openings"
         terms = settings.terms
         return {
@@ -289,6 +379,10 @@ class SequentialTest:
             "faults": [faults_json(side) for side in self.faults],
             "digest": self.digest,
             "out_of_openings": self.out_of_openings,
+            "boards": [
+                {"game": str(board), **its.to_json()}
+                for board, its in zip(self.settings.boards, self.on_boards, strict=False)
+            ],
         }
 
     @classmethod
@@ -302,7 +396,7 @@ class SequentialTest:
             raise StrengthError("this is no saved strength test of a format known here")
         try:
             # A test that was saved before there were these settings did without them.
-            saved = {"allow_faults": False, "plies": None, **data["settings"]}
+            saved = {"allow_faults": False, "plies": None, "others": [], **data["settings"]}
             asked = settings.to_json()
             # What a book is called is nothing to it.
             other = [key for key in asked if key != "book" and saved.get(key) != asked[key]]
@@ -323,15 +417,30 @@ class SequentialTest:
                 (mine, theirs),
                 _of_type(str, data["digest"]),
                 _of_type(bool, data["out_of_openings"]),
+                tuple(map(on_board, data.get("boards", []))),
             )
         except StrengthError:
             raise
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise StrengthError(f"the saved test is damaged: {error}") from None
         played = test.wins + test.draws + test.losses
-        if len(test.counts) != cells(settings.variant) or played != test.games:
+        sums = tuple(map(sum, zip(*(its.counts for its in test.on_boards), strict=True)))
+        adds_up = (len(test.on_boards), sums) == (len(settings.boards), test.counts)
+        if not settings.others:
+            adds_up = not test.on_boards
+        if len(test.counts) != cells(settings.variant) or played != test.games or not adds_up:
             raise StrengthError("the saved test is damaged: its counts do not add up")
         return test
+
+
+def on_board(data: Any) -> OnBoard:
+    """What `OnBoard.to_json` told, among whatever else there is.
+
+    Raises:
+        StrengthError: a count is none.
+    """
+    results = (_count(data[key]) for key in ("wins", "draws", "losses"))
+    return OnBoard(tuple(map(_count, data["counts"])), *results)
 
 
 def _of_type(kind: type[T], value: Any) -> T:

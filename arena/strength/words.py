@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 
 from arena.ratings.elo import Estimate, signed
 from arena.strength.forecast import Forecast
+from arena.strength.gauntlet import GauntletTest
 from arena.strength.sequential import SequentialTest
 from engine.game import Termination
+from engine.plurals import counted
 
 RAREST = 1e-9
 """What is rarer needs no number."""
@@ -19,7 +21,7 @@ def result_rows(test: SequentialTest) -> list[tuple[str, str]]:
     """What is known after so many matches, as names and texts."""
     settings = test.settings
     rows = [("test", f"{settings.candidate.name} against {settings.baseline.name}")]
-    rows.append(("game", f"{settings.variant}, {settings.time.words}, seed {settings.seed}"))
+    rows.append(("game", f"{settings.game_words}, {settings.time.words}, seed {settings.seed}"))
     if settings.book:
         rows.append(("book", str(settings.book)))
     if test.matches:
@@ -32,8 +34,36 @@ def result_rows(test: SequentialTest) -> list[tuple[str, str]]:
     rows.append(("games", f"{test.games}{of}, W-D-L {games_words(test)}"))
     shown = " ".join(map(str, test.counts)) if len(test.counts) <= MOST_COUNTS else ""
     rows.append(("matches", f"{test.matches}{shown and f', from 0 points to all: {shown}'}"))
+    for board, its in zip(settings.boards, test.on_boards, strict=False):
+        known = elo_words(its.estimate) if sum(its.counts) else "nothing yet"
+        rows.append(("on", f"{board}: {known}, W-D-L {its.wins}-{its.draws}-{its.losses}"))
     sides = zip((settings.candidate, settings.baseline), test.faults, strict=True)
     rows.append(("faults", ", ".join(f"{bot.name} {faults_words(side)}" for bot, side in sides)))
+    return rows
+
+
+def gauntlet_rows(gauntlet: GauntletTest, names: Sequence[str]) -> list[tuple[str, str]]:
+    """The same of a gauntlet.
+
+    Args:
+        names: of candidate, baseline and opponents.
+    """
+    rows = [("game", str(gauntlet.variant))]
+    each = zip(names[2:], gauntlet.games_of[2:], gauntlet.opponents, strict=True)
+    for number, (name, games, faults) in enumerate(each):
+        against = f"{name}, {counted(games, 'game')}, faults {faults_words(faults)}"
+        rows.append(("" if number else "field", against))
+    lines = ("score", gauntlet.candidate), ("", gauntlet.baseline)
+    for (key, line), name in zip(lines, names[:2], strict=True):
+        results = f"W-D-L {line.wins}-{line.draws}-{line.losses}"
+        words = f"{name} {gauntlet.score(line):.1%}, {results}, faults {faults_words(line.faults)}"
+        rows.append((key, words))
+    if gauntlet.played:
+        mean, lower, upper = gauntlet.difference
+        rows.append(("better", f"by {mean:+z.1%} [{lower:+z.1%}, {upper:+z.1%}]"))
+        rows.append(("Elo", elo_words(gauntlet.estimate)))
+    rounds = f"{gauntlet.played} of {counted(gauntlet.rounds, 'round')}"
+    rows.append(("games", f"{gauntlet.games}, in {rounds}"))
     return rows
 
 

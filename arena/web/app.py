@@ -50,6 +50,7 @@ from arena.web.dumps import dumps
 from arena.web.explorer import pages as explorer
 from arena.web.game_pages import lists
 from arena.web.games import games
+from arena.web.gauntlets import gauntlets
 from arena.web.ladders import ladders
 from arena.web.live import live
 from arena.web.news import news
@@ -92,6 +93,7 @@ BLUEPRINTS = (
     requests,
     strength,
     tunings,
+    gauntlets,
     blocks,
     presets,
     accounts,

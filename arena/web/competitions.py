@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from flask import Blueprint, Response, redirect, render_template, request, url_for
 from sqlalchemy.orm import Session, joinedload
 
+from arena.competitions.gauntlets import Gauntlet
 from arena.competitions.kinds import kind_of
 from arena.models import (
     BotTuning,
@@ -40,6 +41,8 @@ def address_of(competition: Competition, *, external: bool = False) -> str:
             return url_for("strength.test", number=competition.id, _external=external)
         case BotTuning():
             return url_for("tunings.tuning", number=competition.id, _external=external)
+        case Gauntlet():
+            return url_for("gauntlets.gauntlet", name=competition.name, _external=external)
     return url_for("competitions.competition", name=competition.name, _external=external)
 
 

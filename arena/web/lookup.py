@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session, joinedload
 from werkzeug.routing import IntegerConverter, Map
 
 from arena import sittings
+from arena.competitions.gauntlets import Gauntlet
 from arena.ground.db import LARGEST_ID, Database
 from arena.models import (
     Bot,
@@ -70,6 +71,12 @@ def find_tournament(session: Session, name: str) -> Tournament:
     """The one of this name; a ladder of it is none."""
     tournament = session.scalar(sa.select(Tournament).where(Tournament.name == name))
     return tournament or abort(404, f"There is no tournament {name}.")
+
+
+def find_gauntlet(session: Session, name: str) -> Gauntlet:
+    """The one of this name."""
+    gauntlet = session.scalar(sa.select(Gauntlet).where(Gauntlet.name == name))
+    return gauntlet or abort(404, f"There is no gauntlet {name}.")
 
 
 def find_bot(session: Session, name: str) -> Bot:

@@ -7,7 +7,7 @@ from typing import Any
 import sqlalchemy as sa
 from flask import Blueprint, Response, jsonify, render_template, request, url_for
 from sqlalchemy.orm import Session, joinedload
-from wtforms import FloatField, SelectChoice, SelectField, StringField
+from wtforms import FloatField, HiddenField, SelectChoice, SelectField, StringField
 from wtforms.validators import Optional
 
 from arena.bots.sharing import belongs_to
@@ -23,6 +23,7 @@ from arena.competitions.strength_deeds import (
     may_test,
 )
 from arena.competitions.strength_estimates import TestEstimate, estimate
+from arena.competitions.strength_exclusions import ExcludeWorker, IncludeWorker, exclusion
 from arena.competitions.strength_reports import StrengthReport, Wanted, last_tests, reports
 from arena.deeds import Done
 from arena.ground.refusals import Refusal, WrongField
@@ -130,7 +131,8 @@ def _shown(found: StrengthReport) -> dict[str, Any]:
         "mine": account is not None and may_change(account.by(), test),
         "extend": ExtendForm(max_games=2 * test.max_games) if account and test.max_games else None,
         "priority": PriorityForm(weight=test.weight) if account else None,
-        "decided": test.verdict in (TestVerdict.PASSED, TestVerdict.FAILED),
+        "decided": (test.withdrawn or test.verdict) in (TestVerdict.PASSED, TestVerdict.FAILED),
+        "organises": account is not None and account.by().may(Scope.ORGANISE),
         "out_of_openings": strength_tests.is_out_of_openings(test),
     }
 
@@ -245,3 +247,34 @@ add_deed(strength, "/tests/<int:number>/stop", StopTest, then=_new)
 add_deed(strength, "/tests/<int:number>/extend", ExtendTest, then=_new)
 add_deed(strength, "/tests/<int:number>/priority", PrioritiseTest, then=_new)
 add_deed(strength, "/tests/<int:number>/clone", CloneTest, then=_new)
+add_deed(strength, "/tests/<int:number>/include", IncludeWorker, then=_new)
+
+ExcludeForm = form_of(ExcludeWorker, worker=HiddenField())
+
+
+@strength.get("/tests/<int:number>/exclude")
+@needs(Scope.ORGANISE)
+def exclusion_form(number: int) -> str:
+    """What a test says with and without the games of a worker, and the form to leave them out."""
+    form = ExcludeForm()
+    form["worker"].data = request.args.get("worker", "")
+    return _exclude(form, "", number)
+
+
+def _exclude(form: DeedForm, problem: str, number: int) -> str:
+    with reading() as session:
+        found = _find(session, number)
+        change = exclusion(session, found.test, form["worker"].data or "")
+        return render_template(
+            "strength_exclude.html", form=form, problem=problem, found=found, change=change
+        )
+
+
+add_deed(
+    strength,
+    "/tests/<int:number>/exclude",
+    ExcludeWorker,
+    then=_new,
+    again=_exclude,
+    form=ExcludeForm,
+)

@@ -38,6 +38,7 @@ from arena.cli import COMMANDS, InputError, cli, deeds, run
 from arena.cli.client import Where
 from arena.competitions import books
 from arena.competitions.book_deeds import AddBook, RemoveBook
+from arena.competitions.gauntlet_deeds import CreateGauntlet, StopGauntlet
 from arena.competitions.ladder_deeds import ChangeLadder, CreateLadder
 from arena.competitions.presets import KeepPreset, RemovePreset
 from arena.competitions.strength_deeds import (
@@ -48,6 +49,7 @@ from arena.competitions.strength_deeds import (
     PrioritiseTest,
     StopTest,
 )
+from arena.competitions.strength_exclusions import ExcludeWorker, IncludeWorker
 from arena.competitions.tournament_deeds import (
     CallOffTournament,
     ChangeTournament,
@@ -261,6 +263,32 @@ EXAMPLES: dict[type[Deed], tuple[Callable[[Numbers], dict[str, Any]], dict[str, 
         lambda its: {"number": its["untuned"], "games": 3200},
         {"games": 7},
         "allow it more",
+    ),
+    ExcludeWorker: (
+        lambda its: {"number": its["test"], "worker": "one", "why": "its clock <stood> still"},
+        {"worker": "two"},
+        "'two' has played no match of test",
+    ),
+    IncludeWorker: (
+        lambda its: {"number": its["ended"], "worker": "one"},
+        {"number": 999},
+        "there is no strength test 999",
+    ),
+    CreateGauntlet: (
+        lambda _: {
+            "candidate": "bot-0:1",
+            "baseline": "bot-1:1",
+            "against": ("bot-2:1",),
+            "ladder": "ladder-0",
+            "seed": 1,
+        },
+        {"against": ("bot-1:1",)},
+        "the version bot-1 v1 stands in the field twice",
+    ),
+    StopGauntlet: (
+        lambda _: {"name": "gauntlet"},
+        {"name": "gauntlet-9"},
+        "there is no gauntlet 'gauntlet-9'; there are: gauntlet",
     ),
     RequeueChecks: (
         lambda _: {"bots": ("bot-3",)},
@@ -648,6 +676,20 @@ WHO: list[tuple[type[Deed], dict[str, Any], str]] = [
     (PrioritiseTest, {"number": "test", "weight": 0.5}, "owner organiser"),
     (PrioritiseTest, {"number": "test", "weight": 2.0}, "organiser"),
     (CloneTest, {"number": "test"}, "owner co-owner organiser"),
+    (ExcludeWorker, {"number": "test", "worker": "one", "why": "x"}, "organiser"),
+    (IncludeWorker, {"number": "ended", "worker": "one"}, "organiser"),
+    (StopGauntlet, {"name": "gauntlet"}, "organiser"),
+    *(
+        (
+            CreateGauntlet,
+            {"candidate": "bot-1:1", "baseline": "bot-0:1", "against": ("bot-2:1",), **rules},
+            who,
+        )
+        for rules, who in (
+            ({"ladder": "ladder-0"}, "owner co-owner organiser"),
+            ({"game": "clobber size=5x6"}, "organiser"),
+        )
+    ),
     *(
         (CreateTest, {"candidate": "bot-1:1", "baseline": "bot-0:1", **rules}, who)
         for rules, who in (

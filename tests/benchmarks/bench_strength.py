@@ -216,7 +216,7 @@ def play(sprt: Sprt, draw: Callable[[], int], cells: int) -> tuple[Decision, lis
     squares = sum(n * a * a for n, a in zip(counts, scores, strict=True))
     off, again, near = 0.0, 0, 0.0
     while True:
-        quick = _quick_llr(sprt, played, points, squares)
+        quick = quick_llr(sprt, played, points, squares)
         if played >= again or not sprt.lower + near < quick + off < sprt.upper - near:
             decision = sprt.decide(counts)
             if decision is not Decision.CONTINUE:
@@ -230,7 +230,7 @@ def play(sprt: Sprt, draw: Callable[[], int], cells: int) -> tuple[Decision, lis
         squares += scores[cell] ** 2
 
 
-def _quick_llr(sprt: Sprt, played: int, points: float, squares: float) -> float:
+def quick_llr(sprt: Sprt, played: int, points: float, squares: float) -> float:
     """The LLR as if the mean score were normal, with the variance that was seen."""
     mean = points / played
     variance = max(squares / played - mean * mean, 1e-6)

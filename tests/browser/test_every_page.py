@@ -53,6 +53,7 @@ def _seen() -> list[tuple[str, str]]:
     found["/bots/bot-0#"] = "owner"
     found["/tests/{test}#"] = "administrator"
     found["/tunings/{tuning}#"] = "administrator"
+    found["/gauntlets/gauntlet#"] = "administrator"
     found["/presets#"] = "administrator"
     found["/tournaments/cup#"] = "administrator"
     found["/analysis?game=clobber#"] = "owner"

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 from pydantic import Field, create_model
 from sqlalchemy.orm import Session
 
+from arena.competitions.gauntlets import Gauntlet
 from arena.deeds import Deed, Done
 from arena.models import (
     Analysis,
@@ -31,6 +32,7 @@ from arena.web.api.books import BookShape
 from arena.web.api.bot_shapes import BotDetail, CheckShape
 from arena.web.api.competition_shapes import CompetitionShape, EntrantShape
 from arena.web.api.game_shapes import MatchShape
+from arena.web.api.gauntlet_shapes import GauntletShape
 from arena.web.api.ladder_shapes import LadderShape
 from arena.web.api.presets import PresetShape
 from arena.web.api.results import TestShape, TournamentShape
@@ -53,6 +55,7 @@ SHAPES: Mapping[type, type[Shape]] = {
     OpeningBook: BookShape,
     Selection: SelectionShape,
     Analysis: AnalysisShape,
+    Gauntlet: GauntletShape,
     Competition: CompetitionShape,
 }
 """As what rows travel, of any class that derives from one of these, too. A class that a deed has of

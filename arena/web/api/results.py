@@ -10,7 +10,8 @@ from pydantic import Field
 from sqlalchemy.orm import Session
 
 from arena.competitions import results
-from arena.competitions.strength_reports import reports
+from arena.competitions.strength_exclusions import exclusion
+from arena.competitions.strength_reports import numbers, reports
 from arena.ground.config import Settings
 from arena.models import Approval, StrengthTest, TestVerdict, Tournament
 from arena.web import exports
@@ -171,6 +172,7 @@ class StrengthSettingsShape(Shape):
     max_games: int | None
     games: int | None = Field(description="Of a test of a fixed number of games: that number.")
     allow_faults: bool = Field(description="Whether it decides although faults ended many games.")
+    others: list[str] = Field(description="Further boards, that take turns with the game's.")
     book: str | None = Field(description="Whose openings are played; null for random ones.")
     book_digest: str | None
     plies: int | None = Field(
@@ -190,6 +192,7 @@ class TestWorker(Shape):
     chance: float | None = Field(
         description="How likely chance makes it so different from the others; null if it is not."
     )
+    excluded: str | None = Field(description="Why its games are left out; null if they count.")
 
 
 class TestSpeed(Shape):
@@ -225,6 +228,19 @@ class TestNumbers(Shape):
     llr_bounds: tuple[float, float] | None
 
 
+class BoardNumbers(Shape):
+    """What one of several boards says by itself; the test decides by all together."""
+
+    game: str
+    counts: list[int]
+    wins: int
+    draws: int
+    losses: int
+    elo: float
+    elo_95: tuple[float, float]
+    los: float
+
+
 class TestShape(TestNumbers):
     """Whether a candidate is stronger than a baseline, as far as that is known."""
 
@@ -232,6 +248,9 @@ class TestShape(TestNumbers):
     title: str
     verdict: TestVerdict
     reason: str
+    withdrawn: TestVerdict | None = Field(
+        description="The verdict that was passed, if what is left without a worker does not say so."
+    )
     outcome: str = Field(description="The verdict in words, with the reason.")
     told: list[tuple[str, str]] = Field(
         description="How it stands in words, as its page has it: names and texts."
@@ -248,6 +267,7 @@ class TestShape(TestNumbers):
     created: datetime
     finished: datetime | None
     settings: StrengthSettingsShape
+    boards: list[BoardNumbers] = Field(description="Where there are several: of each.")
     workers: list[TestWorker]
     speeds: list[TestSpeed]
     without_odd_workers: TestNumbers | None = None
@@ -256,6 +276,40 @@ class TestShape(TestNumbers):
     def each(cls, session: Session, rows: Sequence[StrengthTest]) -> list[Self]:
         """What travels of some tests, looked up together."""
         return [cls.model_validate(one.to_json()) for one in reports(session, rows)]
+
+
+class OddsShape(Shape):
+    """How many tests pass that should not, of which one in twenty may by design."""
+
+    once: float = Field(description="If somebody looks once, and leaves out the worst worker.")
+    always: float = Field(
+        description="If somebody looks after every match, until the test passes without one."
+    )
+    said: str = Field(description="The same in words.")
+
+
+class ExclusionShape(Shape):
+    """What a strength test says with a worker's games, and what without them."""
+
+    worker: str
+    excluded: bool = Field(description="Whether they are left out now.")
+    games: int
+    counted: TestNumbers
+    without: TestNumbers
+    verdict: TestVerdict
+    turned: TestVerdict = Field(description="What it becomes if that is changed.")
+    outcome: str = Field(description="The same in words.")
+    workers: int = Field(description="How many have played for the test.")
+    odds: OddsShape | None
+
+    @classmethod
+    def of_worker(cls, session: Session, test: StrengthTest, worker: str) -> Self:
+        """What travels of a choice about a worker."""
+        found = exclusion(session, test, worker)
+        both = {"counted": numbers(found.counted), "without": numbers(found.without)}
+        odds = found.odds and found.odds._asdict() | {"said": found.odds.words(found.workers)}
+        rest = {"outcome": found.words, "odds": odds}
+        return cls.model_validate(found._asdict() | both | rest)
 
 
 class TestList(List):

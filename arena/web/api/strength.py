@@ -15,7 +15,7 @@ from arena.models import StrengthTest, TestVerdict
 from arena.strength.block import block_markdown, block_text
 from arena.strength.outcomes import seatings
 from arena.web.api.paging import Pages, page
-from arena.web.api.results import TestList, TestShape
+from arena.web.api.results import ExclusionShape, TestList, TestShape
 from arena.web.api.shapes import Name, Shape
 from arena.web.api.specification import operation
 from arena.web.block_pictures import block_svg
@@ -156,3 +156,16 @@ def get_test(number: int) -> TestShape:
     """A strength test."""
     with reading() as session:
         return TestShape.looked_up(session, find_test(session, number))
+
+
+class WorkerOfTest(Shape):
+    """Whose games."""
+
+    worker: Annotated[str, Field(max_length=120, description="As the test calls it.")]
+
+
+@operation("GET /tests/<int:number>/without", ExclusionShape, tag=TAG)
+def test_without(number: int, query: WorkerOfTest) -> ExclusionShape:
+    """What a strength test says with the games of one of its workers, and what without them."""
+    with reading() as session:
+        return ExclusionShape.of_worker(session, find_test(session, number), query.worker)

@@ -236,6 +236,21 @@ def test_a_number_of_games_is_rounded_up_to_whole_matches(capsys):
     assert "games    4 of 4, W-D-L" in capsys.readouterr().out
 
 
+def test_boards_and_games_take_turns(tmp_path, capsys):
+    """One test of two boards and another game; each says what it says by itself."""
+    path, boards = tmp_path / "x.json", ["clobber size=4x4", "clobber size=3x4", "oxoxo"]
+    asked = [word for board in boards for word in ("--game", board)]
+    arena("greedy", "random", *asked, "--games", "12", "--json", str(path))
+    shown = capsys.readouterr().out
+    found = saved(path)
+    assert found["result"]["games"] == 12
+    assert [sum(one["counts"]) for one in found["boards"]] == [2, 2, 2]
+    assert sum(one["wins"] for one in found["boards"]) == found["wins"]
+    for board, one in zip(boards, found["boards"], strict=True):
+        assert one["game"].startswith(board)
+        assert f"on       {one['game']}: " in shown
+
+
 def test_three_seats_are_shared(tmp_path):
     """A match of the Siege is six games, and one match alone decides nothing."""
     result = tmp_path / "result.json"
@@ -291,6 +306,9 @@ def test_a_pipe_is_written_to(tmp_path):
     assert path.is_fifo()
 
 
+TWO = ["--game", "clobber", "--game", "oxono"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -322,6 +340,12 @@ def test_a_pipe_is_written_to(tmp_path):
         (["random", "greedy", *SMALL, "--resume", "deep.json"], "is no saved test"),
         (["random", "greedy", *SMALL, "--book", "deep.json"], "deep.json, line 1: "),
         (["random", "greedy", *SMALL, "--book", "none.epd"], "'none.epd' does not exist"),
+        (["random", "greedy", *SMALL, "--game", "oxono"], "several games go without options"),
+        (["random", "greedy", *TWO, "--games", "8", "--against", "greedy"], "without --against"),
+        (["random", "greedy", *TWO, "--game", "oxono"], "is named twice: each board has"),
+        (["random", "greedy", *TWO, "--game", "siege"], "of the other 6 games with 17 scores"),
+        (["random", "greedy", *TWO, "--game", "puzzle"], "hard=no can't be one test"),
+        (["random", "greedy", *TWO, "--book", "deep.json"], "deep.json, line 1: "),
     ],
 )
 def test_wrong_usage_is_refused(arguments, message, tmp_path, monkeypatch, capsys):

@@ -10,10 +10,12 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena.competitions import strength_tests, tunings
+from arena.competitions import gauntlets, strength_tests, tunings
+from arena.competitions.gauntlets import GauntletPlan
 from arena.competitions.kind import AnyKind
 from arena.competitions.kinds import KINDS, kind_of
 from arena.competitions.players import Player
+from arena.competitions.rules import Rules
 from arena.competitions.strength_plans import StrengthPlan
 from arena.competitions.tournaments import TournamentPlan, create
 from arena.competitions.tunings import TuningPlan
@@ -53,7 +55,13 @@ def _tournament(session: Session, ladder: Ladder, versions: list[BotVersion]) ->
 
 def _test(session: Session, ladder: Ladder, versions: list[BotVersion]) -> Competition:
     plan = StrengthPlan.on(ladder, terms=StrengthTerms(elo1=100.0, max_games=32))
-    return strength_tests.create(session, plan, *map(Player, versions), START, ORGANISER)
+    players = map(Player, versions[:2])
+    return strength_tests.create(session, plan, *players, START, ORGANISER)
+
+
+def _gauntlet(session: Session, ladder: Ladder, versions: list[BotVersion]) -> Competition:
+    plan = GauntletPlan(Rules(ladder, ladder.variant, ladder.time, ladder.limits), 32, 1)
+    return gauntlets.create(session, plan, [*map(Player, versions)], START, ORGANISER)
 
 
 def _tuning(session: Session, ladder: Ladder, versions: list[BotVersion]) -> Competition:
@@ -65,7 +73,7 @@ def _tuning(session: Session, ladder: Ladder, versions: list[BotVersion]) -> Com
 
 
 def _duel(session: Session, ladder: Ladder, versions: list[BotVersion]) -> Competition:
-    return challenge(session, ladder, versions, 3, START)
+    return challenge(session, ladder, versions[:2], 3, START)
 
 
 MAKERS: dict[str, Maker] = {
@@ -73,9 +81,10 @@ MAKERS: dict[str, Maker] = {
     "tournament": _tournament,
     "test": _test,
     "tuning": _tuning,
+    "gauntlet": _gauntlet,
     "duel": _duel,
 }
-"""What makes one of two bots."""
+"""What makes one of three bots, or of two of them."""
 ENDLESS = {"ladder"}
 
 
@@ -91,7 +100,7 @@ def kind(request: pytest.FixtureRequest) -> AnyKind:
 
 @pytest.fixture
 def arena(sqlite_database: Database) -> TournamentSimulation:
-    return TournamentSimulation(sqlite_database, 1, CALM, "clobber", 2, size="4x4")
+    return TournamentSimulation(sqlite_database, 1, CALM, "clobber", 3, size="4x4")
 
 
 @pytest.fixture

@@ -20,11 +20,14 @@ from werkzeug.routing import Rule
 from arena.audit import ARENA
 from arena.bots import runtimes
 from arena.bots.submissions import enter, submit
-from arena.competitions import strength_plans, strength_tests, tunings
+from arena.competitions import gauntlets, strength_plans, strength_tests, tunings
 from arena.competitions.fields import field_of
+from arena.competitions.gauntlets import GauntletPlan
 from arena.competitions.players import Player
 from arena.competitions.presets import KeepPreset
+from arena.competitions.rules import Rules
 from arena.competitions.strength_deeds import StopTest
+from arena.competitions.strength_exclusions import ExcludeWorker
 from arena.competitions.tournaments import TournamentPlan, create
 from arena.competitions.tuning_deeds import StopTuning, read_parameters
 from arena.competitions.tunings import TuningPlan, course_of, standing_of
@@ -263,6 +266,15 @@ def add_competitions(session: sa.orm.Session, now: datetime) -> dict[str, int]:
     cup.state = CompetitionState.PAUSED
     test, ended = (_strength_test(session, clobber, now) for _ in range(2))
     do(session, StopTest(ended.id), now)
+    do(session, ExcludeWorker(ended.id, "one", HOSTILE), now)
+    field = session.scalars(
+        sa.select(BotVersion)
+        .where(BotVersion.status == VersionStatus.READY)
+        .order_by(BotVersion.id)
+    ).all()
+    rules = Rules(clobber, clobber.variant, clobber.time, clobber.limits)
+    players = [*map(Player, field[:3])]
+    gauntlets.create(session, GauntletPlan(rules, 40, 1, note=HOSTILE), players, now, ARENA)
     do(session, KeepPreset("kept", note=HOSTILE, elo1=50.0, time="1+0.01"), now)
     tuning, untuned = (_tuning(session, clobber, now) for _ in range(2))
     do(session, StopTuning(untuned.id), now)

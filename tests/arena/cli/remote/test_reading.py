@@ -106,6 +106,9 @@ READS = [
     ("match list --status 'set aside'", "no [space] left"),
     ("strength list", "LOS"),
     ("strength show TEST", "broken: its results differ"),
+    ("strength without TEST broken", "one of 3 workers is left out by the results"),
+    ("gauntlet list", "bot-0 v1 and bot-1 v1 against 1 other"),
+    ("gauntlet show gauntlet", "running"),
     ("strength block TEST", "Ptnml"),
     ("strength block TEST --as svg", "</svg>"),
     ("strength estimate --ladder ladder-0 --elo 0,20 --draws 0.5", "rests on 50% draws"),
@@ -154,6 +157,8 @@ def _lasting(overview: dict[str, Any]) -> dict[str, Any]:
         ("tournament show none", 2, "There is no tournament none."),
         ("match list --ladder none", 2, "There is no competition none."),
         ("strength show 999", 2, "There is no strength test 999."),
+        ("strength without TEST nobody", 2, "'nobody' has played no match of test"),
+        ("gauntlet show none", 2, "There is no gauntlet none."),
         ("top --once", 2, "This is for organisers"),
         ("user list", 2, "This is for administrators"),
         ("tournament show rest --wait", 130, "go on with: arena tournament resume rest"),
@@ -165,9 +170,28 @@ def test_a_server_refuses_in_its_own_words(
 ) -> None:
     """In one line, as of a data folder."""
     assert arena("login", site.url, "--token", site.tokens[Role.PARTICIPANT])[0] == 0
-    found, _, errors = arena(*words.split())
+    found, _, errors = arena(*words.replace("TEST", str(site.test)).split())
     assert (found, errors.count("\n")) == (code, 1), errors
     assert error in errors
+
+
+def test_both_numbers_are_shown_before_a_worker_is_left_out(
+    arena: Arena, site: SimpleNamespace
+) -> None:
+    """And nothing is done unless somebody says so; it can be undone."""
+    asked = ("strength", "exclude", site.test, "broken", "--why", "no fan", "--data", site.folder)
+    told, shows = "the games of broken in test", ("strength", "show", site.test)
+    code, _, shown = arena(*asked)
+    assert code != 0
+    assert [line.split()[0] for line in shown.splitlines()[:4]] == [
+        "with", "without", "verdict", "odds",
+    ]  # fmt: skip
+    assert "left out" not in arena(*shows, "--data", site.folder)[1]
+    code, said, _ = arena(*asked, "--yes")
+    assert (code, "80 games of broken are left out" in said) == (0, True)
+    assert "its games are left out (no fan)" in arena(*shows, "--data", site.folder)[1]
+    assert told in arena(*asked, "--yes")[2]
+    assert arena("strength", "include", site.test, "broken", "--data", site.folder)[0] == 0
 
 
 def test_why_a_worker_failed_is_told_to_organisers_alone(

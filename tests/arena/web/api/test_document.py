@@ -40,6 +40,9 @@ ELSEWHERE = {
     "/selections/{number}/remove",  # another request may have removed it
     "/analyses/{code}/remove",
     "/games/{number}/pgn",  # the games of this arena have none
+    "/tests/{number}/without",  # what is asked besides names a worker
+    "/tests/{number}/exclude",
+    "/tests/{number}/include",
 }
 """Those that say that something is not there even where what is in the path is."""
 
@@ -105,6 +108,7 @@ def test_what_is_there_is_answered_as_said(
         "tournaments": {"name": "cup"},
         "competitions": {"name": "cup"},
         "tests": {"number": numbers["test"]},
+        "gauntlets": {"name": "gauntlet"},
         "tunings": {"number": numbers["tuning"]},
         "matches": {"number": numbers["played"]},
         "games": {"number": numbers["trio"], "seat": 1},

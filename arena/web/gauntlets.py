@@ -1,0 +1,89 @@
+"""The pages of gauntlets: the list, a live page for each, and the form that makes one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sqlalchemy as sa
+from flask import Blueprint, Response, jsonify, render_template, request, url_for
+from wtforms import SelectChoice, SelectField
+
+from arena.competitions.fields import entrants_of
+from arena.competitions.gauntlet_deeds import CreateGauntlet, StopGauntlet, may_stop
+from arena.competitions.gauntlets import Gauntlet, Gauntlets, standing, told, verdict
+from arena.deeds import Done
+from arena.models import CompetitionState, Ladder, Scope
+from arena.web.api.gauntlet_shapes import GauntletShape
+from arena.web.competitions import LISTED, list_page
+from arena.web.deeds import DeedForm, add_deed, form_of, sent
+from arena.web.identity import current, needs
+from arena.web.lookup import find_gauntlet, reading
+
+gauntlets = Blueprint("gauntlets", __name__)
+
+
+@gauntlets.get("/gauntlets")
+def listing() -> str:
+    """The last gauntlets."""
+    wanted = sa.select(Gauntlet).order_by(Gauntlet.id.desc()).limit(LISTED)
+    with reading() as session:
+        found = session.scalars(wanted).all()
+        words = {one.id: Gauntlets.word.capitalize() for one in found}
+        return list_page(session, "Gauntlets", found, words)
+
+
+@gauntlets.get("/gauntlets/<name>")
+def gauntlet(name: str) -> str:
+    """How a gauntlet stands: both bots, the field, and the difference."""
+    with reading() as session:
+        found, account = find_gauntlet(session, name), current()
+        entrants = entrants_of(session, found)
+        return render_template(
+            "gauntlet.html",
+            gauntlet=found,
+            candidate=entrants[0],
+            baseline=entrants[1],
+            opponents=entrants[2:],
+            standing=standing(found),
+            block=told(session, found),
+            verdict=verdict(session, found),
+            running=found.state is not CompetitionState.CLOSED,
+            mine=account is not None and may_stop(account.by(), found),
+        )
+
+
+@gauntlets.get("/gauntlets/<name>.json")
+def gauntlet_json(name: str) -> Response:
+    """What a gauntlet's page tells, for programs."""
+    with reading() as session:
+        found = GauntletShape.looked_up(session, find_gauntlet(session, name))
+        return jsonify(found.model_dump(mode="json"))
+
+
+GauntletForm = form_of(CreateGauntlet, ladder=SelectField("As on the ladder"))
+
+
+@gauntlets.route("/gauntlets/new", methods=["GET", "POST"])
+@needs(Scope.SUBMIT)
+def create() -> Any:
+    """Compares two versions by their games against the same bots."""
+    form = GauntletForm()
+    with reading() as session:
+        ladders = session.scalars(sa.select(Ladder).order_by(Ladder.id)).all()
+    form["ladder"].choices = [SelectChoice(ladder.name, ladder.title) for ladder in ladders]
+    if request.method == "POST":
+        return sent(CreateGauntlet, form, again=_form, then=_new)
+    return _form(form, "")
+
+
+def _form(form: DeedForm, problem: str) -> str:
+    if problem:
+        form["candidate"].errors = [problem]
+    return render_template("gauntlet_form.html", form=form)
+
+
+def _new(done: Done, **_: Any) -> str:
+    return url_for("gauntlets.gauntlet", name=done.answer.name)
+
+
+add_deed(gauntlets, "/gauntlets/<name>/stop", StopGauntlet, then=_new)
