@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session, joinedload
 
 from arena.audit import Actor
 from arena.bots.submissions import AGAINST, active_on, enter
-from arena.competitions.players import Player, player_of
+from arena.competitions.players import NamedPlayer, player_of
 from arena.competitions.strength_plans import StrengthPlan
 from arena.competitions.strength_tallies import sides_of
 from arena.competitions.strength_tests import create, end
@@ -53,7 +53,7 @@ def admit(session: Session, check: Check, now: datetime) -> None:
     seed = derive(ladder.seed, "first test", version.id)
     plan = StrengthPlan.on(ladder, terms=StrengthTerms.from_json(check.test_first), seed=seed)
     by = Actor(owner.id, owner.name, "")
-    both = Player(version), player_of(active)
+    both = NamedPlayer(version), player_of(active)
     create(session, plan, *both, now, by, ladder=ladder)
 
 

@@ -8,7 +8,7 @@ from datetime import datetime
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, contains_eager, joinedload
 
-from arena.competitions.players import Player
+from arena.competitions.players import NamedPlayer
 from arena.ground.refusals import Refusal
 from arena.models import (
     AT_HOME,
@@ -29,7 +29,7 @@ from engine.game import Variant
 MOST_ENTRANTS = 256
 
 
-def field_of(session: Session, ladder: Ladder) -> list[Player]:
+def field_of(session: Session, ladder: Ladder) -> list[NamedPlayer]:
     """The active versions of a ladder by what is surely believed of each, the strongest first.
 
     Bots at home are no field of anything else.
@@ -45,10 +45,12 @@ def field_of(session: Session, ladder: Ladder) -> list[Player]:
         .order_by(Entrant.conservative.desc(), Entrant.id)
         .options(contains_eager(Entrant.version).joinedload(BotVersion.bot))
     )
-    return [Player(entrant.version) for entrant in session.scalars(query)]
+    return [NamedPlayer(entrant.version) for entrant in session.scalars(query)]
 
 
-def seeded_by(session: Session, ladder: Ladder, players: Sequence[Player]) -> list[Player]:
+def seeded_by(
+    session: Session, ladder: Ladder, players: Sequence[NamedPlayer]
+) -> list[NamedPlayer]:
     """Players in the order of their versions' ratings on a ladder; those without one come last."""
     query = sa.select(Entrant.version_id, Entrant.conservative)
     its = query.where(Entrant.competition_id == ladder.id)
@@ -57,7 +59,7 @@ def seeded_by(session: Session, ladder: Ladder, players: Sequence[Player]) -> li
     return sorted(players, key=lambda player: -rated.get(player.version.id, least))
 
 
-def demand_field(session: Session, variant: Variant, players: Sequence[Player]) -> None:
+def demand_field(session: Session, variant: Variant, players: Sequence[NamedPlayer]) -> None:
     """Refuses a field that is too large, or in which a version stands twice with the same options
     or can't play.
 
@@ -124,7 +126,7 @@ def demand_proven(
 def enter_field(
     session: Session,
     competition: Competition,
-    players: Sequence[Player],
+    players: Sequence[NamedPlayer],
     now: datetime,
     *,
     first: int = 1,

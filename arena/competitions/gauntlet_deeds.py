@@ -35,7 +35,7 @@ class CreateGauntlet(CreateByRules):
     scope = Scope.SUBMIT
     address = "POST /gauntlets"
     command = "gauntlet create CANDIDATE BASELINE AGAINST..."
-    example = "mybot:2 mybot:1 greedy mcts --ladder clobber-6x7"
+    example = "mybot:2 mybot:1 greedy mcts --ladder beginners"
     subject = "gauntlets"
     answers = Gauntlet
 

@@ -28,7 +28,7 @@ from arena.competitions.fields import demand_field, enter_field, entrants_of
 from arena.competitions.founding import add_named, fair_start, free_name, set_over
 from arena.competitions.kind import CompetitionKind, Conclusion, Moment
 from arena.competitions.pairings import Pairing, under_way
-from arena.competitions.players import Player, player_of
+from arena.competitions.players import NamedPlayer, player_of
 from arena.competitions.rules import Rules
 from arena.competitions.strength_tallies import duel, outcomes_in
 from arena.ground.db import count_rows
@@ -87,7 +87,7 @@ class GauntletPlan:
 
 
 def create(
-    session: Session, plan: GauntletPlan, players: Sequence[Player], now: datetime, by: Actor
+    session: Session, plan: GauntletPlan, players: Sequence[NamedPlayer], now: datetime, by: Actor
 ) -> Gauntlet:
     """Makes a gauntlet, which runs at once.
 

@@ -28,7 +28,7 @@ from engine.bot_options import (
 )
 
 
-class Player(NamedTuple):
+class NamedPlayer(NamedTuple):
     """A version with its options."""
 
     version: BotVersion
@@ -50,12 +50,12 @@ class Player(NamedTuple):
         return own_words(self)
 
 
-def player_of(entrant: Entrant) -> Player:
+def player_of(entrant: Entrant) -> NamedPlayer:
     """Who plays as an entrant."""
-    return Player(entrant.version, entrant.options, entrant.own_time, entrant.own_threads)
+    return NamedPlayer(entrant.version, entrant.options, entrant.own_time, entrant.own_threads)
 
 
-def named_players(session: Session, names: Iterable[str]) -> list[Player]:
+def named_players(session: Session, names: Iterable[str]) -> list[NamedPlayer]:
     """The players of names such as ``greedy`` (its newest version that is ready), ``greedy:2`` and
     ``greedy:2:depth=8,style=fast``.
 
@@ -82,7 +82,7 @@ def named_players(session: Session, names: Iterable[str]) -> list[Player]:
             what = f"version {named.version} of a {what}"
         if version is None:
             raise Refusal(f"there is no {what}")
-        found.append(Player(version, choose(version, named.options)))
+        found.append(NamedPlayer(version, choose(version, named.options)))
     return found
 
 
@@ -108,7 +108,7 @@ def choose(version: BotVersion, options: str) -> str:
         raise Refusal(str(error)) from None
 
 
-def demand_allowed(competition: Competition, players: Iterable[Player]) -> None:
+def demand_allowed(competition: Competition, players: Iterable[NamedPlayer]) -> None:
     """Refuses players with options where the organiser allows none.
 
     Raises:

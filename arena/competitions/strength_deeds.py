@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from arena import audit
 from arena.competitions import presets, strength_tests
 from arena.competitions.founding import find_named, weigh_anew
-from arena.competitions.players import Player, named_players
+from arena.competitions.players import NamedPlayer, named_players
 from arena.competitions.presets import TermsAsked
 from arena.competitions.rules import CreateByRules, Rules
 from arena.competitions.strength_plans import (
@@ -217,7 +217,7 @@ class CreateTest(CreateByRules, TermsAsked):
             tuple(find_named(session, Ladder, name).variant for name in self.also),
         )
 
-    def _usable(self, session: Session, by: By, name: str) -> Player:
+    def _usable(self, session: Session, by: By, name: str) -> NamedPlayer:
         (player,) = named_players(session, [name])
         if not may_test(by, player.version):
             raise NotAllowed(f"the bot {player.version.bot.name} is not for you to test")
@@ -225,8 +225,8 @@ class CreateTest(CreateByRules, TermsAsked):
 
 
 def granted_of(
-    player: Player, time: str, move: int | None, threads: int | None, rules: Rules, by: By
-) -> Player:
+    player: NamedPlayer, time: str, move: int | None, threads: int | None, rules: Rules, by: By
+) -> NamedPlayer:
     """A player with what it is granted of its own.
 
     Args:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from arena.competitions.players import Player
+from arena.competitions.players import NamedPlayer
 from arena.models import (
     USUAL_LIMITS,
     Approval,
@@ -63,7 +63,9 @@ class StrengthPlan:
         )
         return replace(its, **changes)
 
-    def settings(self, candidate: Player, baseline: Player) -> sequential.StrengthSettings:
+    def settings(
+        self, candidate: NamedPlayer, baseline: NamedPlayer
+    ) -> sequential.StrengthSettings:
         """The test of two players.
 
         Raises:

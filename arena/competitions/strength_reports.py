@@ -9,7 +9,7 @@ from typing import Any, Literal
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena.competitions.players import Player
+from arena.competitions.players import NamedPlayer
 from arena.competitions.strength_speeds import odd_speeds, speeds_of
 from arena.competitions.strength_tallies import counted_in, sides_of, standing, tallies_of
 from arena.models import (
@@ -39,8 +39,8 @@ class StrengthReport:
     """A test with all that its page shows."""
 
     test: StrengthTest
-    candidate: Player
-    baseline: Player
+    candidate: NamedPlayer
+    baseline: NamedPlayer
     creator: str | None
     approver: str | None
     """Who approved it, where somebody had to."""
@@ -229,7 +229,7 @@ def reports(session: Session, tests: Iterable[StrengthTest]) -> list[StrengthRep
 
 def _report(
     test: StrengthTest,
-    sides: Sequence[Player],
+    sides: Sequence[NamedPlayer],
     tallies: Sequence[TestTally],
     speeds: Sequence[SpeedTally],
     creator: str | None,

@@ -12,7 +12,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload
 
-from arena.competitions.players import Player, player_of
+from arena.competitions.players import NamedPlayer, player_of
 from arena.competitions.strength_plans import plan_of
 from arena.models import (
     BotVersion,
@@ -79,9 +79,9 @@ def tallies_of(session: Session, tests: Iterable[StrengthTest]) -> dict[int, lis
     return found
 
 
-def sides_of(session: Session, tests: Iterable[StrengthTest]) -> dict[int, list[Player]]:
+def sides_of(session: Session, tests: Iterable[StrengthTest]) -> dict[int, list[NamedPlayer]]:
     """Candidate and baseline of some tests, in one statement."""
-    found: dict[int, list[Player]] = {test.id: [] for test in tests}
+    found: dict[int, list[NamedPlayer]] = {test.id: [] for test in tests}
     query = (
         sa.select(Entrant)
         .where(Entrant.competition_id.in_(found))
@@ -105,7 +105,7 @@ def standing_of(session: Session, test: StrengthTest) -> sequential.SequentialTe
 
 
 def standing(
-    test: StrengthTest, sides: Sequence[Player], tallies: Sequence[TestTally]
+    test: StrengthTest, sides: Sequence[NamedPlayer], tallies: Sequence[TestTally]
 ) -> sequential.SequentialTest:
     """A test by the counts of some workers.
 

@@ -30,7 +30,7 @@ from arena.competitions.fields import demand_proven, enter_field
 from arena.competitions.founding import add_by_number, come_back, fair_start
 from arena.competitions.kind import CompetitionKind, Conclusion, Moment
 from arena.competitions.pairings import Pairing, under_way
-from arena.competitions.players import Player
+from arena.competitions.players import NamedPlayer
 from arena.competitions.strength_plans import StrengthPlan
 from arena.competitions.strength_speeds import note_speed, speed_differences
 from arena.competitions.strength_tallies import (
@@ -94,8 +94,8 @@ def is_out_of_openings(test: StrengthTest) -> bool:
 def create(
     session: Session,
     plan: StrengthPlan,
-    candidate: Player,
-    baseline: Player,
+    candidate: NamedPlayer,
+    baseline: NamedPlayer,
     now: datetime,
     actor: Actor,
     *,
@@ -155,7 +155,9 @@ def create(
     return test
 
 
-def _refuse(session: Session, plan: StrengthPlan, candidate: Player, baseline: Player) -> None:
+def _refuse(
+    session: Session, plan: StrengthPlan, candidate: NamedPlayer, baseline: NamedPlayer
+) -> None:
     """Refuses what can't be tested, before anything is made."""
     plan.settings(candidate, baseline)
     if candidate == baseline:

@@ -18,7 +18,7 @@ from arena.competitions.fields import (
     seeded_by,
 )
 from arena.competitions.founding import come_back, find_named
-from arena.competitions.players import Player, named_players
+from arena.competitions.players import NamedPlayer, named_players
 from arena.competitions.results import results
 from arena.competitions.rules import CreateByRules
 from arena.competitions.tournaments import (
@@ -145,7 +145,7 @@ class CreateTournament(CreateByRules):
         then = "waits until you open it" if self.paused else "begins as soon as a worker is free"
         return Done(f"the tournament {made.name} {then}: {what}", made)
 
-    def _field(self, session: Session, ladder: Ladder | None) -> list[Player]:
+    def _field(self, session: Session, ladder: Ladder | None) -> list[NamedPlayer]:
         """Who plays, the first of the seeding first."""
         if self.bots is not None:
             named = named_players(session, self.bots)

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from arena import audit
 from arena.competitions.fields import demand_field, enter_field, entrants_of
-from arena.competitions.players import Player, choose, demand_allowed, player_of
+from arena.competitions.players import NamedPlayer, choose, demand_allowed, player_of
 from arena.competitions.tournament_courses import course_of, demand_not_too_long, frame_of
 from arena.competitions.tournaments import Tournaments, demand_not_over
 from arena.competitions.voids import make_void
@@ -58,7 +58,7 @@ def find_entrant(session: Session, tournament: Tournament, name: str) -> Entrant
 def enter(
     session: Session,
     tournament: Tournament,
-    players: Sequence[Player],
+    players: Sequence[NamedPlayer],
     now: datetime,
     actor: audit.Actor,
 ) -> None:

@@ -31,7 +31,7 @@ from arena.competitions.founding import (
 )
 from arena.competitions.kind import CompetitionKind, Conclusion, Moment
 from arena.competitions.pairings import Pairing
-from arena.competitions.players import Player, demand_allowed
+from arena.competitions.players import NamedPlayer, demand_allowed
 from arena.competitions.results import results
 from arena.competitions.tournament_courses import course_of, demand_not_too_long, new_frame
 from arena.competitions.voids import make_void
@@ -88,7 +88,7 @@ class TournamentPlan:
 def create(
     session: Session,
     plan: TournamentPlan,
-    players: Sequence[Player],
+    players: Sequence[NamedPlayer],
     now: datetime,
     actor: audit.Actor,
 ) -> Tournament:

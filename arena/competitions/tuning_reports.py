@@ -9,7 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload
 
-from arena.competitions.players import Player
+from arena.competitions.players import NamedPlayer
 from arena.competitions.tunings import standing_of
 from arena.models import Bot, BotTuning, BotVersion, CompetitionState, Entrant, StrengthTest, User
 from arena.strength.outcomes import faults_json
@@ -49,7 +49,7 @@ class TuningReport:
     """A tuning with all that its page shows."""
 
     tuning: BotTuning
-    player: Player
+    player: NamedPlayer
     """The version, and what is chosen about it besides."""
     creator: str | None
     standing: Tuning
@@ -184,7 +184,7 @@ def reports(session: Session, tunings: Iterable[BotTuning]) -> list[TuningReport
         .options(joinedload(Entrant.version).joinedload(BotVersion.bot))
     )
     players = {
-        one.competition_id: Player(one.version, one.options) for one in session.scalars(sides)
+        one.competition_id: NamedPlayer(one.version, one.options) for one in session.scalars(sides)
     }
     names = sa.select(User.id, User.name).where(User.id.in_([one.creator_id for one in tunings]))
     creators = {row.id: row.name for row in session.execute(names)}

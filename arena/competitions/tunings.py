@@ -33,7 +33,7 @@ from arena.competitions.fields import demand_proven, enter_field, entrants_of
 from arena.competitions.founding import TUNING, add_by_number, come_back, fair_start
 from arena.competitions.kind import CompetitionKind, Conclusion, Moment
 from arena.competitions.pairings import Pairing, under_way
-from arena.competitions.players import Player, told
+from arena.competitions.players import NamedPlayer, told
 from arena.competitions.strength_plans import MOST_GAMES, MOST_WEIGHT, StrengthPlan
 from arena.competitions.strength_tallies import duel, stored_games
 from arena.competitions.voids import make_void
@@ -83,7 +83,7 @@ class TuningPlan(NamedTuple):
 
     variant: Variant
     time: TimeControl
-    player: Player
+    player: NamedPlayer
     """The version, and what is chosen about it besides what is tuned."""
     parameters: tuple[Parameter, ...]
     games: int
@@ -164,7 +164,7 @@ def create(session: Session, plan: TuningPlan, now: datetime, actor: Actor) -> B
     tuning.course = course_of(Tuning.begin(settings_of(tuning)))
     # Both are the version; that the first names the start is what tells the two sides apart.
     sides = chosen_words(dict(sorted({**fixed, **start}.items()))), plan.player.options
-    enter_field(session, tuning, [Player(version, options) for options in sides], now)
+    enter_field(session, tuning, [NamedPlayer(version, options) for options in sides], now)
     audit.note(session, actor, "create tuning", tuning.name, tuning.title, now=now)
     return tuning
 
@@ -339,7 +339,7 @@ def prove(session: Session, tuning: BotTuning, now: datetime) -> None:
     second = entrants_of(session, tuning)[1]
     fixed = told(second.options)
     best, start = (
-        Player(second.version, chosen_words(dict(sorted({**fixed, **its}.items()))))
+        NamedPlayer(second.version, chosen_words(dict(sorted({**fixed, **its}.items()))))
         for its in (stands.chosen, stands.chosen_at_start)
     )
     plan = StrengthPlan(

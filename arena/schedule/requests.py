@@ -14,7 +14,7 @@ from arena import audit
 from arena.audit import Actor
 from arena.competitions.founding import find_named
 from arena.competitions.pairings import Pairing
-from arena.competitions.players import Player, choose, demand_allowed, told
+from arena.competitions.players import NamedPlayer, choose, demand_allowed, told
 from arena.deeds import LONGEST_NAME, By, Deed, Done, asked
 from arena.ground import bot_names
 from arena.ground.bot_names import Named
@@ -102,7 +102,7 @@ def request_matches(
             "bots that were submitted"
         )
     players = [
-        Player(entrant.version, choose(entrant.version, one.options))
+        NamedPlayer(entrant.version, choose(entrant.version, one.options))
         for entrant, one in zip(entrants, named, strict=True)
     ]
     if len({(player.version.id, player.options) for player in players}) < len(players):

@@ -14,7 +14,7 @@ from arena.bots import entries, first_tests
 from arena.bots.bot_deeds import ShareBot, UnshareBot
 from arena.bots.submissions import enter, submit
 from arena.competitions import ladder_settings, strength_tests, tournament_fields, tournaments
-from arena.competitions.players import Player, named_players
+from arena.competitions.players import NamedPlayer, named_players
 from arena.competitions.strength_deeds import StopTest
 from arena.competitions.strength_plans import StrengthPlan
 from arena.competitions.tournament_deeds import ChangeTournament
@@ -237,7 +237,7 @@ def test_who_leaves_as_a_test_for_its_place_is_passed(
         session.execute(sa.update(Check).values(status=JobStatus.FIXED, findings=passed))
         (old,) = named_players(session, ["bot:3"])
         strength_tests.create(
-            session, StrengthPlan.on(ladder), Player(new), old, now(), ARENA, ladder=ladder
+            session, StrengthPlan.on(ladder), NamedPlayer(new), old, now(), ARENA, ladder=ladder
         )
     lock_and_rest = Pause(lock)
 

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 
 from arena.audit import Actor
 from arena.bots.submissions import enter, submit
-from arena.competitions.players import Player
+from arena.competitions.players import NamedPlayer
 from arena.competitions.tournaments import TournamentPlan, create
 from arena.ground.db import Database
 from arena.models import Check, CompetitionState, JobStatus, Ladder, User, VersionStatus
@@ -76,7 +76,7 @@ def furnish(database: Database, folder: Path, mark: str, pause: float) -> None:
             )  # fmt: skip
             version.status = VersionStatus.READY
             enter(session, ladder, version, now)
-            players.append(Player(version))
+            players.append(NamedPlayer(version))
         session.execute(sa.delete(Check))
         # Time enough, so that a loaded machine makes nobody lose by the clock.
         plan = TournamentPlan(

@@ -13,7 +13,7 @@ from arena.competitions.fields import enter_field
 from arena.competitions.founding import add_named, set_over
 from arena.competitions.kind import CompetitionKind, Conclusion, Moment
 from arena.competitions.pairings import Pairing
-from arena.competitions.players import Player
+from arena.competitions.players import NamedPlayer
 from arena.models import (
     BotVersion,
     Competition,
@@ -82,5 +82,5 @@ def challenge(
         settings={"matches": matches},
     )
     add_named(session, duel)
-    enter_field(session, duel, [*map(Player, versions)], now)
+    enter_field(session, duel, [*map(NamedPlayer, versions)], now)
     return duel

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from arena.audit import Actor
 from arena.bots.submissions import submit
 from arena.competitions import strength_tests
-from arena.competitions.players import Player
+from arena.competitions.players import NamedPlayer
 from arena.competitions.strength_plans import SITE_TERMS, StrengthPlan
 from arena.ground.db import Database
 from arena.models import (
@@ -81,8 +81,8 @@ class StrengthSimulation(Simulation):
             return strength_tests.create(
                 session,
                 plan,
-                Player(versions[first]),
-                Player(versions[second]),
+                NamedPlayer(versions[first]),
+                NamedPlayer(versions[second]),
                 self.now,
                 by,
                 ladder=ladder if enters else None,

@@ -14,7 +14,7 @@ from arena.competitions import gauntlets, strength_tests, tunings
 from arena.competitions.gauntlets import GauntletPlan
 from arena.competitions.kind import AnyKind
 from arena.competitions.kinds import KINDS, kind_of
-from arena.competitions.players import Player
+from arena.competitions.players import NamedPlayer
 from arena.competitions.rules import Rules
 from arena.competitions.strength_plans import StrengthPlan
 from arena.competitions.tournaments import TournamentPlan, create
@@ -50,25 +50,25 @@ def _ladder(session: Session, ladder: Ladder, versions: list[BotVersion]) -> Com
 
 def _tournament(session: Session, ladder: Ladder, versions: list[BotVersion]) -> Competition:
     plan = TournamentPlan("cup", ladder.variant, ladder.time, "round-robin", settings={"cycles": 2})
-    return create(session, plan, [*map(Player, versions)], START, ORGANISER)
+    return create(session, plan, [*map(NamedPlayer, versions)], START, ORGANISER)
 
 
 def _test(session: Session, ladder: Ladder, versions: list[BotVersion]) -> Competition:
     plan = StrengthPlan.on(ladder, terms=StrengthTerms(elo1=100.0, max_games=32))
-    players = map(Player, versions[:2])
+    players = map(NamedPlayer, versions[:2])
     return strength_tests.create(session, plan, *players, START, ORGANISER)
 
 
 def _gauntlet(session: Session, ladder: Ladder, versions: list[BotVersion]) -> Competition:
     plan = GauntletPlan(Rules(ladder, ladder.variant, ladder.time, ladder.limits), 32, 1)
-    return gauntlets.create(session, plan, [*map(Player, versions)], START, ORGANISER)
+    return gauntlets.create(session, plan, [*map(NamedPlayer, versions)], START, ORGANISER)
 
 
 def _tuning(session: Session, ladder: Ladder, versions: list[BotVersion]) -> Competition:
     version = versions[0]
     version.options = ["aim int -10 10 0"]
     aim = Parameter(BotOption.read(version.options[0]), 0, -10, 10, 2)
-    plan = TuningPlan(ladder.variant, ladder.time, Player(version), (aim,), 32, 8)
+    plan = TuningPlan(ladder.variant, ladder.time, NamedPlayer(version), (aim,), 32, 8)
     return tunings.create(session, plan, START, ORGANISER)
 
 

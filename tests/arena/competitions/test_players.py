@@ -8,7 +8,7 @@ import pytest
 import sqlalchemy as sa
 
 from arena.competitions import strength_tests
-from arena.competitions.players import Player, named_players
+from arena.competitions.players import NamedPlayer, named_players
 from arena.competitions.results import results, rows
 from arena.competitions.strength_deeds import CreateTest
 from arena.competitions.strength_plans import StrengthPlan
@@ -130,7 +130,7 @@ def test_a_version_meets_itself_with_other_options(arena: StrengthSimulation) ->
         both = named_players(session, ["bot-0:depth=8", "bot-0"])
         plan = StrengthPlan.on(ladder)
         with pytest.raises(Refusal, match="bot-0 v1:depth=8 can't be tested against itself"):
-            strength_tests.create(session, plan, both[0], Player(*both[0]), START, OWNER)
+            strength_tests.create(session, plan, both[0], NamedPlayer(*both[0]), START, OWNER)
         test = strength_tests.create(session, plan, *both, START, OWNER)
         assert test.title == "bot-0 v1:depth=8 against bot-0 v1"
         name = test.name

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from arena import audit
 from arena.audit import Actor
 from arena.bots.furnish import furnish
-from arena.competitions.players import Player
+from arena.competitions.players import NamedPlayer
 from arena.competitions.presets import FRESH, KeepPreset, RemovePreset, find
 from arena.competitions.strength_deeds import CreateTest
 from arena.deeds import By
@@ -129,4 +129,4 @@ def test_every_fresh_preset_can_be_tested_by(arena: StrengthSimulation) -> None:
     with arena.database.read() as session:
         versions = session.scalars(sa.select(BotVersion).order_by(BotVersion.id)).all()
         for name in FRESH:
-            planned(session, preset=name).settings(*map(Player, versions))
+            planned(session, preset=name).settings(*map(NamedPlayer, versions))

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from arena.audit import Actor
 from arena.competitions import strength_tests, tunings
 from arena.competitions.fields import entrants_of
-from arena.competitions.players import Player
+from arena.competitions.players import NamedPlayer
 from arena.competitions.tuning_deeds import read_parameters
 from arena.competitions.tunings import TuningPlan, settings_of, standing_of
 from arena.ground.db import Database
@@ -78,7 +78,7 @@ class TuningSimulation(StrengthSimulation):
             plan = TuningPlan(
                 ladder.variant,
                 ladder.time,
-                Player(version, changes.pop("options", "")),
+                NamedPlayer(version, changes.pop("options", "")),
                 tuple(read_parameters(version, words or ("aim=-1:-10:10:3:0.2",))),
                 **{"games": 24, "batch": 4, "seed": 7, **changes},
             )

@@ -19,7 +19,7 @@ from arena.audit import ARENA
 from arena.bots import entries, lost_bundles, submissions
 from arena.bots.submissions import enter
 from arena.competitions import strength_plans, strength_tests, tournament_fields, tournaments
-from arena.competitions.players import Player, named_players
+from arena.competitions.players import NamedPlayer, named_players
 from arena.competitions.tournament_courses import course_of
 from arena.competitions.tournament_matches import SetMatch, matches_of
 from arena.competitions.tournaments import Tournaments, call_off
@@ -251,7 +251,7 @@ def test_a_bot_is_withdrawn_as_matches_are_made(arena: Simulation) -> None:
             done = {"status": JobStatus.FIXED, "created": START, "findings": findings}
             session.add(Check(version=new, ladder=ladder, **done))
             plan = strength_plans.StrengthPlan.on(ladder)
-            strength_tests.create(session, plan, Player(new), old, START, ARENA, ladder=ladder)
+            strength_tests.create(session, plan, NamedPlayer(new), old, START, ARENA, ladder=ladder)
 
     def record(session: Session) -> None:
         *_, last = session.scalars(sa.select(StrengthTest).order_by(StrengthTest.id))
@@ -371,7 +371,7 @@ def test_a_bot_is_withdrawn_as_its_files_are_lost(
         for ladder, version in zip(both, reversed(field), strict=True):
             enter(session, ladder, version, START)
         plan = tournaments.TournamentPlan("cup", both[0].variant, both[0].time, "round-robin")
-        tournaments.create(session, plan, [*map(Player, field)], START, ARENA)
+        tournaments.create(session, plan, [*map(NamedPlayer, field)], START, ARENA)
         (match,) = new_matches(session, START)
     problem = " ".join(version.digest for version in field)
 

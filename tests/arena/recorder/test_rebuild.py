@@ -14,7 +14,7 @@ from arena.audit import ARENA
 from arena.bots.submissions import enter, submit
 from arena.competitions import strength_tests
 from arena.competitions.ladder_settings import change
-from arena.competitions.players import Player
+from arena.competitions.players import NamedPlayer
 from arena.competitions.strength_plans import StrengthPlan
 from arena.fake.fill import fill
 from arena.ground.config import Settings
@@ -322,7 +322,7 @@ def test_which_is_checked_next(
     with database.begin() as session:
         session.execute(sa.update(BotVersion).values(status=VersionStatus.READY))
         ladders = session.scalars(sa.select(Ladder).order_by(Ladder.id)).all()
-        both = map(Player, session.scalars(sa.select(BotVersion).order_by(BotVersion.id)))
+        both = map(NamedPlayer, session.scalars(sa.select(BotVersion).order_by(BotVersion.id)))
         long_ago = NOW - timedelta(days=9)
         strength_tests.create(session, StrengthPlan.on(ladders[0]), *both, long_ago, ARENA)
         for ladder, (checked, created) in zip(ladders, (one, other), strict=True):

@@ -17,7 +17,7 @@ from arena.bots.home_deeds import ConnectBot
 from arena.bots.submissions import SubmissionError, enter, submit
 from arena.competitions.fields import demand_proven, field_of
 from arena.competitions.ladders import Ladders
-from arena.competitions.players import Player
+from arena.competitions.players import NamedPlayer
 from arena.deeds import By, perform
 from arena.ground.config import Settings
 from arena.ground.db import Database
@@ -288,7 +288,7 @@ def test_what_waits_for_its_bots_takes_none_at_home(arena: SimpleNamespace) -> N
     with arena.database.begin() as session:
         ladder = session.scalars(sa.select(Ladder)).one()
         version = session.get_one(BotVersion, arena.near)
-        assert Player(version) not in field_of(session, ladder)
+        assert NamedPlayer(version) not in field_of(session, ladder)
         with pytest.raises(Refusal, match=r"near v1 is at home, and can't play"):
             demand_proven(session, "clobber", [version], "play")
         user = session.scalars(sa.select(User).where(User.name == "somebody")).one()

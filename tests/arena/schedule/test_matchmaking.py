@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from arena.competitions import strength_tests
 from arena.competitions.pairings import Pairing
-from arena.competitions.players import Player
+from arena.competitions.players import NamedPlayer
 from arena.competitions.strength_plans import StrengthPlan
 from arena.ground.db import Database
 from arena.models import (
@@ -95,7 +95,7 @@ def test_newcomers_come_before_other_ladders_and_share_with_tests(
         its = sa.update(Entrant).where(Entrant.competition_id == young.id)
         session.execute(its.values(games=17, wins=17))
         its = sa.select(BotVersion).order_by(BotVersion.id).limit(2)
-        both = [*map(Player, session.scalars(its))]
+        both = [*map(NamedPlayer, session.scalars(its))]
         tests = [
             strength_tests.create(session, StrengthPlan.on(placed), *both, NOW, OWNER)
             for _ in range(2)
@@ -178,7 +178,7 @@ def test_only_a_ladders_own_matches_are_rated(ladder: tuple[sa.orm.Session, Ladd
     """Not those that somebody asked for, nor a test's."""
     session, one = ladder
     user = session.scalars(sa.select(User)).one()
-    both = map(Player, session.scalars(sa.select(BotVersion).order_by(BotVersion.id)))
+    both = map(NamedPlayer, session.scalars(sa.select(BotVersion).order_by(BotVersion.id)))
     test = strength_tests.create(session, StrengthPlan.on(one), *both, NOW, OWNER)
     made = [
         make(session, one, Pairing((1, 2)), NOW),

@@ -23,7 +23,7 @@ from arena.bots.submissions import enter, submit
 from arena.competitions import gauntlets, strength_plans, strength_tests, tunings
 from arena.competitions.fields import field_of
 from arena.competitions.gauntlets import GauntletPlan
-from arena.competitions.players import Player
+from arena.competitions.players import NamedPlayer
 from arena.competitions.presets import KeepPreset
 from arena.competitions.rules import Rules
 from arena.competitions.strength_deeds import StopTest
@@ -273,7 +273,7 @@ def add_competitions(session: sa.orm.Session, now: datetime) -> dict[str, int]:
         .order_by(BotVersion.id)
     ).all()
     rules = Rules(clobber, clobber.variant, clobber.time, clobber.limits)
-    players = [*map(Player, field[:3])]
+    players = [*map(NamedPlayer, field[:3])]
     gauntlets.create(session, GauntletPlan(rules, 40, 1, note=HOSTILE), players, now, ARENA)
     do(session, KeepPreset("kept", note=HOSTILE, elo1=50.0, time="1+0.01"), now)
     tuning, untuned = (_tuning(session, clobber, now) for _ in range(2))
@@ -291,7 +291,7 @@ def _tuning(session: sa.orm.Session, ladder: Ladder, now: datetime) -> BotTuning
     plan = TuningPlan(
         ladder.variant,
         ladder.time,
-        Player(version, "style=fast"),
+        NamedPlayer(version, "style=fast"),
         tuple(read_parameters(version, ("depth", "width"))),
         games=320,
         note=HOSTILE,
@@ -314,8 +314,8 @@ def _strength_test(session: sa.orm.Session, ladder: Ladder, now: datetime) -> St
     test = strength_tests.create(
         session,
         strength_plans.StrengthPlan.on(ladder, note=HOSTILE),
-        Player(candidate),
-        Player(baseline),
+        NamedPlayer(candidate),
+        NamedPlayer(baseline),
         now,
         ARENA,
     )

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from arena.audit import ARENA
 from arena.competitions import strength_plans, strength_tests
-from arena.competitions.players import Player, named_players
+from arena.competitions.players import NamedPlayer, named_players
 from arena.competitions.strength_deeds import StopTest
 from arena.fake.fill import fill
 from arena.ground.db import Database
@@ -74,7 +74,13 @@ def test_a_version_says_which_test_it_waits_for(site: Site) -> None:
         ).all()
         plan = strength_plans.StrengthPlan.on(ladder)
         test = strength_tests.create(
-            session, plan, Player(candidate), Player(baseline), now(), ARENA, ladder=ladder
+            session,
+            plan,
+            NamedPlayer(candidate),
+            NamedPlayer(baseline),
+            now(),
+            ARENA,
+            ladder=ladder,
         )
         number, bot, rival = test.id, candidate.bot.name, baseline.bot.name
         version = candidate.number
@@ -185,6 +191,6 @@ def test_whatever_takes_a_name_takes_it_in_other_letters(site: Site) -> None:
         its = its.where(Entrant.competition_id == ladder.id, Bot.name == "bot-1")
         entrant = session.scalars(its).one()
         assert entrant.version.bot.name == "bot-1"
-        assert named_players(session, ["Bot-1:1"]) == [Player(entrant.version)]
+        assert named_players(session, ["Bot-1:1"]) == [NamedPlayer(entrant.version)]
         assert opponent_named(session, ladder, "Bot-1:1") == entrant.version_id
     assert site.client.get("/api/v1/bots/Bot-1").json["name"] == "bot-1"

@@ -12,7 +12,7 @@ from arena import audit
 from arena.audit import ARENA
 from arena.bots.suspension import SUSPEND
 from arena.competitions import strength_plans, strength_tests
-from arena.competitions.players import Player
+from arena.competitions.players import NamedPlayer
 from arena.competitions.strength_deeds import StopTest
 from arena.models import (
     Bot,
@@ -89,7 +89,9 @@ def test_a_feed_tells_what_happened_to_a_bot(site: Site) -> None:
         audit.note(session, ARENA, SUSPEND, "bot bot-11", "another bot's", now=now())
         audit.note(session, ARENA, "enter", "bot bot-1", "no suspension", now=now())
         plan = strength_plans.StrengthPlan.on(ladder)
-        test = strength_tests.create(session, plan, Player(version), Player(rival), now(), ARENA)
+        test = strength_tests.create(
+            session, plan, NamedPlayer(version), NamedPlayer(rival), now(), ARENA
+        )
         number, title = test.id, test.title
     running = told(read(site, "bot-1"))
     assert not [one for one in running if one.startswith(f"Strength test {number} ")]
