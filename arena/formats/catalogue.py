@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from arena.formats.balanced import Balanced
 from arena.formats.format import Format
 from arena.formats.knockout import Knockout
-from arena.formats.round_robin import Gauntlet, RoundRobin
+from arena.formats.round_robin import GauntletFormat, RoundRobin
 from arena.formats.settings import FormatSetting, Frame
 from arena.formats.swiss import Swiss
 from arena.ground.refusals import Refusal
@@ -16,7 +16,7 @@ FORMATS: dict[str, type[Format]] = {
     form.name: form
     for form in (
         RoundRobin,
-        Gauntlet,
+        GauntletFormat,
         Swiss,
         Knockout,
         Balanced,

@@ -72,7 +72,7 @@ def berger_table(size: int) -> list[list[tuple[int, int]]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Gauntlet(AtOnce):
+class GauntletFormat(AtOnce):
     """Each of the first few entrants meets each of the others; neither meet among themselves.
 
     Candidates sit first against every other one of the field, and in every other cycle the seats

@@ -7,7 +7,7 @@ import sqlalchemy as sa
 
 from arena.competitions.strength_reports import reports
 from arena.competitions.strength_speeds import odd_speeds, speed_differences, speeds_of
-from arena.competitions.strength_tallies import matches_of, tallies_of
+from arena.competitions.strength_tallies import outcomes_in, tallies_of
 from arena.competitions.strength_tests import StrengthTests
 from arena.ground.db import Database
 from arena.models import Match, PlayedGame, SpeedTally
@@ -47,7 +47,7 @@ def test_every_match_is_in_its_class(sqlite_database: Database) -> None:
         found = {one.speeds: sum(one.counts) for one in speeds_of(session, [test])[number]}
         assert found == {"0.5-0.71": len(slow), "1-1.4": len(numbers) - len(slow)}
         assert list(found) == ["0.5-0.71", "1-1.4"]
-        matches = ((match, its) for match, _, its in matches_of(session, test))
+        matches = ((match.id, its) for match, its in outcomes_in(session, test))
         assert speed_differences(session, test, matches, write=False) == []
         (report,) = reports(session, [test])
         assert [one["speeds"] for one in report.to_json()["speeds"]] == list(found)

@@ -8,7 +8,7 @@ from itertools import product
 import pytest
 
 from arena.formats.fixtures import Fixture
-from arena.formats.round_robin import Gauntlet, RoundRobin, berger_table
+from arena.formats.round_robin import GauntletFormat, RoundRobin, berger_table
 
 # FIDE handbook, C.05 annex 1: who is named first has the first seat.
 BERGER = {
@@ -70,7 +70,7 @@ def test_seats_are_exchanged_in_every_other_cycle() -> None:
 
 def test_a_gauntlet_of_two_candidates() -> None:
     """Counted by hand: each meets each of the field once, nobody is in two fixtures a round."""
-    fixtures = Gauntlet(candidates=2).fixtures([10, 20, 1, 2, 3], [])
+    fixtures = GauntletFormat(candidates=2).fixtures([10, 20, 1, 2, 3], [])
     rounds = [(fixture.round, frozenset(fixture.entrants)) for fixture in fixtures]
     assert rounds == [
         (1, {10, 1}),
@@ -86,7 +86,7 @@ def test_a_gauntlet_of_two_candidates() -> None:
 def test_gauntlets_are_even(candidates: int, size: int) -> None:
     """In two cycles everybody sits as often first as second against each opponent."""
     entrants = list(range(size))
-    tournament = Gauntlet(candidates, cycles=2)
+    tournament = GauntletFormat(candidates, cycles=2)
     fixtures = tournament.fixtures(entrants, [])
     assert Counter(fixture.entrants for fixture in fixtures) == {
         pair: 1
@@ -100,5 +100,5 @@ def test_gauntlets_are_even(candidates: int, size: int) -> None:
 
 def test_candidates_wait_where_they_outnumber_the_field() -> None:
     """Three against two take three rounds, in each of which one candidate has a bye."""
-    byes = Gauntlet(candidates=3).byes([1, 2, 3, 4, 5], [])
+    byes = GauntletFormat(candidates=3).byes([1, 2, 3, 4, 5], [])
     assert [bye.fixture for bye in byes] == [Fixture(1, (3,)), Fixture(2, (2,)), Fixture(3, (1,))]
