@@ -12,7 +12,7 @@ from arena.competitions.founding import find_named
 from arena.competitions.gauntlets import Gauntlet, GauntletPlan
 from arena.competitions.players import named_players
 from arena.competitions.rules import CreateByRules
-from arena.competitions.strength_deeds import SEED_BITS, may_test
+from arena.competitions.strength_deeds import SEED_BITS, demand_no_approval, may_test
 from arena.competitions.strength_plans import MOST_GAMES, openings_on
 from arena.deeds import LONGEST_NAME, By, Deed, Done, asked
 from arena.ground.bot_names import LONGEST_PLAYER
@@ -83,6 +83,7 @@ class CreateGauntlet(CreateByRules):
         if self.openings == OpeningPolicy.EMPTY:
             raise Refusal("a gauntlet has no empty openings: choose a book")
         rules = self.rules(session)
+        demand_no_approval(session, rules, by, "a gauntlet")
         usual = openings_on(rules.ladder) if rules.ladder else "random"
         plan = GauntletPlan(
             rules,

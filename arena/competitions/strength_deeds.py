@@ -269,6 +269,19 @@ def _needs_approval(session: Session, rules: Rules) -> bool:
     return session.scalar(asking.limit(1)) is not None
 
 
+def demand_no_approval(session: Session, rules: Rules, by: By, what: str) -> None:
+    """Refuses what plays games between versions as tests do, and waits for nobody's approval, where
+    tests have to: or it would be a way around that.
+
+    Raises:
+        NotAllowed: it is so, and they are no organiser.
+    """
+    if _needs_approval(session, rules) and not by.may(Scope.ORGANISE):
+        raise NotAllowed(
+            f"{what} is for organisers to begin here, where tests need a second person's approval"
+        )
+
+
 def _made(test: StrengthTest) -> Done:
     then = ", and waits for approval" if test.waits else ""
     return Done(f"test {test.id}, {test.title}, was made{then}", test)

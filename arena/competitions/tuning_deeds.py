@@ -13,6 +13,7 @@ from arena.competitions.players import named_players
 from arena.competitions.rules import CreateByRules
 from arena.competitions.strength_deeds import (
     SEED_BITS,
+    demand_no_approval,
     may_test,
     most_weight,
 )
@@ -129,6 +130,7 @@ class CreateTuning(CreateByRules):
         if self.openings == OpeningPolicy.EMPTY:
             raise Refusal("a tuning has no empty openings, as it plays none twice: choose a book")
         rules = self.rules(session)
+        demand_no_approval(session, rules, by, "a tuning")
         plan = TuningPlan(
             rules.variant,
             rules.time,

@@ -13,6 +13,9 @@ from engine.bot_options import BotOptionError, chosen_words, read_chosen
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}", re.ASCII)
 _NAMED = re.compile(r"([^:]{1,80})(?::0{0,9}([1-9][0-9]{0,8}))?(?::([^:=]*=.*))?", re.ASCII)
 """The length of a number is bounded, as that of what is said of a bot that is not there."""
+_APART = re.compile(
+    r"[^\s,:=]+(?::\d+)?:[^\s,:=]+=[^\s,]*(?:,[^\s,:=]+=[^\s,]*)*|[^\s,]+", re.ASCII
+)
 LONGEST_PLAYER = 2100
 """Characters of a bot's name, its version's number, and what is chosen about it."""
 
@@ -61,7 +64,7 @@ def read_player(text: str, refusal: type[Exception] = Refusal) -> Named:
 
 def apart(text: str) -> list[str]:
     """Names with spaces or commas between them; those between a bot's options part no names."""
-    return re.findall(r"[^\s,]+(?:,[^\s,:=]+=[^\s,]*)*", text)
+    return [found[0] for found in _APART.finditer(text)]
 
 
 def _named(text: str, refusal: type[Exception], how: str) -> Named:

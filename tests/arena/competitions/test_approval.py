@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from arena import audit
 from arena.audit import Actor
+from arena.competitions.gauntlet_deeds import CreateGauntlet
 from arena.competitions.ladder_deeds import ChangeLadder
 from arena.competitions.strength_deeds import (
     ApproveTest,
@@ -19,12 +20,15 @@ from arena.competitions.strength_deeds import (
     StopTest,
 )
 from arena.competitions.strength_reports import Wanted, last_tests
-from arena.deeds import By
+from arena.competitions.tuning_deeds import CreateTuning
+from arena.deeds import By, Deed
 from arena.ground.refusals import NotAllowed, Refusal
 from arena.models import (
     SCOPES,
     WAITS,
     Approval,
+    Bot,
+    BotVersion,
     CompetitionState,
     Ladder,
     Match,
@@ -114,6 +118,24 @@ def test_a_ladder_that_does_not_ask_lets_tests_begin(arena: StrengthSimulation) 
         clone = CloneTest(waiting.id).do(session, MAKER).answer
         assert [test.waits for test in (waiting, free, clone)] == [True, False, True]
         assert free.approval is Approval.NO
+
+
+@pytest.mark.parametrize(
+    "deed",
+    [
+        CreateGauntlet("bot-0:1", "bot-0:1:width=2", ("bot-1:1",), ladder="ladder-0"),
+        CreateTuning("bot-0:1", ("width",), ladder="ladder-0"),
+    ],
+    ids=lambda deed: type(deed).__name__,
+)
+def test_nothing_else_is_a_way_around(arena: StrengthSimulation, deed: Deed) -> None:
+    with arena.database.begin() as session:
+        session.execute(sa.update(BotVersion).values(options=["width float 0 2 1"]))
+        session.execute(sa.update(Bot).values(open_source=True))
+        made(session)
+        with pytest.raises(NotAllowed, match="approval"):
+            deed.do(session, replace(other(session), scopes=SCOPES[Role.PARTICIPANT]))
+        deed.do(session, MAKER)
 
 
 def test_more_of_it_is_to_be_approved_anew(arena: StrengthSimulation) -> None:

@@ -18,7 +18,7 @@ from arena.competitions.tournament_deeds import (
     WithdrawFromTournament,
 )
 from arena.deeds import By
-from arena.ground.bot_names import LONGEST_PLAYER, Named, read, read_player
+from arena.ground.bot_names import LONGEST_PLAYER, Named, apart, read, read_player
 from arena.ground.config import Settings
 from arena.ground.db import Database
 from arena.ground.refusals import NotAllowed, Refusal
@@ -82,6 +82,20 @@ def test_a_name_of_a_player(name: str, found: Named | str) -> None:
     with pytest.raises(Refusal) as refusal:
         read_player(name)
     assert found in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("a b,c", ["a", "b", "c"]),
+        ("a:depth=8,style=fast,b", ["a:depth=8,style=fast", "b"]),
+        ("a:2:depth=8,style=fast b:1", ["a:2:depth=8,style=fast", "b:1"]),
+        # The parameters of a tuning are no options of a bot.
+        ("width,depth=0.8:0:2:0.1,aim", ["width", "depth=0.8:0:2:0.1", "aim"]),
+    ],
+)
+def test_names_apart(text: str, found: list[str]) -> None:
+    assert apart(text) == found
 
 
 def test_where_no_options_can_be_chosen() -> None:
