@@ -381,12 +381,15 @@ def test_a_match_on_request_counts_for_nothing(database: Database) -> None:
     [
         (("bot-0",), "a match of ladder-0 is between 2 bots, not 1"),
         (("bot-0", "bot-1", "bot-2"), "a match of ladder-0 is between 2 bots, not 3"),
-        (("bot-0", "bot-0:1"), "a bot version sits in a match once: name different ones"),
+        (
+            ("bot-0", "bot-0:1"),
+            "a bot version sits in a match once: name different ones, or give one other options",
+        ),
         (("bot-0", "bot-9"), "there is no active bot 'bot-9' on the ladder ladder-0"),
         (("bot-0", "bot-1:2"), "there is no version 2 of a bot bot-1 on the ladder ladder-0"),
         (
             ("bot-0", "bot-1:x"),
-            "'bot-1:x' names no bot: write greedy, greedy:2 for its version 2",
+            "'bot-1:x' names no bot: write greedy, greedy:2 for its version 2, or greedy:2:depth=8",
         ),
     ],
 )
