@@ -119,7 +119,7 @@ def sign_out() -> Response:
     """Ends this session."""
     logout_user()
     session.clear()
-    return redirect(url_for("pages.front"))
+    return redirect(url_for("front.first_page"))
 
 
 @pages.route("/register", methods=["GET", "POST"])

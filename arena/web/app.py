@@ -41,6 +41,7 @@ from arena.web.api import problems
 from arena.web.api.blueprint import api
 from arena.web.block_pictures import blocks
 from arena.web.books import books
+from arena.web.bots import bots
 from arena.web.bundles import bundles
 from arena.web.competitions import FILTERS as ADDRESSES_OF
 from arena.web.competitions import competitions
@@ -48,6 +49,7 @@ from arena.web.crosstable import pages as crosstables
 from arena.web.docs import docs
 from arena.web.dumps import dumps
 from arena.web.explorer import pages as explorer
+from arena.web.front import front
 from arena.web.game_pages import lists
 from arena.web.games import games
 from arena.web.gauntlets import gauntlets
@@ -55,7 +57,6 @@ from arena.web.ladders import ladders
 from arena.web.live import live
 from arena.web.news import news
 from arena.web.operation import operation
-from arena.web.pages import pages
 from arena.web.pictures import pictures
 from arena.web.presets import presets
 from arena.web.replays import replays
@@ -71,7 +72,8 @@ from arena.web.uploads import FILES, TAKING_FILES, FormRequest, widen
 from arena.web.verdicts import verdicts
 
 BLUEPRINTS = (
-    pages,
+    front,
+    bots,
     news,
     games,
     live,

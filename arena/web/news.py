@@ -78,7 +78,7 @@ def _checks(session: Session, bot: Bot, count: int) -> Iterator[Event]:
         .limit(count)
         .options(joinedload(Check.ladder), joinedload(Check.version).joinedload(BotVersion.bot))
     )
-    address = url_for("pages.bot", name=bot.name, _external=True)
+    address = url_for("bots.bot", name=bot.name, _external=True)
     for check in session.scalars(query):
         fate = "passed its check" if check.passed else "did not pass its check"
         title = f"{check.version.label} {fate} for {check.ladder.title}"
@@ -97,7 +97,7 @@ def _suspensions(session: Session, bot: Bot, count: int) -> Iterator[Event]:
         .order_by(AuditEntry.id.desc())
         .limit(count)
     )
-    address = url_for("pages.bot", name=bot.name, _external=True)
+    address = url_for("bots.bot", name=bot.name, _external=True)
     for entry in session.scalars(query):
         title = f"{bot.name} was suspended"
         yield Event(f"suspension-{entry.id}", entry.at, title, visible(entry.detail), address)

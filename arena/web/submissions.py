@@ -202,15 +202,15 @@ def _entered(done: Done, name: str) -> str:
     """The check that it takes, or the bot."""
     if done.answer.check is not None:
         return url_for("submissions.check", number=done.answer.check.id)
-    return url_for("pages.bot", name=name, ladder=request.form["ladder"])
+    return url_for("bots.bot", name=name, ladder=request.form["ladder"])
 
 
 def _retired(done: Done, name: str) -> str:
-    return url_for("pages.bot", name=name, ladder=done.answer.competition.name)
+    return url_for("bots.bot", name=name, ladder=done.answer.competition.name)
 
 
 def _bot(_: Done, name: str) -> str:
-    return url_for("pages.bot", name=name)
+    return url_for("bots.bot", name=name)
 
 
 def _cancelled(_: Done, number: int) -> str:

@@ -10,7 +10,7 @@ from pydantic import Field
 from sqlalchemy.orm import joinedload
 
 from arena.models import Bot, BotVersion, User
-from arena.web import pages, queries, submissions
+from arena.web import bots, queries, submissions
 from arena.web.api.bot_shapes import (
     BotDetail,
     BotList,
@@ -97,7 +97,7 @@ def list_versions(name: str, query: Pages) -> VersionList:
 def get_encounter(name: str, rival: str, query: EncounterView) -> Encounter:
     """Two bots side by side; greedy:2 instead of greedy is one of its versions."""
     with reading() as session:
-        return pages.encounter(session, name, rival, query.competition)
+        return bots.encounter(session, name, rival, query.competition)
 
 
 download_version = operation(

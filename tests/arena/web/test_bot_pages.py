@@ -30,9 +30,9 @@ from arena.models import (
     VersionStatus,
 )
 from arena.sittings import opponent_named
+from arena.web.bots import OPPONENTS_SHOWN
 from arena.web.entrants import OPENINGS_SHOWN, openings
 from arena.web.games import live_game
-from arena.web.pages import OPPONENTS_SHOWN
 from tests.arena.doing import do
 from tests.arena.web.conftest import Site
 from tests.arena.web.signing_in import now, pages

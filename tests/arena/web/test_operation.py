@@ -137,7 +137,7 @@ def test_metrics_are_what_prometheus_reads(database: Database, app: Flask) -> No
     assert found["arena_jobs_came_back_total", "not taken up"] == 0
     assert 5 <= found["arena_oldest_message_seconds",] < 60
     assert 9 <= found["arena_backup_age_seconds",] < 60
-    assert found["arena_page_seconds_count", "200", "pages.front"] == 1
+    assert found["arena_page_seconds_count", "200", "front.first_page"] == 1
 
 
 @pytest.mark.parametrize(

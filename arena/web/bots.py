@@ -1,4 +1,4 @@
-"""The first page, and those of bots, which only read."""
+"""The pages of bots: one alone, and two side by side."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from arena.bots import entries, sharing
 from arena.ground import bot_names
 from arena.models import Bot, BotVersion, Competition, Scope
 from arena.schedule.presence import whereabouts
-from arena.web import duels, leaderboards, queries
+from arena.web import duels, queries
 from arena.web.api.results import DuelShape, Encounter
 from arena.web.duels import Duel, Side
 from arena.web.entrants import SPLIT_GAMES, on_ladder, shown_first
@@ -31,35 +31,19 @@ from arena.web.identity import current
 from arena.web.lookup import find_bot, reading
 from arena.web.words import sentence
 
-pages = Blueprint("pages", __name__)
+bots = Blueprint("bots", __name__)
 
-GALLERY_GAMES = 8
 OPPONENTS_SHOWN = 20
 """A bot's page shows so many, the most surprising ones, unless all are asked for."""
 
 
-@pages.get("/")
-def front() -> str:
-    """What is running, the ladders with their leaders, the latest games."""
-    with reading() as session:
-        ladders = queries.ladders(session)
-        return render_template(
-            "front.html",
-            ladders=ladders,
-            leaders=leaderboards.leaders(session, ladders),
-            running=queries.running_matches(session),
-            latest=queries.latest_of_each(session, ladders, count=GALLERY_GAMES),
-            workers=queries.living_workers(session, datetime.now(UTC)),
-        )
-
-
-@pages.get("/bots/<name>")
+@bots.get("/bots/<name>")
 def bot(name: str) -> str | Answer:
     """A bot: its versions, and on one of its ladders its rating, opponents and games."""
     with reading() as session:
         found = find_bot(session, name)
         if found.name != name:
-            return _as_written(url_for("pages.bot", name=found.name))
+            return _as_written(url_for("bots.bot", name=found.name))
         entrants = queries.entrants_of_bot(session, found)
         wanted = request.args.get("ladder")
         shown = [entrant for entrant in entrants if wanted in (None, entrant.competition.name)]
@@ -104,18 +88,18 @@ def _owners_choices(session: Session, bot: Bot) -> dict[str, Any]:
     return {"ladders": entries.ladders_taking_bots(session)} if mine else {}
 
 
-@pages.get("/bots/<name>/against/<rival>")
+@bots.get("/bots/<name>/against/<rival>")
 def head_to_head(name: str, rival: str) -> str | Answer:
     """Two bots, or versions of bots, side by side in one of the competitions where they met."""
     with reading() as session:
         first, second, met, found = duel(session, name, rival, request.args.get("in"))
         if (first.name, second.name) != (name, rival):
-            there = url_for("pages.head_to_head", name=first.name, rival=second.name)
+            there = url_for("bots.head_to_head", name=first.name, rival=second.name)
             return _as_written(there)
         return render_template("duel.html", first=first, second=second, met=met, duel=found)
 
 
-@pages.get("/bots/<name>/against/<rival>.json")
+@bots.get("/bots/<name>/against/<rival>.json")
 def head_to_head_json(name: str, rival: str) -> Response:
     """Two bots side by side as JSON."""
     with reading() as session:
