@@ -45,13 +45,6 @@ class Parameter:
             )
         if self.least == self.most or self.c_end <= 0 or self.r_end <= 0:
             raise StrengthError(f"{name} needs room to move, a step and a rate above zero")
-        if self.c_end > self.most - self.least or self.r_end > 1:
-            raise StrengthError(f"{name} has its whole range as a step at most, and a rate of 1")
-        if not SMALLEST <= self.c_end <= LARGEST:
-            raise StrengthError(
-                f"{name} has a step from {SMALLEST:g} to {LARGEST:g}, not {self.c_end:g}: give it "
-                "other bounds"
-            )
 
     def clip(self, value: float) -> float:
         """The nearest value within the bounds."""
@@ -116,7 +109,21 @@ def read_parameter(options: Mapping[str, BotOption], whose: str, words: str) -> 
     except ValueError:
         raise StrengthError(f"{words[:60]!r}: a number can't be read") from None
     step = more[0] if more else default_step(option, least, most)
-    return Parameter(option, start, least, most, step, more[1] if more[1:] else R_END)
+    found = Parameter(option, start, least, most, step, more[1] if more[1:] else R_END)
+    _demand_reach(found)
+    return found
+
+
+def _demand_reach(asked: Parameter) -> None:
+    """Refuses what leads nowhere, or to what is no number."""
+    name = f"the option {asked.option.name}"
+    if asked.c_end > asked.most - asked.least or asked.r_end > 1:
+        raise StrengthError(f"{name} has its whole range as a step at most, and a rate of 1")
+    if not SMALLEST <= asked.c_end <= LARGEST:
+        raise StrengthError(
+            f"{name} has a step from {SMALLEST:g} to {LARGEST:g}, not {asked.c_end:g}: give it "
+            "other bounds"
+        )
 
 
 def _read(text: str) -> float:

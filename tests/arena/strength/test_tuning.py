@@ -36,6 +36,10 @@ def settings_of(*parameters: Parameter, **changes: Any) -> TuningSettings:
     return TuningSettings(**(given | changes))
 
 
+def asked(words: str) -> Parameter:
+    return read_parameter({"f": FAR}, "mybot", words)
+
+
 def ended(half_points: int) -> Outcome:
     """A game pair of so many half points: 4 is to win both."""
     return Outcome(half_points, 0, 0, 0, ({}, {}), str(half_points))
@@ -193,12 +197,12 @@ def test_games_of_more_seats_count_in_the_same_range() -> None:
         (lambda: Parameter(DEPTH, 6, 1, 20, 0), "a step and a rate above zero"),
         (lambda: Parameter(DEPTH, 6, 1, 20, math.nan), "no finite number"),
         # No step of these can be squared, or nothing is left of it.
-        (lambda: Parameter(AIM, 0, -50, 50, 1e200), "has its whole range as a step at most"),
-        (lambda: Parameter(AIM, 0, -50, 50, 4, 1e308), "and a rate of 1"),
-        (lambda: Parameter(AIM, 0, -50, 50, 5e-324), "has a step from 1e-100 to 1e+100, not"),
-        (lambda: read_parameter({"f": FAR}, "b", "f"), "has a step from 1e-100 to 1e+100, not"),
-        (lambda: read_parameter({"f": FAR}, "b", "f=１:0:2"), "a number can't be read"),
-        (lambda: read_parameter({"f": FAR}, "b", "f=1_0:0:20"), "a number can't be read"),
+        (lambda: asked("f=0:-50:50:1e200"), "has its whole range as a step at most"),
+        (lambda: asked("f=0:-50:50:4:1e308"), "and a rate of 1"),
+        (lambda: asked("f=0:-50:50:5e-324"), "has a step from 1e-100 to 1e+100, not"),
+        (lambda: asked("f"), "has a step from 1e-100 to 1e+100, not"),
+        (lambda: asked("f=１:0:2"), "a number can't be read"),
+        (lambda: asked("f=1_0:0:20"), "a number can't be read"),
         (lambda: settings_of(), "1 to 64 options can be tuned at once"),
         (lambda: settings_of(*[Parameter(DEPTH, 6, 1, 20, 1)] * 2), "an option is named twice"),
         (
