@@ -444,7 +444,10 @@ class StrengthTests(CompetitionKind[StrengthTest]):
         standing = standing_of(session, test)
         said, most = standing.decision, standing.settings.most_matches
         if most is not None and _played(session, test) >= most and said is Decision.CONTINUE:
-            said = Decision.UNDECIDED
+            # Of a fixed number those of excluded workers are missing: the others say what they say.
+            standing = standing.shortened
+            said = standing.decision
+            said = Decision.UNDECIDED if said is Decision.CONTINUE else said
         if said is not Decision.CONTINUE:
             reason = ""
             if standing.is_spoilt:
