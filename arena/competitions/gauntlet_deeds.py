@@ -78,8 +78,7 @@ class CreateGauntlet(CreateByRules):
         for player in players:
             if not may_test(by, player.version):
                 raise NotAllowed(f"the bot {player.version.bot.name} is not for you to test")
-        if (self.game or self.time or self.move is not None) and not by.may(Scope.ORGANISE):
-            raise NotAllowed("a gauntlet by other rules than a ladder's is for organisers to make")
+        self.demand_ladders_rules(by, "a gauntlet")
         if self.openings == OpeningPolicy.EMPTY:
             raise Refusal("a gauntlet has no empty openings: choose a book")
         rules = self.rules(session)

@@ -22,13 +22,14 @@ from arena.deeds import LONGEST_LINE, LONGEST_NAME, By, Deed, Done, asked
 from arena.ground import locks
 from arena.ground.refusals import NotThere, Refusal
 from arena.models import Scope, TestPreset
-from arena.ratings.sprt import Model
+from arena.ratings.sprt import Model, Sprt
 from arena.strength.sequential import MOST_PLIES
 from arena.strength.terms import StrengthTerms
 from engine.clock import LONGEST_MS, parse_time
 
 OF_SPRT = ("elo0", "elo1", "alpha", "beta", "model", "max_games")
 """What a test of a fixed number of games has not."""
+LEAST_GAMES = 2 * Sprt.min_matches
 CHOICES = (*OF_SPRT, "games", "plies", "time", "move")
 INSTEAD = {"games": OF_SPRT, "time": ("move",), "move": ("time",)} | dict.fromkeys(
     OF_SPRT, ("games",)
@@ -228,9 +229,13 @@ class KeepPreset(TermsAsked):
         try:
             if self.time:
                 parse_time(self.time)
-            self.terms().sprt(2, None).llr([0] * 5)
+            terms = self.terms()
+            terms.sprt(2, None).llr([0] * 5)
         except ValueError as error:
             raise Refusal(str(error)) from None
+        # The smallest matches are pairs of games.
+        if terms.max_games is not None and terms.max_games < LEAST_GAMES:
+            raise Refusal(f"a test needs {LEAST_GAMES} games or more: nothing is decided before")
 
 
 @dataclass(frozen=True)

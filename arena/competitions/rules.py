@@ -9,9 +9,9 @@ from sqlalchemy.orm import Session
 
 from arena.competitions.founding import find_named
 from arena.competitions.machines import MACHINES, is_reference
-from arena.deeds import LONGEST_LINE, LONGEST_NAME, Deed, asked
-from arena.ground.refusals import Refusal
-from arena.models import USUAL_LIMITS, CompetitionLimits, Ladder
+from arena.deeds import LONGEST_LINE, LONGEST_NAME, By, Deed, asked
+from arena.ground.refusals import NotAllowed, Refusal
+from arena.models import USUAL_LIMITS, CompetitionLimits, Ladder, Scope
 from engine.clock import DEFAULT_MOVE_MS, TimeControl, parse_time
 from engine.game import GameError, Variant
 from engine.games import find_variant
@@ -70,6 +70,19 @@ class CreateByRules(Deed):
         choices=MACHINES,
     )
     note: str = asked("For everybody, on its page", label="Note", default="", most=LONGEST_LINE)
+
+    def demand_ladders_rules(self, by: By, what: str) -> None:
+        """Refuses rules that are not a ladder's: they say how long workers are busy.
+
+        Args:
+            what: would be played by them.
+
+        Raises:
+            NotAllowed: they are no organiser.
+        """
+        is_other = self.game or self.time or self.move is not None or self.machine
+        if is_other and not by.may(Scope.ORGANISE):
+            raise NotAllowed(f"{what} by other rules than a ladder's is for organisers to make")
 
     def rules(self, session: Session) -> Rules:
         """The rules that are meant.

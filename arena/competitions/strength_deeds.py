@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import sqlalchemy as sa
@@ -39,7 +40,7 @@ from arena.models import (
 )
 from arena.strength.sequential import StrengthError
 from engine.clock import LONGEST_MS, TimeControl, parse_time
-from engine.game import GameError
+from engine.game import GameError, Variant
 from engine.plurals import counted
 
 SEED_BITS = 48
@@ -185,9 +186,7 @@ class CreateTest(CreateByRules, TermsAsked):
         Raises:
             Refusal: it can't be so, or not for them.
         """
-        is_other = self.game or self.time or self.move is not None or self.machine
-        if is_other and not by.may(Scope.ORGANISE):
-            raise NotAllowed("a test by other rules than a ladder's is for organisers to make")
+        self.demand_ladders_rules(by, "a test")
         found = self.wanted(session)
         return replace(found, weight=min(found.weight, most_weight(by)))
 
@@ -201,6 +200,7 @@ class CreateTest(CreateByRules, TermsAsked):
             raise Refusal("a test has no empty openings, as it plays none twice: choose a book")
         whole = replace(self, **presets.filled(session, self.preset, vars(self)))
         rules = whole.rules(session)
+        others = [find_named(session, Ladder, name) for name in self.also]
         return StrengthPlan(
             rules.variant,
             rules.time,
@@ -213,8 +213,8 @@ class CreateTest(CreateByRules, TermsAsked):
             or (openings_on(rules.ladder) if rules.ladder and not self.also else "random"),
             whole.plies,
             self.hours,
-            _needs_approval(session, rules),
-            tuple(find_named(session, Ladder, name).variant for name in self.also),
+            _needs_approval(session, rules, others),
+            tuple(other.variant for other in others),
         )
 
     def _usable(self, session: Session, by: By, name: str) -> NamedPlayer:
@@ -258,15 +258,25 @@ def granted_of(
     )
 
 
-def _needs_approval(session: Session, rules: Rules) -> bool:
-    """Whether a second person has to approve a test by some rules; of those of a game alone,
-    wherever a ladder of it asks for that, or they would be a way around."""
+def _needs_approval(session: Session, rules: Rules, others: Sequence[Ladder] = ()) -> bool:
+    """Whether a second person has to approve a test by some rules, on the boards of other ladders,
+    too; of those of a game alone, wherever a ladder of it asks for that, or they would be a way
+    around."""
     if rules.ladder is not None:
-        return asks_approval(rules.ladder)
+        return any(map(asks_approval, (rules.ladder, *others)))
     asking = sa.select(Ladder.id).where(
         Ladder.game == rules.variant.game, Ladder.approval == Approval.NEEDED
     )
     return session.scalar(asking.limit(1)) is not None
+
+
+def boards_ask_approval(session: Session, boards: Sequence[Variant]) -> bool:
+    """Whether a ladder of one of some boards of a game asks for approval by now, so that more of
+    what was made before, whose ladder isn't known any more, needs it too."""
+    asking = sa.select(Ladder).where(
+        Ladder.game == boards[0].game, Ladder.approval == Approval.NEEDED
+    )
+    return any(ladder.variant in boards for ladder in session.scalars(asking))
 
 
 def demand_no_approval(session: Session, rules: Rules, by: By, what: str) -> None:
@@ -373,7 +383,10 @@ class ExtendTest(StrengthTestDeed):
 
     def do(self, session: Session, by: By) -> Done:
         test = self.own_test(session, by)
-        strength_tests.extend(session, test, self.max_games, by.now, by.actor, hours=self.hours)
+        asks = boards_ask_approval(session, test.variants)
+        strength_tests.extend(
+            session, test, self.max_games, by.now, by.actor, hours=self.hours, asks=asks
+        )
         most = [f"{test.fixed_games or test.max_games} games"]
         most += [] if test.most_hours is None else [counted(test.most_hours, "hour")]
         then = ", once it is approved" if test.waits else ""
@@ -425,5 +438,7 @@ class CloneTest(StrengthTestDeed):
             raise NotAllowed("these bots are not for you to test")
         plan = plan_of(test)
         weight = min(plan.weight, most_weight(by))
-        plan = replace(plan, seed=secrets.randbits(SEED_BITS), weight=weight)
+        asks = plan.needs_approval or boards_ask_approval(session, test.variants)
+        seed = secrets.randbits(SEED_BITS)
+        plan = replace(plan, seed=seed, weight=weight, needs_approval=asks)
         return _made(strength_tests.create(session, plan, mine, theirs, by.now, by.actor))

@@ -107,7 +107,7 @@ def _verdict(test: StrengthTest, left: SequentialTest, *, is_whole: bool) -> Tes
         return test.verdict
     said = TestVerdict(passed)
     # By all of it, it was decided; matches that came in later do not change that.
-    bears = is_whole or VERDICTS.get(left.decision) is said
+    bears = is_whole or VERDICTS.get(left.shortened.decision) is said
     return said if bears else TestVerdict.UNDECIDED
 
 

@@ -279,12 +279,14 @@ def extend(
     actor: Actor,
     *,
     hours: float | None = None,
+    asks: bool = False,
 ) -> None:
     """Lets a test that was not decided have more, and go on.
 
     Args:
         max_games: so many games in all; None for as many as it may have already.
         hours: so many hours of workers' time in all; None for as many as it may have already.
+        asks: whether more of it needs approval, even if the test did not when it was made.
 
     Raises:
         StrengthError: it was decided, is spoilt by faults, has used up its openings, or has had or
@@ -339,7 +341,7 @@ def extend(
         raise StrengthError(f"test {test.id} can't go on: {reason}; allow it more hours")
     if is_over:
         test.verdict, test.reason, test.finished = TestVerdict.RUNNING, "", None
-    if test.approval is not Approval.NO and actor.id == test.creator_id:
+    if (asks or test.approval is not Approval.NO) and actor.id == test.creator_id:
         # What was approved was less.
         test.approval, test.approver_id = Approval.NEEDED, None
         test.state = CompetitionState.PAUSED
@@ -442,7 +444,10 @@ class StrengthTests(CompetitionKind[StrengthTest]):
         standing = standing_of(session, test)
         said, most = standing.decision, standing.settings.most_matches
         if most is not None and _played(session, test) >= most and said is Decision.CONTINUE:
-            said = Decision.UNDECIDED
+            # Of a fixed number those of excluded workers are missing: the others say what they say.
+            standing = standing.shortened
+            said = standing.decision
+            said = Decision.UNDECIDED if said is Decision.CONTINUE else said
         if said is not Decision.CONTINUE:
             reason = ""
             if standing.is_spoilt:

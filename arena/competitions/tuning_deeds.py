@@ -13,6 +13,7 @@ from arena.competitions.players import named_players
 from arena.competitions.rules import CreateByRules
 from arena.competitions.strength_deeds import (
     SEED_BITS,
+    boards_ask_approval,
     demand_no_approval,
     may_test,
     most_weight,
@@ -125,8 +126,7 @@ class CreateTuning(CreateByRules):
         (player,) = named_players(session, [self.bot])
         if not may_test(by, player.version):
             raise NotAllowed(f"the bot {player.version.bot.name} is not for you to tune")
-        if (self.game or self.time or self.move is not None) and not by.may(Scope.ORGANISE):
-            raise NotAllowed("a tuning by other rules than a ladder's is for organisers to make")
+        self.demand_ladders_rules(by, "a tuning")
         if self.openings == OpeningPolicy.EMPTY:
             raise Refusal("a tuning has no empty openings, as it plays none twice: choose a book")
         rules = self.rules(session)
@@ -255,5 +255,10 @@ class ExtendTuning(TuningDeed):
 
     def do(self, session: Session, by: By) -> Done:
         tuning = self.own_tuning(session, by)
+        if boards_ask_approval(session, [tuning.variant]) and not by.may(Scope.ORGANISE):
+            raise NotAllowed(
+                "more of a tuning is for organisers to allow here, where tests need a second "
+                "person's approval"
+            )
         tunings.extend(session, tuning, self.games, by.now, by.actor)
         return Done(f"tuning {tuning.id} goes on, to {tuning.max_games} games", tuning)

@@ -18,7 +18,7 @@ PAIR_CELLS = 5
 def block_rows(test: SequentialTest) -> list[tuple[str, str]]:
     """What is known of a test, as names and texts of one line."""
     settings, terms, found = test.settings, test.settings.terms, test.estimate
-    conditions = f"{_time(settings.time)} {settings.variant}"
+    conditions = f"{_time(settings.time)} {settings.game_words}"
     rows = []
     if test.matches:
         half = (found.upper - found.lower) / 2
@@ -64,6 +64,7 @@ def _runs_of_backticks(text: str) -> list[str]:
 
 def _time(time: TimeControl) -> str:
     """A time control as such blocks have it: ``10.0+0.10s``, or ``0.1s a move``."""
+    whose = " (reference machine)" if time.reference else ""
     if time.time_ms is None:
-        return f"{(time.move_ms or 0) / 1000:g}s a move"
-    return f"{time.time_ms / 1000:.1f}+{time.inc_ms / 1000:.2f}s"
+        return f"{(time.move_ms or 0) / 1000:g}s a move{whose}"
+    return f"{time.time_ms / 1000:.1f}+{time.inc_ms / 1000:.2f}s{whose}"

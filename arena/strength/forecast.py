@@ -34,7 +34,12 @@ POINTS = 25
 """Of a curve; with an odd number the middle is one."""
 USUAL_DRAWS = 0.05
 """The share of draws where nothing is known of it."""
+SUREST = 1e-9
+"""The least alpha and beta of which a forecast is made: with less its series is of numbers so large
+that nothing is left of what they differ by."""
 _NORMAL = NormalDist()
+_FAR = 9.0
+"""No motion goes so many spreads further than its drift takes it, but once in 10^18."""
 _NEGLIGIBLE = 40.0
 """Terms of a series are left out from where e is raised to less than minus this."""
 
@@ -88,6 +93,8 @@ def forecast(
         passes, fails = _NORMAL.cdf(shift - Z95), _NORMAL.cdf(-shift - Z95)
         return Forecast(elo, passes, fails, float(most * games_a_match))
     sprt = terms.sprt(games_a_match, most)
+    if min(terms.alpha, terms.beta) < SUREST:
+        raise ValueError(f"a forecast is made down to an alpha and a beta of {SUREST:g}")
     low, high = (
         _spreads(terms, games_a_match, one, draws, at=elo) for one in (terms.elo0, terms.elo1)
     )
@@ -152,6 +159,8 @@ def _first_passage(
     if drift < 0:
         fails, passes, mean = _first_passage(-drift, variance, -upper, -lower, most)
         return passes, fails, mean
+    if most is not None and drift * most + _FAR * math.sqrt(variance * most) < min(-lower, upper):
+        return 0.0, 0.0, float(most)
     width = upper - lower
     rate = 2 * drift / variance
     if rate * width < 1e-9:

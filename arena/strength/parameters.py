@@ -14,6 +14,8 @@ R_END = 0.02
 """For some thousand games. fishtest and OpenBench propose 0.002, for some hundred thousand."""
 STEPS = 20
 """By default the last step of a parameter is such a part of its range."""
+SMALLEST, LARGEST = 1e-100, 1e100
+"""Of a step: its square is to be a number still."""
 DIGITS = 7
 """Of a number as a bot is told it; a step is far larger than what is lost."""
 
@@ -31,7 +33,7 @@ class Parameter:
     r_end: float = R_END
 
     def __post_init__(self) -> None:
-        name = self.option.name
+        name = f"the option {self.option.name}"
         _demand_number(self.option)
         numbers = (self.start, self.least, self.most, self.c_end, self.r_end)
         if not all(map(math.isfinite, numbers)):
@@ -103,16 +105,37 @@ def read_parameter(options: Mapping[str, BotOption], whose: str, words: str) -> 
         )
     try:
         declared = option.default, str(option.least), str(option.most)
-        start, least, most, *more = map(float, numbers or declared)
+        start, least, most, *more = map(_read, numbers or declared)
     except ValueError:
         raise StrengthError(f"{words[:60]!r}: a number can't be read") from None
     step = more[0] if more else default_step(option, least, most)
-    return Parameter(option, start, least, most, step, more[1] if more[1:] else R_END)
+    found = Parameter(option, start, least, most, step, more[1] if more[1:] else R_END)
+    _demand_reach(found)
+    return found
+
+
+def _demand_reach(asked: Parameter) -> None:
+    """Refuses what leads nowhere, or to what is no number."""
+    name = f"the option {asked.option.name}"
+    if asked.c_end > asked.most - asked.least or asked.r_end > 1:
+        raise StrengthError(f"{name} has its whole range as a step at most, and a rate of 1")
+    if not SMALLEST <= asked.c_end <= LARGEST:
+        raise StrengthError(
+            f"{name} has a step from {SMALLEST:g} to {LARGEST:g}, not {asked.c_end:g}: give it "
+            "other bounds"
+        )
+
+
+def _read(text: str) -> float:
+    """A number in digits of ASCII, as a bot has them."""
+    if not text.isascii() or "_" in text:
+        raise ValueError(text)
+    return float(text)
 
 
 def _demand_number(option: BotOption) -> None:
     if option.kind not in (OptionKind.INT, OptionKind.FLOAT):
-        raise StrengthError(f"{option.name} is no number, and can't be tuned so")
+        raise StrengthError(f"the option {option.name} is no number, and can't be tuned so")
 
 
 def manifest_of(parameters: Sequence[Parameter], chosen: Mapping[str, str]) -> str:

@@ -329,6 +329,15 @@ class SequentialTest:
             return Decision.UNDECIDED
         return said
 
+    @property
+    def shortened(self) -> SequentialTest:
+        """The same as one of just so many games as there are, if it is of a fixed number."""
+        terms = self.settings.terms
+        if terms.games is None or not self.games:
+            return self
+        short = replace(terms, games=self.games)
+        return replace(self, settings=replace(self.settings, terms=short))
+
     def _decide_fixed(self) -> Decision:
         most = self.settings.most_matches
         if most is None or self.matches < most:

@@ -10,7 +10,7 @@ from pydantic import Field
 from sqlalchemy.orm import Session
 
 from arena.lists.accuracy import Accuracy, is_solved
-from arena.models import HomeRule, Ladder
+from arena.models import Approval, HomeRule, Ladder
 from arena.web.api.competition_shapes import CompetitionShape, EntrantShape, Happening
 from arena.web.api.shapes import At, List, Shape
 from arena.web.leaderboards import leaders
@@ -24,6 +24,9 @@ class LadderShape(CompetitionShape):
     )
     home: HomeRule = Field(
         description="Whether bots that stay at home may play there: no, beside boxed ones, or only."
+    )
+    approval: Approval = Field(
+        description="Whether strength tests by its rules wait for a second person's approval."
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -11,7 +12,8 @@ from sqlalchemy.orm import Session
 from arena import audit
 from arena.audit import Actor
 from arena.competitions.gauntlet_deeds import CreateGauntlet
-from arena.competitions.ladder_deeds import ChangeLadder
+from arena.competitions.ladder_deeds import ChangeLadder, CreateLadder
+from arena.competitions.rules import CreateByRules
 from arena.competitions.strength_deeds import (
     ApproveTest,
     CloneTest,
@@ -20,7 +22,7 @@ from arena.competitions.strength_deeds import (
     StopTest,
 )
 from arena.competitions.strength_reports import Wanted, last_tests
-from arena.competitions.tuning_deeds import CreateTuning
+from arena.competitions.tuning_deeds import CreateTuning, ExtendTuning
 from arena.deeds import By, Deed
 from arena.ground.refusals import NotAllowed, Refusal
 from arena.models import (
@@ -40,6 +42,12 @@ from arena.models import (
 from tests.arena.competitions.strength_simulation import StrengthSimulation
 from tests.arena.simulator import START
 
+MACHINE = [{"machine": "own"}, {"machine": "reference"}]
+PLAYED: dict[type[CreateByRules], tuple[Any, ...]] = {
+    CreateTest: ("bot-0:1", "bot-1:1"),
+    CreateTuning: ("bot-0:1", ("width",)),
+    CreateGauntlet: ("bot-0:1", "bot-0:1:width=2", ("bot-1:1",)),
+}
 MAKER, OTHER = By(Actor(1, "somebody", ""), SCOPES[Role.ORGANISER], START), "olga"
 
 
@@ -118,6 +126,65 @@ def test_a_ladder_that_does_not_ask_lets_tests_begin(arena: StrengthSimulation) 
         clone = CloneTest(waiting.id).do(session, MAKER).answer
         assert [test.waits for test in (waiting, free, clone)] == [True, False, True]
         assert free.approval is Approval.NO
+
+
+def test_every_ladder_of_its_boards_may_ask(arena: StrengthSimulation) -> None:
+    """Not that alone whose time and limits it has."""
+    with arena.database.begin() as session:
+        ladder = session.scalars(sa.select(Ladder)).one()
+        CreateLadder("other", "clobber", {"size": "4x5"}).do(session, MAKER)
+        made = [
+            CreateTest("bot-0:1", "bot-1:1", ladder=ladder.name, also=("other",), games=games)
+            for games in (8, 16)
+        ]
+        free = made[0].do(session, MAKER).answer
+        ChangeLadder("other", {"approval": "needed"}).do(session, MAKER)
+        asking = made[1].do(session, MAKER).answer
+        assert [test.waits for test in (free, asking)] == [False, True]
+
+
+def test_a_ladder_that_asks_since_then_is_asked_for_more(arena: StrengthSimulation) -> None:
+    """A test that began before it did plays on, but a clone of it waits, and more of it does."""
+    with arena.database.begin() as session:
+        ladder = session.scalars(sa.select(Ladder)).one()
+        test = CreateTest("bot-0:1", "bot-1:1", ladder=ladder.name, max_games=64).do(session, MAKER)
+        test = test.answer
+        ChangeLadder(ladder.name, {"approval": "needed"}).do(session, MAKER)
+        assert not test.waits
+        assert CloneTest(test.id).do(session, MAKER).answer.waits
+        ExtendTest(test.id, 128).do(session, MAKER)
+        assert test.waits
+
+
+def test_more_of_a_tuning_is_for_organisers_where_tests_are_to_be_approved(
+    arena: StrengthSimulation,
+) -> None:
+    with arena.database.begin() as session:
+        session.execute(sa.update(BotVersion).values(options=["width float 0 2 1"]))
+        session.execute(sa.update(Bot).values(open_source=True))
+        ladder = session.scalars(sa.select(Ladder)).one()
+        by = replace(other(session), scopes=SCOPES[Role.PARTICIPANT])
+        tuning = CreateTuning("bot-0:1", ("width",), ladder=ladder.name, games=32).do(session, by)
+        ExtendTuning(tuning.answer.id, 64).do(session, by)
+        ChangeLadder(ladder.name, {"approval": "needed"}).do(session, MAKER)
+        with pytest.raises(NotAllowed, match="for organisers to allow"):
+            ExtendTuning(tuning.answer.id, 96).do(session, by)
+        ExtendTuning(tuning.answer.id, 96).do(session, MAKER)
+
+
+@pytest.mark.parametrize("rule", [{"game": "clobber"}, {"move": 100}, {"time": "1+1"}, *MACHINE])
+@pytest.mark.parametrize("kind", [CreateTest, CreateTuning, CreateGauntlet])
+def test_rules_that_are_no_ladders_are_for_organisers(
+    arena: StrengthSimulation, kind: type[CreateByRules], rule: dict[str, Any]
+) -> None:
+    """Whatever is played by them, and whichever of the rules it is."""
+    with arena.database.begin() as session:
+        session.execute(sa.update(BotVersion).values(options=["width float 0 2 1"]))
+        session.execute(sa.update(Bot).values(open_source=True))
+        ladder = {} if "game" in rule else {"ladder": session.scalars(sa.select(Ladder)).one().name}
+        deed = kind(*PLAYED[kind], **ladder, **rule)
+        with pytest.raises(NotAllowed, match="by other rules than a ladder's"):
+            deed.do(session, replace(other(session), scopes=SCOPES[Role.PARTICIPANT]))
 
 
 @pytest.mark.parametrize(

@@ -97,6 +97,7 @@ def test_anybody_may_take_an_organisers_time(arena: StrengthSimulation) -> None:
         ({"time": "soon"}, "soon"),
         ({"elo0": 10.0}, "elo0 must be less than elo1"),
         ({"alpha": 1.5}, "alpha and beta must be above 0"),
+        ({"max_games": 31}, "a test needs 32 games or more"),
         ({"plies": 41}, "plies: give a number from 1 to 40"),
     ],
 )

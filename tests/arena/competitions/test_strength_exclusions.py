@@ -149,6 +149,33 @@ def test_a_test_goes_on_without_a_worker(arena: StrengthSimulation) -> None:
         assert strength_tests.standing_of(session, test) == standing
 
 
+@pytest.mark.parametrize(
+    ("left_out", "turned"), [("odd", TestVerdict.PASSED), ("fine", TestVerdict.UNDECIDED)]
+)
+def test_of_a_fixed_number_the_interval_of_what_is_left_bears_the_verdict(
+    arena: StrengthSimulation, left_out: str, turned: TestVerdict
+) -> None:
+    number = arena.create(games=320)
+    for worker, its in (("odd", EVEN), ("fine", GOOD)):
+        count(arena, number, worker, its)
+    end(arena, number, TestVerdict.PASSED)
+    with arena.database.begin() as session:
+        assert exclusion(session, arena.test(session, number), left_out).turned is turned
+
+
+def test_a_fixed_number_ends_by_what_is_left(arena: StrengthSimulation) -> None:
+    """By the match after which no more are played; and it does not say that an interval holds zero
+    which does not."""
+    number = arena.create(games=322)
+    for worker, its in (("odd", EVEN), ("fine", GOOD)):
+        count(arena, number, worker, its)
+    with arena.database.begin() as session:
+        arena.test(session, number).excluded = {"odd": "x"}
+    assert arena.play_out(number) is TestVerdict.PASSED
+    with arena.database.begin() as session:
+        assert arena.test(session, number).reason == ""
+
+
 def test_the_price_of_a_choice_is_told_for_every_number_of_workers() -> None:
     """No choice where there is one worker; a number between two counts as the larger."""
     assert odds(1) is None

@@ -75,6 +75,12 @@ def test_it_says_what_kind_of_test_it_is() -> None:
     rows = block_rows(SequentialTest.begin(logistic))
     assert [name for name, _ in rows] == ["SPRT", "LLR", "Games", "Ptnml"]
     assert dict(rows)["LLR"] == "0.00 (-2.94, 2.94) [0.00, 10.00] logistic"
+    more = (find_variant("clobber", ["size=4x4"]),)
+    clock = TimeControl(time_ms=8000, inc_ms=80, reference=True)
+    boards = replace(PAIRS, others=more, time=clock)
+    assert dict(block_rows(SequentialTest.begin(boards)))["SPRT"] == (
+        "8.0+0.08s (reference machine) clobber size=6x7 and clobber size=4x4"
+    )
     four = replace(PAIRS, variant=find_variant("blokus"))
     assert block_rows(SequentialTest.begin(four))[-1][0] == "Scores"
 

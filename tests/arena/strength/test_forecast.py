@@ -90,6 +90,8 @@ def test_a_limit_cuts_it_off() -> None:
         (StrengthTerms(games=30), 2),
         (StrengthTerms(games=1000, model="logistic"), 2),
         (StrengthTerms(0, 0.001, max_games=200_000), 2),
+        (StrengthTerms(0, 1e-300, max_games=32), 2),
+        (StrengthTerms(0, 1e-300, model="logistic", max_games=32), 2),
         (StrengthTerms(-300, 300, alpha=1e-9, beta=0.4, max_games=32), 2),
     ],
     ids=str,
@@ -110,6 +112,12 @@ def test_what_is_no_share_of_draws_is_refused(draws: float) -> None:
     """Nothing is left that could decide if all games are drawn."""
     with pytest.raises(ValueError, match="share of draws"):
         forecast(StrengthTerms(), 2, 0, draws=draws)
+
+
+@pytest.mark.parametrize("terms", [{"alpha": 1e-10}, {"beta": 1e-300}, {"alpha": 5e-324}])
+def test_what_is_too_sure_is_not_foretold(terms: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match="down to an alpha and a beta of 1e-09"):
+        curve(StrengthTerms(max_games=20_000, **terms), 2)
 
 
 @pytest.mark.parametrize("elo", [0, 60])

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from arena.strength.outcomes import Outcome, cells
-from arena.strength.parameters import Parameter, default_step
+from arena.strength.parameters import Parameter, default_step, read_parameter
 from arena.strength.sequential import StrengthError, Version
 from arena.strength.tuning import Tuning, TuningSettings
 from engine.bot_options import BotOption
@@ -22,6 +22,7 @@ from engine.games import GAMES
 DEPTH = BotOption.read("depth int 1 20 6")
 WIDTH = BotOption.read("width float 0 2 0.8")
 AIM = BotOption.read("aim float -50 50 0")
+FAR = BotOption.read("f float -1e307 1e307 0")
 
 
 def settings_of(*parameters: Parameter, **changes: Any) -> TuningSettings:
@@ -33,6 +34,10 @@ def settings_of(*parameters: Parameter, **changes: Any) -> TuningSettings:
         "matches": 1000,
     }
     return TuningSettings(**(given | changes))
+
+
+def asked(words: str) -> Parameter:
+    return read_parameter({"f": FAR}, "mybot", words)
 
 
 def ended(half_points: int) -> Outcome:
@@ -191,6 +196,13 @@ def test_games_of_more_seats_count_in_the_same_range() -> None:
         (lambda: Parameter(DEPTH, 6, 6, 6, 1), "depth needs room to move"),
         (lambda: Parameter(DEPTH, 6, 1, 20, 0), "a step and a rate above zero"),
         (lambda: Parameter(DEPTH, 6, 1, 20, math.nan), "no finite number"),
+        # No step of these can be squared, or nothing is left of it.
+        (lambda: asked("f=0:-50:50:1e200"), "has its whole range as a step at most"),
+        (lambda: asked("f=0:-50:50:4:1e308"), "and a rate of 1"),
+        (lambda: asked("f=0:-50:50:5e-324"), "has a step from 1e-100 to 1e+100, not"),
+        (lambda: asked("f"), "has a step from 1e-100 to 1e+100, not"),
+        (lambda: asked("f=１:0:2"), "a number can't be read"),
+        (lambda: asked("f=1_0:0:20"), "a number can't be read"),
         (lambda: settings_of(), "1 to 64 options can be tuned at once"),
         (lambda: settings_of(*[Parameter(DEPTH, 6, 1, 20, 1)] * 2), "an option is named twice"),
         (
