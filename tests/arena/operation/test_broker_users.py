@@ -99,6 +99,7 @@ ALLOWED = [
     ("BRPOP", "matches", "0.01"),
     ("LPUSH", "results", "x"),
     ("PUBLISH", "live.7", "x"),
+    ("PUBLISH", "live.7.log", "x"),
 ]
 FORBIDDEN = [
     ("LPUSH", "matches", "x"),
@@ -124,6 +125,8 @@ FORBIDDEN = [
     ("MONITOR",),
     ("PUBLISH", "x", "y"),
     ("SUBSCRIBE", "live.7"),
+    ("SUBSCRIBE", "live.7.log"),
+    ("PSUBSCRIBE", "live.*"),
     ("PSUBSCRIBE", "*"),
     ("PUBSUB", "CHANNELS"),
     ("SCRIPT", "FLUSH"),
