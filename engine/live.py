@@ -1,18 +1,22 @@
 """What a worker tells, ply by ply, of a match that somebody watches while it is played.
 
 It goes to whoever listens just then, by a channel of the broker for each match, and is kept
-nowhere; results never depend on it. A worker may be anybody: what is read here carries its lease,
-is as long as a worker of ours would say, and is still to be replayed by the rules.
+nowhere; results never depend on it. What bots log has a channel of its own, to which the arena
+listens only while somebody watches who may read it. A worker may be anybody: what is read here
+carries its lease, is as long as a worker of ours would say, and is still to be replayed by the
+rules.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar
 
+from engine import bot_logs
+from engine.game import MOST_SEATS
 from engine.jobs import JobError, Lease
 from engine.protocol import unsayable
 from engine.record import Ply, RecordError, ply_of
@@ -26,6 +30,12 @@ LONGEST_MESSAGE = 4_000_000
 """Bytes."""
 LONGEST_TEXT = 500
 """Characters that are told of what a bot said of a move."""
+LONGEST_LOG = 64 * 1024
+"""Characters that are told of what one seat's bot logged in a game: its newest plies'."""
+LONGEST_OF_PLY = 8 * 1024
+"""And of one ply: its beginning."""
+LOGS = ".log"
+"""With what the name of a channel for logs ends."""
 
 
 def channel_of(match: int) -> str:
@@ -33,29 +43,52 @@ def channel_of(match: int) -> str:
     return f"{CHANNELS}{match}"
 
 
+def log_channel_of(match: int) -> str:
+    """The channel on which is told what the bots of a match log."""
+    return f"{CHANNELS}{match}{LOGS}"
+
+
 @dataclass(frozen=True, slots=True)
-class LivePlies:
-    """Plies of a match under way, or none: then only how far it is."""
+class LiveWord:
+    """Something that is told of a game of a match under way."""
 
     lease: Lease
     game: int
     """Of the match, from 0."""
     again: int
     """How often that game was begun before, and was void."""
+
+    def _text(self, **more: Any) -> str:
+        told = {"lease": self.lease.to_json(), "game": self.game, "again": self.again, **more}
+        return json.dumps(told, separators=(",", ":"))
+
+
+Word = TypeVar("Word", bound=LiveWord)
+
+
+def _read(text: bytes, make: Callable[[tuple[Lease, int, int], Any], Word]) -> Word:
+    """The word that is made of what every one has, and of all of its message."""
+    try:
+        if len(text) > LONGEST_MESSAGE:
+            raise ValueError("it is too long")
+        data = json.loads(text)
+        game, again = _number(data["game"], MOST_GAMES), _number(data["again"], MOST_GAMES)
+        return make((Lease.from_json(data["lease"]), game, again), data)
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        raise JobError(f"no word of a running match: {str(error)[:200]!r}") from None
+
+
+@dataclass(frozen=True, slots=True)
+class LivePlies(LiveWord):
+    """Plies of a match under way, or none: then only how far it is."""
+
     first: int
     """How many plies the game had before these."""
     plies: tuple[Ply, ...] = ()
 
     def to_json(self) -> str:
         """The message as a text."""
-        told = {
-            "lease": self.lease.to_json(),
-            "game": self.game,
-            "again": self.again,
-            "first": self.first,
-            "plies": [_words(ply) for ply in self.plies],
-        }
-        return json.dumps(told, separators=(",", ":"))
+        return self._text(first=self.first, plies=[_words(ply) for ply in self.plies])
 
     @classmethod
     def from_json(cls, text: bytes) -> LivePlies:
@@ -64,19 +97,61 @@ class LivePlies:
         Raises:
             JobError: it is none.
         """
-        try:
-            if len(text) > LONGEST_MESSAGE:
-                raise ValueError("it is too long")
-            data = json.loads(text)
-            return cls(
-                Lease.from_json(data["lease"]),
-                _number(data["game"], MOST_GAMES),
-                _number(data["again"], MOST_GAMES),
-                _number(data["first"], MOST_MOVES),
-                tuple(map(_ply, data["plies"][:MOST_TOGETHER])),
-            )
-        except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
-            raise JobError(f"no word of a running match: {str(error)[:200]!r}") from None
+
+        def make(its: tuple[Lease, int, int], data: Any) -> LivePlies:
+            plies = tuple(map(_ply, data["plies"][:MOST_TOGETHER]))
+            return cls(*its, _number(data["first"], MOST_MOVES), plies)
+
+        return _read(text, make)
+
+
+@dataclass(frozen=True, slots=True)
+class LiveLog(LiveWord):
+    """What the bot in a seat has logged at some plies of a game under way, or nothing."""
+
+    seat: int
+    texts: Mapping[int, str] = field(default_factory=dict)
+    """By how many plies came before; -1 is for what is of none."""
+
+    def to_json(self) -> str:
+        """The message as a text."""
+        return self._text(seat=self.seat, texts=list(self.texts.items()))
+
+    @classmethod
+    def from_json(cls, text: bytes) -> LiveLog:
+        """The message that `to_json` wrote; what is too long is cut.
+
+        Raises:
+            JobError: it is none.
+        """
+
+        def make(its: tuple[Lease, int, int], data: Any) -> LiveLog:
+            texts = {_number(ply + 1, MOST_MOVES + 1) - 1: words for ply, words in data["texts"]}
+            if not all(type(words) is str for words in texts.values()):
+                raise ValueError("what was logged is no text")
+            return cls(*its, _number(data["seat"], MOST_SEATS - 1), newest(texts))
+
+        return _read(text, make)
+
+
+def newest(texts: Mapping[int, str]) -> dict[int, str]:
+    """Of what was logged at each ply what is told: the beginning of each, and the last of them."""
+    kept: dict[int, str] = {}
+    room = LONGEST_LOG
+    for ply in sorted(texts, reverse=True):
+        words = texts[ply]
+        if len(words) > LONGEST_OF_PLY:
+            words = f"{words[:LONGEST_OF_PLY]}\n[... the rest when the match is over ...]\n"
+        room -= len(words)
+        if room < 0:
+            break
+        kept[ply] = words
+    return kept
+
+
+def logged(log: str) -> dict[int, str]:
+    """What is told of a log so far, by plies."""
+    return newest(bot_logs.by_ply(log))
 
 
 def in_parts(

@@ -15,7 +15,7 @@ from typing import Any
 from engine.clock import TimeControl
 from engine.game import Move, Variant, ranks_of
 from engine.games import GAMES
-from engine.player import Player, VoidGameError
+from engine.player import LogSoFar, Player, VoidGameError
 from engine.record import GameRecord, charged_us
 from engine.referee import Watch, play_game
 from engine.seeds import derive
@@ -178,6 +178,7 @@ class Players:
         """Takes what is called for an entrant whenever it needs a fresh player."""
         self._start = start_player
         self._players: dict[tuple[int, int], Player] = {}
+        self._seated: Sequence[Player] = ()
 
     def play(
         self,
@@ -219,6 +220,10 @@ class Players:
             player.close(kill=kill)
         self._players.clear()
 
+    def logs(self) -> list[LogSoFar]:
+        """For each seat of the game under way what its player has logged, between two plies."""
+        return [player.log_so_far() for player in self._seated]
+
     def _play(
         self, spec: MatchSpec, number: int, watch: Watch | None, speeds: Sequence[float]
     ) -> tuple[GameRecord, tuple[str, ...]]:
@@ -233,7 +238,7 @@ class Players:
         self, spec: MatchSpec, number: int, watch: Watch | None, speeds: Sequence[float]
     ) -> tuple[GameRecord, tuple[str, ...]]:
         seating = spec.seating(number)
-        players = self._seat(seating)
+        players = self._seated = self._seat(seating)
         record = play_game(
             spec.variant,
             players,

@@ -6,7 +6,7 @@ ours (a broken host, a lost process that was not the bot's doing): the game neve
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, Protocol
 
@@ -111,6 +111,10 @@ class GameEnd:
     termination: Termination
 
 
+LogSoFar = Callable[[], str]
+"""Puts a log together as it was at some moment; that takes its time, and any thread may do it."""
+
+
 class Player(Protocol):
     """A seat's occupant. To play on with one that has left is a VoidGameError."""
 
@@ -150,6 +154,9 @@ class Player(Protocol):
 
     def take_log(self) -> str:
         """What it logged since the last call, for its owner alone."""
+
+    def log_so_far(self) -> LogSoFar:
+        """What `take_log` would give now, which stays; it is not to think meanwhile."""
 
     def close(self, *, kill: bool = False) -> None:
         """Leaves, at once if ``kill``; safe to call twice."""

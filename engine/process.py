@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from copy import copy
+from functools import partial
 
 from engine import bot_logs, protocol
 from engine.bot_options import BotOption, BotOptionError, check_chosen, read_options
@@ -24,6 +26,7 @@ from engine.player import (
     CrashError,
     GameEnd,
     GameSetup,
+    LogSoFar,
     MemoryForfeitError,
     StartError,
     TimeForfeitError,
@@ -217,10 +220,12 @@ class BotProcess:
         if self._channel and not self.closed:
             self._channel.errors.collect()
         self._take_notes()
-        log = self._log.take()
-        if errors := self._errors.take():
-            log += f"{STANDARD_ERROR}{protocol.clean(errors)}"
-        return log
+        return _whole_log(self._log, self._errors)
+
+    def log_so_far(self) -> LogSoFar:
+        if self._channel and not self.closed:
+            self._channel.errors.collect()
+        return partial(_whole_log, copy(self._log), copy(self._errors))
 
     def close(self, *, kill: bool = False) -> None:
         if self._channel and not self.closed and not kill:
@@ -286,6 +291,14 @@ class BotProcess:
         if self._tells_errors:
             said = self._errors.last_line(lambda line: not its or its not in line)
         return f"; last on standard error: {protocol.clean(said)[:LAST_WORDS]}" if said else ""
+
+
+def _whole_log(log: HeadAndTail, errors: HeadAndTail) -> str:
+    """All that was kept of both, which are empty then."""
+    text = log.take()
+    if written := errors.take():
+        text += f"{STANDARD_ERROR}{protocol.clean(written)}"
+    return text
 
 
 def _greet(channel: PipeChannel, request: str, seconds: float, answer: str) -> str:

@@ -4,6 +4,10 @@ A thread for all matches of a process asks once a second, match by match, whethe
 which the broker answers. Where somebody does it tells the match from its beginning, and then each
 ply soon after it was made; and all of it again every few seconds, for who came or missed something
 meanwhile. Nothing waits for this, and what the broker does not take is not told.
+
+What the bots log goes by a channel of its own. Of a match that is watched it is asked once a second
+whether anybody listens there, too; only then the logs are looked into, after a ply, when all bots
+stand and no clock runs.
 """
 
 from __future__ import annotations
@@ -11,15 +15,16 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 
 import redis
 
 from engine.game import State
 from engine.jobs import Lease
-from engine.live import LivePlies, channel_of, in_parts
+from engine.live import LiveLog, LivePlies, channel_of, in_parts, log_channel_of, logged
 from engine.messages import address_of
+from engine.player import LogSoFar
 from engine.record import Ply
 from engine.referee import Watch
 
@@ -27,6 +32,8 @@ ASK_SECONDS = 1.0
 """How often it is asked whether somebody listens."""
 LOOK_SECONDS = 0.1
 """How often plies are looked for where somebody does."""
+LOG_SECONDS = 1.0
+"""How often it is told what bots log."""
 WHOLE_SECONDS = 5.0
 """How often a match is told from its beginning."""
 ANSWER_SECONDS = 2.0
@@ -46,6 +53,25 @@ class _Play:
     again: int
     plies: Sequence[Ply]
     told: int = 0
+    logs: Sequence[LogSoFar] = ()
+    """Of each seat, as it was after the last ply at which somebody was to read it."""
+    looked_at: Sequence[LogSoFar] = ()
+    """Those that are put together already."""
+    texts: list[dict[int, str]] = field(default_factory=list)
+    """Of each seat what is to be told of its log."""
+    told_texts: list[dict[int, str]] = field(default_factory=list)
+
+    def log_news(self, lease: Lease) -> Iterator[LiveLog]:
+        """What was not told yet of its logs."""
+        logs = self.logs  # the next ones may come at any moment
+        if logs is not self.looked_at:
+            self.looked_at = logs
+            self.texts = [logged(log()) for log in logs]
+        told = self.told_texts or [{} for _ in self.texts]
+        self.told_texts = self.texts
+        for seat, (texts, before) in enumerate(zip(self.texts, told, strict=True)):
+            if new := {ply: words for ply, words in texts.items() if before.get(ply) != words}:
+                yield LiveLog(lease, self.game, self.again, seat, new)
 
 
 class LiveMatch:
@@ -61,6 +87,8 @@ class LiveMatch:
         self._asked = time.monotonic()  # what is over at once nobody watches
         self._whole = 0.0
         self._listeners = 0
+        self._log_asked = self._log_whole = 0.0
+        self._readers = 0
         self._is_over = False
 
     def begin(self) -> None:
@@ -72,13 +100,19 @@ class LiveMatch:
         """Nothing comes any more: what was not told yet is told, and then no more."""
         self._is_over = True
 
-    def also(self, game: int, watch: Watch) -> Watch:
-        """What the referee calls after each ply of a game, where another is to hear of it, too."""
+    def also(self, game: int, watch: Watch, logs: Callable[[], Sequence[LogSoFar]] = list) -> Watch:
+        """What the referee calls after each ply of a game, where another is to hear of it, too.
+
+        Args:
+            logs: gives for each seat what was logged in that game.
+        """
 
         def after_ply(state: State, plies: Sequence[Ply]) -> None:
             if not self._plays or self._plays[-1].plies is not plies:
                 again = sum(play.game == game for play in self._plays)
                 self._plays.append(_Play(game, again, plies))
+            if self._readers:
+                self._plays[-1].logs = logs()
             watch(state, plies)
 
         return after_ply
@@ -110,6 +144,36 @@ class LiveMatch:
         if listeners > self._listeners:
             self._whole = now - WHOLE_SECONDS  # all of it is told at once
         self._listeners = listeners
+        if not listeners:
+            self.log_heard(0, now)
+
+    @property
+    def log_channel(self) -> str:
+        """Where it is told what its bots log."""
+        return log_channel_of(self._lease.job)
+
+    def log_news(self, now: float) -> list[LiveLog]:
+        """What is to be told now of logs; perhaps no more than that there may be some."""
+        plays = list(self._plays)
+        if not plays or now - self._log_asked < LOG_SECONDS and not self._is_over:
+            return []
+        self._log_asked = now
+        if self._readers and now - self._log_whole >= WHOLE_SECONDS:
+            self._log_whole = now
+            for play in plays:
+                play.told_texts = []
+        found = [one for play in plays for one in play.log_news(self._lease)]
+        return found or [LiveLog(self._lease, plays[-1].game, plays[-1].again, 0)]
+
+    def log_heard(self, readers: int, now: float) -> None:
+        """So many listened to the last word of logs."""
+        if readers > self._readers:
+            self._log_whole = now - WHOLE_SECONDS
+        self._readers = readers
+        if not readers:
+            for play in list(self._plays):
+                play.logs = play.looked_at = ()
+                play.texts, play.told_texts = [], []
 
     @property
     def is_watched(self) -> bool:
@@ -181,8 +245,15 @@ class _Teller:
         # Twice for who has just come: once to hear of them, and then all that there is.
         for _ in range(2):
             if not (words := [told.to_json() for told in match.news(now)]):
-                return
-            steps = self._client.pipeline(transaction=False)
-            for word in words:
-                steps.publish(match.channel, word)
-            match.heard(int(steps.execute()[-1]), now)
+                break
+            match.heard(self._publish(match.channel, words), now)
+        # Who reads a log watches the match.
+        if match.is_watched and (words := [told.to_json() for told in match.log_news(now)]):
+            match.log_heard(self._publish(match.log_channel, words), now)
+
+    def _publish(self, channel: str, words: Sequence[str]) -> int:
+        """Tells it, and how many listened to the last of it."""
+        steps = self._client.pipeline(transaction=False)
+        for word in words:
+            steps.publish(channel, word)
+        return int(steps.execute()[-1])

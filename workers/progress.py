@@ -7,12 +7,13 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 from engine import jobs, reporting
 from engine.faulty_rules import HangWatch
 from engine.game import State
+from engine.player import LogSoFar
 from engine.record import Ply
 from engine.referee import Watch
 from engine.sitting import Answer
@@ -141,13 +142,13 @@ class ProgressTeller:
         self._live.end()
         self._thread.join()
 
-    def watch(self, game: int) -> Watch:
-        """What the referee calls after each ply of a game."""
+    def watch(self, game: int, logs: Callable[[], Sequence[LogSoFar]] = list) -> Watch:
+        """What the referee calls after each ply of a game; ``logs`` are those of its seats."""
 
         def after_ply(_state: State, plies: Sequence[Ply]) -> None:
             self._said = (game, plies)
 
-        return self._live.also(game, after_ply)
+        return self._live.also(game, after_ply, logs)
 
     def _run(self) -> None:
         if not self._ended.wait(SOON_SECONDS):

@@ -368,7 +368,8 @@ class _Table:
             self._chosen = spec.chosen or ({},) * len(job.bots)
             self._log_bytes = job.grant.log_bytes
             self._who = who
-        result = self._players.play(spec, watch=progress.watch, speeds=self._speeds())
+        watch = partial(progress.watch, logs=self._players.logs)
+        result = self._players.play(spec, watch=watch, speeds=self._speeds())
         report = reporting.MatchReport(
             job.lease,
             worker_name(),

@@ -18,6 +18,7 @@ from engine.player import (
     CrashError,
     GameEnd,
     GameSetup,
+    LogSoFar,
     MemoryForfeitError,
     ProtocolError,
     TimeForfeitError,
@@ -63,6 +64,9 @@ class _RandomPlayer:
 
     def take_log(self) -> str:
         return ""
+
+    def log_so_far(self) -> LogSoFar:
+        return str
 
     def close(self, *, kill: bool = False) -> None:
         self.closed = True

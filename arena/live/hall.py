@@ -7,6 +7,10 @@ from the worker, and tells each viewer what follows on what they have seen, whic
 all who have seen the same. Nothing is kept here that can't be had anew: of a process that dies the
 worker notices that nobody listens, the next one hears all of the match, and browsers say what they
 have seen.
+
+What bots log is told to those alone whom the pages say may read it, and heard of the broker only
+while one of them is here, or was a moment ago. They lose their connection now and then, and come
+back by the pages, which then say again what they may.
 """
 
 from __future__ import annotations
@@ -19,7 +23,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import redis.asyncio
 from sqlalchemy.exc import SQLAlchemyError
@@ -28,7 +32,7 @@ from arena.live.shows import LiveEvent, LiveShow, Seen, read_seen
 from engine.faulty_rules import take_off_if_raised
 from engine.games import GAMES
 from engine.jobs import JobError
-from engine.live import CHANNELS, LivePlies, channel_of
+from engine.live import CHANNELS, LOGS, LiveLog, LivePlies, LiveWord, channel_of, log_channel_of
 
 PACE_SECONDS = 0.1
 """Between two times that the viewers of a match are told something."""
@@ -38,6 +42,8 @@ LINGER_SECONDS = 15.0
 """How long a match is followed that nobody watches any more; they may come back."""
 SIGN_SECONDS = 15.0
 """How often a stream is told that it lives; proxies end what is silent for long."""
+READ_SECONDS = 60.0
+"""For how long it is taken for granted that somebody may read a log; until the next sign."""
 MOST_WAITING = 1 << 18
 """Bytes that a viewer may leave waiting before they are told no more, until they took them."""
 MOST_PENDING = 10_000
@@ -61,15 +67,31 @@ class Stands(Protocol):
     def look(self, shows: Mapping[int, LiveShow]) -> set[int]:
         """Tells shows how their matches stand by now; those of which that is something new."""
 
-    def take(self, show: LiveShow, told: LivePlies) -> None:
+    def take(self, show: LiveShow, told: LiveWord) -> None:
         """Has a show take in what is told, if it comes from the worker that has the match."""
+
+
+class Wish(NamedTuple):
+    """What somebody is to be told."""
+
+    once: bool
+    seen: Seen
+    reads: frozenset[int]
+    heard: int
 
 
 class Viewer(asyncio.Protocol):
     """A connection whose request was read by the pages: a stream, or a single answer."""
 
-    def __init__(self, hall: Hall, match: int, seen: Seen, client: str, *, once: bool) -> None:
+    def __init__(
+        self, hall: Hall, match: int, seen: Seen, client: str, *, once: bool, reads: frozenset[int]
+    ) -> None:
         self.match, self.seen, self.client, self.once = match, seen, client, once
+        self.reads = reads
+        """The entrants whose logs it is told."""
+        self.heard = 0
+        """The number of the last change of a log of which it was told."""
+        self._until = asyncio.get_running_loop().time() + READ_SECONDS
         self._hall = hall
         self._transport: asyncio.Transport | None = None
         self._is_full = self._is_slow = False
@@ -100,9 +122,14 @@ class Viewer(asyncio.Protocol):
         """Whether it can be told something."""
         return self._transport is not None and not self._is_full
 
-    def tell(self, events: bytes, seen: Seen, *, is_over: bool) -> None:
-        """Tells it what follows, and what it has seen then."""
-        self.seen = seen
+    @property
+    def wish(self) -> Wish:
+        """By what it follows what it is to be told; who wish for the same are told the same."""
+        return Wish(self.once, self.seen, self.reads, self.heard)
+
+    def tell(self, events: bytes, seen: Seen, heard: int, *, is_over: bool) -> None:
+        """Tells it what follows, and what it has seen and heard then."""
+        self.seen, self.heard = seen, heard
         if self._transport is None:
             return
         if self.once:
@@ -116,6 +143,9 @@ class Viewer(asyncio.Protocol):
     def sign(self) -> None:
         """Tells it that it lives, or cuts it off if something waited for it the last time, too."""
         if self._transport is None or self.once:
+            return
+        if self.reads and asyncio.get_running_loop().time() > self._until:
+            self.close()  # it comes back, if it still may
             return
         waits = self._transport.get_write_buffer_size() > 0
         if waits and self._is_slow:
@@ -147,7 +177,10 @@ class _Watched:
     def __init__(self) -> None:
         self.show: LiveShow | None = None
         self.viewers: set[Viewer] = set()
-        self.pending: list[LivePlies] = []
+        self.pending: list[LiveWord] = []
+        self.read_until = 0.0
+        """Until when somebody who reads a log may come back."""
+        self.hears_logs = False
         self.wake = asyncio.Event()
         self.task: asyncio.Task[None] | None = None
 
@@ -190,7 +223,8 @@ class Hall:
     async def let_in(self, letter: Mapping[str, Any], connection: Any) -> None:
         """Takes in a connection by its letter."""
         match, client, once = int(letter["match"]), str(letter["client"]), bool(letter["once"])
-        viewer = Viewer(self, match, read_seen(str(letter["after"])), client, once=once)
+        seen, reads = read_seen(str(letter["after"])), frozenset(map(int, letter["reads"]))
+        viewer = Viewer(self, match, seen, client, once=once, reads=reads)
         await self._loop.connect_accepted_socket(lambda: viewer, connection)
 
     def welcome(self, viewer: Viewer) -> None:
@@ -227,7 +261,7 @@ class Hall:
                 with suppress(redis.RedisError, OSError):  # when it is there again: `_listen`
                     async with self._asking:
                         await self._ear.subscribe(channel_of(match))
-                await self._tell_on(watched, watched.show)
+                await self._tell_on(match, watched, watched.show)
         except Exception as error:
             take_off_if_raised(GAMES, error)
             log.exception("match %s can't be shown", match)
@@ -238,9 +272,24 @@ class Hall:
             with suppress(redis.RedisError, OSError, RuntimeError):
                 async with self._asking:
                     if match not in self._watched:  # nobody came back meanwhile
-                        await self._ear.unsubscribe(channel_of(match))
+                        await self._ear.unsubscribe(channel_of(match), log_channel_of(match))
 
-    async def _tell_on(self, watched: _Watched, show: LiveShow) -> None:
+    async def _hear_logs(self, match: int, watched: _Watched, show: LiveShow) -> None:
+        """Hears what bots log as long as somebody reads that, and a while longer."""
+        now = self._loop.time()
+        if any(viewer.reads for viewer in watched.viewers):
+            watched.read_until = now + LINGER_SECONDS
+        if (wanted := now < watched.read_until) == watched.hears_logs:
+            return
+        watched.hears_logs = wanted
+        with suppress(redis.RedisError, OSError):  # when it is there again: `_listen`
+            async with self._asking:
+                change = self._ear.subscribe if wanted else self._ear.unsubscribe
+                await change(log_channel_of(match))
+        if not wanted:
+            await self._in_thread(show.forget_logs)
+
+    async def _tell_on(self, match: int, watched: _Watched, show: LiveShow) -> None:
         left = self._loop.time()
         while True:
             try:
@@ -248,12 +297,12 @@ class Hall:
             except TimeoutError:
                 pass
             watched.wake.clear()
+            await self._hear_logs(match, watched, show)
             news, watched.pending = watched.pending, []
-            distinct = {one.seen for one in watched.viewers if one.is_free}
-            kinds = {one.once for one in watched.viewers}
-            told = await self._in_thread(self._make, show, news, distinct, kinds)
+            wishes = {one.wish for one in watched.viewers if one.is_free}
+            told = await self._in_thread(self._make, show, news, wishes)
             for viewer in list(watched.viewers):
-                for_it = told.get((viewer.once, viewer.seen))
+                for_it = told.get(viewer.wish)
                 if for_it and viewer.is_free:
                     viewer.tell(*for_it, is_over=show.is_over)
             if watched.viewers:
@@ -263,18 +312,24 @@ class Hall:
             await asyncio.sleep(PACE_SECONDS)
 
     def _make(
-        self, show: LiveShow, news: Iterable[LivePlies], distinct: set[Seen], kinds: set[bool]
-    ) -> dict[tuple[bool, Seen], tuple[bytes, Seen]]:
-        """What is to be told to those who have seen so much, to streams and to who asks once."""
+        self, show: LiveShow, news: Iterable[LiveWord], wishes: set[Wish]
+    ) -> dict[Wish, tuple[bytes, Seen, int]]:
+        """What is to be told to those who wish for it: to a stream nothing if that is nothing."""
         for told in news:
             self._stands.take(show, told)
+        made: dict[Seen, tuple[list[LiveEvent], Seen]] = {}
         found = {}
-        for seen in distinct:
-            events, then = show.since(seen)
-            if True in kinds:
-                found[True, seen] = _answer(events), then
-            if False in kinds and events:
-                found[False, seen] = b"".join(event.text for event in events), then
+        for wish in wishes:
+            if wish.seen not in made:
+                made[wish.seen] = show.since(wish.seen)
+            events, then = made[wish.seen]
+            logs, heard = show.logs_since(wish.heard, wish.reads, wish.seen)
+            # Before the end, after which nothing is read.
+            all_events = [*logs, *events]
+            if wish.once:
+                found[wish] = _answer(all_events), then, heard
+            elif all_events:
+                found[wish] = b"".join(event.text for event in all_events), then, heard
         return found
 
     async def _listen(self) -> None:
@@ -283,10 +338,12 @@ class Hall:
             try:
                 async with self._asking:
                     # One that always is, so that there is a connection.
-                    await self._ear.subscribe(CHANNELS, *map(channel_of, self._watched))
+                    read = [match for match, one in self._watched.items() if one.hears_logs]
+                    channels = *map(channel_of, self._watched), *map(log_channel_of, read)
+                    await self._ear.subscribe(CHANNELS, *channels)
                 async for message in self._ear.listen():
                     if message["type"] == "message":
-                        self._hear(message["data"])
+                        self._hear(message["channel"], message["data"])
             except (redis.RedisError, OSError) as error:
                 log.warning("the broker is away: %s", error)
                 await asyncio.sleep(1)
@@ -295,14 +352,17 @@ class Hall:
                         await self._ear.aclose()  # type: ignore[no-untyped-call]
                     self._ear = self._client.pubsub()
 
-    def _hear(self, text: bytes) -> None:
+    def _hear(self, channel: bytes, text: bytes) -> None:
+        kind = LiveLog if channel.endswith(LOGS.encode()) else LivePlies
         try:
-            told = LivePlies.from_json(text)
+            told = kind.from_json(text)
         except JobError as error:
             log.info("somebody tells nonsense: %s", error)
             return
         watched = self._watched.get(told.lease.job)
         if watched is None or told.lease.kind != "match":
+            return
+        if kind is LiveLog and not watched.hears_logs:
             return
         watched.pending.append(told)
         del watched.pending[:-MOST_PENDING]

@@ -10,16 +10,17 @@ from __future__ import annotations
 import json
 import re
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from arena.live.running_logs import RunningLogs
 from arena.web.games import draw
 from arena.web.replay_files import Packing, templates
 from arena.web.words import outcome
 from engine.clock import Clock
 from engine.game import CHANCE, GameError, State, Termination, Variant
-from engine.live import LivePlies
+from engine.live import LiveLog, LivePlies, LiveWord
 from engine.match import MatchSpec
 from engine.record import GameRecord, Ply, ending
 from engine.seeds import lot
@@ -65,7 +66,8 @@ class LiveEvent(NamedTuple):
     """Something that a page is told."""
 
     kind: str
-    """``plies``; ``words``, how it stands; or ``over``, the same and the last."""
+    """``plies``; ``words``, how it stands; ``log``, what bots log; or ``over``, which is ``words``
+    and the last."""
     id: str
     data: Any
     """JSON's types."""
@@ -241,6 +243,7 @@ class LiveShow:
     def __init__(self, standing: LiveStanding) -> None:
         self.standing = standing
         self._plays: list[Play] = []
+        self._logs = RunningLogs()
 
     @property
     def is_over(self) -> bool:
@@ -251,6 +254,7 @@ class LiveShow:
         """It stands so by now."""
         if standing.attempt != self.standing.attempt:
             self._plays = []  # it is played anew
+            self._logs.forget()
         self.standing = standing
         for game, record in enumerate(standing.records):
             play = self._play(game, self._again_of(game, record))
@@ -268,14 +272,17 @@ class LiveShow:
         is_it = told == [ply[:2] for ply in record.plies[: len(told)]]
         return last.again if is_it else last.again + 1
 
-    def take(self, told: LivePlies) -> None:
+    def take(self, told: LiveWord) -> None:
         """Takes in what the worker tells that has the match."""
         if told.game >= self.standing.spec.games:
             return
-        last = self._plays[-1] if self._plays else None
-        if last and told.game > last.game:
-            last.result = last.result or EARLY
-        self._play(told.game, told.again).take(told.first, told.plies)
+        if isinstance(told, LiveLog):
+            self._logs.take(told, self.standing.variant.seats)
+        elif isinstance(told, LivePlies):
+            last = self._plays[-1] if self._plays else None
+            if last and told.game > last.game:
+                last.result = last.result or EARLY
+            self._play(told.game, told.again).take(told.first, told.plies)
 
     def _play(self, game: int, again: int) -> Play:
         for play in self._plays:
@@ -312,3 +319,16 @@ class LiveShow:
         if words != seen.words:
             events.append(LiveEvent("over" if self.is_over else "words", seen.id, words))
         return events, seen._replace(words=words)
+
+    def logs_since(
+        self, number: int, entrants: Collection[int], seen: Seen
+    ) -> tuple[list[LiveEvent], int]:
+        """What is to be told of these entrants' logs, and its number: as `RunningLogs.since`."""
+        if not entrants:
+            return [], number
+        found, last = self._logs.since(number, entrants, self.standing.spec.seating)
+        return [LiveEvent("log", seen.id, one) for one in found], last
+
+    def forget_logs(self) -> None:
+        """Nobody reads them any more."""
+        self._logs.forget()

@@ -16,7 +16,7 @@ from arena.recorder.storage import unpack
 from arena.schedule.jobs import spec_of, variant_of
 from arena.schedule.leases import counts
 from arena.web import queries
-from engine.live import LivePlies
+from engine.live import LiveWord
 
 SOONEST_SECONDS = 0.2
 """After which a match is looked up again, of whose worker another tells than was known."""
@@ -47,7 +47,7 @@ class Standings:
         self._look_up(shows)
         return {number for number, show in shows.items() if self._stand(number, show)}
 
-    def take(self, show: LiveShow, told: LivePlies) -> None:
+    def take(self, show: LiveShow, told: LiveWord) -> None:
         """As `Stands.take`: it is proven by the ticket of the attempt that counts."""
         number = told.lease.job
         if not self._counts(told):
@@ -59,7 +59,7 @@ class Standings:
         self._stand(number, show)
         show.take(told)
 
-    def _counts(self, told: LivePlies) -> bool:
+    def _counts(self, told: LiveWord) -> bool:
         match = self._matches.get(told.lease.job)
         return match is not None and counts(match, told.lease)
 

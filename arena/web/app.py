@@ -217,6 +217,7 @@ def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
     app.jinja_env.globals.update(
         url_for=_remembered(app),
         may_read=identity.may_read,
+        may_follow=identity.may_follow,
         notice=lookup.notice,
         people_play=settings.play != "nobody",
         has_dumps=bool(settings.dumps),

@@ -13,7 +13,7 @@ import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import sqlalchemy as sa
 from flask import (
@@ -198,10 +198,24 @@ def signed_in() -> Account:
 
 def may_read(bot: Bot) -> bool:
     """Whether who asks may read the code and the logs of a bot: its owner, or all if opened."""
+    return bot.open_source or may_follow(bot)
+
+
+def may_follow(bot: Bot) -> bool:
+    """Whether who asks may read what a bot logs while it plays: its owner alone.
+
+    Of one that is open to all its opponents, too, might learn what it is up to.
+    """
     account = current()
-    if bot.open_source or account is None:
-        return bot.open_source
-    return account.owns(bot) and account.may(Scope.READ)
+    return account is not None and account.owns(bot) and account.may(Scope.READ)
+
+
+def refuse_reading(bot: Bot, words: str) -> NoReturn:
+    """Refuses what is a bot's owner's alone: in these words, unless it is a token that lacks it."""
+    who = current()
+    if who is not None and who.owns(bot):
+        words = f"This token has no scope {Scope.READ}."
+    abort(403 if who else 401, words)
 
 
 def needs(scope: Scope) -> Callable[[F], F]:

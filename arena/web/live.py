@@ -2,25 +2,27 @@
 
 A stream is handed over to the process of live matches (`arena.live`), and so is the question of a
 page that asks again and again where streams do not come through. What they tell the pages of
-matches and games show as well, to everybody.
+matches and games show as well, to everybody; but for what bots log, which their owners are told.
 """
 
 from __future__ import annotations
 
 import sqlalchemy as sa
-from flask import Blueprint, render_template, request
+from flask import Blueprint, abort, render_template, request
 from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
 from arena.models import Entrant, JobStatus, Match, Place
 from arena.web.games import live_game
 from arena.web.handing_over import can_hand_over, give
-from arena.web.identity import settings
+from arena.web.identity import may_follow, refuse_reading, settings
 from arena.web.lookup import find_match, reading
 
 live = Blueprint("live", __name__)
 
 LONGEST_SEEN = 60
+MOST_LOGS = 100
+"""That one may ask for at once."""
 ABSENT = "Nobody tells of running matches just now: try again soon."
 
 
@@ -35,20 +37,39 @@ live.add_app_template_global(has_streams)
 @live.get("/matches/<int:number>/stream")
 def stream(number: int) -> Response:
     """What happens in a match, ply by ply, as Server-Sent Events; ``?once=1`` for what happened
-    since ``?after=``, the id of an event, as JSON.
+    since ``?after=``, the id of an event, as JSON. ``?log=0`` for what the match's first player
+    logs, too, for its owner; there may be several.
     """
     with reading() as session:
-        find_match(session, number)
+        reads = _logs(find_match(session, number))
     after = request.headers.get("Last-Event-ID") or request.args.get("after", "")
     letter = {
         "match": number,
         "after": after[:LONGEST_SEEN],
         "once": bool(request.args.get("once")),
         "client": request.remote_addr or "",
+        "reads": reads,
     }
     if request.method == "HEAD":
         return Response(content_type="text/event-stream")
     return give(letter, settings().live_socket, ABSENT)
+
+
+def _logs(match: Match) -> list[int]:
+    """The players whose logs are asked for, and may be read by who asks."""
+    asked = request.args.getlist("log")
+    if not asked:
+        return []
+    players = {str(number): place for number, place in enumerate(match.places)}
+    for one in asked[:MOST_LOGS]:
+        if one not in players:
+            last = len(players) - 1
+            abort(404, f"?log={one[:20]}: match {match.id} has the players 0 to {last}.")
+        bot = players[one].entrant.version.bot
+        if not may_follow(bot):
+            words = f"What {bot.name} logs is its owner's alone while it plays."
+            refuse_reading(bot, words)
+    return sorted(set(map(int, asked[:MOST_LOGS])))
 
 
 @live.get("/tv")

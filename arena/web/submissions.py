@@ -53,10 +53,10 @@ from arena.web.deeds import REFUSED, add_deed
 from arena.web.downloads import Download
 from arena.web.forms import SubmitForm
 from arena.web.identity import (
-    current,
     keep_to_itself,
     may_read,
     needs,
+    refuse_reading,
     settings,
     signed_in,
 )
@@ -286,9 +286,5 @@ def log(number: int, seat: int) -> Response:
 
 def _must_read(bot: Bot, words: str) -> None:
     """Refuses who may not read a bot's code and logs."""
-    if may_read(bot):
-        return
-    who = current()
-    if who is not None and who.owns(bot):
-        words = f"This token has no scope {Scope.READ}."
-    abort(403 if who else 401, words)
+    if not may_read(bot):
+        refuse_reading(bot, words)

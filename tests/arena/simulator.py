@@ -53,7 +53,7 @@ from arena.schedule.requests import request_matches
 from engine import jobs, reporting
 from engine.games import GAMES
 from engine.match import play_match
-from engine.player import Choice, CrashError, GameEnd, GameSetup, Turn
+from engine.player import Choice, CrashError, GameEnd, GameSetup, LogSoFar, Turn
 from tests.arena.doing import do
 
 CHECK_SECONDS = 20
@@ -82,6 +82,9 @@ class LotPlayer:
 
     def take_log(self) -> str:
         return ""
+
+    def log_so_far(self) -> LogSoFar:
+        return str
 
     def close(self, *, kill: bool = False) -> None:
         pass

@@ -13,9 +13,11 @@ from playwright.sync_api import Browser, Page, expect
 
 from engine import jobs
 from engine.game import State
-from engine.player import Choice, Turn
-from tests.arena.live.house import House, house
+from engine.player import Choice, GameSetup, LogSoFar, Turn
+from tests.arena.live.house import House, house, listeners
+from tests.arena.running import until
 from tests.arena.simulator import LotPlayer
+from tests.arena.web.signing_in import PASSWORD, person
 from tests.browser.conftest import PHONE
 
 expect.set_options(timeout=30_000)
@@ -23,10 +25,19 @@ LAPTOP = {"width": 1366, "height": 768}
 
 
 class Talker(LotPlayer):
-    """It has something to say."""
+    """It has something to say, and writes a log."""
+
+    def new_game(self, setup: GameSetup) -> None:
+        super().new_game(setup)
+        self._log = ""
+
+    def log_so_far(self) -> LogSoFar:
+        log = self._log
+        return lambda: log
 
     def choose(self, turn: Turn) -> Choice:
         said = "<b>mine</b>"
+        self._log += f"ply {turn.ply}: <i>thought</i> {turn.ply}\n"
         return (
             super()
             .choose(turn)
@@ -146,6 +157,48 @@ def test_a_match_is_watched(
         expect(page.locator("#show-result")).to_have_text(re.compile("wins"))
         assert object_to(page) == []
     assert complaints == []
+
+
+def test_an_owner_reads_the_log_while_it_grows(
+    arena: House, running: Running, chromium: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At the ply that is shown, once it is opened; who signs out meanwhile reads no more."""
+    monkeypatch.setattr("workers.live.LOG_SECONDS", 0.1)
+    user = person(arena.database, "somebody")  # whose bots all are
+    address = f"http://127.0.0.1:{arena.port}"
+    with opened(chromium) as (page, complaints):
+        page.goto(f"{address}/matches/{running.job.lease.job}")
+        expect(page.locator("#show-where")).to_have_text(re.compile(r"ply \d+"))
+        expect(page.get_by_text("Logs", exact=True)).to_have_count(0)
+        page.goto(f"{address}/sign-in")
+        page.get_by_label("Name").fill(user.name)
+        page.get_by_label("Password").fill(PASSWORD)
+        page.get_by_role("button", name="Sign in").click()
+        page.goto(f"{address}/matches/{running.job.lease.job}")
+        expect(page.locator("#show-where")).to_have_text(re.compile(r"ply \d+"))
+        logs = page.locator("#show-logs details")
+        expect(logs).to_have_count(2)
+        for log in logs.all():
+            log.locator("summary").click()
+        until(lambda: listeners(arena, running.job) == [1, 1], "the arena listens")
+        page.wait_for_timeout(1000)  # in which the worker hears of that
+        running.go_on()
+        expect(page.locator("#show-logs")).to_contain_text("thought")
+        before = ply(page)
+        running.go_on()
+        expect(page.locator("#show-where")).to_have_text(f"ply {before + 1} of {before + 1}")
+        thought = page.locator("#show-logs pre", has_text=f"<i>thought</i> {before}")
+        expect(thought).to_have_count(1)
+        page.keyboard.press("ArrowLeft")
+        expect(thought).to_have_count(0)
+        page.keyboard.press("End")
+        expect(thought).to_have_count(1)
+        assert complaints == []
+        page.context.clear_cookies()
+        logs.first.locator("summary").click()  # it asks anew
+        expect(logs).to_have_count(0)
+        running.go_on()
+        expect(page.locator("#show-where")).to_have_text(re.compile(rf"of ({before + 2})"))
 
 
 def test_where_streams_do_not_come_through(

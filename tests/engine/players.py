@@ -10,7 +10,7 @@ from pathlib import Path
 from engine.clock import TimeControl
 from engine.game import Variant
 from engine.games import GAMES
-from engine.player import BotError, Choice, GameEnd, GameSetup, Turn, VoidGameError
+from engine.player import BotError, Choice, GameEnd, GameSetup, LogSoFar, Turn, VoidGameError
 from engine.process import BotProcess
 from engine.program import PlainProgram
 from engine.record import GameRecord
@@ -65,6 +65,9 @@ class FirstMove:
 
     def take_log(self) -> str:
         return f"{len(self.turns)} turns"
+
+    def log_so_far(self) -> LogSoFar:
+        return self.take_log
 
     def close(self, *, kill: bool = False) -> None:
         if not self.closed:

@@ -8,7 +8,17 @@ from typing import Any
 import pytest
 
 from engine.jobs import JobError, Lease
-from engine.live import LONGEST_MESSAGE, LONGEST_TEXT, MOST_TOGETHER, LivePlies, in_parts
+from engine.live import (
+    LONGEST_LOG,
+    LONGEST_MESSAGE,
+    LONGEST_OF_PLY,
+    LONGEST_TEXT,
+    MOST_TOGETHER,
+    LiveLog,
+    LivePlies,
+    in_parts,
+    logged,
+)
 from engine.record import Ply
 
 LEASE = Lease("match", 7, 2, "ticket")
@@ -102,3 +112,62 @@ def test_what_no_worker_of_ours_says_is_refused(text: bytes) -> None:
     """Whoever holds a worker's login may tell anything."""
     with pytest.raises(JobError):
         LivePlies.from_json(text)
+
+
+def test_a_log_is_read_as_it_was_told() -> None:
+    """By plies, and what belongs to none."""
+    texts = logged("up\nply 4: <b>\n--- standard error ---\nnew\n--- ply 4 ---\nbad\n")
+    assert texts == {-1: "up\n--- standard error ---\nnew\n", 4: "<b>\nbad\n"}
+    told = LiveLog(LEASE, 1, 0, 1, texts)
+    assert LiveLog.from_json(told.to_json().encode()) == told
+
+
+def test_of_a_long_log_the_newest_plies_are_told() -> None:
+    """Of each its beginning; the same again where a worker tells more."""
+    texts = {ply: f"{ply} ".ljust(10_000, "x") for ply in range(20)}
+    log = "".join(f"--- ply {ply} ---\n{text}\n" for ply, text in texts.items())
+    overlong = LiveLog(LEASE, 0, 0, 0, texts).to_json().encode()
+    told = list(logged(log).items())
+    assert list(LiveLog.from_json(overlong).texts.items()) == told
+    plies = [ply for ply, _ in told]
+    assert plies == sorted(plies, reverse=True) == list(range(19, 19 - len(plies), -1))
+    assert len(plies) == LONGEST_LOG // (LONGEST_OF_PLY + 100)
+    for ply, text in told:
+        assert text.startswith(texts[ply][:LONGEST_OF_PLY])
+        assert text[LONGEST_OF_PLY:] == "\n[... the rest when the match is over ...]\n"
+
+
+def changed_log(**changes: Any) -> bytes:
+    """The message of a log with some of it replaced."""
+    return json.dumps(json.loads(LiveLog(LEASE, 0, 0, 0, {0: "a"}).to_json()) | changes).encode()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"",
+        b"[]",
+        b"[" * 100_000,
+        b" " * (LONGEST_MESSAGE + 1),
+        LivePlies(LEASE, 0, 0, 0, PLIES).to_json().encode(),
+        changed_log(lease=None),
+        changed_log(game=-1),
+        changed_log(again=True),
+        changed_log(seat=64),
+        changed_log(seat=-1),
+        changed_log(texts=7),
+        changed_log(texts=[7]),
+        changed_log(texts={"0": "a"}),
+        changed_log(texts=[[0, 7]]),
+        changed_log(texts=[[0, None]]),
+        changed_log(texts=[[-2, "a"]]),
+        changed_log(texts=[["0", "a"]]),
+        changed_log(texts=[[10**6, "a"]]),
+        changed_log(texts=[[0, "a", "b"]]),
+    ],
+    ids=lambda text: text[-60:].decode("ascii", "replace"),
+)
+def test_a_log_that_no_worker_of_ours_tells_is_refused(text: bytes) -> None:
+    """As plies are."""
+    with pytest.raises(JobError):
+        LiveLog.from_json(text)

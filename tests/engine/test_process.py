@@ -3,16 +3,19 @@
 import os
 import subprocess
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
+from engine import bot_logs
 from engine.channel import ErrorFile, HeadAndTail, PipeChannel
 from engine.clock import Limit, TimeControl
 from engine.games import GAMES
 from engine.player import ProtocolError, TimeForfeitError, VoidGameError
 from engine.process import BotProcess
 from engine.program import PlainProgram, Program
+from engine.record import Ply
 from engine.referee import play_game
 from engine.seeds import derive
 from tests.engine.players import (
@@ -133,6 +136,23 @@ def test_what_a_bot_notes(start: StartBot):
         before = over or "up\n"
         thoughts = [f"ply {ply}: thinking\n" for ply in (0, 2, 4, 6)]
         assert bot.take_log() == "".join([before, "new 1\n", *thoughts])
+
+
+def test_a_log_is_looked_into_while_it_grows(start: StartBot):
+    """At a ply it has all that was written until then; it stays, and nothing is told twice."""
+    bot = start(go="complain(f'turn {turn}\\n')\nsay('# thinks\\n'); honest()")
+    early, texts = [], []
+
+    def after_ply(_: object, plies: Sequence[Ply]) -> None:
+        early.append(bot.log_so_far())
+        texts.append((len(plies), early[-1]()))
+
+    record = play_game(SMALL, [bot, FirstMove()], time=PLENTY, watch=after_ply)
+    whole = bot_logs.by_ply(bot.take_log())
+    assert len(texts) == len(record.plies) > 2
+    for plies, text in texts:
+        assert bot_logs.by_ply(text) == {ply: its for ply, its in whole.items() if ply < plies}
+    assert bot.log_so_far()() == ""
 
 
 def test_where_logs_end(start: StartBot):

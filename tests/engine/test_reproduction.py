@@ -9,7 +9,7 @@ import pytest
 from engine.clock import TimeControl
 from engine.game import Move
 from engine.games import find_variant
-from engine.player import Choice, CrashError, GameEnd, GameSetup, StartError, Turn
+from engine.player import Choice, CrashError, GameEnd, GameSetup, LogSoFar, StartError, Turn
 from engine.record import RecordError
 from engine.referee import play_game
 from engine.reproduction import ReproducedMove, reproduce
@@ -52,6 +52,9 @@ class Scripted:
 
     def take_log(self) -> str:
         return ""
+
+    def log_so_far(self) -> LogSoFar:
+        return str
 
     def close(self, *, kill: bool = False) -> None:
         self.closed = True

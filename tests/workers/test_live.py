@@ -15,7 +15,7 @@ from engine.games import GAMES
 from engine.jobs import Lease
 from engine.live import LivePlies, channel_of
 from engine.match import MatchSpec, play_match
-from engine.player import VoidGameError
+from engine.player import LogSoFar, VoidGameError
 from engine.record import Ply
 from tests.arena.running import broker, until
 from tests.arena.simulator import LotPlayer
@@ -127,6 +127,58 @@ def test_where_nobody_listens_nothing_is_told(address: str, often: None) -> None
     assert sum(len(told.plies) for told in match.news(now)) == 1000
     match.heard(0, now)
     assert list(match.news(now)) == []
+
+
+class Logs:
+    """Of one seat, which are put together when it is asked; and how often they were looked into."""
+
+    def __init__(self) -> None:
+        self.text = ""
+        self.looks = 0
+
+    def __call__(self) -> list[LogSoFar]:
+        self.looks += 1
+        text = self.text
+        return [lambda: text]
+
+
+def test_logs_are_told_while_somebody_reads_them() -> None:
+    """Looked into for nobody else; each change once, all of it now and then; then forgotten."""
+    lease = Lease("match", 9, 1, "ticket")
+    match, logs, now = live.LiveMatch(lease, ""), Logs(), time.monotonic()
+    plies: list[Ply] = []
+    after_ply = match.also(0, lambda *_: None, logs)
+
+    def told(listeners: int) -> list[dict[int, str]]:
+        """After another ply, at which the bot wrote."""
+        nonlocal now
+        logs.text += f"ply {len(plies)}: {len(plies)}\n"
+        plies.append(Ply(0, "a1"))
+        after_ply(VARIANT.initial(0), plies)
+        now += live.LOG_SECONDS
+        found = match.log_news(now)
+        assert [(one.lease, one.game, one.again, one.seat) for one in found] == [(lease, 0, 0, 0)]
+        assert match.log_news(now) == []
+        match.log_heard(listeners, now)
+        return [dict(one.texts) for one in found]
+
+    assert told(0) == told(0) == [{}]
+    assert logs.looks == 0
+    assert told(1) == [{}]  # only now it hears of them
+    assert told(1) == [{number: f"{number}\n" for number in range(4)}]
+    assert [told(1) for _ in range(2)] == [[{4: "4\n"}], [{5: "5\n"}]]
+    now += live.WHOLE_SECONDS
+    assert len(told(1)[0]) == 7
+    looks = logs.looks
+    assert told(0) == [{7: "7\n"}]
+    assert told(0) == told(0) == [{}]
+    assert logs.looks == looks + 1
+    # Nor when those who read them left with all others who watch, between two questions.
+    assert told(1) == [{}]
+    match.heard(1, now)
+    match.heard(0, now)
+    assert told(0) == [{}]
+    assert logs.looks == looks + 1
 
 
 @pytest.mark.parametrize("address", ["redis://127.0.0.1:1/0", ""], ids=["away", "none"])

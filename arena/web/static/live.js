@@ -22,6 +22,8 @@ document.addEventListener("DOMContentLoaded", () => {
   let ended = null; // how the match ended, once it has
   let source = null;
   let failures = 0; // of its questions, since the last answer
+  const logs = [...show.querySelectorAll("details[data-player]")]; // of who looks: nobody else has any
+  const written = new Map(); // what they log, by game, try, player and ply
   const soon = (seconds) => 1000 * seconds * (0.75 + Math.random() / 2);
 
   const last = () => shown.boards.length - 1;
@@ -106,7 +108,15 @@ document.addEventListener("DOMContentLoaded", () => {
       return [one, " "];
     }));
   };
+  const drawLogs = () => {
+    for (const log of logs) {
+      if (!log.open || !shown) continue;
+      const at = [shown.game, shown.again, log.dataset.player, ply - 1].join(".");
+      log.querySelector("pre").textContent = written.get(at) ?? "Nothing at this ply, or not yet.\n";
+    }
+  };
   const drawPly = () => {
+    drawLogs();
     const lines = [], runs = shown.boards[ply];
     for (let at = 0; at < runs.length; at += 2) lines.push(...shown.parts.slice(runs[at], runs[at] + runs[at + 1]));
     board.innerHTML = lines.join("\n");
@@ -176,13 +186,14 @@ document.addEventListener("DOMContentLoaded", () => {
     const attempt = id.split(".")[0];
     if (plays.size && attempt !== show.dataset.attempt) {
       plays.clear(); // it is played anew
+      written.clear();
       shown = null;
     }
     show.dataset.attempt = attempt;
     const name = `${told.game}.${told.again}`;
     if (!plays.has(name)) {
       if (told.first) return;
-      plays.set(name, { parts: [], boards: [], items: [], said: [], game: told.game });
+      plays.set(name, { parts: [], boards: [], items: [], said: [], game: told.game, again: told.again });
     }
     const play = plays.get(name);
     play.parts.splice(told.at, Infinity, ...told.parts);
@@ -204,6 +215,9 @@ document.addEventListener("DOMContentLoaded", () => {
     seen = id;
     if (kind === "plies") {
       takePlies(id, told);
+    } else if (kind === "log") {
+      for (const [player, at, text] of told.logs) written.set([told.game, told.again, player, at].join("."), text);
+      drawLogs();
     } else if (kind === "words") {
       part("words").textContent = told;
     } else {
@@ -213,14 +227,15 @@ document.addEventListener("DOMContentLoaded", () => {
     }
   };
 
-  const address = (more) => `${show.dataset.stream}?${more}after=${seen}`;
+  const asked = () => logs.filter((log) => log.open).map((log) => `log=${log.dataset.player}&`).join("");
+  const address = (more) => `${show.dataset.stream}?${more}${asked()}after=${seen}`;
   const listen = () => {
     source?.close();
     if (ended !== null) return;
     const mine = (source = new EventSource(address("")));
     const ask = () => { mine.close(); if (source === mine) poll(1); };
     const silent = setTimeout(ask, 8000); // something always comes at once
-    for (const kind of ["plies", "words", "over"]) {
+    for (const kind of ["plies", "words", "log", "over"]) {
       mine.addEventListener(kind, (event) => {
         clearTimeout(silent);
         take(kind, event.lastEventId, JSON.parse(event.data));
@@ -230,13 +245,20 @@ document.addEventListener("DOMContentLoaded", () => {
       if (mine.readyState !== EventSource.CLOSED) return; // it comes back by itself
       clearTimeout(silent);
       // Of thousands whom a process had told that has ended not all are to ask all the time.
-      if (seen) setTimeout(() => { if (source === mine) listen(); }, soon(4)); else ask();
+      if (seen && !asked()) setTimeout(() => { if (source === mine) listen(); }, soon(4)); else ask();
     });
   };
   const poll = async (count) => {
     source = null;
     try {
       const found = await fetch(address("once=1&"));
+      if (asked() && (found.redirected || [401, 403].includes(found.status))) {
+        part("logs").remove(); // whoever asks has signed out, or the bot is another's by now
+        logs.length = 0;
+        written.clear();
+        listen();
+        return;
+      }
       if (!found.ok) throw new Error(found.statusText);
       for (const [kind, id, told] of await found.json()) take(kind, id, told);
       failures = 0;
@@ -266,6 +288,7 @@ document.addEventListener("DOMContentLoaded", () => {
       wait(0);
     },
   };
+  for (const log of logs) log.addEventListener("toggle", () => { drawLogs(); listen(); });
   slider.addEventListener("input", () => go(Number(slider.value)));
   part("values").addEventListener("click", (event) => {
     const strip = event.target.closest(".strip");

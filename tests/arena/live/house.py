@@ -14,6 +14,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import redis
+
 from arena.cli import connections
 from arena.ground.config import Settings
 from arena.ground.db import Database
@@ -24,7 +26,9 @@ from arena.web.app import create_app
 from arena.web.handing_over import hands_over
 from engine import jobs, reporting
 from engine.game import State
-from engine.match import MatchResult, play_match
+from engine.live import channel_of, log_channel_of
+from engine.match import MatchResult, Players
+from engine.messages import address_of
 from engine.player import Player
 from engine.record import Ply
 from engine.unix_sockets import listen_at
@@ -125,9 +129,10 @@ class House:
             def see(state: State, plies: list[Ply]) -> None:
                 after_ply(game, state, len(plies))
 
-            return match.also(game, see)
+            return match.also(game, see, players.logs)
 
-        result = play_match(job.spec, lambda _: player(), watch=watch)
+        players = Players(lambda _: player())
+        result = players.play(job.spec, watch=watch)
         match.end()
         return result
 
@@ -148,6 +153,18 @@ def house(folder: Path, game: str = "clobber", **options: str) -> Iterator[House
         made.start_live()
         ending.enter_context(made.pages())
         yield made
+
+
+def broker_of(arena: House) -> redis.Redis:
+    """A connection to its broker."""
+    return redis.Redis.from_url(address_of(arena.broker))
+
+
+def listeners(arena: House, job: jobs.Job) -> list[int]:
+    """How many listen to what is told of a match, and of its logs."""
+    channels = channel_of(job.lease.job), log_channel_of(job.lease.job)
+    with broker_of(arena) as client:
+        return [count for _, count in client.pubsub_numsub(*channels)]
 
 
 class Watcher:

@@ -99,6 +99,7 @@ ALLOWED = [
     ("BRPOP", "matches", "0.01"),
     ("LPUSH", "results", "x"),
     ("PUBLISH", "live.7", "x"),
+    ("PUBLISH", "live.7.log", "x"),
 ]
 FORBIDDEN = [
     ("LPUSH", "matches", "x"),
@@ -124,6 +125,8 @@ FORBIDDEN = [
     ("MONITOR",),
     ("PUBLISH", "x", "y"),
     ("SUBSCRIBE", "live.7"),
+    ("SUBSCRIBE", "live.7.log"),
+    ("PSUBSCRIBE", "live.*"),
     ("PSUBSCRIBE", "*"),
     ("PUBSUB", "CHANNELS"),
     ("SCRIPT", "FLUSH"),
@@ -283,7 +286,7 @@ def test_a_worker_elsewhere_needs_no_more_than_its_login(
         grant = jobs.Grant(memory_bytes=2**28, threads=16, log_bytes=1000)
         job = jobs.Job(jobs.Lease("match", 7, 1, "ticket"), spec, (files, files), grant, 30.0)
         unknown = replace(job, lease=jobs.Lease("match", 8, 1, "ticket")).to_json()
-        unknown["format"] = jobs.FORMAT + 1
+        unknown["format"] = jobs.TELLING_FORMAT + 1
         sender = Celery("arena")
         configure(sender, replace(settings, broker=broker.url("arena")))
         CeleryQueue(sender, settings).send([[job]])
