@@ -3,7 +3,8 @@
 // Alpha-beta search with iterative deepening, a table of positions, and moves first that settled
 // others (killer moves and history); forced replies cost no depth. White and Black search as one.
 // Where it stops looking, a position is worth what the engine's outlook says: how near a team of
-// attackers is to the fortress, how many were taken, and how near Yellow's hunters are to a prey.
+// attackers is to the fortress, how many were taken, and how near Yellow's hunters are to a prey;
+// to Yellow at its turn also what it says after a capture at hand.
 //
 // With a number of steps as its argument it looks at no clock, and plays the same game from the
 // same seed on every machine.
@@ -578,7 +579,7 @@ private:
                 return (ending == Ending::yellow) == is_yellow ? win - ply : ply - win;
         }
         if ((depth <= 0 && !at.demanded) || ply > 100)
-            return (is_yellow ? 1 : -1) * at.guess(rules);
+            return is_yellow ? after_captures(at, high) : -at.guess(rules);
         const std::uint64_t key = at.key();
         Entry& entry = table_[key & (table_.size() - 1)];
         std::optional<Move> first;
@@ -634,6 +635,17 @@ private:
         table_[key & (table_.size() - 1)] = {
             key, best, static_cast<std::int8_t>(depth),
             best <= low ? Bound::high : best >= high ? Bound::low : Bound::exact, choice};
+        return best;
+    }
+
+    // What a position is worth to Yellow, who may also take what stands unprotected.
+    int after_captures(const Stand& at, int high) const {
+        int best = at.guess(*rules_);
+        at.captures(*rules_, [&](int from, int to) {
+            const Move move{static_cast<std::uint8_t>(from), static_cast<std::uint8_t>(to)};
+            best = std::max(best, at.after(*rules_, move).guess(*rules_));
+            return best >= high;
+        });
         return best;
     }
 };
