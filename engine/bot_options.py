@@ -122,10 +122,18 @@ class BotOption:
 
     @property
     def other(self) -> str:
-        """A value that is not the default; the default if there is no other."""
+        """A value that is not the default; the default if there is no other.
+
+        Of numbers it is one nearby: as much memory, or as many threads, as a bot can be asked to
+        take are more than it is granted.
+        """
         others: list[str] = []
-        if self._is_number:
-            others = [self._number(self.least), self._number(self.most)]
+        if self.kind is OptionKind.INT:
+            near = (int(self.default) + 1, int(self.default) - 1)
+            others = [str(one) for one in near if self.least <= one <= self.most]
+        elif self.kind is OptionKind.FLOAT:
+            near_it = (float(self.default) / 2 + bound / 2 for bound in (self.most, self.least))
+            others = [self._number(one) for one in near_it]
         elif self.kind is OptionKind.BOOL:
             others = ["true", "false"]
         elif self.kind is OptionKind.CHOICE:

@@ -28,6 +28,9 @@ NUMBERS = {
     "cp": re.compile(r"\bscore cp (-?\d+)"),
 }
 
+OURS = frozenset({"uci_variant", "uci_chess960", "protocol", "ponder"})
+"""Options of how the program is spoken to: the bridge's, and nobody else's to choose."""
+
 
 def offered_as(name: str, said: str) -> BotOption | None:
     """An option of a program as a bot declares it; None of one that can't be told so.
@@ -96,8 +99,8 @@ class Ugi:
         chosen = {key.lower() for key in self._options}
         for key, said in known.items():
             offer = offered_as(key, said)
-            # The owner's choice stands, and the variant is the game's.
-            if offer and key.lower() not in chosen | {"uci_variant"}:
+            # The owner's choice stands.
+            if offer and key.lower() not in chosen | OURS:
                 self._offered.setdefault(offer.name, (key, offer))
         self._offered = dict(islice(self._offered.items(), MOST_OPTIONS))
         self._await_ready(expected)

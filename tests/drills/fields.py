@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from arena.audit import Actor
 from arena.bots.submissions import enter, submit
+from arena.competitions.players import NamedPlayer
 from arena.competitions.tournaments import TournamentPlan, create
 from arena.ground.db import Database
 from arena.models import (
@@ -85,7 +86,7 @@ def furnish(
             TOURNAMENT, VARIANT, TimeControl(move_ms=60_000), "round-robin",
             settings={"cycles": 2}, seed=2026,
         )  # fmt: skip
-        create(session, plan, versions, now, Actor(None, "drill", "a test"))
+        create(session, plan, [*map(NamedPlayer, versions)], now, Actor(None, "drill", "a test"))
         assert session.scalar(sa.select(sa.func.count()).select_from(Entrant)) == 2 * BOTS
 
 

@@ -13,6 +13,7 @@ import sqlalchemy as sa
 
 from arena.audit import ARENA
 from arena.competitions import strength_tests, tournaments
+from arena.competitions.players import NamedPlayer
 from arena.competitions.strength_plans import StrengthPlan
 from arena.ground.db import Database
 from arena.models import BotVersion, Competition, CompetitionState, Ladder
@@ -95,13 +96,12 @@ def test_what_goes_on_for_ever_is_ended(played: Database) -> None:
         ladder = session.scalars(sa.select(Ladder)).one()
         ladder.state = CompetitionState.OPEN
         versions = session.scalars(sa.select(BotVersion).order_by(BotVersion.id)).all()
+        players = [*map(NamedPlayer, versions)]
         plan = tournaments.TournamentPlan(
             "cup", ladder.variant, ladder.time, "round-robin", paused=True
         )
-        tournaments.create(session, plan, versions, START, ARENA)
-        test = strength_tests.create(
-            session, StrengthPlan.on(ladder), versions[0], versions[1], START, ARENA
-        )
+        tournaments.create(session, plan, players, START, ARENA)
+        test = strength_tests.create(session, StrengthPlan.on(ladder), *players[:2], START, ARENA)
         name = test.name
     with played.read() as session:
         assert wholeness.left(session) == ["cup", name]

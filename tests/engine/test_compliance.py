@@ -106,7 +106,7 @@ FLAWS = [
     ("answers set", {"hello": "say('# option fast bool true\\n'); honest()",
      "set": "say('ok\\n')"}, "options", "protocol: said 'ok' without being asked"),
     ("minds a value", {"hello": "say('# option depth int 1 20 6\\n'); honest()",
-     "set": "words == ['depth', '1'] and os._exit(4)"}, "options", "crash: closed its output"),
+     "set": "words == ['depth', '7'] and os._exit(4)"}, "options", "crash: closed its output"),
 ]  # fmt: skip
 
 
@@ -151,7 +151,7 @@ def test_options_are_tried_with_other_values(no_leaks: None, briskly: None) -> N
     assert tested.options == (*declared, "style choice fast|solid fast", "n int 2 9 2")
     assert all(finding.kept for finding in found.values())
     words = found["options"].words
-    assert words.startswith("told of depth=1,n=9,style=solid, it played ")
+    assert words.startswith("told of depth=7,n=3,style=solid, it played ")
     assert words.endswith(
         "note: the option m is of no kind 'x'; int, float, bool, choice, text are"
     )

@@ -110,7 +110,7 @@ def test_fairy_stockfish_is_checked(start: Start) -> None:
     """A real program of others, clause by clause and in a game against itself."""
     found = shutil.which("fairy-stockfish", path=f"{os.environ['PATH']}:/usr/games")
     need(found, "fairy-stockfish is not installed")
-    manifest = 'bridge = "ugi --option Hash=16"\nrun = "./fairy-stockfish"\n'
+    manifest = 'bridge = "ugi --option Hash=16 --option Threads=1"\nrun = "./fairy-stockfish"\n'
     bot = start(manifest, Path(str(found)))
     spec = MatchSpec(GAMES["clobber"].variant(size="5x6"), ("fairy",) * 2, TimeControl(move_ms=50))
     findings = list(Examination(bot._start, spec).findings())

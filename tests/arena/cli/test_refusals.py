@@ -34,7 +34,7 @@ from tests.arena.running import COMMAND, environment
         ("draw clobber -o /proc/nowhere/a.svg", "can't write /proc/nowhere/a.svg"),
         ("replay /nowhere/games", "can't read /nowhere/games: No such file"),
         ("replay http://a.b/matches/17", "http://a.b/matches/17 is no address of a game: give"),
-        ("replay {binary}", "is no text file; give a file that"),
+        ("replay {binary}", "this is no text file: give one that"),
         ("replay {records} --game 3", "has 2 games, so there is no game 3"),
         ("replay {records} --ply 1", "has 2 games: say which with --game N"),
         ("replay {records} --game 1 --ply 99", "so there is no position 99"),

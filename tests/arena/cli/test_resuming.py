@@ -22,6 +22,7 @@ from arena.cli.runner import go_on, launch_all
 from arena.cli.versions import version_of
 from arena.ratings.sprt import Decision
 from arena.strength.sequential import SequentialTest, StrengthSettings, Version
+from arena.strength.terms import StrengthTerms
 from engine.clock import TimeControl
 from engine.games import find_variant
 from tests.arena.cli.strength_command import PROGRAM, SMALL, arena, saved, write_json
@@ -35,7 +36,7 @@ def test_what_is_played_is_never_played_again():
         version_of(candidate),
         version_of(baseline),
         TimeControl(move_ms=1000),
-        games=16,
+        terms=StrengthTerms(games=16),
     )
     mine, theirs = launch_all([candidate, baseline], no_box=True, say=print)
     whole = list(go_on(SequentialTest.begin(settings), mine, theirs, concurrency=2))
@@ -175,7 +176,7 @@ def test_long_names_of_bots_are_shortened_in_that_of_a_save(tmp_path, monkeypatc
             Version("\N{GREEK SMALL LETTER ALPHA}" * 100, "1" * 64),
             Version("b" * 200, "2" * 64),
             TimeControl(move_ms=1000),
-            games=16,
+            terms=StrengthTerms(games=16),
         )
     )
     bots = f"{begun.settings.candidate.name}-{begun.settings.baseline.name}"

@@ -115,7 +115,7 @@ REFUSED = [
     ),
     (
         ["create", "cup", "--format", "swiss", "--ladder", "ladder-0", "--bots", "bot-0,"],
-        "'' names no bot",
+        "a match takes 2 bots, and the field has 1",
     ),
     (
         ["create", "cup", "--format", "swiss", "--game", "clobber size=4x3", "--bots", ""],

@@ -88,7 +88,7 @@ def test_without_more_openings_it_ends_undecided(cli: Cli, bot: Path, tmp_path: 
         (("--option", "aim=1:2"), "write NAME=START:LEAST:MOST, and :STEP:RATE if you like"),
         (("--option", "aim=1:2:x"), "a number can't be read"),
         (("--option", "aim=1:2:3"), "aim is to begin within its bounds"),
-        (("--option", "style"), "a number can't be read"),
+        (("--option", "style"), "the option style is no number, and can't be tuned so"),
         (("--option", "aim", "--option", "aim"), "an option is named twice"),
         (("--option", "aim", "--resume", "none.json"), "can't read none.json"),
     ],

@@ -70,7 +70,9 @@ def begun(*command: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
         assert process.stdout
         process.stdin.write("hello 1\n")
         process.stdin.flush()
-        assert process.stdout.readline().startswith("ready ")
+        while (said := process.stdout.readline()).startswith("# option "):
+            pass
+        assert said.startswith("ready ")
         yield process, environment[MARK]
         process.kill()
 

@@ -35,7 +35,6 @@ from tests.arena.web.signing_in import now
         (["logs", "--check", "bot-0", "--token=eve"], 2, "is not yours"),
         (["leaderboard", "none"], 2, "There is no ladder none."),
         (["accuracy", "none"], 2, "There is no ladder none."),
-        (["accuracy", "ladder-1"], 2, "nothing finds the values of positions of siege"),
         (["export", "none"], 2, "There is no competition none."),
         (["export", "--where", "bot=nobody"], 2, "There is no bot nobody."),
         (["export", "--where", "plies=many"], 2, "Plies: give a number of plies"),

@@ -202,6 +202,6 @@ def test_a_test_may_come_first(ada: Browser, database: Database, wish: dict[str,
     # What arena submit --test-first asks for if nothing else is said (docs/strength-tests.md).
     asked = {
         "elo0": 0.0, "elo1": 10.0, "alpha": 0.05, "beta": 0.05, "model": "normalized",
-        "max_games": 20_000, "allow_faults": False, "against": None,
+        "max_games": 20_000, "games": None, "allow_faults": False, "against": None,
     }  # fmt: skip
     assert kept == (asked if wish else None)
