@@ -18,13 +18,17 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
+from arena.ground import locks
+from arena.ground.db import count_rows
 from arena.ground.refusals import NotThere, Refusal
-from arena.models import Competition, CompetitionState
+from arena.models import Competition, CompetitionState, User
 
 C = TypeVar("C", bound=Competition)
 
 TEST, TUNING = "test", "tuning"
 """What stands before the number of those that have no name of their own."""
+RUNNING_ALLOWED = 5
+"""How many tests of one person's may run at the same time; so many tunings, and gauntlets, too."""
 MOST_LISTED = 20
 """How many names are told to whoever asks for one that is not there."""
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,79}", re.ASCII)
@@ -43,6 +47,31 @@ def find_named(session: Session, kind: type[C], name: str) -> C:
         what = kind.__name__.lower()
         raise NotThere(f"there is no {what} {name!r}; there are: {', '.join(known) or 'none'}")
     return found
+
+
+def demand_few(
+    session: Session,
+    kind: type[Competition],
+    creator_id: int | None,
+    *which: sa.ColumnElement[bool],
+) -> None:
+    """Refuses one more competition of a kind to a person of whom many run.
+
+    Args:
+        creator_id: whose it is to be; of nobody's there may be any number.
+        which: which of them count, if not all.
+
+    Raises:
+        Refusal: so many run as may.
+    """
+    if creator_id is None:
+        return
+    # Two forms of one person at the same moment wait for each other here.
+    locks.find(session, User, creator_id, to_change=True)
+    its = kind.creator_id == creator_id, kind.state != CompetitionState.CLOSED
+    if count_rows(session, kind, *its, *which) >= RUNNING_ALLOWED:
+        what = str(kind.__mapper__.polymorphic_identity)
+        raise Refusal(f"{RUNNING_ALLOWED} {what}s of yours are running: wait for one, or stop it")
 
 
 def demand_name(session: Session, name: str, kind: str) -> None:

@@ -25,7 +25,7 @@ from arena import audit
 from arena.audit import Actor
 from arena.competitions.books import demand_fitting, policy_of
 from arena.competitions.fields import demand_field, enter_field, entrants_of
-from arena.competitions.founding import add_named, fair_start, free_name, set_over
+from arena.competitions.founding import add_named, demand_few, fair_start, free_name, set_over
 from arena.competitions.kind import CompetitionKind, Conclusion, Moment
 from arena.competitions.pairings import Pairing, under_way
 from arena.competitions.players import NamedPlayer, player_of
@@ -56,8 +56,6 @@ LEGS = (1, 2)
 MOST_ASIDE = 3
 """While so many matches wait for the operator, no more are made."""
 LONGEST_TITLE = 120
-RUNNING_ALLOWED = 5
-"""How many gauntlets of one person's may run at the same time."""
 
 
 class Gauntlet(Competition):
@@ -105,11 +103,7 @@ def create(
     demand_field(session, rules.variant, players)
     policy = policy_of(plan.openings)
     demand_fitting(session, policy["book_name"], rules.variant)
-    mine = Gauntlet.creator_id == by.id, Gauntlet.state != CompetitionState.CLOSED
-    if by.id is not None and count_rows(session, Gauntlet, *mine) >= RUNNING_ALLOWED:
-        raise StrengthError(
-            f"{RUNNING_ALLOWED} gauntlets of yours are running: wait for one, or stop it"
-        )
+    demand_few(session, Gauntlet, by.id)
     candidate, baseline = players[:2]
     others = counted(opponents, "other")
     gauntlet = Gauntlet(

@@ -27,7 +27,7 @@ from arena import audit
 from arena.audit import ARENA, Actor
 from arena.competitions.books import demand_fitting, policy_of
 from arena.competitions.fields import demand_proven, enter_field
-from arena.competitions.founding import add_by_number, come_back, fair_start
+from arena.competitions.founding import add_by_number, come_back, demand_few, fair_start
 from arena.competitions.kind import CompetitionKind, Conclusion, Moment
 from arena.competitions.pairings import Pairing, under_way
 from arena.competitions.players import NamedPlayer
@@ -58,7 +58,6 @@ from arena.models import (
     StrengthTest,
     TestTally,
     TestVerdict,
-    User,
 )
 from arena.ratings.result import GameResult
 from arena.ratings.sprt import Decision
@@ -74,9 +73,10 @@ LONGEST_TITLE = 120
 """Characters of what a test is called by its players, whose options may be longer."""
 MOST_ASIDE = 3
 """A test of which so many matches could not be played is stopped: no more can be."""
-RUNNING_ALLOWED = 5
-"""How many tests of one person's may run at the same time."""
 
+ENTERS_NOTHING = StrengthTest.ladder_id.is_(None)
+"""Tests after which no version enters; of those with which one does, a person may have any number.
+"""
 VERDICTS = {
     Decision.ACCEPT: TestVerdict.PASSED,
     Decision.REJECT: TestVerdict.FAILED,
@@ -115,8 +115,8 @@ def create(
     _refuse(session, plan, candidate, baseline)
     policy = policy_of(plan.openings)
     demand_fitting(session, policy["book_name"], plan.variant)
-    if ladder is None and not follows and actor.id is not None:
-        _refuse_too_many(session, actor.id)
+    if ladder is None and not follows:
+        demand_few(session, StrengthTest, actor.id, ENTERS_NOTHING)
     terms = plan.terms
     make = partial(
         StrengthTest,
@@ -167,23 +167,6 @@ def _refuse(
         )
     both = candidate.version, baseline.version
     demand_proven(session, plan.variant.game, both, "be tested")
-
-
-def _refuse_too_many(session: Session, user_id: int) -> None:
-    """Refuses one more test of a person's; those after which a version enters do not count."""
-    # Two forms of one person at the same moment wait for each other here.
-    locks.find(session, User, user_id, to_change=True)
-    running = count_rows(
-        session,
-        StrengthTest,
-        StrengthTest.creator_id == user_id,
-        StrengthTest.ladder_id.is_(None),
-        StrengthTest.verdict == TestVerdict.RUNNING,
-    )
-    if running >= RUNNING_ALLOWED:
-        raise StrengthError(
-            f"{RUNNING_ALLOWED} tests of yours are running: wait for one, or stop it"
-        )
 
 
 def out_of_hours(test: StrengthTest) -> str | None:
@@ -327,8 +310,8 @@ def extend(
         words = "any number of hours" if limit is None else counted(limit, "hour")
         raise StrengthError(f"test {test.id} may have {words} already")
     is_over = test.verdict is not TestVerdict.RUNNING
-    if is_over and test.ladder_id is None and actor.id is not None and actor.id == test.creator_id:
-        _refuse_too_many(session, actor.id)
+    if is_over and test.ladder_id is None and actor.id == test.creator_id:
+        demand_few(session, StrengthTest, actor.id, ENTERS_NOTHING)
     changes = []
     if test.fixed_games is None:
         test.max_games = most

@@ -30,7 +30,7 @@ from arena.audit import ARENA, Actor
 from arena.competitions import strength_tests
 from arena.competitions.books import demand_fitting, policy_of
 from arena.competitions.fields import demand_proven, enter_field, entrants_of
-from arena.competitions.founding import TUNING, add_by_number, come_back, fair_start
+from arena.competitions.founding import TUNING, add_by_number, come_back, demand_few, fair_start
 from arena.competitions.kind import CompetitionKind, Conclusion, Moment
 from arena.competitions.pairings import Pairing, under_way
 from arena.competitions.players import NamedPlayer, told
@@ -69,8 +69,6 @@ from engine.plurals import counted
 from engine.record import GameRecord
 from engine.seeds import derive
 
-RUNNING_ALLOWED = 5
-"""How many tunings of one person's may run at the same time."""
 MOST_BATCH = 1024
 LONGEST_VALUE = 20
 """Characters of a number as a bot is told it, with what stands around it."""
@@ -134,8 +132,7 @@ def create(session: Session, plan: TuningPlan, now: datetime, actor: Actor) -> B
     demand_proven(session, plan.variant.game, [version], "be tuned")
     policy = policy_of(plan.openings)
     demand_fitting(session, policy["book_name"], plan.variant)
-    if actor.id is not None:
-        _refuse_too_many(session, actor.id)
+    demand_few(session, BotTuning, actor.id)
     games = _whole(plan.games, settings)
     make = partial(
         BotTuning,
@@ -173,21 +170,6 @@ def _whole(games: int, settings: TuningSettings) -> int:
     """So many games, rounded up to whole batches."""
     size = settings.games_a_match * settings.batch
     return -(-games // size) * size
-
-
-def _refuse_too_many(session: Session, user_id: int) -> None:
-    # Two forms of one person at the same moment wait for each other here.
-    locks.find(session, User, user_id, to_change=True)
-    running = count_rows(
-        session,
-        BotTuning,
-        BotTuning.creator_id == user_id,
-        BotTuning.state != CompetitionState.CLOSED,
-    )
-    if running >= RUNNING_ALLOWED:
-        raise StrengthError(
-            f"{RUNNING_ALLOWED} tunings of yours are running: wait for one, or stop it"
-        )
 
 
 def find(session: Session, number: int) -> BotTuning:
@@ -391,8 +373,8 @@ def set_aside(session: Session, tuning: BotTuning) -> Sequence[Match]:
 
 def reopen(session: Session, tuning: BotTuning, actor: Actor) -> None:
     """Opens one that is not, and has played again what could not be played."""
-    if tuning.state is CompetitionState.CLOSED and actor.id == tuning.creator_id and actor.id:
-        _refuse_too_many(session, actor.id)
+    if tuning.state is CompetitionState.CLOSED and actor.id == tuning.creator_id:
+        demand_few(session, BotTuning, actor.id)
     for match in set_aside(session, tuning):
         make_void(session, match, f"{tuning.name} goes on")
     tuning.state, tuning.reason, tuning.finished = CompetitionState.OPEN, "", None

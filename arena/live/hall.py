@@ -71,7 +71,7 @@ class Stands(Protocol):
         """Has a show take in what is told, if it comes from the worker that has the match."""
 
 
-class Wish(NamedTuple):
+class Telling(NamedTuple):
     """What somebody is to be told."""
 
     once: bool
@@ -123,9 +123,9 @@ class Viewer(asyncio.Protocol):
         return self._transport is not None and not self._is_full
 
     @property
-    def wish(self) -> Wish:
-        """By what it follows what it is to be told; who wish for the same are told the same."""
-        return Wish(self.once, self.seen, self.reads, self.heard)
+    def telling(self) -> Telling:
+        """By what it follows what it is to be told; who telling for the same are told the same."""
+        return Telling(self.once, self.seen, self.reads, self.heard)
 
     def tell(self, events: bytes, seen: Seen, heard: int, *, is_over: bool) -> None:
         """Tells it what follows, and what it has seen and heard then."""
@@ -299,10 +299,10 @@ class Hall:
             watched.wake.clear()
             await self._hear_logs(match, watched, show)
             news, watched.pending = watched.pending, []
-            wishes = {one.wish for one in watched.viewers if one.is_free}
-            told = await self._in_thread(self._make, show, news, wishes)
+            tellings = {one.telling for one in watched.viewers if one.is_free}
+            told = await self._in_thread(self._make, show, news, tellings)
             for viewer in list(watched.viewers):
-                for_it = told.get(viewer.wish)
+                for_it = told.get(viewer.telling)
                 if for_it and viewer.is_free:
                     viewer.tell(*for_it, is_over=show.is_over)
             if watched.viewers:
@@ -312,24 +312,24 @@ class Hall:
             await asyncio.sleep(PACE_SECONDS)
 
     def _make(
-        self, show: LiveShow, news: Iterable[LiveWord], wishes: set[Wish]
-    ) -> dict[Wish, tuple[bytes, Seen, int]]:
-        """What is to be told to those who wish for it: to a stream nothing if that is nothing."""
+        self, show: LiveShow, news: Iterable[LiveWord], tellings: set[Telling]
+    ) -> dict[Telling, tuple[bytes, Seen, int]]:
+        """What is to be told to those who telling for it: to a stream nothing if that is nothing."""
         for told in news:
             self._stands.take(show, told)
         made: dict[Seen, tuple[list[LiveEvent], Seen]] = {}
         found = {}
-        for wish in wishes:
-            if wish.seen not in made:
-                made[wish.seen] = show.since(wish.seen)
-            events, then = made[wish.seen]
-            logs, heard = show.logs_since(wish.heard, wish.reads, wish.seen)
+        for telling in tellings:
+            if telling.seen not in made:
+                made[telling.seen] = show.since(telling.seen)
+            events, then = made[telling.seen]
+            logs, heard = show.logs_since(telling.heard, telling.reads, telling.seen)
             # Before the end, after which nothing is read.
             all_events = [*logs, *events]
-            if wish.once:
-                found[wish] = _answer(all_events), then, heard
+            if telling.once:
+                found[telling] = _answer(all_events), then, heard
             elif all_events:
-                found[wish] = b"".join(event.text for event in all_events), then, heard
+                found[telling] = b"".join(event.text for event in all_events), then, heard
         return found
 
     async def _listen(self) -> None:

@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from arena import audit
 from arena.audit import Actor
 from arena.competitions import strength_tests
+from arena.competitions.founding import RUNNING_ALLOWED
 from arena.competitions.strength_deeds import ExtendTest, PrioritiseTest, StopTest
 from arena.competitions.strength_plans import plan_of
 from arena.competitions.strength_reports import reports
@@ -158,8 +159,8 @@ def test_a_test_does_not_have_the_workers_to_itself(arena: StrengthSimulation) -
 def test_a_person_runs_a_few_tests_at_a_time(arena: StrengthSimulation) -> None:
     """The next one is refused until one is stopped; one after which a version enters is none."""
     enters = arena.create(enters=True)
-    numbers = [arena.create() for _ in range(strength_tests.RUNNING_ALLOWED)]
-    with pytest.raises(StrengthError, match="tests of yours are running"):
+    numbers = [arena.create() for _ in range(RUNNING_ALLOWED)]
+    with pytest.raises(Refusal, match="tests of yours are running"):
         arena.create()
     with arena.database.begin() as session:
         session.add(other := User(name="another", created=START))
@@ -174,7 +175,7 @@ def test_a_person_runs_a_few_tests_at_a_time(arena: StrengthSimulation) -> None:
     with arena.database.begin() as session:
         stopped, running = (arena.test(session, number) for number in numbers[:2])
         limit = stopped.max_games + 1000
-        with pytest.raises(StrengthError, match="tests of yours are running"):
+        with pytest.raises(Refusal, match="tests of yours are running"):
             strength_tests.extend(session, stopped, limit, START, OWNER)
         strength_tests.extend(session, running, limit, START, OWNER)
         # It is not the other's own.

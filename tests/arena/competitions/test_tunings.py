@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from arena.audit import Actor
 from arena.competitions import strength_tests, tunings
 from arena.competitions.fields import entrants_of
+from arena.competitions.founding import RUNNING_ALLOWED
 from arena.competitions.players import NamedPlayer
 from arena.competitions.tuning_deeds import read_parameters
 from arena.competitions.tunings import TuningPlan, settings_of, standing_of
@@ -312,7 +313,7 @@ def test_puzzles_are_refused(sqlite_database: Database) -> None:
 
 
 def test_a_person_has_so_many_at_a_time(arena: TuningSimulation) -> None:
-    for _ in range(tunings.RUNNING_ALLOWED):
+    for _ in range(RUNNING_ALLOWED):
         arena.tune()
     with pytest.raises(Refusal, match="5 tunings of yours are running"):
         arena.tune()

@@ -18,6 +18,7 @@ from PIL import Image
 
 from arena.bots.submissions import enter, submit
 from arena.competitions import strength_tests
+from arena.competitions.founding import RUNNING_ALLOWED
 from arena.competitions.strength_reports import last_tests, reports
 from arena.ground.db import Database
 from arena.models import (
@@ -369,7 +370,7 @@ def test_the_number_of_statements_is_fixed(arena: Arena, app: Flask) -> None:
     statements: list[str] = []
     engine = app.extensions["arena.database"].engine
     sa.event.listen(engine, "before_cursor_execute", lambda *args: statements.append(args[2]))
-    for _ in range(strength_tests.RUNNING_ALLOWED):
+    for _ in range(RUNNING_ALLOWED):
         number = arena.create()
         count(arena, number, "one", [1, 2, 3, 2, 1])
         count(arena, number, "two", [1, 2, 3, 2, 1])
