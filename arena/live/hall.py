@@ -124,7 +124,7 @@ class Viewer(asyncio.Protocol):
 
     @property
     def telling(self) -> Telling:
-        """By what it follows what it is to be told; who telling for the same are told the same."""
+        """By what it follows what it is to be told; who have the same are told the same."""
         return Telling(self.once, self.seen, self.reads, self.heard)
 
     def tell(self, events: bytes, seen: Seen, heard: int, *, is_over: bool) -> None:
@@ -314,7 +314,7 @@ class Hall:
     def _make(
         self, show: LiveShow, news: Iterable[LiveWord], tellings: set[Telling]
     ) -> dict[Telling, tuple[bytes, Seen, int]]:
-        """What is to be told to those who telling for it: to a stream nothing if that is nothing."""
+        """What is to be told of each telling: to a stream nothing if that is nothing."""
         for told in news:
             self._stands.take(show, told)
         made: dict[Seen, tuple[list[LiveEvent], Seen]] = {}
