@@ -8,6 +8,7 @@ import json
 import socket
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import replace
 
@@ -205,6 +206,9 @@ def test_who_reads_a_log_has_to_ask_again(arena: House, monkeypatch: pytest.Monk
     monkeypatch.setattr(hall, "LINGER_SECONDS", 0.1)
     arena.kill_live()
     try:
-        asyncio.run(asyncio.wait_for(streams(arena, arena.issue()), 20))
+        # Not in this thread: where a browser is tried in the same process, it has a loop already.
+        with ThreadPoolExecutor(1) as apart:
+            told = asyncio.wait_for(streams(arena, arena.issue()), 20)
+            apart.submit(asyncio.run, told).result()
     finally:
         arena.start_live()
