@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
-import secrets
 from dataclasses import dataclass
 
 from sqlalchemy.orm import Session
 
 from arena.competitions import gauntlets
+from arena.competitions.comparisons import (
+    CreateComparison,
+    demand_no_approval,
+    may_change,
+    usable_players,
+)
 from arena.competitions.founding import find_named
 from arena.competitions.gauntlets import Gauntlet, GauntletPlan
-from arena.competitions.players import named_players
-from arena.competitions.rules import CreateByRules
-from arena.competitions.strength_deeds import SEED_BITS, demand_no_approval, may_test
-from arena.competitions.strength_plans import MOST_GAMES, openings_on
+from arena.competitions.strength_plans import MOST_GAMES
 from arena.deeds import LONGEST_NAME, By, Deed, Done, asked
 from arena.ground.bot_names import LONGEST_PLAYER
 from arena.ground.locks import lock
-from arena.ground.refusals import NotAllowed, Refusal
-from arena.models import OpeningPolicy, Scope
+from arena.ground.refusals import NotAllowed
+from arena.models import Scope
 
 MOST_OPPONENTS = 32
 USUAL_GAMES = 1000
 
 
 @dataclass(frozen=True)
-class CreateGauntlet(CreateByRules):
+class CreateGauntlet(CreateComparison):
     """Compare two versions by their games against the same other bots.
 
     The two never meet: each plays the same openings against the same opponents. Workers begin at
@@ -62,44 +64,24 @@ class CreateGauntlet(CreateByRules):
         label="Decide even if faults end many of the games",
         default=False,
     )
-    openings: str = asked(
-        "random: balanced ones; or the name of a book; by default the ladder's book, if it has one",
-        label="Openings",
-        default="",
-        most=LONGEST_NAME,
-    )
-    seed: int | None = asked(
-        "Of openings and dice; by default any", default=None, least=0, most=2**SEED_BITS - 1
-    )
 
     def do(self, session: Session, by: By) -> Done:
         names = [self.candidate, self.baseline, *self.against]
-        players = named_players(session, names)
-        for player in players:
-            if not may_test(by, player.version):
-                raise NotAllowed(f"the bot {player.version.bot.name} is not for you to test")
+        players = usable_players(session, by, names)
         self.demand_ladders_rules(by, "a gauntlet")
-        if self.openings == OpeningPolicy.EMPTY:
-            raise Refusal("a gauntlet has no empty openings: choose a book")
+        self.demand_some_openings("a gauntlet has no empty openings")
         rules = self.rules(session)
         demand_no_approval(session, rules, by, "a gauntlet")
-        usual = openings_on(rules.ladder) if rules.ladder else "random"
         plan = GauntletPlan(
             rules,
             self.games,
-            secrets.randbits(SEED_BITS) if self.seed is None else self.seed,
-            self.openings or usual,
+            self.chosen_seed(),
+            self.chosen_openings(rules.ladder),
             self.allow_faults,
             self.note,
         )
         made = gauntlets.create(session, plan, players, by.now, by.actor)
         return Done(f"the {made.name}, {made.title}, was made", made)
-
-
-def may_stop(by: By, gauntlet: Gauntlet) -> bool:
-    """Whether a gauntlet is somebody's to stop."""
-    mine = by.may(Scope.SUBMIT) and gauntlet.creator_id == by.actor.id
-    return mine or by.may(Scope.ORGANISE)
 
 
 @dataclass(frozen=True)
@@ -117,7 +99,7 @@ class StopGauntlet(Deed):
 
     def do(self, session: Session, by: By) -> Done:
         found = find_named(session, Gauntlet, self.name)
-        if not may_stop(by, found):
+        if not may_change(by, found):
             raise NotAllowed("this gauntlet is not yours")
         lock(session, found)  # the recorder may just be counting a round
         gauntlets.stop(session, found, by.now, by.actor)

@@ -24,13 +24,14 @@ from sqlalchemy.orm import Mapped, Session, mapped_column
 from arena import audit
 from arena.audit import Actor
 from arena.competitions.books import demand_fitting, policy_of
+from arena.competitions.comparisons import ComparisonKind
 from arena.competitions.fields import demand_field, enter_field, entrants_of
 from arena.competitions.founding import add_named, demand_few, fair_start, free_name, set_over
-from arena.competitions.kind import CompetitionKind, Conclusion, Moment
+from arena.competitions.kind import Conclusion, Moment
 from arena.competitions.pairings import Pairing, under_way
 from arena.competitions.players import NamedPlayer, player_of
 from arena.competitions.rules import Rules
-from arena.competitions.strength_tallies import duel, outcomes_in
+from arena.competitions.strength_tallies import outcomes_in
 from arena.ground.db import count_rows
 from arena.ground.texts import cut
 from arena.models import (
@@ -41,13 +42,11 @@ from arena.models import (
     Match,
 )
 from arena.models.base import Words
-from arena.ratings.result import GameResult
 from arena.ratings.sprt import Decision
 from arena.strength.gauntlet import GauntletTest
-from arena.strength.outcomes import Outcome, seatings
+from arena.strength.outcomes import Outcome
 from arena.strength.sequential import StrengthError
 from arena.strength.words import gauntlet_rows
-from engine.game import Variant
 from engine.plurals import counted
 from engine.record import GameRecord
 
@@ -202,7 +201,7 @@ def told(session: Session, gauntlet: Gauntlet) -> list[tuple[str, str]]:
     return rows + rest
 
 
-class Gauntlets(CompetitionKind[Gauntlet]):
+class Gauntlets(ComparisonKind[Gauntlet]):
     """Two bots against the same field, so many rounds."""
 
     model, word = Gauntlet, "gauntlet"
@@ -233,14 +232,6 @@ class Gauntlets(CompetitionKind[Gauntlet]):
         known = set(session.execute(sa.select(Match.round, Match.leg).where(*there)))
         each = product(range(1, rounds + 1), LEGS)
         return next((one for one in each if one not in known), None)
-
-    def seatings(self, variant: Variant) -> tuple[tuple[int, ...], ...]:
-        return seatings(variant)
-
-    def result(
-        self, entrants: Sequence[int], sides: Sequence[int], ranks: Sequence[int]
-    ) -> GameResult[int]:
-        return duel(entrants, sides, ranks)
 
     def follow_up(
         self, session: Session, match: Match, games: Sequence[GameRecord], now: datetime

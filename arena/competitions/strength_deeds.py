@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
-import secrets
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from arena import audit
 from arena.competitions import presets, strength_tests
+from arena.competitions.comparisons import (
+    MOST_OF_ANYBODY,
+    CreateComparison,
+    any_seed,
+    boards_ask_approval,
+    may_change,
+    may_test,
+    most_weight,
+    needs_approval,
+    usable_players,
+)
 from arena.competitions.founding import find_named, weigh_anew
-from arena.competitions.players import NamedPlayer, named_players
+from arena.competitions.players import NamedPlayer
 from arena.competitions.presets import TermsAsked
-from arena.competitions.rules import CreateByRules, Rules
+from arena.competitions.rules import Rules
 from arena.competitions.strength_plans import (
     MOST_GAMES,
     MOST_WEIGHT,
     StrengthPlan,
-    asks_approval,
-    openings_on,
     plan_of,
 )
 from arena.competitions.strength_tallies import sides_of, standing_of
@@ -29,50 +35,25 @@ from arena.ground.bot_names import LONGEST_PLAYER
 from arena.ground.locks import lock
 from arena.ground.refusals import NotAllowed, Refusal
 from arena.models import (
-    HOUSE,
-    Approval,
-    BotVersion,
     Ladder,
-    OpeningPolicy,
     Scope,
     StrengthTest,
     TestVerdict,
 )
 from arena.strength.sequential import StrengthError
 from engine.clock import LONGEST_MS, TimeControl, parse_time
-from engine.game import GameError, Variant
+from engine.game import GameError
 from engine.plurals import counted
 
-SEED_BITS = 48
 MOST_HOURS = 100_000.0
 MOST_THREADS = 1024
 USUAL_PLIES = 60
 """In a game of so many it is seen which of two time controls is the longer one."""
 MOST_BOARDS = 16
-MOST_OF_ANYBODY = 1.0
-"""The largest weight of the tests of people who are no organisers."""
-
-
-def may_test(by: By, version: BotVersion) -> bool:
-    """Whether a checked version is somebody's to test."""
-    bot = version.bot
-    is_open = bot.open_source or bot.owner.name == HOUSE
-    return is_open or by.owns(bot) or by.may(Scope.ORGANISE)
-
-
-def may_change(by: By, test: StrengthTest) -> bool:
-    """Whether a test is somebody's to stop or to extend."""
-    mine = by.may(Scope.SUBMIT) and test.creator_id == by.actor.id
-    return mine or by.may(Scope.ORGANISE)
-
-
-def most_weight(by: By) -> float:
-    """The largest weight that somebody may choose."""
-    return MOST_WEIGHT if by.may(Scope.ORGANISE) else MOST_OF_ANYBODY
 
 
 @dataclass(frozen=True)
-class CreateTest(CreateByRules, TermsAsked):
+class CreateTest(CreateComparison, TermsAsked):
     """Begin a strength test between two versions that one may use.
 
     Workers begin at once, by the rules of a ladder. Those of a game, or another time, are for
@@ -154,15 +135,6 @@ class CreateTest(CreateByRules, TermsAsked):
         label="Decide even if faults end many of the games",
         default=False,
     )
-    openings: str = asked(
-        "random: balanced ones; or the name of a book; by default the ladder's book, if it has one",
-        label="Openings",
-        default="",
-        most=LONGEST_NAME,
-    )
-    seed: int | None = asked(
-        "Of openings and dice; by default any", default=None, least=0, most=2**SEED_BITS - 1
-    )
     also: tuple[str, ...] = asked(
         "Further ladders of the game on whose boards it is played, too, in turns",
         label="Also on the boards of these ladders",
@@ -171,7 +143,7 @@ class CreateTest(CreateByRules, TermsAsked):
     )
 
     def do(self, session: Session, by: By) -> Done:
-        mine, theirs = (self._usable(session, by, name) for name in (self.candidate, self.baseline))
+        mine, theirs = usable_players(session, by, [self.candidate, self.baseline])
         plan = self.plan(session, by)
         rules = Rules(None, plan.variant, plan.time, plan.limits)
         own = (self.candidate_time, self.candidate_move, self.candidate_threads)
@@ -196,8 +168,7 @@ class CreateTest(CreateByRules, TermsAsked):
         Raises:
             Refusal: it can't be so.
         """
-        if self.openings == OpeningPolicy.EMPTY:
-            raise Refusal("a test has no empty openings, as it plays none twice: choose a book")
+        self.demand_some_openings("a test has no empty openings, as it plays none twice")
         whole = replace(self, **presets.filled(session, self.preset, vars(self)))
         rules = whole.rules(session)
         others = [find_named(session, Ladder, name) for name in self.also]
@@ -208,20 +179,13 @@ class CreateTest(CreateByRules, TermsAsked):
             self.weight,
             rules.limits,
             self.note,
-            secrets.randbits(SEED_BITS) if self.seed is None else self.seed,
-            self.openings
-            or (openings_on(rules.ladder) if rules.ladder and not self.also else "random"),
+            self.chosen_seed(),
+            self.chosen_openings(None if self.also else rules.ladder),
             whole.plies,
             self.hours,
-            _needs_approval(session, rules, others),
+            needs_approval(session, rules, others),
             tuple(other.variant for other in others),
         )
-
-    def _usable(self, session: Session, by: By, name: str) -> NamedPlayer:
-        (player,) = named_players(session, [name])
-        if not may_test(by, player.version):
-            raise NotAllowed(f"the bot {player.version.bot.name} is not for you to test")
-        return player
 
 
 def granted_of(
@@ -256,40 +220,6 @@ def granted_of(
         own_time="" if own == rules.time else own.words,
         own_threads=0 if many == rules.limits.threads else many,
     )
-
-
-def _needs_approval(session: Session, rules: Rules, others: Sequence[Ladder] = ()) -> bool:
-    """Whether a second person has to approve a test by some rules, on the boards of other ladders,
-    too; of those of a game alone, wherever a ladder of it asks for that, or they would be a way
-    around."""
-    if rules.ladder is not None:
-        return any(map(asks_approval, (rules.ladder, *others)))
-    asking = sa.select(Ladder.id).where(
-        Ladder.game == rules.variant.game, Ladder.approval == Approval.NEEDED
-    )
-    return session.scalar(asking.limit(1)) is not None
-
-
-def boards_ask_approval(session: Session, boards: Sequence[Variant]) -> bool:
-    """Whether a ladder of one of some boards of a game asks for approval by now, so that more of
-    what was made before, whose ladder isn't known any more, needs it too."""
-    asking = sa.select(Ladder).where(
-        Ladder.game == boards[0].game, Ladder.approval == Approval.NEEDED
-    )
-    return any(ladder.variant in boards for ladder in session.scalars(asking))
-
-
-def demand_no_approval(session: Session, rules: Rules, by: By, what: str) -> None:
-    """Refuses what plays games between versions as tests do, and waits for nobody's approval, where
-    tests have to: or it would be a way around that.
-
-    Raises:
-        NotAllowed: it is so, and they are no organiser.
-    """
-    if _needs_approval(session, rules) and not by.may(Scope.ORGANISE):
-        raise NotAllowed(
-            f"{what} is for organisers to begin here, where tests need a second person's approval"
-        )
 
 
 def _made(test: StrengthTest) -> Done:
@@ -439,6 +369,6 @@ class CloneTest(StrengthTestDeed):
         plan = plan_of(test)
         weight = min(plan.weight, most_weight(by))
         asks = plan.needs_approval or boards_ask_approval(session, test.variants)
-        seed = secrets.randbits(SEED_BITS)
+        seed = any_seed()
         plan = replace(plan, seed=seed, weight=weight, needs_approval=asks)
         return _made(strength_tests.create(session, plan, mine, theirs, by.now, by.actor))

@@ -26,9 +26,10 @@ from sqlalchemy.orm import Session
 from arena import audit
 from arena.audit import ARENA, Actor
 from arena.competitions.books import demand_fitting, policy_of
+from arena.competitions.comparisons import ComparisonKind
 from arena.competitions.fields import demand_proven, enter_field
 from arena.competitions.founding import add_by_number, come_back, demand_few, fair_start
-from arena.competitions.kind import CompetitionKind, Conclusion, Moment
+from arena.competitions.kind import Conclusion, Moment
 from arena.competitions.pairings import Pairing, under_way
 from arena.competitions.players import NamedPlayer
 from arena.competitions.strength_plans import StrengthPlan
@@ -36,7 +37,6 @@ from arena.competitions.strength_speeds import note_speed, speed_differences
 from arena.competitions.strength_tallies import (
     add,
     differences,
-    duel,
     empty_tally,
     outcomes_in,
     standing_of,
@@ -59,9 +59,8 @@ from arena.models import (
     TestTally,
     TestVerdict,
 )
-from arena.ratings.result import GameResult
 from arena.ratings.sprt import Decision
-from arena.strength.outcomes import outcome, seatings
+from arena.strength.outcomes import outcome
 from arena.strength.sequential import StrengthError
 from engine.game import Variant
 from engine.games import GAMES
@@ -361,7 +360,7 @@ def _run(session: Session, test: StrengthTest, actor: Actor) -> None:
         come_back(session, test)
 
 
-class StrengthTests(CompetitionKind[StrengthTest]):
+class StrengthTests(ComparisonKind[StrengthTest]):
     """Candidate against baseline until a sequential test decides."""
 
     model, word = StrengthTest, "strength test"
@@ -399,14 +398,6 @@ class StrengthTests(CompetitionKind[StrengthTest]):
 
     def options_of(self, match: Match) -> Mapping[str, Any]:
         return self._own(match).variants[match.leg - 1].options
-
-    def seatings(self, variant: Variant) -> tuple[tuple[int, ...], ...]:
-        return seatings(variant)
-
-    def result(
-        self, entrants: Sequence[int], sides: Sequence[int], ranks: Sequence[int]
-    ) -> GameResult[int]:
-        return duel(entrants, sides, ranks)
 
     def follow_up(
         self, session: Session, match: Match, games: Sequence[GameRecord], now: datetime

@@ -2,34 +2,31 @@
 
 from __future__ import annotations
 
-import secrets
 from dataclasses import dataclass
 
 from sqlalchemy.orm import Session
 
 from arena import audit
 from arena.competitions import tunings
-from arena.competitions.players import named_players
-from arena.competitions.rules import CreateByRules
-from arena.competitions.strength_deeds import (
-    SEED_BITS,
+from arena.competitions.comparisons import (
+    CreateComparison,
     boards_ask_approval,
     demand_no_approval,
-    may_test,
+    may_change,
     most_weight,
+    usable_players,
 )
 from arena.competitions.strength_plans import (
     MAX_GAMES,
     MOST_GAMES,
     MOST_WEIGHT,
-    openings_on,
 )
 from arena.competitions.tunings import MOST_BATCH, TuningPlan, standing_of
-from arena.deeds import LONGEST_NAME, By, Deed, Done, asked
+from arena.deeds import By, Deed, Done, asked
 from arena.ground.bot_names import LONGEST_PLAYER
 from arena.ground.locks import lock
 from arena.ground.refusals import NotAllowed, Refusal
-from arena.models import BotTuning, BotVersion, CompetitionState, OpeningPolicy, Scope
+from arena.models import BotTuning, BotVersion, CompetitionState, Scope
 from arena.strength.parameters import Parameter, read_parameter
 from arena.strength.sequential import StrengthError
 from arena.strength.terms import StrengthTerms
@@ -41,14 +38,8 @@ GAMES = 10_000
 """By how many games if nothing is said."""
 
 
-def may_change(by: By, tuning: BotTuning) -> bool:
-    """Whether a tuning is somebody's to pause, to stop and to extend."""
-    mine = by.may(Scope.SUBMIT) and tuning.creator_id == by.actor.id
-    return mine or by.may(Scope.ORGANISE)
-
-
 @dataclass(frozen=True)
-class CreateTuning(CreateByRules):
+class CreateTuning(CreateComparison):
     """Begin to tune numbers that a bot lets be chosen, by games against itself (SPSA).
 
     At the end what came out is tested against the start, which alone counts as a proof. Workers
@@ -112,23 +103,11 @@ class CreateTuning(CreateByRules):
         least=0,
         most=MOST_WEIGHT,
     )
-    openings: str = asked(
-        "random: balanced ones; or the name of a book; by default the ladder's book, if it has one",
-        label="Openings",
-        default="",
-        most=LONGEST_NAME,
-    )
-    seed: int | None = asked(
-        "Of openings, dice and lots; by default any", default=None, least=0, most=2**SEED_BITS - 1
-    )
 
     def do(self, session: Session, by: By) -> Done:
-        (player,) = named_players(session, [self.bot])
-        if not may_test(by, player.version):
-            raise NotAllowed(f"the bot {player.version.bot.name} is not for you to tune")
+        (player,) = usable_players(session, by, [self.bot], "tune")
         self.demand_ladders_rules(by, "a tuning")
-        if self.openings == OpeningPolicy.EMPTY:
-            raise Refusal("a tuning has no empty openings, as it plays none twice: choose a book")
+        self.demand_some_openings("a tuning has no empty openings, as it plays none twice")
         rules = self.rules(session)
         demand_no_approval(session, rules, by, "a tuning")
         plan = TuningPlan(
@@ -142,8 +121,8 @@ class CreateTuning(CreateByRules):
             min(self.weight, most_weight(by)),
             rules.limits,
             self.note,
-            secrets.randbits(SEED_BITS) if self.seed is None else self.seed,
-            self.openings or (openings_on(rules.ladder) if rules.ladder else "random"),
+            self.chosen_seed(),
+            self.chosen_openings(rules.ladder),
         )
         made = tunings.create(session, plan, by.now, by.actor)
         games = counted(made.max_games, "game")

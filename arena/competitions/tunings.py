@@ -29,13 +29,14 @@ from arena import audit
 from arena.audit import ARENA, Actor
 from arena.competitions import strength_tests
 from arena.competitions.books import demand_fitting, policy_of
+from arena.competitions.comparisons import ComparisonKind
 from arena.competitions.fields import demand_proven, enter_field, entrants_of
 from arena.competitions.founding import TUNING, add_by_number, come_back, demand_few, fair_start
-from arena.competitions.kind import CompetitionKind, Conclusion, Moment
+from arena.competitions.kind import Conclusion, Moment
 from arena.competitions.pairings import Pairing, under_way
 from arena.competitions.players import NamedPlayer, told
 from arena.competitions.strength_plans import MOST_GAMES, MOST_WEIGHT, StrengthPlan
-from arena.competitions.strength_tallies import duel, stored_games
+from arena.competitions.strength_tallies import stored_games
 from arena.competitions.voids import make_void
 from arena.ground import locks
 from arena.ground.db import count_rows
@@ -54,7 +55,6 @@ from arena.models import (
     TestVerdict,
     User,
 )
-from arena.ratings.result import GameResult
 from arena.strength.outcomes import Outcome, outcome, seatings
 from arena.strength.parameters import Parameter
 from arena.strength.sequential import StrengthError, Version
@@ -410,7 +410,7 @@ def extend(session: Session, tuning: BotTuning, games: int, now: datetime, actor
     audit.note(session, actor, "extend tuning", tuning.name, words, now=now)
 
 
-class Tunings(CompetitionKind[BotTuning]):
+class Tunings(ComparisonKind[BotTuning]):
     """A version against itself with other values, a batch at a time."""
 
     model, word = BotTuning, "tuning"
@@ -455,14 +455,6 @@ class Tunings(CompetitionKind[BotTuning]):
             opening=opening,
             chosen=(moved, against),
         )
-
-    def seatings(self, variant: Variant) -> tuple[tuple[int, ...], ...]:
-        return seatings(variant)
-
-    def result(
-        self, entrants: Sequence[int], sides: Sequence[int], ranks: Sequence[int]
-    ) -> GameResult[int]:
-        return duel(entrants, sides, ranks)
 
     def follow_up(
         self, session: Session, match: Match, games: Sequence[GameRecord], now: datetime

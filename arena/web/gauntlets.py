@@ -8,8 +8,9 @@ import sqlalchemy as sa
 from flask import Blueprint, Response, jsonify, render_template, request, url_for
 from wtforms import SelectChoice, SelectField
 
+from arena.competitions.comparisons import may_change
 from arena.competitions.fields import entrants_of
-from arena.competitions.gauntlet_deeds import CreateGauntlet, StopGauntlet, may_stop
+from arena.competitions.gauntlet_deeds import CreateGauntlet, StopGauntlet
 from arena.competitions.gauntlets import Gauntlet, Gauntlets, standing, told, verdict
 from arena.deeds import Done
 from arena.models import CompetitionState, Ladder, Scope
@@ -48,7 +49,7 @@ def gauntlet(name: str) -> str:
             block=told(session, found),
             verdict=verdict(session, found),
             running=found.state is not CompetitionState.CLOSED,
-            mine=account is not None and may_stop(account.by(), found),
+            mine=account is not None and may_change(account.by(), found),
         )
 
 

@@ -12,6 +12,7 @@ from wtforms.validators import Optional
 
 from arena.bots.sharing import belongs_to
 from arena.competitions import presets, strength_tests
+from arena.competitions.comparisons import may_change, may_test
 from arena.competitions.strength_deeds import (
     ApproveTest,
     CloneTest,
@@ -19,8 +20,6 @@ from arena.competitions.strength_deeds import (
     ExtendTest,
     PrioritiseTest,
     StopTest,
-    may_change,
-    may_test,
 )
 from arena.competitions.strength_estimates import TestEstimate, estimate
 from arena.competitions.strength_exclusions import ExcludeWorker, IncludeWorker, exclusion

@@ -10,13 +10,13 @@ from flask import Blueprint, Response, jsonify, render_template, request, url_fo
 from sqlalchemy.orm import Session
 from wtforms import SelectChoice, SelectField
 
+from arena.competitions.comparisons import may_change
 from arena.competitions.tuning_deeds import (
     CreateTuning,
     ExtendTuning,
     PauseTuning,
     ResumeTuning,
     StopTuning,
-    may_change,
 )
 from arena.competitions.tuning_reports import TuningReport, WantedTunings, last_tunings, reports
 from arena.competitions.tunings import OUT_OF_OPENINGS

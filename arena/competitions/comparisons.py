@@ -1,0 +1,168 @@
+"""What strength tests, tunings and gauntlets have in common: they compare versions by games.
+
+Whoever may use a version may compare it, by a ladder's rules; the workers' time that it takes is
+bounded by a weight, and where a ladder says so by a second person's approval.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from arena.competitions.kind import CompetitionKind
+from arena.competitions.players import NamedPlayer, named_players
+from arena.competitions.rules import CreateByRules, Rules
+from arena.competitions.strength_plans import MOST_WEIGHT, asks_approval, openings_on
+from arena.competitions.strength_tallies import duel
+from arena.deeds import LONGEST_NAME, By, asked
+from arena.ground.refusals import NotAllowed, Refusal
+from arena.models import (
+    HOUSE,
+    Approval,
+    BotVersion,
+    Competition,
+    Ladder,
+    OpeningPolicy,
+    Scope,
+)
+from arena.ratings.result import GameResult
+from arena.strength.outcomes import seatings
+from engine.game import Variant
+
+C = TypeVar("C", bound=Competition)
+
+SEED_BITS = 48
+MOST_OF_ANYBODY = 1.0
+"""The largest weight of the tests of people who are no organisers."""
+
+
+def may_test(by: By, version: BotVersion) -> bool:
+    """Whether a checked version is somebody's to test."""
+    bot = version.bot
+    is_open = bot.open_source or bot.owner.name == HOUSE
+    return is_open or by.owns(bot) or by.may(Scope.ORGANISE)
+
+
+def may_change(by: By, competition: Competition) -> bool:
+    """Whether a comparison is somebody's to stop, and to have more of."""
+    mine = by.may(Scope.SUBMIT) and competition.creator_id == by.actor.id
+    return mine or by.may(Scope.ORGANISE)
+
+
+def most_weight(by: By) -> float:
+    """The largest weight that somebody may choose."""
+    return MOST_WEIGHT if by.may(Scope.ORGANISE) else MOST_OF_ANYBODY
+
+
+def usable_players(
+    session: Session, by: By, names: Sequence[str], what: str = "test"
+) -> list[NamedPlayer]:
+    """The players of some names, whose versions somebody may use.
+
+    Args:
+        what: is to be done with them.
+
+    Raises:
+        Refusal: there is no such player.
+        NotAllowed: a version is not for them to use.
+    """
+    players = named_players(session, names)
+    for player in players:
+        if not may_test(by, player.version):
+            raise NotAllowed(f"the bot {player.version.bot.name} is not for you to {what}")
+    return players
+
+
+def any_seed() -> int:
+    """A seed that nobody chose."""
+    return secrets.randbits(SEED_BITS)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CreateComparison(CreateByRules):
+    """Makes a competition that compares versions, from openings that one may choose."""
+
+    openings: str = asked(
+        "random: balanced ones; or the name of a book; by default the ladder's book, if it has one",
+        label="Openings",
+        default="",
+        most=LONGEST_NAME,
+    )
+    seed: int | None = asked(
+        "Of openings and dice; by default any", default=None, least=0, most=2**SEED_BITS - 1
+    )
+
+    def demand_some_openings(self, words: str) -> None:
+        """Refuses empty openings.
+
+        Args:
+            words: that there are none, and why.
+
+        Raises:
+            Refusal: they were asked for.
+        """
+        if self.openings == OpeningPolicy.EMPTY:
+            raise Refusal(f"{words}: choose a book")
+
+    def chosen_openings(self, ladder: Ladder | None) -> str:
+        """Random, or the name of a book: what was asked for, else as on a ladder.
+
+        Args:
+            ladder: by whose rules and on whose board alone it is played, if there is one.
+        """
+        return self.openings or (openings_on(ladder) if ladder else "random")
+
+    def chosen_seed(self) -> int:
+        """The seed that was asked for, else any."""
+        return any_seed() if self.seed is None else self.seed
+
+
+def needs_approval(session: Session, rules: Rules, others: Sequence[Ladder] = ()) -> bool:
+    """Whether a second person has to approve a test by some rules, on the boards of other ladders,
+    too; of those of a game alone, wherever a ladder of it asks for that, or they would be a way
+    around."""
+    if rules.ladder is not None:
+        return any(map(asks_approval, (rules.ladder, *others)))
+    asking = sa.select(Ladder.id).where(
+        Ladder.game == rules.variant.game, Ladder.approval == Approval.NEEDED
+    )
+    return session.scalar(asking.limit(1)) is not None
+
+
+def boards_ask_approval(session: Session, boards: Sequence[Variant]) -> bool:
+    """Whether a ladder of one of some boards of a game asks for approval by now, so that more of
+    what was made before, whose ladder isn't known any more, needs it too."""
+    asking = sa.select(Ladder).where(
+        Ladder.game == boards[0].game, Ladder.approval == Approval.NEEDED
+    )
+    return any(ladder.variant in boards for ladder in session.scalars(asking))
+
+
+def demand_no_approval(session: Session, rules: Rules, by: By, what: str) -> None:
+    """Refuses what plays games between versions as tests do, and waits for nobody's approval, where
+    tests have to: or it would be a way around that.
+
+    Raises:
+        NotAllowed: it is so, and they are no organiser.
+    """
+    if needs_approval(session, rules) and not by.may(Scope.ORGANISE):
+        raise NotAllowed(
+            f"{what} is for organisers to begin here, where tests need a second person's approval"
+        )
+
+
+class ComparisonKind(CompetitionKind[C]):
+    """A kind of competition in whose matches two sides meet, who may hold several seats."""
+
+    def seatings(self, variant: Variant) -> tuple[tuple[int, ...], ...]:
+        return seatings(variant)
+
+    def result(
+        self, entrants: Sequence[int], sides: Sequence[int], ranks: Sequence[int]
+    ) -> GameResult[int]:
+        return duel(entrants, sides, ranks)
