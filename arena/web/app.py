@@ -25,6 +25,7 @@ from arena.web import (
     evaluation_charts,
     forecast_charts,
     identity,
+    light,
     limits,
     lookup,
     metrics,
@@ -136,7 +137,7 @@ CHALLENGE = 'Bearer realm="arena"'
 OWN_NAMES = ("localhost", "127.0.0.1", "::1")
 """The names by which a machine asks itself."""
 CONTACT_LASTS = timedelta(days=180)
-STATIC_SECONDS = 365 * 24 * 60 * 60
+LASTING = f"public, max-age={365 * 24 * 60 * 60}, immutable"
 PLAIN = (str, int, type(None))
 ADDRESSES = 10_000
 """How many addresses are remembered rather than made anew."""
@@ -195,7 +196,6 @@ def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
     app = Flask(__name__)
     app.request_class = FormRequest
     app.config["MAX_CONTENT_LENGTH"] = 300_000
-    app.config["SEND_FILE_MAX_AGE_DEFAULT"] = STATIC_SECONDS
     app.extensions["arena.database"] = Database(
         settings.database_url, patience_seconds=outage.PATIENCE_SECONDS
     )
@@ -204,6 +204,7 @@ def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
     if settings.proxies:
         trusted = settings.proxies
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=trusted, x_proto=trusted)  # type: ignore[method-assign]
+    light.install(app)
     app.before_request(_refuse_other_names)
     app.before_request(widen)
     metrics.install(app)
@@ -266,6 +267,11 @@ def _name_version(endpoint: str, values: dict[str, Any]) -> None:
 
 
 def _complete(response: Response) -> Response:
+    if request.endpoint == "static" and response.status_code == 200:
+        # By another address than that of its content, as while two releases serve, it is not kept.
+        its = _digest(_static() / (request.view_args or {})["filename"])
+        known = request.args.get("v") == its
+        response.headers["Cache-Control"] = LASTING if known else HEADERS["Cache-Control"]
     if request.endpoint in FRAMED:
         framed = POLICY.replace("frame-ancestors 'self'", "frame-ancestors *")
         response.headers["Content-Security-Policy"] = framed
