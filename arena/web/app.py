@@ -132,6 +132,29 @@ HEADERS = {
     # Pages tell what is so now; whoever kept one asks first whether it still is.
     "Cache-Control": "no-cache",
 }
+ROBOTS = """\
+User-agent: *
+Allow: /static/
+Allow: /latest.png
+Allow: /games/*.png$
+Disallow: /*?
+Disallow: /*.csv$
+Disallow: /*.gif$
+Disallow: /*.json$
+Disallow: /*.pgn$
+Disallow: /*.tar$
+Disallow: /analysis
+Disallow: /api/
+Disallow: /dumps/
+Disallow: /explorer/
+Disallow: /games/*/
+Disallow: /games/*.txt$
+Disallow: /matches/*/
+Disallow: /replay
+"""
+"""What crawlers are to leave alone: filters, exports, and what is made anew for each reader, such
+as every position of every game; a preview of a page that is shared they may fetch. Of two lines
+that fit the longer one counts (RFC 9309)."""
 CHALLENGE = 'Bearer realm="arena"'
 """What is asked for where who asks is not known: each 401 has to say it (RFC 9110)."""
 OWN_NAMES = ("localhost", "127.0.0.1", "::1")
@@ -230,6 +253,7 @@ def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
     app.add_url_rule("/healthz", view_func=healthz)
     app.add_url_rule("/favicon.ico", view_func=favicon)
     app.add_url_rule("/.well-known/security.txt", view_func=security_txt)
+    app.add_url_rule("/robots.txt", view_func=robots)
     app.url_defaults(_name_version)
     app.after_request(_complete)
     return app
@@ -243,6 +267,11 @@ def healthz() -> tuple[str, dict[str, str]]:
 def favicon() -> Response:
     """Browsers ask for it where nothing names an icon: with JSON, text, and pictures."""
     return send_from_directory(_static(), "icon.svg", max_age=ICON_SECONDS)
+
+
+def robots() -> tuple[str, dict[str, str]]:
+    """What crawlers may fetch (RFC 9309)."""
+    return ROBOTS, {"Content-Type": "text/plain; charset=utf-8"}
 
 
 def security_txt() -> tuple[str, dict[str, str]]:
