@@ -25,6 +25,7 @@ from arena.web import (
     evaluation_charts,
     forecast_charts,
     identity,
+    light,
     limits,
     lookup,
     metrics,
@@ -131,12 +132,35 @@ HEADERS = {
     # Pages tell what is so now; whoever kept one asks first whether it still is.
     "Cache-Control": "no-cache",
 }
+ROBOTS = """\
+User-agent: *
+Allow: /static/
+Allow: /latest.png
+Allow: /games/*.png$
+Disallow: /*?
+Disallow: /*.csv$
+Disallow: /*.gif$
+Disallow: /*.json$
+Disallow: /*.pgn$
+Disallow: /*.tar$
+Disallow: /analysis
+Disallow: /api/
+Disallow: /dumps/
+Disallow: /explorer/
+Disallow: /games/*/
+Disallow: /games/*.txt$
+Disallow: /matches/*/
+Disallow: /replay
+"""
+"""What crawlers are to leave alone: filters, exports, and what is made anew for each reader, such
+as every position of every game; a preview of a page that is shared they may fetch. Of two lines
+that fit the longer one counts (RFC 9309)."""
 CHALLENGE = 'Bearer realm="arena"'
 """What is asked for where who asks is not known: each 401 has to say it (RFC 9110)."""
 OWN_NAMES = ("localhost", "127.0.0.1", "::1")
 """The names by which a machine asks itself."""
 CONTACT_LASTS = timedelta(days=180)
-STATIC_SECONDS = 365 * 24 * 60 * 60
+LASTING = f"public, max-age={365 * 24 * 60 * 60}, immutable"
 PLAIN = (str, int, type(None))
 ADDRESSES = 10_000
 """How many addresses are remembered rather than made anew."""
@@ -195,7 +219,6 @@ def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
     app = Flask(__name__)
     app.request_class = FormRequest
     app.config["MAX_CONTENT_LENGTH"] = 300_000
-    app.config["SEND_FILE_MAX_AGE_DEFAULT"] = STATIC_SECONDS
     app.extensions["arena.database"] = Database(
         settings.database_url, patience_seconds=outage.PATIENCE_SECONDS
     )
@@ -204,6 +227,7 @@ def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
     if settings.proxies:
         trusted = settings.proxies
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=trusted, x_proto=trusted)  # type: ignore[method-assign]
+    light.install(app)
     app.before_request(_refuse_other_names)
     app.before_request(widen)
     metrics.install(app)
@@ -229,6 +253,7 @@ def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
     app.add_url_rule("/healthz", view_func=healthz)
     app.add_url_rule("/favicon.ico", view_func=favicon)
     app.add_url_rule("/.well-known/security.txt", view_func=security_txt)
+    app.add_url_rule("/robots.txt", view_func=robots)
     app.url_defaults(_name_version)
     app.after_request(_complete)
     return app
@@ -242,6 +267,11 @@ def healthz() -> tuple[str, dict[str, str]]:
 def favicon() -> Response:
     """Browsers ask for it where nothing names an icon: with JSON, text, and pictures."""
     return send_from_directory(_static(), "icon.svg", max_age=ICON_SECONDS)
+
+
+def robots() -> tuple[str, dict[str, str]]:
+    """What crawlers may fetch (RFC 9309)."""
+    return ROBOTS, {"Content-Type": "text/plain; charset=utf-8"}
 
 
 def security_txt() -> tuple[str, dict[str, str]]:
@@ -266,6 +296,11 @@ def _name_version(endpoint: str, values: dict[str, Any]) -> None:
 
 
 def _complete(response: Response) -> Response:
+    if request.endpoint == "static" and response.status_code == 200:
+        # By another address than that of its content, as while two releases serve, it is not kept.
+        its = _digest(_static() / (request.view_args or {})["filename"])
+        known = request.args.get("v") == its
+        response.headers["Cache-Control"] = LASTING if known else HEADERS["Cache-Control"]
     if request.endpoint in FRAMED:
         framed = POLICY.replace("frame-ancestors 'self'", "frame-ancestors *")
         response.headers["Content-Security-Policy"] = framed

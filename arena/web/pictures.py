@@ -9,16 +9,20 @@ from dataclasses import replace
 from itertools import chain, starmap
 
 import resvg_py
-from flask import Blueprint, Response, render_template
+import sqlalchemy as sa
+from flask import Blueprint, Response, render_template, request
 from PIL import Image, ImageDraw, ImageFont
 from werkzeug.exceptions import ServiceUnavailable
 
+from arena.models import BotVersion, Entrant, GameSeat, PlayedGame
+from arena.recorder.storage import unpack
 from arena.web.games import draw, lasting, position
-from arena.web.lookup import find_game, find_record, reading
+from arena.web.lookup import find_bot, find_competition, find_game, find_record, reading
 from arena.web.words import outcome
 from engine import svg
 from engine.clicks import illustrate
 from engine.game import State
+from engine.games import GAMES
 from engine.protocol import visible
 from engine.record import GameRecord, states_known
 
@@ -33,6 +37,8 @@ COLOURS = 64
 LETTER_PIXELS, LONGEST_LINE = 13, 200
 """How high letters beneath a picture are, and the most of them that are looked at."""
 AGAIN_SECONDS = 5
+LATEST_SECONDS = 600
+"""How long a picture of what was played last may be kept."""
 animating = threading.Semaphore(1)
 """An animation takes a core for a second, so this process makes one at a time."""
 
@@ -125,9 +131,42 @@ def preview(number: int, ply: int) -> Response:
     """A position as PNG, for what shows no SVG."""
     with reading() as session:
         record = find_record(session, number)
+    return lasting(_png(*position(record, ply)))
+
+
+def _png(state: State, last: str | None) -> Response:
     file = io.BytesIO()
-    raster(*position(record, ply), width=PREVIEW_PIXELS).save(file, "PNG")
-    return lasting(Response(file.getvalue(), mimetype="image/png"))
+    raster(state, last, width=PREVIEW_PIXELS).save(file, "PNG")
+    return Response(file.getvalue(), mimetype="image/png")
+
+
+@pictures.get("/latest.png")
+def latest() -> Response:
+    """The end of the last game as PNG: of all, of a ``?competition=`` or of a ``?bot=``. Where none
+    was played yet it is how the game begins.
+    """
+    names = request.args
+    games = sa.select(PlayedGame.record).order_by(PlayedGame.id.desc()).limit(1)
+    with reading() as session:
+        variant = GAMES.default.variant()
+        if "competition" in names:
+            competition = find_competition(session, names["competition"])
+            variant = competition.variant
+            games = games.where(PlayedGame.competition_id == competition.id)
+        elif "bot" in names:
+            bot = find_bot(session, names["bot"])
+            its = sa.select(Entrant.id).join(Entrant.version).where(BotVersion.bot_id == bot.id)
+            its_last = sa.select(sa.func.max(GameSeat.game_id)).where(GameSeat.entrant_id.in_(its))
+            games = games.where(PlayedGame.id == its_last.scalar_subquery())
+        stored = session.scalar(games)
+    if stored is None:
+        shown: tuple[State, str | None] = variant.initial(), None
+    else:
+        record = unpack(stored)
+        shown = position(record, len(record.plies))
+    answer = _png(*shown)
+    answer.headers["Cache-Control"] = f"public, max-age={LATEST_SECONDS}"
+    return answer
 
 
 @pictures.get("/games/<int:number>.gif")

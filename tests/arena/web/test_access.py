@@ -46,6 +46,7 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ("GET", "healthz"): ("/healthz", ALL),
     ("GET", "favicon"): ("/favicon.ico", ALL),
     ("GET", "security_txt"): ("/.well-known/security.txt", (404,) * 5),
+    ("GET", "robots"): ("/robots.txt", ALL),
     ("GET", "metrics.scrape"): ("/metrics", ALL),
     ("GET", "metrics.readyz"): ("/readyz", (503,) * 5),  # no recorder is there
     ("GET", "operation.overview"): ("/operator", ORGANISERS),
@@ -89,6 +90,7 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ("GET", "games.game_text"): ("/games/{trio}.txt", ALL),
     ("GET", "games.game_pgn"): ("/games/{trio}.pgn", (404,) * 5),
     ("GET", "pictures.preview"): ("/games/{trio}/0.png", ALL),
+    ("GET", "pictures.latest"): ("/latest.png?competition=ladder-1", ALL),
     ("GET", "pictures.animation"): ("/games/{solo}.gif", ALL),
     ("GET", "pictures.embed"): ("/games/{trio}/embed", ALL),
     ("GET", "replays.form"): ("/replay", ALL),
