@@ -10,7 +10,7 @@ import click
 from arena.cli.listing import show as show_rows
 from arena.cli.tournament_progress import label
 from arena.formats.score import Score
-from arena.ratings.elo import signed
+from arena.ratings.elo import FEWEST_GAMES, signed
 from engine.plurals import decimal
 from engine.protocol import visible
 
@@ -53,7 +53,6 @@ def _print_standings(found: Mapping[str, Any]) -> None:
     forfeited = any(line["unplayed"] for line in found["standings"])
     lines = []
     for line in found["standings"]:
-        elo, lower, upper = line["elo"], line["elo_lower"], line["elo_upper"]
         tie_breaks = {
             key: decimal(value) for key, value in line["tie_breaks"].items() if key != "lot"
         }
@@ -67,10 +66,19 @@ def _print_standings(found: Mapping[str, Any]) -> None:
                 **({"a game": decimal(line["points_a_game"])} if by_share else {}),
                 "W-D-L": f"{line['wins']}-{line['draws']}-{line['losses']}",
                 **tie_breaks,
-                "Elo": "" if elo is None else f"{signed(elo)} [{signed(lower)}, {signed(upper)}]",
+                "Elo": _elo(line),
             }
         )
     show_rows(lines, list(lines[0]), False)
+
+
+def _elo(line: Mapping[str, Any]) -> str:
+    if line["elo"] is None:
+        return ""
+    if line["games"] < FEWEST_GAMES:
+        return "too few games"
+    elo, *ends = (signed(line[key]) for key in ("elo", "elo_lower", "elo_upper"))
+    return f"{elo} [{', '.join(ends)}]"
 
 
 def _print_crosstable(found: Mapping[str, Any]) -> None:
@@ -112,4 +120,4 @@ def _cell(cell: Mapping[str, int] | None) -> str:
     if cell is None:
         return ""
     score = Score(cell["wins"], cell["draws"], cell["losses"])
-    return f"{decimal(score.points)}/{score.games}"
+    return f"{decimal(score.points)} of {score.games}"

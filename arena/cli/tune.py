@@ -339,7 +339,7 @@ def _show(tuning: Tuning, proof: SequentialTest | None) -> None:
         faults = counted(sum(tuning.faults.values()), "fault")
         click.echo(f"{faults} in {counted(tuning.games, 'game')} are too many to tune by")
         return
-    click.echo(f"tuned by {counted(tuning.games, 'game')}, perhaps {tuning.gain_words}:")
+    click.echo(f"tuned by {counted(tuning.games, 'game')}, {tuning.gain_words}:")
     for one in tuning.settings.parameters:
         name = one.option.name
         click.echo(f"  {name}: {tuning.chosen_at_start[name]} -> {tuning.chosen[name]}")

@@ -19,6 +19,7 @@ from arena.formats.standings import DIGITS, Table, crosstable, standings
 from arena.formats.walkovers import as_byes, as_forfeits
 from arena.models import Entrant, EntrantState, JobStatus, Tournament
 from arena.ratings.bradley_terry import Strength
+from arena.ratings.elo import FEWEST_GAMES
 from arena.ratings.result import GameResult
 
 DUE, NOT_PLAYED, WALKOVER = "due", "not played", "walkover"
@@ -47,6 +48,11 @@ class Standing:
     """By their names, in their order; the last is the lot, from 0 to 1."""
     strength: Strength | None
     """Whatever the order of its games; None before the first."""
+
+    @property
+    def tells(self) -> bool:
+        """Whether its strength is for people: it rests on enough games."""
+        return self.strength is not None and self.games >= FEWEST_GAMES
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,7 +97,8 @@ class StrengthReport:
         if self.test.verdict in (TestVerdict.PASSED, TestVerdict.FAILED):
             # Late matches do not change what was decided.
             passed = self.test.verdict is TestVerdict.PASSED
-            words = self.standing.settings.terms.rather(passed=passed)
+            its = self.standing
+            words = its.settings.terms.decided(its.estimate, passed=passed)
         return "; ".join(filter(None, [words, self.test.reason, *self._without_words()]))
 
     def _without_words(self) -> Iterator[str]:

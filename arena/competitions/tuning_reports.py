@@ -117,7 +117,7 @@ class TuningReport:
             ("games", f"{tuning.games} of {tuning.max_games}, in batches of {size} matches"),
         ]
         if stands.matches:
-            rows.append(("gain", f"perhaps {stands.gain_words}"))
+            rows.append(("gain", stands.gain_words))
         rows += [
             (one.name, f"{one.start} -> {one.told}, step {one.step:.3g}") for one in self.numbers
         ]

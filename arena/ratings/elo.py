@@ -23,6 +23,13 @@ Z95 = NormalDist().inv_cdf(0.975)
 _LEAST_SCORE = 1e-3
 """A score so close to 0 or 1 stands for 1200 Elo, and so does one that is closer still."""
 
+FEWEST_MATCHES = 10
+"""Of fewer no Elo is told: the intervals of ten pairs are some 300 wide already."""
+FEWEST_GAMES = 2 * FEWEST_MATCHES
+TOO_FEW = "too few games to say"
+FINE = 100
+"""An Elo whose interval is narrower is told with a decimal."""
+
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
@@ -35,6 +42,49 @@ class Estimate:
     """The upper end of the 95 % interval."""
     los: float
     """Likelihood of superiority: the probability that the first bot is the stronger one."""
+    matches: int
+    """By so many it was measured."""
+
+    @property
+    def tells(self) -> bool:
+        """Whether it is for people: it rests on enough matches, and knows a bound at least."""
+        return self.matches >= FEWEST_MATCHES and (self._has_lower or self._has_upper)
+
+    @property
+    def has_bounds(self) -> bool:
+        """Whether its interval ends on either side: past what a score can stand for none does."""
+        return self._has_lower and self._has_upper
+
+    @property
+    def _has_lower(self) -> bool:
+        return self.lower > elo_of(0)
+
+    @property
+    def _has_upper(self) -> bool:
+        return self.upper < elo_of(1)
+
+    @property
+    def words(self) -> str:
+        """For people: ``-21.3 [-30.1, -12.2]``, or of nothing but wins ``above +234``."""
+        if not self.tells:
+            return TOO_FEW
+        elo, lower, upper = (signed(x, self._digits) for x in (self.elo, self.lower, self.upper))
+        if not self.has_bounds:
+            return f"above {lower}" if self._has_lower else f"below {upper}"
+        return f"{elo} [{lower}, {upper}]"
+
+    @property
+    def measured(self) -> str:
+        """The same as ``-94 ±36``, where the interval is about as wide to either side."""
+        half = (self.upper - self.lower) / 2
+        is_even = abs((self.upper + self.lower) / 2 - self.elo) < half / 10
+        if not (is_even and self.tells and self.has_bounds):
+            return self.words
+        return f"{signed(self.elo, self._digits)} ±{half:.{self._digits}f}"
+
+    @property
+    def _digits(self) -> int:
+        return 1 if self.upper - self.lower < FINE else 0
 
     def to_json(self) -> dict[str, Any]:
         """The estimate as JSON's types."""
@@ -44,9 +94,9 @@ class Estimate:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Estimate:
-        """The estimate that `to_json` told, among whatever else there is."""
+        """The estimate that `to_json` told, among whatever else there is, the matches too."""
         lower, upper = data["elo_95"]
-        return cls(data["elo"], lower, upper, data["los"])
+        return cls(data["elo"], lower, upper, data["los"], data["matches"])
 
 
 def estimate(counts: Sequence[int]) -> Estimate:
@@ -76,6 +126,7 @@ def estimate(counts: Sequence[int]) -> Estimate:
         lower=elo_of(min(mean - Z95 * deviation, mean * (1 - unseen))),
         upper=elo_of(max(mean + Z95 * deviation, 1 - (1 - mean) * (1 - unseen))),
         los=min(max(NormalDist().cdf((mean - 0.5) / deviation), doubt), 1 - doubt),
+        matches=matches,
     )
 
 

@@ -22,7 +22,8 @@ def block_rows(test: SequentialTest) -> list[tuple[str, str]]:
     rows = []
     if test.matches:
         half = (found.upper - found.lower) / 2
-        rows.append(("Elo", f"{found.elo + 0.0:.2f} +- {half:.2f} (95%)"))
+        exact = f"{found.elo + 0.0:.2f} +- {half:.2f} (95%)"
+        rows.append(("Elo", exact if found.tells and found.has_bounds else found.words))
     if terms.games is None:
         lower, upper = test.llr_bounds
         bounds = f"[{terms.elo0:.2f}, {terms.elo1:.2f}]"

@@ -186,7 +186,7 @@ class GauntletTest:
         elo, lower, upper = (
             elo_of(middle + apart / 2) - elo_of(middle - apart / 2) for apart in self.difference
         )
-        return Estimate(elo, lower, upper, estimate(self.counts).los)
+        return Estimate(elo, lower, upper, estimate(self.counts).los, self.played)
 
     @property
     def decision(self) -> Decision:

@@ -370,8 +370,8 @@ class SequentialTest:
             return f"undecided: {whose} has no more different openings"
         terms = settings.terms
         return {
-            Decision.ACCEPT: f"passed: {terms.rather(passed=True)}",
-            Decision.REJECT: f"failed: {terms.rather(passed=False)}",
+            Decision.ACCEPT: f"passed: {terms.decided(self.estimate, passed=True)}",
+            Decision.REJECT: f"failed: {terms.decided(self.estimate, passed=False)}",
             Decision.UNDECIDED: f"undecided: {terms.why_undecided}",
             Decision.CONTINUE: "not finished",
         }[self.decision]

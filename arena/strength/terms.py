@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
+from arena.ratings.elo import Estimate
 from arena.ratings.sprt import Model, Sprt
 from engine.plurals import counted
 
@@ -59,13 +60,23 @@ class StrengthTerms:
             return -(-self.games // games_a_match)
         return None if self.max_games is None else self.max_games // games_a_match
 
-    def rather(self, *, passed: bool) -> str:
-        """What a verdict says of the difference: ``10 normalized Elo rather than 0``."""
-        if self.games is not None:
-            return f"the 95 % interval lies {'above' if passed else 'below'} zero"
-        kind = "normalized Elo" if self.model == "normalized" else "Elo"
-        likely, other = (self.elo1, self.elo0) if passed else (self.elo0, self.elo1)
-        return f"{likely:g} {kind} rather than {other:g}"
+    def decided(self, found: Estimate, *, passed: bool) -> str:
+        """What a verdict says: ``not 10 normalized Elo stronger (measured -94 ±36 Elo)``."""
+        side = "above" if passed else "below"
+        by_interval = f"the 95 % interval lies {side} zero"
+        said = self._proven(passed) if self.games is None else by_interval
+        return f"{said} (measured {found.measured} Elo)" if found.tells else said
+
+    def _proven(self, passed: bool) -> str:
+        """What the hypothesis that was refused leaves."""
+        unit = "normalized Elo" if self.model == "normalized" else "Elo"
+        # To pass refuses elo0, and to fail refuses elo1.
+        bound = self.elo0 if passed else self.elo1
+        if not bound:
+            return "stronger" if passed else "weaker"
+        if bound > 0:
+            return f"{'more than' if passed else 'not'} {bound:g} {unit} stronger"
+        return f"{'less' if passed else 'more'} than {-bound:g} {unit} weaker"
 
     @property
     def why_undecided(self) -> str:

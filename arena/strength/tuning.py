@@ -36,6 +36,7 @@ from enum import StrEnum
 from random import Random
 from typing import Any
 
+from arena.ratings.elo import FEWEST_MATCHES, TOO_FEW
 from arena.strength import bayes
 from arena.strength.bayes import Point, Tried
 from arena.strength.faults import clearly_too_many, too_many
@@ -356,7 +357,9 @@ class Tuning:
     @property
     def gain_words(self) -> str:
         """What was gained, as it is guessed."""
-        return f"{self.gain:+.0f} Elo [{self.gain - self.gain_margin:+.0f}, " + (
+        if self.matches < FEWEST_MATCHES:
+            return TOO_FEW
+        return f"perhaps {self.gain:+.0f} Elo [{self.gain - self.gain_margin:+.0f}, " + (
             f"{self.gain + self.gain_margin:+.0f}] by its own games"
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from arena.ratings.elo import Estimate, signed
+from arena.ratings.elo import TOO_FEW, Estimate, signed
 from arena.strength.forecast import Forecast
 from arena.strength.gauntlet import GauntletTest
 from arena.strength.sequential import SequentialTest
@@ -83,9 +83,8 @@ def forecast_lines(points: Sequence[Forecast], hours: Sequence[float | None]) ->
 
 
 def elo_words(found: Estimate) -> str:
-    """Elo with its 95 % interval, and the likelihood of superiority."""
-    elo, lower, upper = (signed(x, 1) for x in (found.elo, found.lower, found.upper))
-    return f"{elo} [{lower}, {upper}], LOS {found.los:.1%}"
+    """Elo with its 95 % interval, and the likelihood of superiority; or that it is too early."""
+    return f"{found.words}, LOS {found.los:.1%}" if found.tells else TOO_FEW
 
 
 def llr_words(llr: float, bounds: Sequence[float]) -> str:

@@ -37,6 +37,7 @@ from arena.models import (
     Scope,
     Tournament,
 )
+from arena.ratings.elo import TOO_FEW
 from arena.web import exports, queries
 from arena.web.competitions import list_page
 from arena.web.deeds import DeedForm, add_deed, form_of, sent
@@ -77,6 +78,7 @@ def tournament(name: str) -> str:
             aside=found.set_aside,
             played=found.count(JobStatus.FIXED),
             SHOWN_CELLS=SHOWN_CELLS,
+            TOO_FEW=TOO_FEW,
         )
 
 

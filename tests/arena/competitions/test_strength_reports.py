@@ -14,14 +14,14 @@ from tests.arena.web.test_strength_pages import count
 @pytest.mark.parametrize(
     ("verdict", "model", "reason", "words"),
     [
-        (TestVerdict.PASSED, "normalized", "", "passed: 100 normalized Elo rather than 0"),
-        (TestVerdict.FAILED, "normalized", "", "failed: 0 normalized Elo rather than 100"),
-        (TestVerdict.PASSED, "logistic", "", "passed: 100 Elo rather than 0"),
+        (TestVerdict.PASSED, "normalized", "", "passed: stronger"),
+        (TestVerdict.FAILED, "normalized", "", "failed: not 100 normalized Elo stronger"),
+        (TestVerdict.PASSED, "logistic", "", "passed: stronger"),
         (
             TestVerdict.PASSED,
             "normalized",
             "it entered clobber",
-            "passed: 100 normalized Elo rather than 0; it entered clobber",
+            "passed: stronger; it entered clobber",
         ),
         (TestVerdict.STOPPED, "normalized", "by ada", "stopped: by ada"),
         (TestVerdict.STOPPED, "normalized", "", "stopped"),

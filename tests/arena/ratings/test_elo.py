@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from arena.ratings.elo import Estimate, elo_of, estimate, expected_score, observed, signed
+from arena.ratings.elo import TOO_FEW, Estimate, elo_of, estimate, expected_score, observed, signed
 from tests.arena.ratings.vectors import name, vectors
 
 
@@ -82,6 +82,7 @@ def test_without_matches_everything_is_open() -> None:
         lower=pytest.approx(-1200, abs=1),
         upper=pytest.approx(1200, abs=1),
         los=0.5,
+        matches=0,
     )
 
 
@@ -107,6 +108,29 @@ def test_elo_and_score(elo: float, score: float) -> None:
     assert elo_of(score) == pytest.approx(elo)
 
 
+@pytest.mark.parametrize(
+    ("counts", "words", "measured"),
+    [
+        # By hand: the deviation of ten pairs' mean is 0.106, so that 0.708 is the upper end.
+        ([0, 0, 0, 0, 0], TOO_FEW, TOO_FEW),
+        ([1, 0, 0, 0, 0], TOO_FEW, TOO_FEW),
+        ([2, 1, 3, 1, 2], TOO_FEW, TOO_FEW),  # nine
+        ([2, 1, 4, 1, 2], "+0 [-154, +154]", "+0 ±154"),
+        # A score of 0.8167, whose interval is wider above than below.
+        ([0, 1, 2, 4, 8], "+259 [+99, +461]", "+259 [+99, +461]"),
+        # All won or lost: 1 - 0.025 ** (1 / 20) = 0.168 may be other than what was seen.
+        ([0, 0, 0, 0, 20], "above +277", "above +277"),
+        ([20, 0, 0, 0, 0], "below -277", "below -277"),
+        ([20, 80, 160, 80, 20], "+0.0 [-16.9, +16.9]", "+0.0 ±16.9"),
+    ],
+)
+def test_an_elo_for_people(counts: list[int], words: str, measured: str) -> None:
+    """Nothing before ten matches, no end where there is none, no decimals of a wide interval."""
+    found = estimate(counts)
+    assert (found.words, found.measured) == (words, measured)
+    assert found.tells is (words != TOO_FEW)
+
+
 @pytest.mark.parametrize("counts", [[], [4], [3, -1, 2]])
 def test_bad_counts_are_refused(counts: list[int]) -> None:
     """Fewer than two cells, or a number below zero."""
@@ -125,6 +149,6 @@ def test_no_zero_is_below_zero(elo: float, digits: int, text: str) -> None:
 
 def test_no_zero_is_below_zero_in_json() -> None:
     """There it would be read as -0.0."""
-    assert json.dumps(Estimate(-1e-14, -1e-14, 12.3456, 0.5).to_json()) == (
+    assert json.dumps(Estimate(-1e-14, -1e-14, 12.3456, 0.5, 20).to_json()) == (
         '{"elo": 0.0, "elo_95": [0.0, 12.346], "los": 0.5}'
     )
