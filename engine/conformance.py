@@ -34,6 +34,7 @@ from engine.game import (
 )
 from engine.games import GAMES, find_variant
 from engine.openings import openings
+from engine.rules_pictures import RulesPictureError, pictures_in
 from engine.svg import render
 
 T = TypeVar("T")
@@ -565,7 +566,9 @@ CHECKS: Mapping[str, Callable[[Trial], None]] = {
 
 
 def check_game(game: Game) -> None:
-    """It is on the shelf by its name, refuses wrong options, and has offers and a rules page."""
+    """It is on the shelf by its name, refuses wrong options, and has offers and a rules page, whose
+    pictures claim what is so.
+    """
     demand(GAMES.get(game.name) is game, f"{game.name} on the shelf is another game")
     try:
         game.variant(no_such_option="1")
@@ -593,6 +596,10 @@ def check_game(game: Game) -> None:
     demand(page.lstrip().startswith("# "), "its rules page does not begin with a heading (# TITLE)")
     demand(len(page.split()) >= 20, "its rules page has hardly a word")
     demand(len(page) <= LONGEST_PAGE, f"its rules page has more than {LONGEST_PAGE:,} letters")
+    try:
+        list(pictures_in(game, page))
+    except RulesPictureError as error:
+        raise Broken(f"of its rules page {error}") from None
 
 
 def _openings(variant: Variant) -> None:

@@ -53,6 +53,11 @@ class Rating:
         """How far the 95 % interval reaches to each side of `display`."""
         return Z95 * _DISPLAY_SCALE * self.sigma
 
+    def outperforms(self, other: Rating) -> float:
+        """The probability that it performs better than another (Herbrich et al., 2007)."""
+        spread = (2 * (SIGMA / 2) ** 2 + self.sigma**2 + other.sigma**2) ** 0.5
+        return NormalDist().cdf((self.mu - other.mu) / spread)
+
     def loosened(self) -> Rating:
         """What is believed of the next version of the bot, or of one that comes back: much the
         same, but less firmly.

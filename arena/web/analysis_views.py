@@ -58,6 +58,8 @@ class Beginning:
     """That game's number."""
     kept: Analysis | None = None
     """What it is kept as."""
+    anchor: str = ""
+    """The part of the page on which its board stands."""
 
     @cached_property
     def played(self) -> int:
@@ -172,10 +174,15 @@ class AnalysisView:
         query = urlencode(self._query(), doseq=True)
         return f"{self.base.page}?{query}{query and '&'}node="
 
+    @property
+    def _fragment(self) -> str:
+        return f"#{self.base.anchor}" if self.base.anchor else ""
+
     def address(self, node: int | None = None, at: Clicks = ()) -> str:
         """The address of this, or of the same at another node."""
         clicked = urlencode([("at", one) for one in at])
-        return f"{self._prefix}{self.node if node is None else node}{clicked and '&'}{clicked}"
+        number = self.node if node is None else node
+        return f"{self._prefix}{number}{clicked and '&'}{clicked}{self._fragment}"
 
     def after(self, move: str) -> str:
         """The address of this after a legal move from here, in canonical notation."""
@@ -184,7 +191,8 @@ class AnalysisView:
         query = self._query()
         added = self.tree.word(self.node, move)
         query["moves"] = f"{query.get('moves', '')} {added}".lstrip()
-        return f"{self.base.page}?{urlencode(query, doseq=True)}&node={len(self.tree.nodes) + 1}"
+        asked = f"{urlencode(query, doseq=True)}&node={len(self.tree.nodes) + 1}"
+        return f"{self.base.page}?{asked}{self._fragment}"
 
     def played(self, move: str) -> AnalysisView:
         """The same after a move from here.

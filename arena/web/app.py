@@ -62,6 +62,7 @@ from arena.web.pictures import pictures
 from arena.web.presets import presets
 from arena.web.replays import replays
 from arena.web.requests import requests
+from arena.web.rules import rules
 from arena.web.runtimes import runtimes
 from arena.web.sittings import pages as sittings
 from arena.web.strength import strength
@@ -84,6 +85,7 @@ BLUEPRINTS = (
     sittings,
     analyses,
     docs,
+    rules,
     pictures,
     replays,
     competitions,

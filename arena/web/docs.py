@@ -17,13 +17,15 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
-from flask import Blueprint, abort, render_template, url_for
+from flask import Blueprint, abort, redirect, render_template, url_for
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 from markupsafe import Markup, escape
+from werkzeug.wrappers import Response
 
+from arena.web import rules_pictures
 from engine.declaring import LONGEST_PAGE, LONGEST_TITLE
 from engine.games import GAMES
 
@@ -81,6 +83,17 @@ class Guide:
     """Its first sentence."""
     sections: tuple[Section, ...]
     tokens: tuple[Token, ...]
+
+    @property
+    def game(self) -> str:
+        """Whose rules page it is; empty for the others."""
+        return self.name.removeprefix(GAME_PAGES) if self.name.startswith(GAME_PAGES) else ""
+
+    def address(self, anchor: str | None = None) -> str:
+        """Where it is shown: the rules on their game's page."""
+        if self.game:
+            return url_for("rules.game", game=self.game, _anchor=anchor)
+        return url_for("docs.guide", name=self.name, _anchor=anchor)
 
 
 @cache
@@ -148,9 +161,16 @@ def _anchor(words: str, taken: set[str]) -> str:
     return plain if plain not in taken else f"{plain}-{len(taken)}"
 
 
-def render(guide: Guide) -> Markup:
-    """A guide as HTML for its page."""
-    html = RENDERER.renderer.render(guide.tokens, RENDERER.options, {"name": guide.name})
+def render(guide: Guide, *, titled: bool = True) -> Markup:
+    """A guide as HTML for its page.
+
+    Args:
+        titled: with the heading that it begins with.
+    """
+    env = {"name": guide.name, "game": guide.game}
+    begins = [token.type for token in guide.tokens[:1]] == ["heading_open"]
+    tokens = guide.tokens if titled or not begins else guide.tokens[3:]  # it opens, says, closes
+    html = RENDERER.renderer.render(tokens, RENDERER.options, env)
     return Markup(html)  # noqa: S704 - our files, and the HTML in them is escaped
 
 
@@ -164,8 +184,8 @@ def _address(name: str, written: str) -> str:
     if name.startswith(GAME_PAGES) and path.endswith("/rules.md"):
         # From one game's folder to another's, as the files lie.
         wanted = GAME_PAGES + posixpath.basename(posixpath.dirname(path))
-    if wanted in guides():
-        return url_for("docs.guide", name=wanted, _anchor=anchor or None)
+    if found := guides().get(wanted):
+        return found.address(anchor or None)
     return url_for("docs.index")
 
 
@@ -186,12 +206,21 @@ def _code(_renderer: object, tokens: Tokens, index: int, *_: object) -> str:
     return f'<pre tabindex="0"><code>{escape(tokens[index].content)}</code></pre>\n'
 
 
+def _fence(
+    renderer: RendererHTML, tokens: Tokens, index: int, _options: object, env: EnvType
+) -> str:
+    drawn = ""
+    if env["game"] and rules_pictures.is_picture(tokens[index]):
+        drawn = rules_pictures.figure(env["game"], tokens, index)
+    return drawn or _code(renderer, tokens, index)
+
+
 def _renderer() -> MarkdownIt:
     markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
     markdown.add_render_rule("link_open", _open_link)
     markdown.add_render_rule("table_open", _open_table)
     markdown.add_render_rule("table_close", lambda *_: "</table></div>\n")
-    markdown.add_render_rule("fence", _code)
+    markdown.add_render_rule("fence", _fence)
     markdown.add_render_rule("code_block", _code)
     return markdown
 
@@ -206,11 +235,13 @@ def index() -> str:
 
 
 @docs.get("/docs/<path:name>")
-def guide(name: str) -> str:
-    """A file of the folder, with the list of all beside it."""
+def guide(name: str) -> str | Response:
+    """A file of the folder, with the list of all beside it; a game's rules stand on its page."""
     found = guides().get(name)
     if found is None:
         abort(404, f"There is no guide {name}.")
+    if found.game:
+        return redirect(found.address())
     return render_template("guide.html", guide=found, guides=guides().values(), text=render(found))
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import NormalDist
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -23,7 +22,7 @@ from arena.models import (
     Meeting,
     PlayedGame,
 )
-from arena.ratings.trueskill import SIGMA, Rating
+from arena.ratings.trueskill import Rating
 from arena.web import queries
 from arena.web.charts import RatedGame
 from arena.web.words import opening_words
@@ -174,17 +173,11 @@ def _opponents(session: Session, entrant: Entrant) -> list[Opponent]:
             row.name,
             row.number,
             queries.score_in(row, [entrant.id]),
-            _expected(own, Rating(row.mu, row.sigma)),
+            own.outperforms(Rating(row.mu, row.sigma)),
         )
         for row in rows
     ]
     return sorted(found, key=lambda opponent: -opponent.surprise)
-
-
-def _expected(one: Rating, other: Rating) -> float:
-    """The probability that one performs better than the other (Herbrich et al., 2007)."""
-    spread = (2 * (SIGMA / 2) ** 2 + one.sigma**2 + other.sigma**2) ** 0.5
-    return NormalDist().cdf((one.mu - other.mu) / spread)
 
 
 def _seats(session: Session, entrant: Entrant) -> list[SeatSplit]:

@@ -49,6 +49,24 @@ OPTION = "option-"
 """What the names of a game's options begin with in a form, apart from those of settings."""
 
 
+@ladders.get("/ladders")
+def listing() -> str:
+    """All ladders, game by game."""
+    with reading() as session:
+        found = queries.ladders(session)
+        by_game: dict[str, list[Ladder]] = {}
+        for ladder in found:
+            by_game.setdefault(ladder.game, []).append(ladder)
+        return render_template(
+            "ladders.html",
+            by_game=[
+                (name, GAMES[name].title if name in GAMES else "", its)
+                for name, its in sorted(by_game.items())
+            ],
+            leaders=leaderboards.leaders(session, found),
+        )
+
+
 @ladders.get("/ladders/<name>")
 def leaderboard(name: str) -> str:
     """A ladder's board; ``?sort=`` orders it, ``?against=ID`` shows games against one bot."""

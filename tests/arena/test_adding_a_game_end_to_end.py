@@ -117,7 +117,7 @@ def test_the_page_leads_to_a_rated_game(place: Place) -> None:
             place.run(line)
         until(lambda: met(database), "rated games of both bots that were handed in")
         database.close()
-        for path in ("/ladders/connect-four-7x6", "/docs/games/connect-four", "/games/1"):
+        for path in ("/ladders/connect-four-7x6", "/rules/connect-four", "/games/1"):
             status, text = running.page(path)
             assert (status, "Connect Four" in text) == (200, True), path
         running.interrupt()

@@ -62,6 +62,7 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ("GET", "runtimes.lock"): ("/runtimes/nothing/lock", (404,) * 5),
     ("GET", "runtimes.fetch"): ("/runtimes/{digest}?token=none", (403,) * 5),
     ("GET", "front.first_page"): ("/", ALL),
+    ("GET", "ladders.listing"): ("/ladders", ALL),
     ("GET", "ladders.leaderboard"): ("/ladders/ladder-0", ALL),
     ("GET", "crosstables.crosstable"): ("/ladders/ladder-0/crosstable", ALL),
     ("GET", "ladders.leaderboard_json"): ("/ladders/ladder-0.json", ALL),
@@ -105,7 +106,11 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ("POST", "analyses.ask"): ("/analysis/ask", (401, 422, 422, 422, 422)),
     ("GET", "analyses.of_game"): ("/games/{trio}/analysis?node=3", ALL),
     ("GET", "docs.index"): ("/docs/", ALL),
-    ("GET", "docs.guide"): ("/docs/games/clobber", ALL),
+    ("GET", "docs.guide"): ("/docs/protocol", ALL),
+    ("GET", "rules.listing"): ("/rules", ALL),
+    ("GET", "rules.game"): ("/rules/clobber", ALL),
+    ("GET", "rules.emblem"): ("/rules/clobber.svg", ALL),
+    ("GET", "rules.picture"): ("/rules/clobber/1.svg", ALL),
     ("GET", "docs.about"): ("/about", ALL),
     ("GET", "sittings.listing"): ("/play", ALL),
     ("GET", "sittings.begin"): ("/play/on/ladder-2", SIGNED_IN),
@@ -544,7 +549,9 @@ def test_who_is_not_known_is_told_so_by_every_method(door: SimpleNamespace) -> N
 
 
 OF_GAMES = {
-    "docs.guide",
+    "rules.game",
+    "rules.emblem",
+    "rules.picture",
     "ladders.create",
     "analyses.board",
     "analyses.board_json",

@@ -20,13 +20,18 @@ NAMES = sorted(
 )
 
 
+def address_of(name: str) -> str:
+    """Where a guide is shown: the rules of a game on its page."""
+    return f"/docs/{name}".replace("/docs/games/", "/rules/")
+
+
 def test_every_file_is_listed(site: Site) -> None:
     """With its title; the games stand by themselves."""
     text = site.page("/docs/")
     assert sorted(guides()) == NAMES
     assert len(NAMES) > 10
     for name in NAMES:
-        assert f'href="/docs/{name}"' in text
+        assert f'href="{address_of(name)}"' in text
 
 
 @pytest.mark.parametrize(
@@ -47,12 +52,13 @@ def test_a_game_whose_page_is_none_spoils_no_other(packages: Installer, page: st
 @pytest.mark.parametrize("name", NAMES)
 def test_every_guide_is_a_page(site: Site, name: str) -> None:
     """Well made, without what the policy refuses, and with links whose anchors are there."""
-    reader = look(site.page(f"/docs/{name}"))
+    page = address_of(name)
+    reader = look(site.page(page))
     assert reader.verdict() == []
     assert reader.ids["main"] == 1
     for link in reader.links:
-        address, _, anchor = urljoin(f"/docs/{name}", link).partition("#")
-        if address.startswith("/docs/") and anchor:
+        address, _, anchor = urljoin(page, link).partition("#")
+        if address.startswith(("/docs/", "/rules/")) and anchor and "?" not in address:
             assert look(site.page(address)).ids[anchor] == 1, link
 
 
@@ -100,7 +106,7 @@ def test_markdown_becomes_what_pages_may_have(site: Site) -> None:
         "/docs/": "two",
         "#a-part": "three",
         "https://example.org/x": "four",
-        "/docs/games/clobber": "five",
+        "/rules/clobber": "five",
     }.items():
         assert f'<a href="{link}">{words}</a>' in html
     assert "style=" not in html

@@ -33,7 +33,7 @@ PAGES = [
     (f"/ladders/{CLOBBER}?against={{rival}}", ["against <bdi>bot-1", "tint"]),
     (f"/ladders/{CLOBBER}?against=99999999999999999999", ["bot-3"]),
     (f"/ladders/{TRIO}", ["The ladder is frozen: it takes no bots and plays no games."]),
-    (f"/ladders/{PUZZLE}", ["by both bots alone", "points", "/docs/games/puzzle"]),
+    (f"/ladders/{PUZZLE}", ["by both bots alone", "points", "/rules/puzzle"]),
     ("/bots/bot-0", ["A bot of", "version 2", "version 2 took its place", "Opponents"]),
     (f"/bots/bot-1?ladder={CLOBBER}", ["Rating", "Rank", "refused", "White", "Black"]),
     (f"/bots/bot-2?ladder={TRIO}", ["Blue", "Yellow", "Red"]),
