@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from engine import exchange
+
 HEADING = "--- ply {} ---"
 """What stands above what was written to standard error at a ply."""
 NOTE = "ply {}: "
@@ -20,28 +22,41 @@ def is_heading(line: str) -> bool:
     return _HEADING.fullmatch(line) is not None
 
 
+def apart(log: str) -> tuple[str, list[exchange.ExchangedLine]]:
+    """What a bot wrote, and the lines that were exchanged with it."""
+    # The last one: a bot may write such a line as well, and what was exchanged comes after that.
+    text, found, lines = f"\n{log}".rpartition(f"\n{exchange.HEADING}")
+    return (text[1:] + "\n" * bool(text), exchange.read_lines(lines)) if found else (log, [])
+
+
 def by_ply(log: str) -> dict[int, str]:
-    """What a log has of each ply, by the number of plies before it; -1 for what is of none."""
+    """What a bot wrote at each ply, by the number of plies before it; -1 for what is of none."""
     found: dict[int, list[str]] = {}
-    for ply, line in _lines(log):
+    for ply, line in _lines(apart(log)[0]):
         found.setdefault(ply, []).append(line)
     return {ply: "".join(lines) for ply, lines in found.items()}
 
 
-def at(log: str, ply: int, last: int) -> str:
-    """What a log has of the move that led to a position, after so many plies.
+def place_of(ply: int, first: int, last: int) -> int:
+    """In which position something is shown that was said at a ply: in the one that it led to.
 
-    At the end that is also what was written after the last ply, such as why a bot ended.
+    What was said before a bot's first turn is shown where its game begins, and in the last position
+    also what was said after the last ply, such as why a bot ended.
 
     Args:
-        last: how many plies the game has.
+        first: how many plies the opening made.
+        last: how many plies there were when the bot left, or at the end.
     """
-    parts = by_ply(log)
-    return "".join(
-        text
-        for its, text in sorted(parts.items())
-        if its == ply - 1 or (ply == last and its >= last)
-    )
+    return min(first if ply < 0 else ply + 1, last)
+
+
+def by_place(log: str, first: int, last: int) -> dict[int, str]:
+    """What a bot wrote, by the position in which it is shown; the arguments are `place_of`'s."""
+    found: dict[int, str] = {}
+    for ply, text in sorted(by_ply(log).items()):
+        place = place_of(ply, first, last)
+        found[place] = found.get(place, "") + text
+    return found
 
 
 def _lines(log: str) -> Iterator[tuple[int, str]]:

@@ -131,6 +131,7 @@ class PipeChannel:
         self._hash_bytes = 0
         self._charged_us: int | None = None
         """The CPU time up to which it was charged, as long as nothing is free."""
+        self._tells: list[Tell] = []
         self.notes: list[str] = []
         """The ``#`` lines that came since they were last taken."""
         self.errors = ErrorFile(program.stderr, errors)
@@ -141,6 +142,15 @@ class PipeChannel:
         self._both = select.poll()
         self._both.register(program.stdout, select.POLLIN)
         self._both.register(program.stdin, select.POLLOUT)
+
+    def trace(self, tell: Tell) -> None:
+        """Has this told of every line, ``>`` to the program and ``<`` from it, as it passes."""
+        self._tells.append(tell)
+
+    def _tell_request(self, request: str) -> None:
+        for line in request.splitlines() if self._tells else ():
+            for tell in self._tells:
+                tell(">", line)
 
     def settle(self, seconds: float = 0.0) -> None:
         """Takes in what came since the last reply: ``#`` lines; nothing else may lie there.
@@ -167,6 +177,7 @@ class PipeChannel:
 
     def send(self, text: str) -> None:
         """Writes what needs no answer, if the pipe takes it at once; lines are short."""
+        self._tell_request(text)
         try:
             os.write(self.program.stdin, text.encode("ascii"))
         except (BlockingIOError, BrokenPipeError):
@@ -187,6 +198,7 @@ class PipeChannel:
             CrashError: the output was closed.
             ProtocolError: the line is too long or no UTF-8, or too many ``#`` lines came.
         """
+        self._tell_request(request)
         program = self.program
         unsent = request.encode("ascii")
         watch = program.watch(limit, self._charged_us)
@@ -294,7 +306,8 @@ class PipeChannel:
                     f"sent a line of more than {protocol.LONGEST_REPLY} bytes: {raw[:40]!r}..."
                 )
             line = protocol.decode(raw)
-            self._heard(line)
+            for tell in self._tells:
+                tell("<", line)
             if not line.startswith("#"):
                 return line
             self._hash_bytes += len(raw) + 1
@@ -303,28 +316,10 @@ class PipeChannel:
             self.notes.append(protocol.without_control(line))
         return None
 
-    def _heard(self, line: str) -> None:
-        """Is called with each line that came; here for those that trace."""
-
 
 class TracedChannel(PipeChannel):
-    """One that tells of every line, ``>`` to the program and ``<`` from it, as it passes."""
+    """One that tells of every line from the first on."""
 
     def __init__(self, program: Program, errors: HeadAndTail, tell: Tell) -> None:
         super().__init__(program, errors)
-        self._tell = tell
-
-    def ask(self, request: str, limit: Limit, *, then_stop: Limit | None = None) -> Answer:
-        self._tell_request(request)
-        return super().ask(request, limit, then_stop=then_stop)
-
-    def send(self, text: str) -> None:
-        self._tell_request(text)
-        super().send(text)
-
-    def _tell_request(self, request: str) -> None:
-        for line in request.splitlines():
-            self._tell(">", line)
-
-    def _heard(self, line: str) -> None:
-        self._tell("<", line)
+        self.trace(tell)

@@ -16,10 +16,11 @@ from contextlib import suppress
 from copy import copy
 from functools import partial
 
-from engine import bot_logs, protocol
+from engine import bot_logs, exchange, protocol
 from engine.bot_options import BotOption, BotOptionError, check_chosen, read_options
 from engine.channel import HeadAndTail, PipeChannel
 from engine.clock import ALLOWANCES, Allowances, apart
+from engine.exchange import Exchange
 from engine.player import (
     BotError,
     Choice,
@@ -37,7 +38,7 @@ from engine.program import Program
 
 LOG_BYTES = 64 * 1024
 """Bytes of standard error kept a game, half from its beginning and half from its end; of ``#``
-text, which is meant for the log, four times as many."""
+text, which is meant for the log, four times as many; and of the lines exchanged as many again."""
 LAST_WORDS_SECONDS = 0.1
 """How long more of what an illegal move is a part of is waited for."""
 LAST_WORDS = 300
@@ -59,6 +60,7 @@ class BotProcess:
         open_channel: OpenChannel = PipeChannel,
         log_bytes: int = LOG_BYTES,
         tells_errors: bool = False,
+        keeps_lines: bool = False,
         declared: Mapping[str, BotOption] | None = None,
         chosen: Mapping[str, str] | None = None,
     ) -> None:
@@ -68,6 +70,7 @@ class BotProcess:
             log_bytes: how much of its standard error is kept a game.
             tells_errors: whether a fault is told with the last line of that, which is for the
                 bot's author alone.
+            keeps_lines: whether the lines exchanged are kept with its log.
             declared: the options that its manifest declares.
             chosen: values of its options, which must be declared there or before its ``ready``.
         """
@@ -89,6 +92,10 @@ class BotProcess:
         self._chosen = chosen or {}
         self._errors = HeadAndTail(log_bytes)
         self._log = HeadAndTail(4 * log_bytes)
+        self._exchange = Exchange(log_bytes)
+        self._keeps_lines = keeps_lines
+        self._asked: int | None = None
+        """The ply at which it was asked last in this game."""
         self._tells_errors = tells_errors
         self._ending = _Ending(self)
 
@@ -105,6 +112,8 @@ class BotProcess:
         with self._ending:
             if self._channel is None:
                 self._channel = self._open_channel(self._start(), self._errors)
+                if self._keeps_lines:
+                    self._channel.trace(self._exchange.tell)
                 seconds = self._allowances.start_seconds
                 answer = _greet(self._channel, protocol.HELLO, seconds, "ready")
                 ready = protocol.parse_ready(answer)
@@ -139,6 +148,7 @@ class BotProcess:
             channel.send("".join(map(protocol.set_line, chosen, chosen.values())))
 
     def new_game(self, setup: GameSetup) -> None:
+        self._asked, self._exchange.ply = None, exchange.BEFORE
         self.start()
         with self._ending:
             assert self._channel is not None
@@ -147,13 +157,14 @@ class BotProcess:
             protocol.parse_ok(_greet(self._channel, request, seconds, "ok"))
             self._channel.stop(self._to_stop)
             # What it said before its first turn belongs to no ply.
-            self._take_notes()
+            self._log_notes()
 
     def choose(self, turn: Turn) -> Choice:
         with self._ending:
             assert self._channel is not None
             channel, clock = self._channel, turn.clock
             channel.settle()
+            self._asked = self._exchange.ply = turn.ply
             channel.errors.head(bot_logs.HEADING.format(turn.ply))
             request = protocol.turn_lines(turn, self.wants)
             try:
@@ -184,6 +195,7 @@ class BotProcess:
 
     def end_game(self, end: GameEnd) -> None:
         if self._channel and not self.closed:
+            self._exchange.ply = exchange.AFTER
             self._channel.errors.head("")
             self._channel.program.thaw()
             self._channel.send(protocol.end_line(end))
@@ -191,41 +203,49 @@ class BotProcess:
             with suppress(BotError), self._ending:
                 self._channel.stop(self._to_stop)
 
-    def _take_notes(
-        self, ply: int | None = None
-    ) -> tuple[dict[str, float], tuple[str, ...], tuple[str, ...]]:
-        """Sorts the ``#`` lines into the log and, of a ply, its numbers, tags and last line."""
+    def _take_notes(self, ply: int) -> tuple[dict[str, float], tuple[str, ...], tuple[str, ...]]:
+        """Sorts a ply's ``#`` lines into the log and its numbers, tags and last line."""
         values: dict[str, float] = {}
         tags: dict[str, None] = {}
         pv: tuple[str, ...] = ()
-        if self._channel:
-            where = "" if ply is None else bot_logs.NOTE.format(ply)
-            notes = self._channel.notes
-            for note in notes:
-                line = () if ply is None else protocol.parse_pv(note)
-                value = None if ply is None or line else protocol.parse_value(note)
-                tag = None if ply is None else protocol.parse_tag(note)
-                if line:
-                    pv = line
-                elif value and (value[0] in values or len(values) < protocol.NUMBERS_LIMIT):
-                    values[value[0]] = value[1]
-                elif tag and (tag in tags or len(tags) < protocol.TAGS_LIMIT):
-                    tags[tag] = None
-                else:
-                    self._log.add(f"{where}{note[1:].strip()}\n".encode())
-            notes.clear()
+        assert self._channel is not None
+        notes = self._channel.notes
+        for note in notes:
+            line = protocol.parse_pv(note)
+            value = None if line else protocol.parse_value(note)
+            tag = protocol.parse_tag(note)
+            if line:
+                pv = line
+            elif value and (value[0] in values or len(values) < protocol.NUMBERS_LIMIT):
+                values[value[0]] = value[1]
+            elif tag and (tag in tags or len(tags) < protocol.TAGS_LIMIT):
+                tags[tag] = None
+            else:
+                self._log_note(note, ply)
+        notes.clear()
         return values, tuple(tags), pv
+
+    def _log_note(self, note: str, ply: int | None) -> None:
+        where = "" if ply is None else bot_logs.NOTE.format(ply)
+        self._log.add(f"{where}{note[1:].strip()}\n".encode())
+
+    def _log_notes(self) -> None:
+        """Takes all ``#`` lines into the log: no ply has them, for it came to no move."""
+        if self._channel:
+            for note in self._channel.notes:
+                self._log_note(note, self._asked)
+            self._channel.notes.clear()
 
     def take_log(self) -> str:
         if self._channel and not self.closed:
             self._channel.errors.collect()
-        self._take_notes()
-        return _whole_log(self._log, self._errors)
+        self._log_notes()
+        return _whole_log(self._log, self._errors, self._exchange.take())
 
     def log_so_far(self) -> LogSoFar:
         if self._channel and not self.closed:
             self._channel.errors.collect()
-        return partial(_whole_log, copy(self._log), copy(self._errors))
+        return partial(_whole_log, copy(self._log), copy(self._errors), "")
 
     def close(self, *, kill: bool = False) -> None:
         if self._channel and not self.closed and not kill:
@@ -293,12 +313,12 @@ class BotProcess:
         return f"; last on standard error: {protocol.clean(said)[:LAST_WORDS]}" if said else ""
 
 
-def _whole_log(log: HeadAndTail, errors: HeadAndTail) -> str:
-    """All that was kept of both, which are empty then."""
+def _whole_log(log: HeadAndTail, errors: HeadAndTail, exchanged: str) -> str:
+    """All that was kept of both, which are empty then, and of the lines exchanged."""
     text = log.take()
     if written := errors.take():
         text += f"{STANDARD_ERROR}{protocol.clean(written)}"
-    return text
+    return text + "\n" * (text[-1:] not in ("", "\n")) * bool(exchanged) + exchanged
 
 
 def _greet(channel: PipeChannel, request: str, seconds: float, answer: str) -> str:

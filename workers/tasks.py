@@ -410,6 +410,7 @@ class _Table:
             bot.start,
             allowances=bot.allowances,
             log_bytes=self._log_bytes,
+            keeps_lines=True,
             declared=read_options(bot.options),
             chosen=self._chosen[entrant],
         )

@@ -37,11 +37,9 @@ from arena.models import (
     BotVersion,
     Check,
     Entrant,
-    GameSeat,
     JobStatus,
     Ladder,
     LargeFile,
-    PlayedGame,
     Scope,
 )
 from arena.operation import retention
@@ -52,6 +50,7 @@ from arena.web import queries, uploads
 from arena.web.deeds import REFUSED, add_deed
 from arena.web.downloads import Download
 from arena.web.forms import SubmitForm
+from arena.web.game_logs import SeatLog
 from arena.web.identity import (
     keep_to_itself,
     may_read,
@@ -60,9 +59,8 @@ from arena.web.identity import (
     settings,
     signed_in,
 )
-from arena.web.lookup import find_bot, reading
+from arena.web.lookup import find_bot, find_game, reading
 from arena.web.words import sentence
-from engine import bot_logs
 from engine.games import GAMES
 from engine.protocol import visible
 
@@ -260,26 +258,21 @@ def log(number: int, seat: int) -> Response:
     what belongs to the position after so many plies.
     """
     with reading() as session:
-        query = (
-            sa.select(GameSeat.log, Bot, PlayedGame.finished, PlayedGame.plies)
-            .join(PlayedGame, PlayedGame.id == GameSeat.game_id)
-            .join(Entrant, Entrant.id == GameSeat.entrant_id)
-            .join(BotVersion, BotVersion.id == Entrant.version_id)
-            .join(Bot, Bot.id == BotVersion.bot_id)
-            .where(GameSeat.game_id == number, GameSeat.seat == seat - 1)
-        )
-        row = session.execute(query).first()
-    if row is None:
-        abort(404, f"There is no game {number} with a seat {seat}.")
-    text, bot, finished, plies = row
-    _must_read(bot, f"The logs of {bot.name} are its owner's alone.")
+        found, record = find_game(session, number)
+        its = next((one for one in found.seats if one.seat == seat - 1), None)
+        if its is None:
+            abort(404, f"There is no game {number} with a seat {seat}.")
+        bot = its.entrant.version.bot
+        _must_read(bot, f"The logs of {bot.name} are its owner's alone.")
+        text = its.log
     if not text:
         begin = retention.logs_begin(settings(), datetime.now(UTC))
         text = "The bot wrote nothing.\n"
-        if begin and finished < begin:
+        if begin and found.finished < begin:
             text = f"Logs are kept for {settings().log_days:g} days.\n"
     elif (ply := request.args.get("ply", type=int)) is not None:
-        text = bot_logs.at(text, ply, plies) or "The bot wrote nothing at this ply.\n"
+        written = SeatLog(text, record, seat - 1).written
+        text = written.get(ply) or "The bot wrote nothing at this ply.\n"
     answer = Response(visible(text), mimetype="text/plain")
     return keep_to_itself(answer)
 

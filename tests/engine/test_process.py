@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from engine import bot_logs
+from engine import bot_logs, protocol
 from engine.channel import ErrorFile, HeadAndTail, PipeChannel
 from engine.clock import Limit, TimeControl
+from engine.exchange import ExchangedLine, whole
 from engine.games import GAMES
-from engine.player import ProtocolError, TimeForfeitError, VoidGameError
+from engine.player import GameSetup, ProtocolError, TimeForfeitError, VoidGameError
 from engine.process import BotProcess
 from engine.program import PlainProgram, Program
 from engine.record import Ply
@@ -87,6 +88,34 @@ def test_two_games_line_by_line(start: StartBot):
     bot.close()
     assert program.kill() == "exit 0"
     assert bot.take_log() == "--- standard error ---\nquit\n"
+
+
+def test_the_lines_of_a_game_are_kept_to_its_crash():
+    """Each with its ply and its time, below the log; what was said without a move is kept, too."""
+    crash = "time.sleep(0.03); say('# value 5\\n# seen\\n'); complain('bad'); os._exit(7)"
+    program = scripted_program(
+        hello="say('ready a\\n')", go=f"say('move a2a1\\n') if turn == 1 else exec({crash!r})"
+    )
+    bot = BotProcess(lambda: program, keeps_lines=True)
+    record = play_game(GAMES["clobber"].variant(size="3x2"), [bot, FirstMove()], time=PLENTY)
+    (fault,) = record.faults
+    written, lines = bot_logs.apart(bot.take_log())
+    assert bot_logs.by_ply(written)[fault.ply] == "value 5\nseen\nbad\n"
+    first, second = record.moves
+    told = [line._replace(ms=None) for line in lines]
+    newgame = protocol.newgame_line(GameSetup(record.variant, 0, PLENTY, derive(0, "seat", 0)))
+    clocks = "clocks=5000,5000"
+    assert [line.text for line in told if line.direction == ">"] == [
+        "hello 1", newgame.strip(), f"go 0 {clocks} moves", f"go 2 {clocks} moves ..."
+    ]  # fmt: skip
+    assert [line for line in told if line.ply == fault.ply] == [
+        ExchangedLine(2, ">", f"go 2 {clocks} moves ..."),
+        ExchangedLine(2, "<", "# value 5"),
+        ExchangedLine(2, "<", "# seen"),
+    ]
+    assert whole(lines[-3], record.plies).text.endswith(f"moves 1:{first} 2:{second}")
+    assert all(line.ms > 30 for line in lines[-2:])
+    assert bot.take_log() == ""
 
 
 def test_four_seats_and_those_that_left(start: StartBot):

@@ -15,6 +15,7 @@ from arena import audit
 from arena.audit import ARENA
 from arena.models import Bot, Check, GameSeat, JobStatus, PlayedGame, Role, Scope, VersionStatus
 from arena.people.accounts import add_token
+from arena.web.lookup import find_game
 from tests.arena.web.conftest import HOSTILE
 from tests.arena.web.signing_in import now, person
 from tests.conftest import on_both
@@ -483,20 +484,21 @@ def test_an_empty_log_says_why(arena: SimpleNamespace, log: str, days: int, word
 @pytest.mark.parametrize(
     ("ply", "words"),
     [
-        ("0", "hello\n"),
-        ("1", "thinking\n"),
-        ("2", "The bot wrote nothing at this ply.\n"),
-        ("x", "hello\nply 0: thinking\n"),
+        ("{opening}", "hello\n"),  # where its game begins
+        ("9", "thinking\n"),
+        ("1", "The bot wrote nothing at this ply.\n"),
+        ("x", "hello\nply 8: thinking\n"),
     ],
 )
 def test_a_log_by_plies(arena: SimpleNamespace, ply: str, words: str) -> None:
     """What belongs to a position of the replay, for whom the whole log is."""
     game = arena.numbers["trio"]
     with arena.database.begin() as session:
-        session.get_one(GameSeat, (game, 0)).log = "hello\nply 0: thinking\n"
+        session.get_one(GameSeat, (game, 0)).log = "hello\nply 8: thinking\n"
+        opening = find_game(session, game)[1].opening
         owner = session.scalars(sa.select(Bot).where(Bot.name == "bot-0")).one().owner
         token = add_token(session, ARENA, owner, "reads", [Scope.READ], now())
-    address = f"/games/{game}/logs/1?ply={ply}"
+    address = f"/games/{game}/logs/1?ply={ply.format(opening=opening)}"
     assert arena.client.get(address).status_code == 302  # to sign in
     answer = arena.client.get(address, headers={"Authorization": f"Bearer {token}"})
     assert (answer.status_code, answer.text) == (200, words)
