@@ -22,6 +22,7 @@ from typing import Any
 
 from engine.declaring import fault_of_game, in_a_line
 from engine.game import Game, Move, OptionError, Seat, State, Termination, Variant
+from engine.guesses import alike, did_you_mean, instead
 from engine.rules_trail import at
 from engine.scene import Scene, Square
 
@@ -322,8 +323,8 @@ class Shelf(Mapping[str, Game]):
             return known
         declared = self.declared.get(name)
         if declared is None:
-            there = ", ".join(self.declared) or "none"
-            raise UnknownGameError(f"there is no game {name[:40]!r}; there are: {there}")
+            there = instead(name[:40], self.declared)
+            raise UnknownGameError(f"there is no game {name[:40]!r}; {there}")
         reason = self._failed.get(name) or self._absent.get(name)
         if reason is None:
             found, reason, is_absent = _import(declared)
@@ -352,9 +353,9 @@ class Shelf(Mapping[str, Game]):
         try:
             game = games[word]
         except KeyError:
-            raise UnknownGameError(
-                f"{family} has no game {word[:40]!r}; 'arena games' lists those that it has"
-            ) from None
+            near = alike(word[:40], self._words_of(family, games))
+            there = did_you_mean(near) if near else "'arena games' lists those that it has"
+            raise UnknownGameError(f"{family} has no game {word[:40]!r}; {there}") from None
         except Exception as error:
             raise UnknownGameError(f"{family}:{word} can't be loaded: {in_a_line(error)}") from None
         if game.name != f"{family}:{word}":

@@ -15,6 +15,7 @@ from arena.competitions.founding import find_named
 from arena.deeds import LONGEST_NAME, By, Deed, Done, asked
 from arena.ground import locks
 from arena.ground.db import LARGEST_ID
+from arena.ground.guesses import meant
 from arena.ground.refusals import NotAllowed, NotThere, Refusal
 from arena.models import (
     Bot,
@@ -53,7 +54,7 @@ def find_bot(session: Session, name: str) -> Bot:
     query = sa.select(Bot).where(Bot.lower_name == name.lower()).options(joinedload(Bot.owner))
     found = session.scalar(query)
     if found is None:
-        raise NotThere(f"there is no bot {name[:60]!r}")
+        raise NotThere(f"there is no bot {name[:60]!r}{meant(session, Bot.name, name)}")
     return found
 
 

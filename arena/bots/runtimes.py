@@ -22,6 +22,7 @@ from arena.deeds import By, Deed, Done, asked
 from arena.ground.config import Settings
 from arena.ground.refusals import NotThere
 from arena.models import BotVersion, Runtime, Scope
+from engine.guesses import instead
 
 LONGEST_NAME = 40
 
@@ -85,12 +86,12 @@ def find(session: Session, name: str) -> Runtime:
     """The one that is offered by a name.
 
     Raises:
-        NotThere: there is none; it lists those there are.
+        NotThere: there is none; it says which there are.
     """
     found = _offered(session, name)
     if found is None:
-        known = ", ".join(one.name for one in offered(session)) or "none"
-        raise NotThere(f"there is no runtime {name[:60]!r} here; there are: {known}")
+        known = instead(name[:60], (one.name for one in offered(session)))
+        raise NotThere(f"there is no runtime {name[:60]!r} here; {known}")
     return found
 
 

@@ -21,6 +21,7 @@ import click
 from arena.cli import streams
 from arena.ground.texts import unkept
 from engine.game import GameError
+from engine.guesses import alike, did_you_mean
 from engine.player import VoidGameError
 from engine.protocol import visible
 from workers.languages import LanguageError
@@ -28,56 +29,70 @@ from workers.languages import LanguageError
 # The module of each command, imported when it is used, and what the list of commands says of it:
 # a command for one position must not wait for what a server needs. A group of nothing but what
 # deeds say of themselves has no module: its line names "deeds".
-COMMANDS = {
-    "new": ("new", "Begin a bot: a folder with one that plays."),
-    "play": ("play", "Play games between bots."),
-    "test": ("test", "Test whether one bot is stronger than another."),
-    "tune": ("tune", "Tune the numbers that a bot lets be chosen."),
-    "check": ("box", "Check a bot as an arena does, in the box."),
-    "bridge": ("bridge", "Make a bot of a program that speaks another protocol."),
-    "games": ("games", "List the games that can be played here."),
-    "game": ("game", "Bring a game of your own: begin a package, and check it."),
-    "moves": ("position", "List the legal moves of a position."),
-    "perft": ("position", "Count the leaf nodes of the tree of legal moves."),
-    "draw": ("position", "Draw a position as SVG."),
-    "truth": ("truth", "Say what is certain of positions, and make tables of it."),
-    "ask": ("ask", "Ask bots what they would play, in a position or a game."),
-    "replay": ("replay", "Replay a record and prove it against the rules."),
-    "up": ("up", "Run the arena: broker, recorder, workers and pages."),
-    "run": ("run", "Run one process of an arena on several machines."),
-    "top": ("top", "Show workers, matches and queues as they change."),
-    "backup": ("backup", "Write a backup of an arena, which may run meanwhile."),
-    "restore": ("backup", "Make an arena of a backup, in an empty place."),
-    "acl": ("acl", "Write the users of a broker for workers on other machines."),
-    "submit": ("submit", "Submit a bot to a ladder, here or on a server."),
-    "connect": ("connect", "Play on a ladder with a bot that stays on this machine."),
-    "login": ("login", "Let commands speak to an arena elsewhere."),
-    "logout": ("login", "Forget the login."),
-    "status": ("status", "Show how bots stand on a server."),
-    "cancel": ("bot", "Cancel the checks of a bot of yours, on a server."),
-    "logs": ("logs", "Show what bots wrote in a game or their check, from a server."),
-    "export": ("export", "Export games, as records or as tables of Parquet."),
-    "bots": ("bot", "List the bots, their versions and their checks."),
-    "ladders": ("leaderboard", "List the ladders."),
-    "leaderboard": ("leaderboard", "Show a ladder's leaderboard."),
-    "accuracy": ("leaderboard", "Show how accurate a ladder's bots are."),
-    "ratings": ("ratings", "Make ratings anew from the results."),
-    "ladder": ("ladder", "Create ladders, and change what they are."),
-    "match": ("match", "Ask for matches, void them, or try them again."),
-    "bot": ("bot", "Put versions of bots on ladders, take them off, or share bots."),
-    "worker": ("worker", "List workers, readmit or forget one."),
-    "notice": ("notice", "Tell all visitors a line, on every page."),
-    "tournament": ("tournament", "Create and run tournaments, and show how they stand."),
-    "book": ("book", "Add books of openings, and list them."),
-    "runtime": ("runtime", "Offer packages to bots, list them, or fetch them."),
-    "preset": ("preset", "Say what strength tests of one kind are asked to be."),
-    "strength": ("strength", "Test submitted versions against each other."),
-    "tuning": ("tuning", "Tune submitted versions' numbers by games against themselves."),
-    "gauntlet": ("gauntlets", "Compare submitted versions against the same others."),
-    "user": ("user", "Manage accounts."),
-    "fake": ("fake", "Fill a new data folder with made-up bots and games."),
-    "doctor": ("box", "Say which boxes this machine can build for bots."),
+GROUPS = {
+    "Write a bot": {
+        "new": ("new", "Begin a bot: a folder with one that plays."),
+        "check": ("box", "Check a bot as an arena does, in the box."),
+        "ask": ("ask", "Ask bots what they would play, in a position or a game."),
+        "bridge": ("bridge", "Make a bot of a program that speaks another protocol."),
+        "games": ("games", "List the games that can be played here."),
+        "moves": ("position", "List the legal moves of a position."),
+        "draw": ("position", "Draw a position as SVG."),
+        "perft": ("position", "Count the leaf nodes of the tree of legal moves."),
+        "truth": ("truth", "Say what is certain of positions, and make tables of it."),
+        "game": ("game", "Bring a game of your own: begin a package, and check it."),
+    },
+    "Play and measure": {
+        "play": ("play", "Play games between bots."),
+        "replay": ("replay", "Replay a record and prove it against the rules."),
+        "test": ("test", "Test whether one bot is stronger than another."),
+        "tune": ("tune", "Tune the numbers that a bot lets be chosen."),
+    },
+    "Enter an arena": {
+        "login": ("login", "Let commands speak to an arena elsewhere."),
+        "logout": ("login", "Forget the login."),
+        "submit": ("submit", "Submit a bot to a ladder, here or on a server."),
+        "connect": ("connect", "Play on a ladder with a bot that stays on this machine."),
+        "status": ("status", "Show how bots stand on a server."),
+        "cancel": ("bot", "Cancel the checks of a bot of yours, on a server."),
+        "logs": ("logs", "Show what bots wrote in a game or their check, from a server."),
+    },
+    "Look around": {
+        "ladders": ("leaderboard", "List the ladders."),
+        "leaderboard": ("leaderboard", "Show a ladder's leaderboard."),
+        "accuracy": ("leaderboard", "Show how accurate a ladder's bots are."),
+        "bots": ("bot", "List the bots, their versions and their checks."),
+        "export": ("export", "Export games, as records or as tables of Parquet."),
+    },
+    "Organise": {
+        "ladder": ("ladder", "Create ladders, and change what they are."),
+        "tournament": ("tournament", "Create and run tournaments, and show how they stand."),
+        "match": ("match", "Ask for matches, void them, or try them again."),
+        "bot": ("bot", "Put versions of bots on ladders, take them off, or share bots."),
+        "strength": ("strength", "Test submitted versions against each other."),
+        "tuning": ("tuning", "Tune submitted versions' numbers by games against themselves."),
+        "gauntlet": ("gauntlets", "Compare submitted versions against the same others."),
+        "preset": ("preset", "Say what strength tests of one kind are asked to be."),
+        "book": ("book", "Add books of openings, and list them."),
+        "notice": ("notice", "Tell all visitors a line, on every page."),
+    },
+    "Run an arena": {
+        "up": ("up", "Run the arena: broker, recorder, workers and pages."),
+        "run": ("run", "Run one process of an arena on several machines."),
+        "top": ("top", "Show workers, matches and queues as they change."),
+        "worker": ("worker", "List workers, readmit or forget one."),
+        "user": ("user", "Manage accounts."),
+        "runtime": ("runtime", "Offer packages to bots, list them, or fetch them."),
+        "ratings": ("ratings", "Make ratings anew from the results."),
+        "backup": ("backup", "Write a backup of an arena, which may run meanwhile."),
+        "restore": ("backup", "Make an arena of a backup, in an empty place."),
+        "acl": ("acl", "Write the users of a broker for workers on other machines."),
+        "fake": ("fake", "Fill a new data folder with made-up bots and games."),
+        "doctor": ("box", "Say which boxes this machine can build for bots."),
+    },
 }
+"""All commands, by what people want of them."""
+COMMANDS = {name: one for group in GROUPS.values() for name, one in group.items()}
 
 
 FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
@@ -136,9 +151,22 @@ class _Lazy(click.Group):
         assert isinstance(command, click.Command)
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if name not in COMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
+            near = alike(name, COMMANDS)
+            words = f"there is no command {name!r}"
+            raise click.UsageError(f"{words}; {did_you_mean(near)}" if near else words, ctx)
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, words) for name, (_, words) in COMMANDS.items()])
+        widest = max(map(len, COMMANDS))  # so that all groups have one margin
+        for heading, commands in GROUPS.items():
+            with formatter.section(heading):
+                rows = [(name.ljust(widest), words) for name, (_, words) in commands.items()]
+                formatter.write_dl(rows)
 
 
 @click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})

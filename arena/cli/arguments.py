@@ -26,6 +26,7 @@ from engine.bot_options import BotOptionError, read_chosen
 from engine.clock import DEFAULT_MOVE_MS, Charge, TimeControl, parse_time
 from engine.game import GameError, State, Variant
 from engine.games import find_variant
+from engine.guesses import instead
 from engine.jobs import MOST_PROCESSES
 from engine.plurals import counted
 from engine.referee import ISOLATION_LEVELS
@@ -340,9 +341,9 @@ def find_path(word: str) -> Path:
         return samples[word]
     if path.exists():
         return path
+    there = instead(word, samples)
     raise LanguageError(
-        f"there is no bot {word}: give the path of a program, or one of the samples "
-        f"{', '.join(samples)}"
+        f"there is no bot {word}: give the path of a program, or the name of a sample; {there}"
     )
 
 

@@ -13,6 +13,7 @@ from arena.cli.client import Where, on_arena
 from arena.cli.listing import show
 from arena.cli.options import as_json
 from arena.cli.reading import read_all, told
+from arena.ground.guesses import meant
 from arena.ground.refusals import NotThere
 from arena.models import Competition, JobStatus, Match
 from arena.schedule.requests import RequestUnratedMatch
@@ -130,7 +131,8 @@ def list_command(
         if competition_name is not None:
             known = sa.select(Competition.id).where(Competition.name == competition_name)
             if (found := session.scalar(known)) is None:
-                raise NotThere(f"there is no ladder or tournament {competition_name!r}")
+                guess = meant(session, Competition.name, competition_name)
+                raise NotThere(f"there is no ladder or tournament {competition_name!r}{guess}")
             wanted = wanted.where(Match.competition_id == found)
         if status is not None:
             wanted = wanted.where(Match.status == JobStatus(status))

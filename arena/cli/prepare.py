@@ -21,6 +21,7 @@ from arena.cli.arguments import SAMPLES, listed_samples
 from arena.cli.boxed import pack
 from arena.ground.config import SettingError, Settings, load
 from arena.ground.db import Database, SchemaError, unusable
+from arena.ground.guesses import meant
 from arena.models import RESERVED, Competition
 from arena.operation import indexes
 from arena.people import accounts
@@ -31,6 +32,7 @@ from arena.signing import secret_key
 from engine import rules_trail
 from engine.game import Game
 from engine.games import GAMES
+from engine.guesses import instead
 from workers import bundles
 
 PATIENCE = 5.0
@@ -65,9 +67,8 @@ def games_of(names: str) -> list[Game]:
     chosen = [name.strip() for name in names.split(",")] if names.strip() else list(GAMES.singles)
     for name in chosen:
         if name not in GAMES:
-            raise SettingError(
-                f"ARENA_GAMES: there is no game {name[:40]!r}; there are: {', '.join(GAMES)}"
-            )
+            there = instead(name[:40], GAMES)
+            raise SettingError(f"ARENA_GAMES: there is no game {name[:40]!r}; {there}")
     return [GAMES[name] for name in chosen]
 
 
@@ -95,7 +96,8 @@ def demand_competition(session: Session, only: str) -> None:
         SettingError: it is not; else nothing would be played, and nobody told why.
     """
     if only and not session.scalar(sa.select(sa.exists().where(Competition.name == only))):
-        raise SettingError(f"ARENA_ONLY: there is no ladder or tournament {only[:40]!r}")
+        guess = meant(session, Competition.name, only)
+        raise SettingError(f"ARENA_ONLY: there is no ladder or tournament {only[:40]!r}{guess}")
 
 
 def _make_lost_indexes(database: Database) -> None:

@@ -10,13 +10,15 @@ from sqlalchemy.orm import Session
 
 from arena import audit
 from arena.audit import Actor
-from arena.competitions.founding import MOST_LISTED, NAME
+from arena.competitions.founding import NAME
 from arena.ground.db import count_rows
+from arena.ground.guesses import MOST_LOOKED_AT
 from arena.ground.locks import lock
 from arena.ground.refusals import NotThere, Refusal
 from arena.models import Competition, CompetitionState, OpeningBook, OpeningPolicy
 from engine.books import BookError, read_book
 from engine.game import Variant
+from engine.guesses import MOST_LISTED, instead
 from engine.plurals import counted
 
 MOST_CHARACTERS, MOST_OPENINGS = 200_000, 5000
@@ -144,7 +146,7 @@ def find(session: Session, name: str, *, to_play: bool = False) -> OpeningBook:
         to_play: only one that can be chosen; it is not removed before this transaction ends.
 
     Raises:
-        NotThere: there is none; it lists those there are.
+        NotThere: there is none; it says which there are.
     """
     query = (listed() if to_play else sa.select(OpeningBook)).where(OpeningBook.name == name)
     if to_play:
@@ -152,8 +154,8 @@ def find(session: Session, name: str, *, to_play: bool = False) -> OpeningBook:
     found = session.scalar(query)
     if found is None:
         names = listed().with_only_columns(OpeningBook.name).order_by(OpeningBook.id.desc())
-        known = session.scalars(names.limit(MOST_LISTED)).all()
-        raise NotThere(f"there is no book {name[:80]!r}; there are: {', '.join(known) or 'none'}")
+        known = instead(name[:80], session.scalars(names.limit(MOST_LOOKED_AT)))
+        raise NotThere(f"there is no book {name[:80]!r}; {known}")
     return found
 
 

@@ -20,8 +20,10 @@ from sqlalchemy.orm import Session
 
 from arena.ground import locks
 from arena.ground.db import count_rows
+from arena.ground.guesses import MOST_LOOKED_AT
 from arena.ground.refusals import NotThere, Refusal
 from arena.models import Competition, CompetitionState, User
+from engine.guesses import instead
 
 C = TypeVar("C", bound=Competition)
 
@@ -29,8 +31,6 @@ TEST, TUNING = "test", "tuning"
 """What stands before the number of those that have no name of their own."""
 RUNNING_ALLOWED = 5
 """How many tests of one person's may run at the same time; so many tunings, and gauntlets, too."""
-MOST_LISTED = 20
-"""How many names are told to whoever asks for one that is not there."""
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,79}", re.ASCII)
 _BY_NUMBER = re.compile(r"(test|tuning)-[0-9]+", re.ASCII)
 
@@ -39,13 +39,13 @@ def find_named(session: Session, kind: type[C], name: str) -> C:
     """The ladder or the tournament of a name.
 
     Raises:
-        NotThere: there is none; it lists those there are.
+        NotThere: there is none; it says which there are.
     """
     found = session.scalar(sa.select(kind).where(kind.name == name))
     if found is None:
-        known = session.scalars(sa.select(kind.name).order_by(kind.id).limit(MOST_LISTED)).all()
+        known = session.scalars(sa.select(kind.name).order_by(kind.id).limit(MOST_LOOKED_AT))
         what = kind.__name__.lower()
-        raise NotThere(f"there is no {what} {name!r}; there are: {', '.join(known) or 'none'}")
+        raise NotThere(f"there is no {what} {name!r}; {instead(name[:80], known)}")
     return found
 
 

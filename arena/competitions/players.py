@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload
 
 from arena.ground import bot_names
+from arena.ground.guesses import meant
 from arena.ground.refusals import Refusal
 from arena.models import (
     Bot,
@@ -81,7 +82,7 @@ def named_players(session: Session, names: Iterable[str]) -> list[NamedPlayer]:
             version = session.scalar(query.where(BotVersion.number == named.version))
             what = f"version {named.version} of a {what}"
         if version is None:
-            raise Refusal(f"there is no {what}")
+            raise Refusal(f"there is no {what}{meant(session, Bot.name, named.name)}")
         found.append(NamedPlayer(version, choose(version, named.options)))
     return found
 

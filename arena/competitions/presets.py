@@ -16,16 +16,18 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from arena import audit
-from arena.competitions.founding import MOST_LISTED, NAME
+from arena.competitions.founding import NAME
 from arena.competitions.strength_plans import MAX_GAMES, MOST_GAMES
 from arena.deeds import LONGEST_LINE, LONGEST_NAME, By, Deed, Done, asked
 from arena.ground import locks
+from arena.ground.guesses import MOST_LOOKED_AT
 from arena.ground.refusals import NotThere, Refusal
 from arena.models import Scope, TestPreset
 from arena.ratings.sprt import Model, Sprt
 from arena.strength.sequential import MOST_PLIES
 from arena.strength.terms import StrengthTerms
 from engine.clock import LONGEST_MS, parse_time
+from engine.guesses import instead
 
 OF_SPRT = ("elo0", "elo1", "alpha", "beta", "model", "max_games")
 """What a test of a fixed number of games has not."""
@@ -144,13 +146,13 @@ def find(session: Session, name: str) -> TestPreset:
     """The preset of a name.
 
     Raises:
-        NotThere: there is none; it lists those there are.
+        NotThere: there is none; it says which there are.
     """
     found = session.scalar(listed().where(TestPreset.name == name))
     if found is None:
-        names = sa.select(TestPreset.name).order_by(TestPreset.name).limit(MOST_LISTED)
-        known = ", ".join(session.scalars(names)) or "none"
-        raise NotThere(f"there is no preset {name[:60]!r}; there are: {known}")
+        names = sa.select(TestPreset.name).order_by(TestPreset.name).limit(MOST_LOOKED_AT)
+        known = instead(name[:60], session.scalars(names))
+        raise NotThere(f"there is no preset {name[:60]!r}; {known}")
     return found
 
 

@@ -51,6 +51,7 @@ from arena.models import (
 )
 from engine.clock import TimeControl
 from engine.game import Variant
+from engine.guesses import instead
 
 WEIGHT = 10.0
 """How many times the workers' time of a ladder a tournament gets while workers are scarce."""
@@ -110,7 +111,7 @@ def create(
     tie_breaks = FORMATS[plan.format].tie_breaks if plan.tie_breaks is None else plan.tie_breaks
     for name in tie_breaks:
         if name not in TIE_BREAKS:
-            raise Refusal(f"there is no tie-break {name!r}; there are {', '.join(TIE_BREAKS)}")
+            raise Refusal(f"there is no tie-break {name!r}; {instead(name, TIE_BREAKS)}")
         if tie_breaks.count(name) > 1:
             raise Refusal(f"the tie-break {name} is named twice")
     demand_not_too_long(plan.format, frame, settings)

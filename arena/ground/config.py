@@ -6,9 +6,10 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
+
+from engine.guesses import alike, did_you_mean
 
 
 class SettingError(ValueError):
@@ -56,8 +57,6 @@ OF_OTHERS = {
     "WORKER_NAME",
 }
 """After the prefix: what workers, commands, sample bots, and docs/containers' compose file read."""
-ALIKE = 0.65
-"""How much of two names agrees, by `difflib`, if one is the other misspelt."""
 SECRET = {"database", "broker"}
 """Settings that hold a password, and are shown nowhere."""
 
@@ -382,10 +381,9 @@ def _refuse_misspelt(environment: Mapping[str, str]) -> None:
     for variable in sorted(environment):
         name = variable.removeprefix(PREFIX)
         if name not in (variable, *settings, *OF_OTHERS):
-            for alike in get_close_matches(name, settings, n=1, cutoff=ALIKE):
-                raise SettingError(
-                    f"{variable} is no setting of the arena: did you mean {PREFIX}{alike}?"
-                )
+            for near in alike(name, settings, 1):
+                meant = did_you_mean([f"{PREFIX}{near}"])
+                raise SettingError(f"{variable} is no setting of the arena: {meant}")
 
 
 def _variable(name: str) -> str:

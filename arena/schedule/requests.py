@@ -19,6 +19,7 @@ from arena.deeds import LONGEST_NAME, By, Deed, Done, asked
 from arena.ground import bot_names
 from arena.ground.bot_names import Named
 from arena.ground.db import count_rows, is_lately
+from arena.ground.guesses import meant
 from arena.ground.locks import lock
 from arena.ground.refusals import Refusal, WrongField
 from arena.models import (
@@ -245,7 +246,10 @@ def _entrant(session: Session, ladder: Ladder, named: Named) -> Entrant:
         found = session.scalar(query.where(BotVersion.number == named.version))
         what = f"version {named.version} of a bot {named.name[:60]}"
     if found is None:
-        raise Refusal(f"there is no {what} on the ladder {ladder.name}")
+        there = sa.select(BotVersion.bot_id).join(Entrant, Entrant.version_id == BotVersion.id)
+        active = Entrant.competition_id == ladder.id, Entrant.state == EntrantState.ACTIVE
+        guess = meant(session, Bot.name, named.name, Bot.id.in_(there.where(*active)))
+        raise Refusal(f"there is no {what} on the ladder {ladder.name}{guess}")
     return found
 
 

@@ -31,6 +31,7 @@ from arena.models import Match, Question, Scope, Sitting, Worker
 from arena.schedule.jobs import Leased
 from arena.schedule.needs import met_by, needs_of_job
 from engine import jobs
+from engine.guesses import instead
 from engine.reporting import LONGEST_NAME, SignOfLife
 
 ALIVE_SECONDS = 30.0
@@ -320,8 +321,8 @@ def is_there(worker: Worker, now: datetime) -> bool:
 def _find(session: Session, name: str) -> Worker:
     worker = session.get(Worker, name)
     if worker is None:
-        names = ", ".join(session.scalars(sa.select(Worker.name).order_by(Worker.name)))
-        raise NotThere(f"there is no worker {name!r}; there are: {names or 'none'}")
+        names = session.scalars(sa.select(Worker.name).order_by(Worker.name))
+        raise NotThere(f"there is no worker {name!r}; {instead(name[:200], names)}")
     return worker
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import NoReturn
 
 import sqlalchemy as sa
 from flask import abort, current_app
@@ -13,6 +14,7 @@ from werkzeug.routing import IntegerConverter, Map
 from arena import sittings
 from arena.competitions.gauntlets import Gauntlet
 from arena.ground.db import LARGEST_ID, Database
+from arena.ground.guesses import meant
 from arena.models import (
     Bot,
     BotTuning,
@@ -27,6 +29,7 @@ from arena.models import (
 from arena.operation.notice import read_notice
 from arena.recorder.storage import unpack
 from arena.web import queries
+from arena.web.words import sentence
 from engine.record import GameRecord
 
 
@@ -55,34 +58,40 @@ def notice() -> str:
         return read_notice(session)
 
 
+def _absent(session: Session, kind: type[Bot | Competition], name: str) -> NoReturn:
+    """A 404 for what is not there by a name, with those like it."""
+    guess = meant(session, kind.name, name)
+    abort(404, sentence(f"there is no {kind.__name__.lower()} {name}{guess}"))
+
+
 def find_ladder(session: Session, name: str) -> Ladder:
     """The one of this name; a tournament of it is none."""
     ladder = session.scalar(sa.select(Ladder).where(Ladder.name == name))
-    return ladder or abort(404, f"There is no ladder {name}.")
+    return ladder or _absent(session, Ladder, name)
 
 
 def find_competition(session: Session, name: str) -> Competition:
     """The ladder, tournament or strength test of this name."""
     found = session.scalar(sa.select(Competition).where(Competition.name == name))
-    return found or abort(404, f"There is no competition {name}.")
+    return found or _absent(session, Competition, name)
 
 
 def find_tournament(session: Session, name: str) -> Tournament:
     """The one of this name; a ladder of it is none."""
     tournament = session.scalar(sa.select(Tournament).where(Tournament.name == name))
-    return tournament or abort(404, f"There is no tournament {name}.")
+    return tournament or _absent(session, Tournament, name)
 
 
 def find_gauntlet(session: Session, name: str) -> Gauntlet:
     """The one of this name."""
     gauntlet = session.scalar(sa.select(Gauntlet).where(Gauntlet.name == name))
-    return gauntlet or abort(404, f"There is no gauntlet {name}.")
+    return gauntlet or _absent(session, Gauntlet, name)
 
 
 def find_bot(session: Session, name: str) -> Bot:
     """The bot of this name, in upper or lower case, with its owner."""
     query = sa.select(Bot).where(Bot.lower_name == name.lower()).options(joinedload(Bot.owner))
-    return session.scalar(query) or abort(404, f"There is no bot {name}.")
+    return session.scalar(query) or _absent(session, Bot, name)
 
 
 def find_match(session: Session, number: int) -> Match:

@@ -22,9 +22,10 @@ from engine.sitting import goes_on
 def sentence(said: Exception | str) -> str:
     """What is said, as a sentence of a page; the name of a file stays as it is."""
     words = str(said)
+    end = "" if words.endswith("?") else "."
     if "." in words.partition(" ")[0].rstrip(".:,;"):
-        return f"{words.rstrip('.')}."
-    return f"{words[:1].upper()}{words[1:].rstrip('.')}."
+        return f"{words.rstrip('.')}{end}"
+    return f"{words[:1].upper()}{words[1:].rstrip('.')}{end}"
 
 
 ENDINGS: Mapping[Termination, str] = {

@@ -182,7 +182,7 @@ EXAMPLES: dict[type[Deed], tuple[Callable[[Numbers], dict[str, Any]], dict[str, 
     ChangeTournament: (
         lambda _: {"name": "cup", "state": "open"},
         {"name": "cap"},
-        "there is no tournament 'cap'; there are: cup",
+        "there is no tournament 'cap'; did you mean cup?",
     ),
     EnterTournament: (
         lambda _: {"name": "cup", "bots": ("bot-0:1",)},
@@ -288,7 +288,7 @@ EXAMPLES: dict[type[Deed], tuple[Callable[[Numbers], dict[str, Any]], dict[str, 
     StopGauntlet: (
         lambda _: {"name": "gauntlet"},
         {"name": "gauntlet-9"},
-        "there is no gauntlet 'gauntlet-9'; there are: gauntlet",
+        "there is no gauntlet 'gauntlet-9'; did you mean gauntlet?",
     ),
     RequeueChecks: (
         lambda _: {"bots": ("bot-3",)},

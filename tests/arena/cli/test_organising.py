@@ -181,7 +181,7 @@ def test_matches_from_a_line(database: Database, arena: Arena) -> None:
         (["ladder", "create", "blitz", "--game", "chess"], "there is no game 'chess'"),
         (["ladder", "create", "blitz", "--game", "clobber", "--move", "x"], "move=x can't be"),
         (["ladder", "change", "ladder-0", "paused"], "'paused' is no change: write KEY=VALUE"),
-        (["ladder", "change", "ladder-9", "state=open"], "there is no ladder 'ladder-9'; there"),
+        (["ladder", "change", "ladder-9", "state=open"], "there is no ladder 'ladder-9'; did"),
         (["ladder", "change", "ladder-0", "move=50"], "has matches by its move, which therefore"),
         (["match", "void", "1", "--note", ""], "note: this is needed"),
         (["match", "void", "99999", "--note", "x"], "there is no match 99999"),

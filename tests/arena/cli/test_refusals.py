@@ -16,6 +16,9 @@ from tests.arena.running import COMMAND, environment
 @pytest.mark.parametrize(
     ("line", "words"),
     [
+        ("ply clobber", "there is no command 'ply'; did you mean play or replay.*see arena --help"),
+        ("moves clober", "there is no game 'clober'; did you mean clobber"),
+        ("play clobber gredy ranndom --no-box", "no bot gredy: .*; did you mean greedy"),
         ("moves chess", "there is no game 'chess'; there are: blocco"),
         ("moves clobber colour=red", "colour.*size"),
         (f"moves clobber size={'9' * 5000}", "clobber has no size=9999"),
@@ -105,7 +108,7 @@ from tests.arena.running import COMMAND, environment
         ("submit {dice} --ladder l --wait-seconds inf", "inf is no number of seconds"),
         ("run", "Missing argument .* Choose from: prepare, web, .* \\(see arena run --help"),
         ("tournament create x", "Missing option '--format'. Choose from: round-robin, gauntlet"),
-        ("nonsense", "No such command 'nonsense'"),
+        ("nonsense", "there is no command 'nonsense'"),
     ],
 )
 def test_bad_input_is_refused(

@@ -153,7 +153,7 @@ def test_who_fails_at_what_others_do_is_set_aside(database: Database) -> None:
         assert workers.slots(session, "good", NOW) == 4
         with pytest.raises(Refusal, match="is not set aside"):
             do(session, ReadmitWorker("broken"), NOW)
-        with pytest.raises(Refusal, match="there are: broken, sound"):
+        with pytest.raises(Refusal, match="did you mean broken"):
             do(session, ReadmitWorker("brokn"), NOW)
 
 
