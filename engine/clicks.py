@@ -5,15 +5,17 @@ It knows no game's rules, only what each legal move is made of (`State.clicks`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from engine.declaring import in_a_line
-from engine.drawable import LONGEST_LINE, undrawable
+from engine.drawable import LONGEST_LINE, fault_of_hand, undrawable
 from engine.faulty_rules import HangingRulesError
-from engine.game import GameError, Move, State
+from engine.game import GameError, Move, Seat, State
+from engine.options import fault_of_line
 from engine.protocol import visible
-from engine.scene import Scene
+from engine.scene import Held, Scene
 
 Clicks = tuple[str, ...]
 
@@ -40,6 +42,81 @@ def following(known: Ways, clicked: Clicks) -> dict[str, Move | None]:
         for move, way in known.items()
         if way[:many] == clicked and len(way) > many
     }
+
+
+def asked(state: State, known: Ways, clicked: Clicks) -> str:
+    """What a person is asked to click next, in a sentence: the game's own, if it has one."""
+    words = _told(state.prompt, clicked)
+    if words:
+        return words
+    names = {square.name for square in _scene_or_text(state).squares}
+    on_board = [click in names for click in following(known, clicked)]
+    if clicked:
+        return "Choose one of the marked squares." if all(on_board) else "Choose how it goes on."
+    return "Choose where a move begins." if any(on_board) else "Choose a move."
+
+
+def caution(state: State, move: Move) -> str:
+    """What the game says that should be known before a move is played; mostly nothing."""
+    return _told(state.caution, move)
+
+
+def _told(ask: Callable[[Any], str], about: object) -> str:
+    """What a game says to a person. If it fails at that nothing is said: it is to spoil no page."""
+    try:
+        words = ask(about)
+        return "" if not words or fault_of_line(words, LONGEST_LINE) else words
+    except HangingRulesError:
+        raise
+    except Exception:
+        return ""
+
+
+def held(state: State, seat: Seat) -> Sequence[Held]:
+    """What a seat holds beside the board; nothing if it can't be drawn."""
+    try:
+        found = state.hand(seat)
+        return () if fault_of_hand(found) else found
+    except HangingRulesError:
+        raise
+    except Exception:
+        return ()
+
+
+def half_made(state: State, known: Ways, clicked: Clicks, *, last: Sequence[str] = ()) -> Scene:
+    """The scene with as much of a move done as the clicks say, and what may be clicked next.
+
+    What is written beneath the board is that of the position before the move.
+
+    Args:
+        clicked: the beginning of the clicks of some move, or all of them.
+        last: the squares that are marked before anything is clicked.
+    """
+    before = _scene_or_text(state)
+    names = {square.name for square in before.squares}
+    if not clicked:
+        return replace(before, last=tuple(name for name in last if name in names))
+    move = beginning(known, clicked)[0]
+    if known[move] == clicked:
+        after = state.play(move)
+        scene, marks = _scene_or_text(after), tuple(after.marks(move))
+    else:
+        scene, marks = _begun(state, clicked, before), ()
+    scene = replace(scene, title=before.title, captions=before.captions)
+    names = {square.name for square in scene.squares}
+    targets = tuple(click for click in following(known, clicked) if click in names)
+    return replace(scene, last=tuple(name for name in marks if name in names), targets=targets)
+
+
+def _begun(state: State, clicked: Clicks, before: Scene) -> Scene:
+    """The scene with a part of a move done; that of the position if it can't be drawn."""
+    try:
+        scene = state.half_made(clicked)
+        return before if undrawable(scene) else scene
+    except HangingRulesError:
+        raise
+    except Exception:
+        return before
 
 
 def illustrate(state: State, *, last: str | None = None, clicked: Sequence[str] = ()) -> Scene:

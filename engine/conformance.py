@@ -17,13 +17,14 @@ from random import Random
 from typing import NoReturn, TypeVar
 from xml.etree import ElementTree
 
-from engine.clicks import beginning, following, illustrate, ways
+from engine.clicks import Clicks, beginning, following, illustrate, ways
 from engine.declaring import LONGEST_PAGE
-from engine.drawable import undrawable
+from engine.drawable import LONGEST_LINE, fault_of_hand, undrawable
 from engine.game import (
     CHANCE,
     Game,
     IllegalMoveError,
+    Move,
     OptionError,
     PositionError,
     State,
@@ -34,6 +35,7 @@ from engine.game import (
 )
 from engine.games import GAMES, find_variant
 from engine.openings import openings
+from engine.options import fault_of_line
 from engine.rules_pictures import RulesPictureError, pictures_in
 from engine.svg import render
 
@@ -478,6 +480,9 @@ def check_clicks(trial: Trial) -> None:
             shorter = first and by_way[first]
             demand(first is None, f"the clicks of {shorter} are the beginning of {move}'s", state)
         squares = {square.name for square in state.scene().squares}
+        clicked = {click for way in known.values() for click in way}
+        gone = [one.name for one in state.hand(state.to_move) if not one.left]
+        demand(not clicked.intersection(gone), f"some of {gone} is clicked, none is held", state)
         few = min(len(known), max(1, CLICKED // len(known)))
         for move in Random(5).sample(list(known), few):
             way = known[move]
@@ -486,10 +491,34 @@ def check_clicks(trial: Trial) -> None:
                 right = leads == (move if done == len(way) - 1 else None)
                 demand(right, f"its clicks lead elsewhere than to {move}", state)
             demand(beginning(known, way) == [move], f"its clicks are not {move}'s alone", state)
+            _check_words_of_clicks(state, move, way)
             for click in way:
                 is_square = squares and re.fullmatch("[a-z][0-9]+", click)
                 fine = click in squares or not is_square
                 demand(fine, f"the click {click!r} for {move} is no square of the scene", state)
+
+
+def _check_words_of_clicks(state: State, move: Move, way: Clicks) -> None:
+    """What is asked before each click is a line, and the half-made move can be drawn."""
+    for done in range(len(way)):
+        words = state.prompt(way[:done])
+        wrong = words and fault_of_line(words, LONGEST_LINE)
+        demand(not wrong, f"what it asks after the clicks {way[:done]} {wrong}", state)
+        wrong = undrawable(state.half_made(way[:done]))
+        demand(not wrong, f"{move}, half made: {wrong}", state)
+    wrong = (words := state.caution(move)) and fault_of_line(words, LONGEST_LINE)
+    demand(not wrong, f"its caution of {move} {wrong}", state)
+
+
+def check_hands(trial: Trial) -> None:
+    """What a seat holds can be drawn, and each kind of it has a name of its own."""
+    for state in trial.positions:
+        for seat in range(trial.variant.seats):
+            hand = state.hand(seat)
+            wrong = fault_of_hand(hand)
+            demand(not wrong, wrong, state)
+            names = [held.name for held in hand]
+            demand(len(names) == len(set(names)), "two kinds in a hand have one name", state)
 
 
 def check_numbering(trial: Trial) -> None:
@@ -560,6 +589,7 @@ CHECKS: Mapping[str, Callable[[Trial], None]] = {
     "leaving": check_leaving,
     "pictures": check_pictures,
     "clicks": check_clicks,
+    "hands": check_hands,
     "numbering": check_numbering,
 }
 """The checks of a variant, by name; what each demands is its docstring."""

@@ -7,15 +7,17 @@ and in pages that have to stay pages.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from math import isfinite
 
 from engine.options import fault_of_line
-from engine.scene import Body, Paint, Piece, Scene, Shade, Square
+from engine.scene import Body, Held, Paint, Piece, Scene, Shade, Square
 
 NAME = re.compile(r"[\w.:-]{1,20}", re.ASCII)
 """What a square may be called."""
 SHADES, BODIES, PAINTS = frozenset(Shade), frozenset(Body), frozenset(Paint)
 MOST_SQUARES, MOST_PIECES, MOST_LINES = 2000, 4000, 200
+MOST_HELD, MOST_CELLS = 200, 40
 LONGEST_LINE = 500
 """Letters of a title, a caption, or what a piece is called."""
 
@@ -47,6 +49,22 @@ def undrawable(scene: Scene) -> str:
         return "a rim has no colour"
     ends = {end for line in scene.lines for end in (line.start, line.end)}
     return "" if ends <= names else "a line leads nowhere"
+
+
+def fault_of_hand(hand: Sequence[Held]) -> str:
+    """Why a hand can't be drawn; empty if it can."""
+    if not isinstance(hand, Sequence) or len(hand) > MOST_HELD:
+        return f"a hand is no sequence of up to {MOST_HELD} kinds of pieces"
+    for held in hand:
+        piece = Piece((), held.body, held.paint, held.name, held.sign)
+        if wrong := _fault_of_piece(piece):
+            return wrong
+        if not isinstance(held.left, int) or held.left < 0:
+            return f"of {held.name} no number is held"
+        places = {abs(place) for cell in held.cells for place in cell}
+        if not 1 <= len(held.cells) <= MOST_CELLS or max(places) >= MOST_CELLS:
+            return f"{held.name} covers no squares, or too many"
+    return ""
 
 
 def _fault_of_square(square: Square) -> str:

@@ -18,7 +18,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from engine.options import Option, fault_of_line
-from engine.scene import Look, Scene
+from engine.scene import Held, Look, Scene
 
 if TYPE_CHECKING:
     from engine.truth import Truth
@@ -174,6 +174,39 @@ class State(ABC):
         """The squares that show in this position which move led to it."""
         return squares_in(move)
 
+    def prompt(self, clicked: Sequence[str]) -> str:
+        """What a person is asked to click next, in a sentence; empty where the general words do.
+
+        Args:
+            clicked: the beginning of the clicks of some legal move.
+        """
+        return ""
+
+    def caution(self, move: Move) -> str:
+        """What should be known before a legal move is played, in a sentence; mostly nothing.
+
+        Such a move is never played without asking.
+        """
+        return ""
+
+    def half_made(self, clicked: Sequence[str]) -> Scene:
+        """The position with as much of a move done as these clicks say of it.
+
+        By itself a piece goes from the first square that is clicked to the second.
+
+        Args:
+            clicked: the beginning of the clicks of some legal move.
+        """
+        scene = self.scene()
+        names = {square.name for square in scene.squares}
+        if len(clicked) < 2 or not names.issuperset(clicked[:2]):
+            return scene
+        return scene.carried(*clicked[:2])
+
+    def hand(self, seat: Seat) -> Sequence[Held]:
+        """What a seat holds beside the board, kind by kind, always in the same order."""
+        return ()
+
     def is_legal(self, move: str) -> bool:
         """Whether ``move`` may be played, in any spelling that the game's page accepts."""
         try:
@@ -325,6 +358,9 @@ class Forfeited(State):
 
     def marks(self, move: Move) -> tuple[str, ...]:
         return self.before.marks(move)
+
+    def hand(self, seat: Seat) -> Sequence[Held]:
+        return self.before.hand(seat)
 
     def scene(self) -> Scene:
         # The first line, and the title after the variant, say whose turn it was.

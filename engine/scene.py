@@ -6,7 +6,7 @@ names; a square's centre is at ``(x, y)`` in units of one square, x to the right
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 
@@ -85,6 +85,23 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
+class Held:
+    """A kind of piece that a seat holds beside the board."""
+
+    name: str
+    """As `State.clicks` has it, where the kind is clicked; else what it is called."""
+    left: int
+    """How many are held; of a kind that is used up none."""
+    body: Body
+    paint: Paint
+    sign: str = ""
+    cells: tuple[tuple[int, int], ...] = ((0, 0),)
+    """The squares that one covers, by file and rank: the same way round at any time."""
+    is_again: bool = False
+    """Whether these are the pieces of the kind before, with another side up."""
+
+
+@dataclass(frozen=True, slots=True)
 class Line:
     """A straight connection between two squares, drawn beneath the pieces."""
 
@@ -122,3 +139,11 @@ class Scene:
     """Whether squares are drawn as hexagons, a corner up."""
     text: tuple[str, ...] = ()
     """Lines in letters of one width: the board, where there are no squares."""
+
+    def carried(self, start: str, end: str) -> Scene:
+        """The same with what lies on one square on another, where it takes what lay there."""
+        moved = [piece for piece in self.pieces if piece.squares == (start,)]
+        if not moved or start == end:
+            return self
+        others = (piece for piece in self.pieces if piece.squares not in ((start,), (end,)))
+        return replace(self, pieces=(*others, *(replace(one, squares=(end,)) for one in moved)))

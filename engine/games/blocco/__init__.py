@@ -33,6 +33,12 @@ from engine.speed import judged_once, maker
 if TYPE_CHECKING:
     from engine.truth import Truth
 
+PROMPTS = (
+    "Choose the stone that moves.",
+    "Choose the neighbour that it takes.",
+    "Choose the stone of its group that gets the marker.",
+)
+
 
 class Blocco(Chequerboard):
     """Blocco on a board of W files and H ranks."""
@@ -189,6 +195,19 @@ class BloccoState(State):
         return new_state(variant, other ^ end, own, marked, WHITE)
 
     judge = play
+
+    def prompt(self, clicked: Sequence[str]) -> str:
+        return PROMPTS[len(clicked)]
+
+    def half_made(self, clicked: Sequence[str]) -> Scene:
+        """After two clicks the stone has moved, and its group has no marker yet."""
+        if len(clicked) < 2:
+            return self.scene()
+        start, end, _, _ = self.variant.step_of["".join(clicked[:2])]
+        own = self.white if self.mover == WHITE else self.black
+        group = self.variant.group(own ^ start ^ end, end)
+        unmarked = new_state(self.variant, self.white, self.black, self.marked & ~group, self.mover)
+        return unmarked.scene().carried(*clicked[:2])
 
     def ending(self) -> Termination | None:
         return None if self._can_move() else Termination.NORMAL

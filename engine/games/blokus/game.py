@@ -31,19 +31,21 @@ from engine.games.blokus.outlook import hopes, hopes_after, squares_hoped_for, w
 from engine.games.blokus.polyominoes import ALL, MONOMINO, NAMES, squares_in
 from engine.games.blokus.position import (
     COLOURS,
+    COVER,
     LOOKS,
     NO_SEATS,
     Position,
     Room,
     all_placements,
     check_move,
+    choose_a_piece,
     read_move,
     read_position,
     read_turn,
     write_turn,
 )
 from engine.options import choice
-from engine.scene import Look, Scene
+from engine.scene import Held, Look, Rim, Scene
 from engine.speed import judged_once, maker
 
 SIDE = 20
@@ -222,6 +224,20 @@ class BlokusState(State):
     def clicks(self, move: Move) -> tuple[str, ...]:
         return self.position.clicks(move)
 
+    def prompt(self, clicked: Sequence[str]) -> str:
+        return COVER if clicked or self.turn is None else choose_a_piece(self.turn)
+
+    def half_made(self, clicked: Sequence[str]) -> Scene:
+        return self.position.half_made(self.scene(), clicked)
+
+    def hand(self, seat: Seat) -> Sequence[Held]:
+        """The pieces of its colour whose turn it is, or comes next."""
+        first = self.turn or 0
+        for colour in (first, first + 1 & 3, first + 2 & 3, first + 3 & 3):
+            if self.variant.owners[colour] == seat or (colour, seat) == (self.turn, self.to_move):
+                return self.position.hand(colour)
+        return ()
+
     @judged_once
     def judge(self, move: str) -> int:
         """The squares that a legal move covers."""
@@ -278,7 +294,14 @@ class BlokusState(State):
             squares=grid(SIDE, SIDE, chequered=False),
             pieces=tuple(self.position.drawing()),
             captions=(status, self.position.caption()),
+            rims=tuple(self._beginnings()),
         )
+
+    def _beginnings(self) -> Iterator[Rim]:
+        """Where colours begin; a corner that several may have is the one's whose turn it is."""
+        for colour, start in enumerate(self.variant.starts):
+            if self.turn is not None and (colour == self.turn or start.bit_count() == 1):
+                yield from self.position.beginnings(colour, start)
 
     def _status(self) -> str:
         """Whose turn it is, or how the game ended, in words."""

@@ -58,15 +58,21 @@ def squares_in(pieces: int) -> int:
     return sum(SIZES[piece] for piece in bits_of(pieces))
 
 
+@cache
+def cells_of(piece: int) -> Cells:
+    """The piece as its pattern has it, the first row lowest."""
+    rows = PATTERNS[NAMES[piece]].split("/")
+    return tuple((x, y) for y, row in enumerate(rows) for x, mark in enumerate(row) if mark == "X")
+
+
 def orientations(piece: int) -> Iterator[Cells]:
     """The piece turned and mirrored in all eight ways; symmetric pieces repeat themselves."""
-    rows = PATTERNS[NAMES[piece]].split("/")
-    cells = [(x, y) for y, row in enumerate(rows) for x, mark in enumerate(row) if mark == "X"]
+    cells = cells_of(piece)
     for _ in range(2):
         for _ in range(4):
-            cells = [(y, -x) for x, y in cells]
-            yield tuple(cells)
-        cells = [(-x, y) for x, y in cells]
+            cells = tuple((y, -x) for x, y in cells)
+            yield cells
+        cells = tuple((-x, y) for x, y in cells)
 
 
 def write_pieces(pieces: int) -> str:

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from engine.board import FREE, bits_of, read_ranks, write_ranks
 from engine.game import IllegalMoveError, Move, PositionError
 from engine.games.blokus.board import Board, shape_of
 from engine.games.blokus.polyominoes import (
+    ALL,
     NAMES,
     NO_PIECE,
+    cells_of,
     read_pieces,
     squares_in,
     write_pieces,
 )
 from engine.plurals import counted
-from engine.scene import Body, Paint, Piece
+from engine.scene import Body, Held, Paint, Piece, Rim, Scene
 from engine.speed import maker
 
 COLOURS = ("blue", "yellow", "red", "green")
+COVER = "Choose the squares that it covers, from the first file on."
 LETTERS = "BYRG"
 OVER = "-"
 NO_SEATS = "-"
@@ -88,6 +91,38 @@ class Position:
         piece = self.board.piece_of[shape_of(self.board.read(squares))]
         return (f"{colour} {NAMES[piece]}", *squares.split(","))
 
+    def half_made(self, scene: Scene, clicked: Sequence[str]) -> Scene:
+        """A scene with those squares covered that are clicked already."""
+        if len(clicked) < 2:
+            return scene
+        name, *squares = clicked
+        paint = PAINTS[COLOURS.index(name.partition(" ")[0])]
+        begun = Piece(tuple(squares), Body.POLYOMINO, paint, f"{name} that is begun")
+        return replace(scene, pieces=(*scene.pieces, begun))
+
+    def hand(self, colour: int, pieces: int = ALL) -> list[Held]:
+        """Those of ``pieces`` that a colour has left, and those that it has placed."""
+        return [
+            Held(
+                f"{COLOURS[colour]} {NAMES[piece]}",
+                self.left[colour] >> piece & 1,
+                Body.POLYOMINO,
+                PAINTS[colour],
+                cells=cells_of(piece),
+            )
+            for piece in bits_of(pieces)
+        ]
+
+    def beginnings(self, colour: int, start: int) -> Iterator[Rim]:
+        """A rim in its colour at each corner that is open to a colour's first piece."""
+        if not self.covered[colour]:
+            for bit in bits_of(start & self.free):
+                (x, along), (y, up) = (
+                    (place + 0.5, -1) if place else (-0.5, 1)
+                    for place in divmod(bit, self.board.stride)
+                )
+                yield Rim(((x + along, y), (x, y), (x, y + up)), PAINTS[colour])
+
     def drawing(self) -> Iterator[Piece]:
         """The pieces as they lie; pieces of one colour that touch are drawn as one."""
         for colour, paint, covered in zip(COLOURS, PAINTS, self.covered, strict=True):
@@ -106,6 +141,12 @@ class Position:
 
 
 new_position = maker(Position)
+
+
+def choose_a_piece(colour: int) -> str:
+    """What is asked of whoever places a piece of a colour."""
+    return f"Choose one of {COLOURS[colour]}'s pieces."
+
 
 LOOKS = tuple((Body.POLYOMINO, paint, "") for paint in PAINTS)
 """How the pieces of each colour look."""

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 UCI_VARIANTS = {"5x6": "clobber", "10x10": "clobber10"}
 """What Fairy-Stockfish calls the sizes that it knows."""
 
+PROMPTS = ("Choose the stone that moves.", "Choose the neighbour that it takes.")
+
 
 class Clobber(Chequerboard):
     """Clobber on a board of W files and H ranks."""
@@ -110,6 +112,9 @@ class ClobberState(State):
             )
             raise IllegalMoveError(move, reason)
         return start, end
+
+    def prompt(self, clicked: Sequence[str]) -> str:
+        return PROMPTS[len(clicked)]
 
     def _step(self, start: int, end: int) -> ClobberState:
         if self.mover == WHITE:

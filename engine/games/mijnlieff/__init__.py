@@ -24,9 +24,9 @@ from engine.game import (
     Variant,
     page_beside,
 )
-from engine.games.mijnlieff.board import KINDS, SIGNS, TILES, TYPES, Board
+from engine.games.mijnlieff.board import KINDS, TILES, TYPES, Board
 from engine.options import board_size, choice
-from engine.scene import Body, Look, Paint, Piece, Scene, Shade, Sign, Square
+from engine.scene import Body, Held, Look, Paint, Piece, Scene, Shade, Sign, Square
 from engine.speed import maker
 
 if TYPE_CHECKING:
@@ -41,6 +41,12 @@ that is as good as a win. Both were tried out, as a guess for alpha-beta."""
 DRAWN = (Sign.PLUS, Sign.CROSS, Sign.SMALL_RING, Sign.RING)
 ORDERS = ("in line with", "diagonally from", "next to", "away from")
 """Where each type of piece sends the other seat."""
+PROMPTS = ("Choose where you put a piece.", "Choose which piece you put there.")
+
+
+def _called(kind: int) -> str:
+    """What a type of piece is called where people choose it: in words, and as moves have it."""
+    return f"{KINDS[kind]} {TYPES[kind]}"
 
 
 class Mijnlieff(Variant):
@@ -198,7 +204,17 @@ class MijnlieffState(State):
         """The square, and the type of the piece."""
         board = self.variant.board
         kind, bit = divmod(board.code_of[move], board.squares)
-        return (board.names[bit], f"{KINDS[kind]} {SIGNS[kind]}")
+        return (board.names[bit], _called(kind))
+
+    def prompt(self, clicked: Sequence[str]) -> str:
+        return PROMPTS[len(clicked)]
+
+    def hand(self, seat: Seat) -> Sequence[Held]:
+        paint, side = (Paint.BLACK, self.black) if seat else (Paint.WHITE, self.white)
+        return [
+            Held(_called(kind), left, Body.TILE, paint, DRAWN[kind])
+            for kind, left in enumerate(self.variant.board.held(side))
+        ]
 
     def scores(self) -> tuple[float, ...]:
         return tuple(float(points) for points in self._points())
@@ -237,8 +253,9 @@ class MijnlieffState(State):
                 kind, bit = divmod(code, board.squares)
                 words = f"{name} {KINDS[kind]} piece"
                 pieces.append(Piece((board.names[bit],), Body.TILE, paint, words, DRAWN[kind]))
-            held = zip(board.held(side), SIGNS, strict=True)
-            hands.append(f"{name.title()} " + " ".join(f"{count}{sign}" for count, sign in held))
+            held = zip(board.held(side), TYPES, strict=True)
+            counts = ", ".join(f"{count} {sign}" for count, sign in held)
+            hands.append(f"{name.title()} holds {counts}")
         turn, where = self._turn()
         options = self.variant.options
         outline = options["size"] if options["shape"] == "square" else options["shape"]

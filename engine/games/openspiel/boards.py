@@ -51,6 +51,8 @@ class Grid:
     files: str = FILES
     clicks: Clicked = lambda _, move: squares_in(move) or (move,)
     marks: Clicked = lambda _, move: squares_in(move)
+    prompts: tuple[str, ...] = ()
+    """What is asked before each click."""
     phase: Callable[[Move], str] | None = None
     """What kind of move is due, by one of the legal ones, where they are of several kinds."""
     held: Callable[[GridState], dict[str, str]] = lambda _: {}
@@ -151,6 +153,9 @@ class GridState(SpielState):
     def marks(self, move: Move) -> tuple[str, ...]:
         return self.variant.grid.marks(self, move)
 
+    def prompt(self, clicked: Sequence[str]) -> str:
+        return "".join(self.variant.grid.prompts[len(clicked) :][:1])
+
     def scene(self) -> Scene:
         variant, grid, turn = self.variant, self.variant.grid, self.turn()
         if grid.phase and self.words:
@@ -237,6 +242,7 @@ GRIDS: Mapping[str, Grid] = {
         {"b": _disc(Paint.BLACK, "piece"), "w": _disc(Paint.WHITE, "piece")},
         free=".",
         size=lambda options: (int(options["columns"]), int(options["rows"])),
+        prompts=("Choose the piece that moves.", "Choose where it goes."),
     ),
     "checkers": Grid(
         ("White", "Black"),
@@ -247,6 +253,7 @@ GRIDS: Mapping[str, Grid] = {
             "*": _disc(Paint.BLACK, "king", Sign.RING),
         },
         free=".",
+        prompts=("Choose the piece that moves.", "Choose where it goes."),
     ),
     "connect_four": Grid(
         ("Red", "Yellow"),
@@ -256,6 +263,7 @@ GRIDS: Mapping[str, Grid] = {
         ground=Ground.PLAIN,
         clicks=_falls_to,
         marks=_fell_to,
+        prompts=("Choose where your disc falls.",),
     ),
     "go": Grid(
         ("Black", "White"),
@@ -264,6 +272,7 @@ GRIDS: Mapping[str, Grid] = {
         size=_square_board,
         ground=Ground.POINTS,
         files=FILES.replace("i", ""),
+        prompts=("Choose where you put a stone.",),
     ),
     "hex": Grid(
         ("Red", "Blue"),
@@ -276,6 +285,7 @@ GRIDS: Mapping[str, Grid] = {
         ground=Ground.HEXAGONS,
         upwards=False,
         rims=(Paint.RED, Paint.BLUE),
+        prompts=("Choose where you put a stone.",),
     ),
     "othello": Grid(
         ("Black", "White"),
@@ -283,5 +293,6 @@ GRIDS: Mapping[str, Grid] = {
         free="-",
         ground=Ground.PLAIN,
         upwards=False,
+        prompts=("Choose where you put a disc.",),
     ),
 }

@@ -6,7 +6,7 @@ OpenSpiel takes nearly any FEN for a position and may fail in it later, so one i
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -137,6 +137,12 @@ class ChessState(SpielState):
         ends = (_name(played.from_square), _name(played.to_square))
         long = played.to_lan()
         return (*ends, FIGURES[long[4]]) if len(long) == 5 else ends
+
+    def prompt(self, clicked: Sequence[str]) -> str:
+        if len(clicked) == 1:
+            letter = _board(self.text().partition(" ")[0])[clicked[0]]
+            return f"Choose where the {FIGURES[letter.lower()]} goes."
+        return "Choose what the pawn becomes." if clicked else "Choose the piece that moves."
 
     def marks(self, move: Move) -> tuple[str, ...]:
         history = self.spiel.moves_history()

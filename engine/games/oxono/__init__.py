@@ -54,7 +54,7 @@ from engine.games.oxono.board import (
 )
 from engine.options import choice
 from engine.plurals import counted
-from engine.scene import Body, Look, Paint, Piece, Scene, Sign
+from engine.scene import Body, Held, Look, Paint, Piece, Scene, Sign
 from engine.speed import judged_once, maker
 
 if TYPE_CHECKING:
@@ -233,6 +233,26 @@ class OxonoState(State):
         """The totem, its new square, and the square of the piece."""
         totem = self.totems[SYMBOLS.index(move[0])]
         return (NAMES[totem.bit_length() - 1], *squares_in(move))
+
+    def prompt(self, clicked: Sequence[str]) -> str:
+        if not clicked:
+            return "Choose the totem that you move."
+        symbol = self.totems.index(1 << NAMES.index(clicked[0]))
+        sign = SYMBOLS[symbol]
+        if len(clicked) == 1:
+            return f"Choose where the {sign} totem goes."
+        others = self.colours[0] | self.colours[1] | self.totems[1 - symbol]
+        if NEAR[1 << NAMES.index(clicked[1])] & ~others:
+            return f"Place your {sign} beside the totem."
+        return f"Place your {sign} on any free square: none beside the totem is free."
+
+    def hand(self, seat: Seat) -> Sequence[Held]:
+        groups = self._groups()
+        return [
+            Held(words, HAND - groups[letter].bit_count(), body, paint, sign)
+            for letter in ("xo" if seat else "XO")
+            for body, paint, words, sign in (KINDS[letter],)
+        ]
 
     def _allows(self, step: Step) -> bool:
         """Whether a step is legal."""

@@ -39,7 +39,7 @@ from engine.game import (
     page_beside,
 )
 from engine.plurals import counted
-from engine.scene import Body, Look, Paint, Piece, Scene, Sign
+from engine.scene import Body, Held, Look, Paint, Piece, Scene, Sign
 from engine.speed import judged_once, maker
 
 FORM, COLOUR = 0, 1
@@ -209,6 +209,26 @@ class OxoxoState(State):
         act, square = move[0], move[1:]
         return (square,) if ACTS.index(act) == FLIP else (square, f"{act} up")
 
+    def prompt(self, clicked: Sequence[str]) -> str:
+        if clicked:
+            return "Choose which side of the piece is up."
+        if self._held(self.mover):
+            return "Choose a free square for a piece, or a piece of yours to turn over."
+        return "Choose a piece of yours to turn over: you hold none any more."
+
+    def _held(self, seat: Seat) -> int:
+        """How many pieces a seat holds."""
+        return HAND - (self.colour if seat else self.form).bit_count()
+
+    def hand(self, seat: Seat) -> Sequence[Held]:
+        """The pieces, with either side up."""
+        left, body = self._held(seat), BODIES[seat]
+        paints = (Paint.BLACK, Paint.WHITE) if seat == COLOUR else (Paint.WHITE, Paint.BLACK)
+        return [
+            Held("O up", left, body, paints[0], Sign.RING),
+            Held("X up", left, body, paints[1], Sign.CROSS, is_again=True),
+        ]
+
     def _refusal(self, move: str) -> IllegalMoveError:
         if self.ended:
             return IllegalMoveError(move, "the game is over")
@@ -259,8 +279,8 @@ class OxoxoState(State):
             pieces=tuple(pieces),
             captions=(
                 turn,
-                f"Form holds {HAND - self.form.bit_count()}",
-                f"Colour holds {HAND - self.colour.bit_count()}",
+                f"Form holds {self._held(FORM)}",
+                f"Colour holds {self._held(COLOUR)}",
             ),
         )
 

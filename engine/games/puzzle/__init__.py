@@ -28,6 +28,7 @@ from engine.games.blokus.board import board, count, masks, nth, shape_of
 from engine.games.blokus.polyominoes import ALL, SIZES, of_size, squares_in
 from engine.games.blokus.position import (
     COLOURS,
+    COVER,
     LOOKS,
     NO_SEATS,
     OVER,
@@ -35,6 +36,7 @@ from engine.games.blokus.position import (
     Room,
     all_placements,
     check_move,
+    choose_a_piece,
     contradiction,
     read_move,
     read_position,
@@ -42,7 +44,8 @@ from engine.games.blokus.position import (
     write_turn,
 )
 from engine.options import choice
-from engine.scene import Look, Scene
+from engine.plurals import counted
+from engine.scene import Held, Look, Scene
 from engine.speed import judged_once, maker
 
 if TYPE_CHECKING:
@@ -192,6 +195,31 @@ class PuzzleState(State):
     def clicks(self, move: Move) -> tuple[str, ...]:
         return (STOP,) if move == STOP else self.position.clicks(move)
 
+    def prompt(self, clicked: Sequence[str]) -> str:
+        if clicked:
+            return COVER
+        if self.variant.in_turn:
+            return choose_a_piece(self.turn[0])
+        return "Choose a piece of any colour."
+
+    def caution(self, move: Move) -> str:
+        if move != STOP:
+            return ""
+        (covered,) = self.scores()
+        squares = counted(covered, "covered square")
+        return f"To stop ends the game. You keep what you have: {squares}."
+
+    def half_made(self, clicked: Sequence[str]) -> Scene:
+        return self.position.half_made(self.scene(), clicked)
+
+    def hand(self, seat: Seat) -> Sequence[Held]:
+        """The pieces of the colours that may place now; in the end those of all."""
+        return [
+            held
+            for colour in self.turn or EVERY_COLOUR
+            for held in self.position.hand(colour, self.variant.start.left[colour])
+        ]
+
     @judged_once
     def judge(self, move: str) -> int:
         if not self.turn:
@@ -225,6 +253,12 @@ class PuzzleState(State):
             squares=grid(board.width, board.height, chequered=False),
             pieces=tuple(self.position.drawing()),
             captions=(status, self.position.caption()),
+            rims=tuple(
+                rim
+                for colour in self.turn
+                if self.variant.in_turn
+                for rim in self.position.beginnings(colour, board.corners)
+            ),
         )
 
     def _status(self) -> str:

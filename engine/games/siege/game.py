@@ -36,11 +36,13 @@ from engine.games.siege.board import (
     INSIDE,
     NAMES,
     OFFICERS_TO_SPARE,
+    PIECES,
     PLACING_CODES,
     PLACINGS,
     WHITE,
     YELLOW,
     Board,
+    board_of,
     first_board,
     read_pieces,
     write_pieces,
@@ -55,6 +57,11 @@ from engine.speed import judged_once, maker
 DEMAND = 1 << len(NAMES)
 """Stands in a move's code, beside its step, when the move demands a capture."""
 DEMAND_SIGN = "!"
+PLACING_PROMPTS = (
+    "Choose where the general stands.",
+    "Choose where the colonel stands; soldiers take the other cells.",
+)
+YELLOWS_GENERAL = "Y"
 MOVE = re.compile(r"([a-l][0-9]{1,2})([a-l][0-9]{1,2})(!?)")
 
 
@@ -262,6 +269,25 @@ class SiegeState(State):
             return (*squares_in(move), "demand nothing")
         return squares_in(move)
 
+    def prompt(self, clicked: Sequence[str]) -> str:
+        if self.turn == SETUP:
+            return PLACING_PROMPTS[len(clicked)]
+        if not clicked:
+            if self.demanded:
+                return "A capture is demanded. Choose the piece that takes."
+            return f"Choose the piece of {ARMIES[ARMY[self.turn]]} that moves."
+        if len(clicked) == 1:
+            _, kind = PIECES[self.board.pieces()[clicked[0]]]
+            return f"Choose where the {kind.name} goes."
+        return "Choose whether you demand that Yellow captures."
+
+    def half_made(self, clicked: Sequence[str]) -> Scene:
+        """In the set-up the general stands where he was placed."""
+        if self.turn == SETUP and clicked:
+            general = {clicked[0]: YELLOWS_GENERAL}
+            return draw(board_of(self.board.pieces() | general), self._news())
+        return State.half_made(self, clicked)
+
     def _attackers_may_demand(self) -> bool:
         return self.variant.has_demands and ARMY[self.turn] != YELLOW
 
@@ -357,8 +383,10 @@ class SiegeState(State):
         return f"{write_pieces(self.board)} {TURNS[self.turn]} {sign} {self.quiet} {self.plies}"
 
     def scene(self) -> Scene:
-        news = self.over.words if self.over else turns.due(self.turn, demanded=self.demanded)
-        return draw(self.board, news)
+        return draw(self.board, self._news())
+
+    def _news(self) -> str:
+        return self.over.words if self.over else turns.due(self.turn, demanded=self.demanded)
 
 
 new_state = maker(SiegeState)

@@ -321,8 +321,8 @@ def test_the_scene_says_what_there_is() -> None:
     assert scene.captions == (
         "Black to move",
         "next to b2",
-        "White 2+ 2x 1o 2O",
-        "Black 2+ 2x 2o 2O",
+        "White holds 2 +, 2 x, 1 ><, 2 <>",
+        "Black holds 2 +, 2 x, 2 ><, 2 <>",
     )
     marked = sorted(square.name for square in scene.squares if square.shade == "special")
     assert " ".join(marked) == "a1 a2 a3 b1 b3 c1 c2 c3"
