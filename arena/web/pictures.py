@@ -18,6 +18,7 @@ from arena.web.lookup import find_game, find_record, reading
 from arena.web.words import outcome
 from engine import svg
 from engine.clicks import illustrate
+from engine.colours import GROUND
 from engine.game import State
 from engine.protocol import visible
 from engine.record import GameRecord, states_known
@@ -37,9 +38,11 @@ animating = threading.Semaphore(1)
 """An animation takes a core for a second, so this process makes one at a time."""
 
 
-def raster(state: State, last: str | None, *, width: int) -> Image.Image:
+def raster(
+    state: State, last: str | None, before: State | None = None, *, width: int
+) -> Image.Image:
     """A position as pixels, without its coordinates and captions."""
-    scene = replace(illustrate(state, last=last), captions=())
+    scene = replace(illustrate(state, last=last, before=before), captions=(), goals=())
     drawn = svg.render(scene, coordinates=False)
     # To look for fonts takes longer than all else, and most games are drawn without a letter.
     png = resvg_py.svg_to_bytes(svg_string=drawn, width=width, skip_system_fonts=not scene.text)
@@ -107,7 +110,7 @@ def _captioned(picture: Image.Image, lines: Sequence[str]) -> Image.Image:
     """A picture with lines of text beneath; of one that is too long its beginning."""
     height = LETTER_PIXELS * 3 // 2
     made = Image.new(
-        "RGB", (picture.width, picture.height + height * len(lines)), svg.GROUND["light"]["page"]
+        "RGB", (picture.width, picture.height + height * len(lines)), GROUND["light"]["page"]
     )
     made.paste(picture)
     pen, font = ImageDraw.Draw(made), ImageFont.load_default(LETTER_PIXELS)
@@ -116,7 +119,7 @@ def _captioned(picture: Image.Image, lines: Sequence[str]) -> Image.Image:
         while pen.textlength(text, font) > made.width - LETTER_PIXELS:
             text = f"{text.rstrip('…')[:-1]}…"
         place = (LETTER_PIXELS // 2, picture.height + number * height)
-        pen.text(place, text, svg.GROUND["light"]["text"], font)
+        pen.text(place, text, GROUND["light"]["text"], font)
     return made
 
 
