@@ -358,7 +358,7 @@ class SiegeState(State):
 
     def scene(self) -> Scene:
         news = self.over.words if self.over else turns.due(self.turn, demanded=self.demanded)
-        return draw(self.board, news)
+        return draw(self.board, news, self.variant.soldiers_needed)
 
 
 new_state = maker(SiegeState)
