@@ -15,7 +15,7 @@ from engine.faulty_rules import HangingRulesError
 from engine.game import GameError, Move, Seat, State
 from engine.options import fault_of_line
 from engine.protocol import visible
-from engine.scene import Held, Scene
+from engine.scene import Held, Look, Scene
 
 Clicks = tuple[str, ...]
 
@@ -119,13 +119,20 @@ def _begun(state: State, clicked: Clicks, before: Scene) -> Scene:
         return before
 
 
-def illustrate(state: State, *, last: str | None = None, clicked: Sequence[str] = ()) -> Scene:
+def illustrate(
+    state: State,
+    *,
+    last: str | None = None,
+    before: State | None = None,
+    clicked: Sequence[str] = (),
+) -> Scene:
     """The scene of ``state`` with the last move, and what may be clicked after these clicks.
 
     A game whose picture can't be drawn is shown by its position's text, with the reason: its
     mistake is to spoil no page.
 
     Args:
+        before: what stood before the last move; from it follows what went where.
         clicked: the beginning of a move, as `State.clicks` has it; nothing is marked without one.
     """
     scene = _scene_or_text(state)
@@ -135,10 +142,42 @@ def illustrate(state: State, *, last: str | None = None, clicked: Sequence[str] 
         return tuple(dict.fromkeys(name for name in names if name in known))
 
     if last is not None:
-        scene = replace(scene, last=on_board(state.marks(last)))
+        went = arrows(_scene_or_text(before), scene) if before else ()
+        scene = replace(scene, last=on_board(state.marks(last)), arrows=went)
     if clicked:
         scene = replace(scene, targets=on_board(following(ways(state), tuple(clicked))))
     return scene
+
+
+def arrows(before: Scene, after: Scene) -> tuple[tuple[str, str], ...]:
+    """From where to where pieces went between two scenes, as far as that is certain.
+
+    A piece went if one like it is gone from a square and another one has come to a square, and
+    there is but one of either: first of its very look, then of its body and colour, as it may have
+    been promoted or marked.
+    """
+    lay, lies = _lying(before), _lying(after)
+    # What is marked or promoted where it lies has not gone.
+    gone, come = (
+        {name: look for name, look in one.items() if other.get(name, ())[:2] != look[:2]}
+        for one, other in ((lay, lies), (lies, lay))
+    )
+    known = {square.name for square in after.squares}
+    found: list[tuple[str, str]] = []
+    for parts in (3, 2):
+        for kind in dict.fromkeys(look[:parts] for look in gone.values()):
+            starts, ends = (
+                [name for name, look in one.items() if look[:parts] == kind] for one in (gone, come)
+            )
+            if len(starts) == len(ends) == 1 and starts != ends and known.issuperset(starts):
+                found.append((starts[0], ends[0]))
+                del gone[starts[0]], come[ends[0]]
+    return tuple(found)
+
+
+def _lying(scene: Scene) -> dict[str, Look]:
+    """The looks of the pieces that lie on one square, by its name."""
+    return {piece.squares[0]: piece.look for piece in scene.pieces if len(piece.squares) == 1}
 
 
 def _scene_or_text(state: State) -> Scene:

@@ -8,18 +8,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import chain
 from math import isfinite
 
 from engine.options import fault_of_line
-from engine.scene import Body, Held, Paint, Piece, Scene, Shade, Square
+from engine.scene import Body, Goal, Held, Paint, Piece, Scene, Shade, Square
 
 NAME = re.compile(r"[\w.:-]{1,20}", re.ASCII)
 """What a square may be called."""
 SHADES, BODIES, PAINTS = frozenset(Shade), frozenset(Body), frozenset(Paint)
 MOST_SQUARES, MOST_PIECES, MOST_LINES = 2000, 4000, 200
 MOST_HELD, MOST_CELLS = 200, 40
-LONGEST_LINE = 500
-"""Letters of a title, a caption, or what a piece is called."""
+COUNTED = range(10_000)
+"""What parts of a goal may be."""
+LONGEST_LINE, MOST_LETTERS, MOST_PARTS = 500, 6, 10
+"""Letters of a title, a caption, or what a piece is called; of what a row is worth; and the most
+parts of a goal.
+"""
 
 
 def undrawable(scene: Scene) -> str:
@@ -27,10 +32,12 @@ def undrawable(scene: Scene) -> str:
     names = {square.name for square in scene.squares}
     if not names and not scene.text:
         return "its scene has no squares and no text"
+    shapes = [rim.corners for rim in scene.rims] + [area.corners for area in scene.areas]
     if (
-        max(len(scene.squares), len(scene.lines), len(scene.rims)) > MOST_SQUARES
+        max(map(len, (scene.squares, scene.lines, scene.rows))) > MOST_SQUARES
+        or sum(1 + len(corners) for corners in shapes) > MOST_SQUARES
         or len(scene.pieces) > MOST_PIECES
-        or len(scene.captions) + len(scene.text) > MOST_LINES
+        or len(scene.captions) + len(scene.goals) + len(scene.text) > MOST_LINES
     ):
         return "its scene has more squares, pieces or lines than can be drawn"
     if wrong := fault_of_line(scene.title, LONGEST_LINE):
@@ -39,7 +46,11 @@ def undrawable(scene: Scene) -> str:
         # An empty line is a distance.
         if text.strip() and (wrong := fault_of_line(text, LONGEST_LINE)):
             return f"a line of its scene {wrong}"
-    faults = (*map(_fault_of_square, scene.squares), *map(_fault_of_piece, scene.pieces))
+    faults = (
+        *map(_fault_of_square, scene.squares),
+        *map(_fault_of_piece, scene.pieces),
+        *map(_fault_of_goal, scene.goals),
+    )
     if wrong := next(filter(None, faults), ""):
         return wrong
     astray = [piece.words for piece in scene.pieces if not names.issuperset(piece.squares)]
@@ -47,8 +58,20 @@ def undrawable(scene: Scene) -> str:
         return f"a {astray[0]} lies nowhere"
     if not PAINTS.issuperset(rim.paint for rim in scene.rims):
         return "a rim has no colour"
-    ends = {end for line in scene.lines for end in (line.start, line.end)}
-    return "" if ends <= names else "a line leads nowhere"
+    if not (PAINTS | {None}).issuperset(row.paint for row in scene.rows):
+        return "a row has no colour"
+    if not SHADES.issuperset(area.shade for area in scene.areas):
+        return "an area has no shade"
+    if not all(isfinite(x) and isfinite(y) for corners in shapes for x, y in corners):
+        return "a rim or an area has no place"
+    if any(row.points and fault_of_line(row.points, MOST_LETTERS) for row in scene.rows):
+        return f"what a row is worth is no word of up to {MOST_LETTERS} letters"
+    ends = [(line.start, line.end) for line in scene.lines]
+    ends += [(row.start, row.end) for row in scene.rows]
+    if not names.issuperset(chain(*ends, *scene.arrows)):
+        return "a line leads nowhere"
+    marked = (*scene.dead, *scene.last, *scene.targets)
+    return "" if names.issuperset(marked) else "a square is marked that is none"
 
 
 def fault_of_hand(hand: Sequence[Held]) -> str:
@@ -82,3 +105,14 @@ def _fault_of_piece(piece: Piece) -> str:
         return f"what a piece is called {wrong}"
     wrong = fault_of_line(piece.sign, LONGEST_LINE) if piece.sign else ""
     return f"the sign of a piece {wrong}" if wrong else ""
+
+
+def _fault_of_goal(goal: Goal) -> str:
+    if wrong := fault_of_line(goal.words, LONGEST_LINE):
+        return f"a goal {wrong}"
+    if goal.paint not in PAINTS:
+        return "a goal has no colour"
+    fine = 0 < len(goal.parts) <= MOST_PARTS and all(
+        there in COUNTED and needed in COUNTED[1:] for there, needed in goal.parts
+    )
+    return "" if fine else f"the parts of a goal are not numbers up to {COUNTED[-1]}"

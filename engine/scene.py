@@ -19,6 +19,8 @@ class Shade(StrEnum):
     SPECIAL = "special"
     POINT = "point"
     """A crossing of lines, without edges of its own."""
+    WALL = "wall"
+    """Where nothing ever stands."""
 
 
 class Body(StrEnum):
@@ -51,6 +53,10 @@ class Sign(StrEnum):
     PLUS = "plus"
     RING = "ring"
     SMALL_RING = "small ring"
+    CROWN = "crown"
+    STAR = "star"
+    BAR = "bar"
+    CHEVRON = "chevron"
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +118,37 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
+class Area:
+    """A filled shape on the board, from corner to corner, beneath lines and pieces."""
+
+    corners: tuple[tuple[float, float], ...]
+    shade: Shade
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Pieces in a straight line that count together, such as four that win."""
+
+    start: str
+    end: str
+    """Its two ends; no piece of another row lies further out in its direction."""
+    paint: Paint | None = None
+    """Whose it is, where several have some."""
+    points: str = ""
+    """What it is worth, where that differs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """How near a side is to what wins, in words and as a bar."""
+
+    words: str
+    parts: tuple[tuple[int, int], ...]
+    """Of each thing that is needed, how many there are and how many it takes; more are no harm."""
+    paint: Paint
+
+
+@dataclass(frozen=True, slots=True)
 class Rim:
     """A coloured line along the edge of a board, from corner to corner."""
 
@@ -130,8 +167,16 @@ class Scene:
     lines: tuple[Line, ...] = ()
     captions: tuple[str, ...] = ()
     """Lines of text beneath the board, for what lies beside it (pieces in hand)."""
+    goals: tuple[Goal, ...] = ()
+    """What wins, beneath the captions."""
+    areas: tuple[Area, ...] = ()
+    rows: tuple[Row, ...] = ()
+    dead: tuple[str, ...] = ()
+    """Squares with pieces that will neither move nor be taken any more."""
     last: tuple[str, ...] = ()
     """The squares of the last move."""
+    arrows: tuple[tuple[str, str], ...] = ()
+    """From where to where pieces went with the last move."""
     targets: tuple[str, ...] = ()
     """Squares where the chosen piece may go."""
     rims: tuple[Rim, ...] = ()

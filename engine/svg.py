@@ -7,16 +7,16 @@ strict pages would refuse. Squares carry ``data-square`` for pages that react to
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import product
-from math import sqrt
-from typing import Literal
+from math import hypot, sqrt
+from textwrap import wrap
 
-from engine.scene import Body, Line, Paint, Piece, Rim, Scene, Shade, Sign, Square
-
-Theme = Literal["light", "dark"]
+from engine.colours import FIGURE, FILL, GROUND, INK, LAST, WON, Strokes, Theme
+from engine.glyphs import FIGURES, SIGNS, SOLID_SIGNS
+from engine.scene import Area, Body, Goal, Line, Piece, Rim, Row, Scene, Shade, Square
 
 UNIT = 40
 """The side of a square in the picture's own units."""
@@ -26,99 +26,21 @@ HEXAGON = tuple(
     for x, y in ((0, 1), (0.5, 0.5), (0.5, -0.5), (0, -1), (-0.5, -0.5), (-0.5, 0.5))
 )
 """The corners of a hexagon that is a square wide, around its centre."""
-CAPTION, COORDINATE = 0.48, 0.42
-"""How high letters are at most."""
-LETTERS_ACROSS = 20
-"""Letters are no higher than such a part of the width, or they would outgrow a small board."""
+COORDINATE = 0.5
+"""How high letters beside a board are at most."""
+LETTERS_ACROSS = 32
+"""Letters are so high a part of the width, on small boards as on large ones: nine pixels in a
+picture of 300, nineteen in one of 600."""
+LINE_LENGTH = 52
+"""Letters of a line, which are about 0.6 of their height wide; a longer one goes on in another."""
 LINE_SPACING = 1.55
+BAR = 0.6
+"""The height of a goal's bar, in that of a letter."""
 
-# Blue, yellow, red and green are those of Okabe and Ito (2008), which colour-blind people tell
-# apart; each of the four also has a small figure of its own on every square.
-FILL: Mapping[Paint, str] = {
-    Paint.WHITE: "#fbfaf5",
-    Paint.BLACK: "#26282c",
-    Paint.BLUE: "#0072b2",
-    Paint.YELLOW: "#f0e442",
-    Paint.RED: "#d55e00",
-    Paint.GREEN: "#009e73",
-    Paint.NEUTRAL: "#b9a3d6",
-}
-INK: Mapping[Paint, str] = {
-    Paint.WHITE: "#26282c",
-    Paint.BLACK: "#fbfaf5",
-    Paint.BLUE: "#ffffff",
-    Paint.YELLOW: "#3b3700",
-    Paint.RED: "#ffffff",
-    Paint.GREEN: "#ffffff",
-    Paint.NEUTRAL: "#2c2140",
-}
-FIGURE: Mapping[Paint, str] = {
-    Paint.BLUE: "M-.12 0a.12 .12 0 1 0 .24 0a.12 .12 0 1 0-.24 0",
-    Paint.YELLOW: "M-.2 .2L.2-.2",
-    Paint.RED: "M-.16-.16L.16 .16M-.16 .16L.16-.16",
-    Paint.GREEN: "M-.22-.1H.22M-.22 .1H.22",
-}
-GROUND: Mapping[Theme, Mapping[Shade | str, str]] = {
-    "light": {
-        Shade.LIGHT: "#f1e7d3",
-        Shade.DARK: "#d5bf98",
-        Shade.PLAIN: "#ece7dc",
-        Shade.SPECIAL: "#c9d3dc",
-        Shade.POINT: "#e6cf9d",
-        "page": "#ffffff",
-        "text": "#3a3d42",
-        "edge": "#8d8672",
-        "outline": "#26282c",
-        "target": "#5b2da8",
-    },
-    "dark": {
-        Shade.LIGHT: "#6b6455",
-        Shade.DARK: "#514b3e",
-        Shade.PLAIN: "#55524a",
-        Shade.SPECIAL: "#4a5864",
-        Shade.POINT: "#6d5c3a",
-        "page": "#16181c",
-        "text": "#d8dade",
-        "edge": "#8f8874",
-        "outline": "#a8a294",
-        "target": "#cdb4ff",
-    },
-}
-LAST = {"last-edge": ("#ffffff", 5), "last": ("#ad1457", 3)}
-"""Colours and widths of the frame around the squares of the last move: a dark line with a light
-edge, one of which is seen on each ground and each piece."""
-SIGNS: Mapping[str, str] = {
-    Sign.CROSS: "M-.22-.22L.22 .22M-.22 .22L.22-.22",
-    Sign.PLUS: "M-.26 0H.26M0-.26V.26",
-    Sign.RING: "M-.24 0a.24 .24 0 1 0 .48 0a.24 .24 0 1 0-.48 0",
-    Sign.SMALL_RING: "M-.1 0a.1 .1 0 1 0 .2 0a.1 .1 0 1 0-.2 0",
-}
-BASE = "M-.27 .2H.27V.32H-.27z"
-FIGURES: Mapping[str, str] = {
-    "pawn": "M0-.3a.13 .13 0 1 1-.001 0zM-.1-.08H.1L.17 .2H-.17z" + BASE,
-    "rook": "M-.26-.32h.13v.09h.07v-.09h.12v.09h.07v-.09h.13v.2H-.26zM-.17-.16H.17L.2 .2H-.2z"
-    + BASE,
-    "knight": (
-        "M-.17 .2C-.19 .02 .02-.02 .02-.13C-.05-.06-.13-.05-.2 .01L-.3-.07"
-        "C-.27-.18-.2-.24-.13-.28L-.12-.37L-.03-.3C.18-.3 .27-.08 .22 .2z" + BASE
-    ),
-    "bishop": (
-        "M0-.38a.055 .055 0 1 1-.001 0zM0-.3C.22-.14 .22 .02 .1 .1H-.1C-.22 .02-.22-.14 0-.3z"
-        "M-.12 .08H.12L.17 .2H-.17z" + BASE
-    ),
-    "queen": (
-        "M-.2 .2L-.35-.2L-.16-.02L-.13-.28L0-.04L.13-.28L.16-.02L.35-.2L.2 .2z"
-        "M0-.16a.05 .05 0 1 1-.001 0z"
-        "M-.13-.36a.045 .045 0 1 1-.001 0zM.13-.36a.045 .045 0 1 1-.001 0z"
-        "M-.35-.28a.045 .045 0 1 1-.001 0zM.35-.28a.045 .045 0 1 1-.001 0z" + BASE
-    ),
-    "king": (
-        "M-.035-.4h.07v.07h.07v.07h-.07v.1h-.07v-.1h-.07v-.07h.07z"
-        "M0-.1C.1-.28 .36-.22 .33-.02C.31 .1 .23 .12 .2 .2H-.2C-.23 .12-.31 .1-.33-.02"
-        "C-.36-.22-.1-.28 0-.1z" + BASE
-    ),
-}
-"""Chess pieces as silhouettes, drawn for this program."""
+FRAME = f"h{0.92 * UNIT}v{0.92 * UNIT}h-{0.92 * UNIT}z"
+ROW = 0.44
+"""How far around a row's middle line."""
+HATCHING = "M-.5-.25L-.25-.5M-.5 .25L.25-.5M-.25 .5L.5-.25M.25 .5L.5 .25"
 LETTER_WIDTH, TEXT, TEXT_SPACING = 0.602, 0.5, 1.25
 """Of letters of one width: how wide in parts of their height, how high, and how far apart."""
 
@@ -155,40 +77,40 @@ def render(
     colours = GROUND[theme]
     margin = MARGIN if coordinates else 0.1
     left, bottom, width, board_height = _extent(scene, margin)
-    # Letters are about 0.6 of their height wide; long captions shrink rather than overflow.
-    longest = max(map(len, scene.captions), default=0)
-    highest = width / LETTERS_ACROSS
-    letters = min(CAPTION, highest, (width - 0.4) / (0.6 * longest or 1))
-    spacing = letters * LINE_SPACING
-    height = board_height + spacing * len(scene.captions)
+    letters = width / LETTERS_ACROSS
+    words, words_height = _words(scene, width, board_height, letters, colours)
+    height = board_height + words_height
     top = bottom + board_height
     places = {square.name: (square.x - left, top - square.y) for square in scene.squares}
 
     parts = [
         _opening(width, height, size, "group" if links else "img"),
         f"<title>{escape(scene.title)}</title>",
-        f"<desc>{escape(_spoken(scene.pieces))}</desc>",
+        f"<desc>{escape(_spoken(scene))}</desc>",
         f'<rect class="page" width="{_n(width)}" height="{_n(height)}" fill="{colours["page"]}"/>',
     ]
     cell = _hexagon if scene.hexagonal else _square
     parts += (cell(square, places, colours) for square in scene.squares)
+    parts += (_area(area, left, top, colours) for area in scene.areas)
     parts += (_rim(rim, left, top, colours) for rim in scene.rims)
     parts += _typed(scene.text, margin, colours)
     parts += (_line(line, places, colours) for line in scene.lines)
     if coordinates and scene.squares:
-        names = min(COORDINATE, highest)
+        names = min(COORDINATE, letters)
         if scene.hexagonal:
             parts += _hexagonal_coordinates(scene.squares, places, names, colours)
         else:
             parts += _coordinates(scene.squares, left, top, width, board_height, names, colours)
     parts += (_piece(piece, places, colours) for piece in scene.pieces)
+    parts += (_dead(name, places, colours) for name in scene.dead)
     parts += (_last(name, places) for name in scene.last)
+    parts += (_row(row, places) for row in scene.rows)
+    taken = {name for piece in scene.pieces for name in piece.squares}
+    parts += (_arrow(*ends, places, taken) for ends in scene.arrows)
     parts += (_target(name, places, colours) for name in scene.targets)
     high = 0.86 if scene.hexagonal else 0.94
     parts += (_link(name, link, places, high) for name, link in (links or {}).items())
-    for row, caption in enumerate(scene.captions):
-        y = board_height + spacing * (row + 0.45)
-        parts.append(_text(caption, width / 2, y, letters, colours["text"], "caption"))
+    parts += words
     parts.append("</svg>")
     return "\n".join(parts) + "\n"
 
@@ -229,12 +151,75 @@ def _opening(width: float, height: float, size: int | None, role: str) -> str:
     )
 
 
-def _spoken(pieces: Iterable[Piece]) -> str:
-    """Every kind of piece with its squares, e.g. "white stone: a2, b1"."""
+def _spoken(scene: Scene) -> str:
+    """Every kind of piece with its squares, e.g. "white stone: a2, b1", and what is marked."""
     kinds: dict[str, list[str]] = {}
-    for piece in pieces:
+    for piece in scene.pieces:
         kinds.setdefault(piece.words, []).append(" ".join(piece.squares))
+    for row in scene.rows:
+        worth = f" worth {row.points}" if row.points else ""
+        whose = f"{row.paint} " if row.paint else ""
+        kinds.setdefault(f"{whose}row{worth}", []).append(f"{row.start} to {row.end}")
+    if scene.dead:
+        kinds["dead"] = list(scene.dead)
     return "; ".join(f"{words}: {', '.join(squares)}" for words, squares in kinds.items())
+
+
+def _words(
+    scene: Scene,
+    width: float,
+    top: float,
+    letters: float,
+    colours: Mapping[Shade | str, str],
+) -> tuple[list[str], float]:
+    """The captions and goals beneath a board, and how high they are together."""
+    parts: list[str] = []
+    y, spacing = top, letters * LINE_SPACING
+
+    def write(words: str) -> None:
+        nonlocal y
+        # An empty caption is a distance.
+        for line in wrap(words, LINE_LENGTH) or [words]:
+            middle = y + 0.45 * spacing
+            parts.append(_text(line, width / 2, middle, letters, colours["text"], "caption"))
+            y += spacing
+
+    for caption in scene.captions:
+        write(caption)
+    for goal in scene.goals:
+        write(goal.words)
+        parts.append(_bar(goal, width, y, letters * BAR, colours))
+        y += letters * (BAR + 0.5)
+    return parts, y - top
+
+
+def _bar(
+    goal: Goal, width: float, y: float, height: float, colours: Mapping[Shade | str, str]
+) -> str:
+    """A bar with a part for each thing that is needed, each filled from its left."""
+    whole = sum(needed for _, needed in goal.parts)
+    long, gap = min(width * 0.7, width - 0.4), height / 2
+    unit = (long - gap * (len(goal.parts) - 1)) / whole
+    x = (width - long) / 2
+    drawn = []
+    for there, needed in goal.parts:
+        rect = f'x="{_n(x)}" y="{_n(y)}" height="{_n(height)}"'
+        drawn.append(
+            f'<rect class="goal {goal.paint}" {rect} width="{_n(unit * min(there, needed))}" '
+            f'fill="{FILL[goal.paint]}"/>'
+            f'<rect class="goal-edge" {rect} width="{_n(unit * needed)}" fill="none" '
+            f'stroke="{colours["outline"]}" stroke-width="1"/>'
+        )
+        x += unit * needed + gap
+    return "".join(drawn)
+
+
+def _area(area: Area, left: float, top: float, colours: Mapping[Shade | str, str]) -> str:
+    corners = " ".join(f"{_n(x - left)},{_n(top - y)}" for x, y in area.corners)
+    return (
+        f'<polygon class="area {area.shade}" points="{corners}" fill="{colours[area.shade]}" '
+        f'stroke="{colours["edge"]}" stroke-width="1" stroke-linejoin="round"/>'
+    )
 
 
 def _square(
@@ -376,8 +361,8 @@ def _piece(
         f'<g class="piece {piece.paint}" data-square="{piece.squares[0]}">'
         f'{body} fill="{fill}" stroke="{colours["outline"]}" stroke-width="1.5"/>'
     ]
-    if piece.sign == Sign.DOT:
-        parts.append(f'<circle cx="{_n(x)}" cy="{_n(y)}" r="{_n(0.15)}" fill="{ink}"/>')
+    if piece.sign in SOLID_SIGNS:
+        parts.append(f'<path {_path(SOLID_SIGNS[piece.sign], x, y)} fill="{ink}"/>')
     elif piece.sign in SIGNS:
         parts.append(
             f'<path {_path(SIGNS[piece.sign], x, y)} fill="none" stroke="{ink}" '
@@ -414,10 +399,79 @@ def _polyomino(piece: Piece, places: Mapping[str, tuple[float, float]]) -> str:
 
 def _last(name: str, places: Mapping[str, tuple[float, float]]) -> str:
     x, y = places[name]
+    return _twice(f"M{_n(x - 0.46)} {_n(y - 0.46)}{FRAME}", "last", LAST)
+
+
+def _dead(
+    name: str, places: Mapping[str, tuple[float, float]], colours: Mapping[Shade | str, str]
+) -> str:
+    """A veil over a square and its piece, with lines across, which are seen without colours."""
+    x, y = places[name]
+    return (
+        f'<g class="dead"><rect x="{_n(x - 0.5)}" y="{_n(y - 0.5)}" width="{UNIT}" '
+        f'height="{UNIT}" fill="{colours["page"]}" fill-opacity=".55"/>'
+        f'<path {_path(HATCHING, x, y)} fill="none" stroke="{colours["edge"]}" '
+        'stroke-width=".035"/></g>'
+    )
+
+
+def _row(row: Row, places: Mapping[str, tuple[float, float]]) -> str:
+    """A line around the pieces of a row; or from each to the next, and at its end its worth."""
+    (x1, y1), (x2, y2) = places[row.start], places[row.end]
+    dx, dy = _towards(x1, y1, x2, y2)
+    if not row.points:
+        left, up = dx * ROW, dy * ROW
+        around = (
+            f"M{_n(x1 + up)} {_n(y1 - left)}L{_n(x2 + up)} {_n(y2 - left)}"
+            f"A{_n(ROW)} {_n(ROW)} 0 0 1 {_n(x2 - up)} {_n(y2 + left)}"
+            f"L{_n(x1 - up)} {_n(y1 + left)}"
+            f"A{_n(ROW)} {_n(ROW)} 0 0 1 {_n(x1 + up)} {_n(y1 - left)}z"
+        )
+        return _twice(around, "row", WON)
+    fill, ink = (FILL[row.paint], INK[row.paint]) if row.paint else (WON[1][0], WON[0][0])
+    x, y = x2 + 0.36 * dx, y2 + 0.36 * dy
+    # No sign is crossed out: rows of several kinds of pieces are read by these.
+    steps = max(1, round(max(abs(x2 - x1), abs(y2 - y1))))
+    between = "".join(
+        f"M{_n(x1 + (x2 - x1) * (step + 0.3) / steps)} {_n(y1 + (y2 - y1) * (step + 0.3) / steps)}"
+        f"L{_n(x1 + (x2 - x1) * (step + 0.7) / steps)} {_n(y1 + (y2 - y1) * (step + 0.7) / steps)}"
+        for step in range(steps)
+    )
+    return (
+        f'{_twice(between, "row", ((ink, 6), (fill, 3.5)))}<circle class="worth" cx="{_n(x)}" '
+        f'cy="{_n(y)}" r="{_n(0.16)}" fill="{fill}" stroke="{ink}" stroke-width="1.5"/>'
+        f"{_text(row.points, x, y, 0.26, ink, 'points')}"
+    )
+
+
+def _arrow(
+    start: str, end: str, places: Mapping[str, tuple[float, float]], taken: Collection[str]
+) -> str:
+    """From one square up to the piece on another, over no piece that stands where it begins."""
+    (x1, y1), (x2, y2) = places[start], places[end]
+    dx, dy = _towards(x1, y1, x2, y2)
+    x2, y2 = x2 - 0.42 * dx, y2 - 0.42 * dy
+    if start in taken:
+        x1, y1 = x1 + 0.42 * dx, y1 + 0.42 * dy
+    head = "".join(
+        f"M{_n(x2)} {_n(y2)}L{_n(x2 - 0.2 * dx + side * dy)} {_n(y2 - 0.2 * dy - side * dx)}"
+        for side in (0.16, -0.16)
+    )
+    return _twice(f"M{_n(x1)} {_n(y1)}L{_n(x2)} {_n(y2)}{head}", "arrow", LAST)
+
+
+def _towards(x1: float, y1: float, x2: float, y2: float) -> tuple[float, float]:
+    """A step of one square's side from one place to another."""
+    long = hypot(x2 - x1, y2 - y1) or 1.0
+    return (x2 - x1) / long, (y2 - y1) / long
+
+
+def _twice(path: str, name: str, strokes: Strokes) -> str:
+    """A path as a line with an edge of another colour."""
     return "".join(
-        f'<rect class="{kind}" x="{_n(x - 0.46)}" y="{_n(y - 0.46)}" width="{_n(0.92)}" '
-        f'height="{_n(0.92)}" fill="none" stroke="{colour}" stroke-width="{width}"/>'
-        for kind, (colour, width) in LAST.items()
+        f'<path class="{kind}" d="{path}" fill="none" stroke="{colour}" stroke-width="{width}" '
+        'stroke-linecap="round" stroke-linejoin="round"/>'
+        for kind, (colour, width) in zip((f"{name}-edge", name), strokes, strict=True)
     )
 
 

@@ -15,6 +15,7 @@ from arena.cli.arguments import read_position, split_words
 from arena.cli.options import NamedPath, as_json
 from engine import svg
 from engine.clicks import illustrate
+from engine.colours import Theme
 from engine.game import Move, State
 from engine.perft import perft as count_leaves
 
@@ -131,7 +132,7 @@ def perft(reached: ReachedPosition, depth: int, in_json: bool) -> None:
 def draw(
     reached: ReachedPosition,
     output: str,
-    theme: svg.Theme,
+    theme: Theme,
     size: int | None,
     chosen: str | None,
 ) -> None:

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from rich.style import Style
 from rich.text import Text
 
+from engine.colours import FILL, INK
 from engine.protocol import visible
 from engine.scene import Body, Paint, Piece, Scene, Shade, Sign, Square
-from engine.svg import FILL, INK
 
 WIDTH = 2
 """Columns of a square; halves of it are where hexagons lie."""
@@ -23,6 +23,7 @@ GROUND: Mapping[Shade, str] = {
     Shade.PLAIN: "#857a66",
     Shade.SPECIAL: "#5f7488",
     Shade.POINT: "#8a7346",
+    Shade.WALL: "#77726a",
 }
 """Of colours between, on which both white and black are seen."""
 LAST, EDGE = "#a3386b", "#4c4639"
@@ -49,6 +50,10 @@ SIGNS: Mapping[str, str] = {
     Sign.PLUS: "+",
     Sign.RING: "o",
     Sign.SMALL_RING: "°",
+    Sign.CROWN: "♔",
+    Sign.STAR: "★",
+    Sign.BAR: "=",
+    Sign.CHEVRON: "^",
 }
 
 
@@ -57,7 +62,8 @@ def draw(scene: Scene) -> Text:
     without an end.
     """
     lines = _board(scene) if scene.squares else [Text(visible(line)) for line in scene.text]
-    captions = [Text(visible(caption, but="")) for caption in scene.captions]
+    beneath = (*scene.captions, *(goal.words for goal in scene.goals))
+    captions = [Text(visible(caption, but="")) for caption in beneath]
     return Text("\n").join([*lines, *captions])
 
 

@@ -95,6 +95,8 @@ class Play:
         self._clocks = list(map(Clock.start, controls))
         self._undrawn: deque[State] = deque([self.state])
         """The positions that nobody has asked for yet."""
+        self._drawn: State | None = None
+        """The one that was asked for last."""
         self._packing = Packing()
         self._boards: list[list[int]] = []
         self._known: list[int] = []
@@ -163,7 +165,9 @@ class Play:
         item = templates().get_template("_replay.html").module.item  # type: ignore[attr-defined]
         for number in range(len(self._boards), boards):
             ply = self.plies[number - 1] if number else None
-            drawn = draw(self._undrawn.popleft(), ply and ply.move)
+            state = self._undrawn.popleft()
+            drawn = draw(state, ply and ply.move, self._drawn)
+            self._drawn = state
             self._boards.append(self._packing.add(drawn))
             self._known.append(len(self._packing.parts))
             if ply:

@@ -251,7 +251,7 @@ def page_of(view: AnalysisView, problem: str = "") -> str:
         bots=bots,
         workers=workers,
         chosen=clickable,
-        board=clickable.board if clickable else draw(view.state, view.last),
+        board=clickable.board if clickable else draw(view.state, view.last, view.before),
         problem=problem,
         resign=RESIGN,
         longest_comment=LONGEST_COMMENT,
@@ -287,7 +287,7 @@ def picture() -> Response:
         view, _ = AnalysisView.asked(from_start(), request.args)
     except GameError as error:
         abort(404, sentence(error))
-    drawn = svg.render(illustrate(view.state, last=view.last))
+    drawn = svg.render(illustrate(view.state, last=view.last, before=view.before))
     return Response(drawn, mimetype="image/svg+xml")
 
 

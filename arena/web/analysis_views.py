@@ -240,7 +240,7 @@ class AnalysisView:
             move = complete.get(way)
             return self.address(at=way) if move is None else self.after(move)
 
-        return boards.clickable(found, self.clicked, leads, last=self.last)
+        return boards.clickable(found, self.clicked, leads, last=self.last, before=self.before)
 
     def played_by(self) -> list[Evaluation]:
         """What those who played the game expected at their moves, where the line is theirs."""
@@ -261,6 +261,11 @@ class AnalysisView:
         """The move that led here."""
         move = self.tree.nodes[self.node - 1].move if self.node else RESIGN
         return None if move == RESIGN else move
+
+    @property
+    def before(self) -> State | None:
+        """What stood before that move."""
+        return self.tree.states[self.tree.nodes[self.node - 1].parent] if self.node else None
 
 
 def number_in(text: str, otherwise: int) -> int:

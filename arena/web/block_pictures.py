@@ -12,7 +12,7 @@ from PIL import Image, ImageDraw, ImageFont
 from arena.competitions.strength_reports import StrengthReport, reports
 from arena.strength.block import block_rows, block_title
 from arena.web.lookup import find_test, reading
-from engine import svg
+from engine.colours import GROUND
 
 blocks = Blueprint("blocks", __name__)
 
@@ -47,7 +47,7 @@ def block_svg(found: StrengthReport) -> Markup:
     """The block as SVG."""
     rows = _lines(found)
     width, height = _size(rows)
-    colours = svg.GROUND["light"]
+    colours = GROUND["light"]
     texts = Markup("").join(
         Markup('<text x="{}" y="{}"{}>{}</text>').format(
             1.5 * MARGIN + (NAMES if is_value else 0),
@@ -82,7 +82,7 @@ def block_png(found: StrengthReport) -> bytes:
     font = ImageFont.load_default(LETTER)
     widest = max((NAMES if name else 0) + font.getlength(text) for name, text in rows)
     size = (round(2.5 * MARGIN + widest), 2 * MARGIN + LINE * len(rows))
-    colours = svg.GROUND["light"]
+    colours = GROUND["light"]
     made = Image.new("RGB", size, colours["page"])
     pen = ImageDraw.Draw(made)
     pen.rectangle((0, 0, 4, size[1]), fill=STRIPES.get(found.colour, colours["edge"]))

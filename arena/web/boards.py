@@ -93,13 +93,24 @@ class Clickable:
     count: int
 
 
-def clickable(found: Reached, clicked: Clicks, address: Address, *, last: Move | None) -> Clickable:
-    """The board of the side to move; clicks that begin no move are forgotten."""
+def clickable(
+    found: Reached,
+    clicked: Clicks,
+    address: Address,
+    *,
+    last: Move | None,
+    before: State | None = None,
+) -> Clickable:
+    """The board of the side to move; clicks that begin no move are forgotten.
+
+    Args:
+        before: what stood before the last move, if that is known.
+    """
     moves = clicks.beginning(found.ways, clicked)
     if not moves:
         clicked, moves = (), list(found.ways)
     complete = moves[0] if found.ways[moves[0]] == clicked else None
-    scene = illustrate(found.state, last=last)
+    scene = illustrate(found.state, last=last, before=before)
     names = {square.name for square in scene.squares}
     following = clicks.following(found.ways, clicked)
     if clicked:

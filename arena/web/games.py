@@ -23,6 +23,7 @@ from arena.web.truth import words_by_ply
 from arena.web.words import outcome, sentence
 from engine import pgn, svg
 from engine.clicks import illustrate
+from engine.colours import Theme
 from engine.game import GameError, State
 from engine.plurals import counted
 from engine.record import GameRecord, other_rules, states_known
@@ -36,9 +37,9 @@ PICTURE_SECONDS = 24 * 60 * 60
 """Pictures never change, but for a release that draws them otherwise."""
 
 
-def draw(state: State, last: str | None) -> Markup:
-    """A position as a picture within a page."""
-    return boards.draw(illustrate(state, last=last))
+def draw(state: State, last: str | None, before: State | None = None) -> Markup:
+    """A position as a picture within a page, with the last move and what stood before it."""
+    return boards.draw(illustrate(state, last=last, before=before))
 
 
 @games.get("/matches/<int:number>")
@@ -115,13 +116,14 @@ def live_game(match: Match) -> Live | None:
     seed = spec.game_seed(number)
     state: State = variant.drawn(seed).initial(seed)
     move: str | None = None
+    before: State | None = None
     try:
         for word in match.progress["moves"]:
             seat, _, move = word.partition(":")
             while state.to_move is not None and state.to_move != int(seat) - 1:
                 # Whose turn it was has left the game.
                 state = state.retire(state.to_move)
-            state = state.play(move)
+            before, state = state, state.play(move)
     except (GameError, ValueError):
         # What a worker says of a running game is not proven; a page must not fail over it.
         return None
@@ -134,7 +136,7 @@ def live_game(match: Match) -> Live | None:
             for name, place in zip(variant.seat_names, spec.seating(number), strict=True)
         ],
         state.to_move,
-        draw(state, move),
+        draw(state, move, before),
     )
 
 
@@ -170,16 +172,18 @@ def shown(record: GameRecord, ply: int) -> dict[str, Any]:
     }
 
 
-def position(record: GameRecord, ply: int) -> tuple[State, str | None]:
-    """The position after so many plies, and the move that led to it.
+def position(record: GameRecord, ply: int) -> tuple[State, str | None, State | None]:
+    """The position after so many plies, the move that led to it, and what stood before that.
 
     Of a game that went on where it would end by the rules of now, it is the last one of these.
     """
     if not 0 <= ply <= len(record.plies):
         plies = counted(len(record.plies), "ply", "plies")
         abort(404, f"The game has {plies}, so there is no position {ply}.")
+    before = None
     for number, state in islice(enumerate(states_known(record)), ply + 1):
-        found = state, record.plies[number - 1].move if number else None
+        found = state, record.plies[number - 1].move if number else None, before
+        before = state
     return found
 
 
@@ -198,11 +202,12 @@ def picture(number: int, ply: int) -> Response:
     """
     with reading() as session:
         record = find_record(session, number)
-    state, last = position(record, ply)
-    theme: svg.Theme = "dark" if request.args.get("theme") == "dark" else "light"
-    scene, bare = illustrate(state, last=last), request.args.get("view") == "board"
+    state, last, before = position(record, ply)
+    theme: Theme = "dark" if request.args.get("theme") == "dark" else "light"
+    scene = illustrate(state, last=last, before=before)
+    bare = request.args.get("view") == "board"
     if bare:
-        scene = replace(scene, captions=())
+        scene = replace(scene, captions=(), goals=())
     drawn = svg.render(scene, theme=theme, coordinates=not bare)
     return lasting(Response(drawn, mimetype="image/svg+xml"))
 

@@ -21,6 +21,7 @@ from arena.web.lookup import find_bot, find_competition, find_game, find_record,
 from arena.web.words import outcome
 from engine import svg
 from engine.clicks import illustrate
+from engine.colours import GROUND
 from engine.game import State
 from engine.games import GAMES
 from engine.protocol import visible
@@ -43,9 +44,11 @@ animating = threading.Semaphore(1)
 """An animation takes a core for a second, so this process makes one at a time."""
 
 
-def raster(state: State, last: str | None, *, width: int) -> Image.Image:
+def raster(
+    state: State, last: str | None, before: State | None = None, *, width: int
+) -> Image.Image:
     """A position as pixels, without its coordinates and captions."""
-    scene = replace(illustrate(state, last=last), captions=())
+    scene = replace(illustrate(state, last=last, before=before), captions=(), goals=())
     drawn = svg.render(scene, coordinates=False)
     # To look for fonts takes longer than all else, and most games are drawn without a letter.
     png = resvg_py.svg_to_bytes(svg_string=drawn, width=width, skip_system_fonts=not scene.text)
@@ -113,7 +116,7 @@ def _captioned(picture: Image.Image, lines: Sequence[str]) -> Image.Image:
     """A picture with lines of text beneath; of one that is too long its beginning."""
     height = LETTER_PIXELS * 3 // 2
     made = Image.new(
-        "RGB", (picture.width, picture.height + height * len(lines)), svg.GROUND["light"]["page"]
+        "RGB", (picture.width, picture.height + height * len(lines)), GROUND["light"]["page"]
     )
     made.paste(picture)
     pen, font = ImageDraw.Draw(made), ImageFont.load_default(LETTER_PIXELS)
@@ -122,7 +125,7 @@ def _captioned(picture: Image.Image, lines: Sequence[str]) -> Image.Image:
         while pen.textlength(text, font) > made.width - LETTER_PIXELS:
             text = f"{text.rstrip('…')[:-1]}…"
         place = (LETTER_PIXELS // 2, picture.height + number * height)
-        pen.text(place, text, svg.GROUND["light"]["text"], font)
+        pen.text(place, text, GROUND["light"]["text"], font)
     return made
 
 
@@ -134,9 +137,9 @@ def preview(number: int, ply: int) -> Response:
     return lasting(_png(*position(record, ply)))
 
 
-def _png(state: State, last: str | None) -> Response:
+def _png(state: State, last: str | None, before: State | None = None) -> Response:
     file = io.BytesIO()
-    raster(state, last, width=PREVIEW_PIXELS).save(file, "PNG")
+    raster(state, last, before, width=PREVIEW_PIXELS).save(file, "PNG")
     return Response(file.getvalue(), mimetype="image/png")
 
 
@@ -160,11 +163,10 @@ def latest() -> Response:
             games = games.where(PlayedGame.id == its_last.scalar_subquery())
         stored = session.scalar(games)
     if stored is None:
-        shown: tuple[State, str | None] = variant.initial(), None
+        answer = _png(variant.initial(), None)
     else:
         record = unpack(stored)
-        shown = position(record, len(record.plies))
-    answer = _png(*shown)
+        answer = _png(*position(record, len(record.plies)))
     answer.headers["Cache-Control"] = f"public, max-age={LATEST_SECONDS}"
     return answer
 

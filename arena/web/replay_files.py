@@ -11,7 +11,7 @@ import json
 from base64 import b64encode
 from collections.abc import Iterable
 from functools import cache
-from itertools import chain, repeat
+from itertools import chain, repeat, starmap, tee
 from pathlib import Path
 from typing import Any
 
@@ -78,8 +78,9 @@ def pack_game(record: GameRecord, states: Iterable[State]) -> Markup:
     Args:
         states: its positions, as far as the rules allow; where they end the last one stays.
     """
-    moves = chain([None], record.moves)
-    drawn = [draw(state, move) for state, move in zip(states, moves, strict=False)]
+    known, before = tee(states)
+    each = zip(known, chain([None], record.moves), chain([None], before), strict=False)
+    drawn = list(starmap(draw, each))
     return pack(chain(drawn, repeat(drawn[-1], len(record.plies) + 1 - len(drawn))))
 
 

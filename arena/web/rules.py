@@ -24,9 +24,9 @@ from arena.web.ladders import results_by_seat
 from arena.web.lookup import reading
 from arena.web.rules_pictures import DrawnPicture, pictures_of
 from arena.web.words import sentence
-from engine import svg
 from engine.analysis import Tree
 from engine.clicks import illustrate
+from engine.colours import Theme
 from engine.game import Game, GameError, Variant
 from engine.games import GAMES
 from engine.rules_pictures import RulesPicture
@@ -191,5 +191,5 @@ def picture(game: str, number: int) -> Response:
 
 
 def _answer(picture: DrawnPicture, *, bare: bool = False) -> Response:
-    theme: svg.Theme = "dark" if request.args.get("theme") == "dark" else "light"
+    theme: Theme = "dark" if request.args.get("theme") == "dark" else "light"
     return lasting(Response(picture.svg(theme, bare=bare), mimetype="image/svg+xml"))

@@ -12,6 +12,7 @@ from flask import render_template
 from markdown_it.token import Token
 
 from engine import svg
+from engine.colours import Theme
 from engine.faulty_rules import HangingRulesError
 from engine.games import GAMES
 from engine.rules_pictures import INFO, RulesPicture, read_picture
@@ -30,7 +31,7 @@ class DrawnPicture:
 
     of: RulesPicture
 
-    def svg(self, theme: svg.Theme, *, bare: bool = False) -> str:
+    def svg(self, theme: Theme, *, bare: bool = False) -> str:
         """It as an SVG document.
 
         Args:

@@ -254,6 +254,7 @@ def _page(number: int, ply: int | None = None, problem: str = "") -> str:
                 tuple(request.args.getlist("at")[:8]),
                 lambda way: url_for("sittings.game", number=number, at=list(way)),
                 last=record.plies[-1].move if record.plies else None,
+                before=position(record, at)[2],
             )
         return render_template(
             "sitting.html",
@@ -367,8 +368,8 @@ def picture(number: int, ply: int) -> Response:
     """A position of the game as SVG."""
     with reading() as session:
         shown = _show(session, number)
-    state, last = position(shown.record, ply)
-    return _drawn(shown, ply, svg.render(illustrate(state, last=last)))
+    state, last, before = position(shown.record, ply)
+    return _drawn(shown, ply, svg.render(illustrate(state, last=last, before=before)))
 
 
 def _drawn(shown: Shown, ply: int, drawing: str) -> Response:

@@ -8,7 +8,8 @@ from random import Random
 
 import pytest
 
-from engine.clicks import asked, caution, half_made, held, illustrate, ways
+from engine.board import grid
+from engine.clicks import arrows, asked, caution, half_made, held, illustrate, ways
 from engine.conformance import pick
 from engine.game import State
 from engine.games import GAMES
@@ -242,6 +243,64 @@ def test_what_a_game_fails_to_tell_spoils_no_page(
     assert caution(state, "a1a2") == ""
     assert half_made(state, known, ("b1",)).pieces == state.scene().pieces
     assert held(state, 0) == ()
+
+
+@pytest.mark.parametrize(
+    ("game", "options", "before", "move", "arrows"),
+    [
+        ("clobber", {}, "", "a2a1", "a2a1"),
+        # The stone that goes, not the marker that goes elsewhere.
+        ("blocco", {}, "a2a1@b1 c3d3@d4", "d1c1@c1", "d1c1"),
+        # The totem; where it stood, and what is put beside it, are no part of it.
+        ("oxono", {"totems": "xc4"}, "", "Xc5b5", "c4c5"),
+        ("oxono", {"totems": "xc4"}, "", "Xc5c4", "c4c5"),
+        ("oxoxo", {}, "", "Xa1", ""),
+        ("oxoxo", {}, "Xa1 Ob1", "Fa1", ""),
+        ("mijnlieff", {}, "", "b2><", ""),
+        ("siege", {}, "", "=GSSSSSSC", ""),
+        ("siege", {"setup": "fixed"}, "", "d9c9", "d9c9"),
+        ("blokus", {}, "", "blue:a1,a2,b2", ""),
+        ("puzzle", {"task": "tetrominoes"}, "", "stop", ""),
+    ],
+    ids=lambda value: str(value) if isinstance(value, str) else "",
+)
+def test_from_where_to_where(
+    game: str, options: dict[str, str], before: str, move: str, arrows: str
+) -> None:
+    """What a move moved, by what lay where before it and lies now."""
+    state: State = GAMES[game].variant(**options).initial()
+    for earlier in before.split():
+        state = state.play(earlier)
+    scene = illustrate(state.play(move), last=move, before=state)
+    assert " ".join("".join(ends) for ends in scene.arrows) == arrows
+    assert illustrate(state.play(move), last=move).arrows == ()
+
+
+Kind = tuple[Body, Paint, str, str]
+WHITE_DISC, KING = (Body.DISC, Paint.WHITE, "w", ""), (Body.DISC, Paint.WHITE, "king", "ring")
+ROOK, BLACK_DISC = (Body.DISC, Paint.WHITE, "rook", "rook"), (Body.DISC, Paint.BLACK, "b", "")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "found"),
+    [
+        ({"a1": WHITE_DISC}, {"a2": KING}, "a1a2"),  # promoted
+        ({"a1": KING, "d1": ROOK}, {"c1": KING, "b1": ROOK}, "a1c1 d1b1"),  # castled
+        ({"a1": WHITE_DISC, "b1": BLACK_DISC}, {"b1": WHITE_DISC}, "a1b1"),  # taken
+        ({"a1": WHITE_DISC, "b1": WHITE_DISC}, {"a2": WHITE_DISC, "b2": WHITE_DISC}, ""),
+        ({"a1": WHITE_DISC}, {"a1": BLACK_DISC}, ""),
+        ({"a1": WHITE_DISC}, {"a1": KING}, ""),
+    ],
+)
+def test_pieces_that_went(before: dict[str, Kind], after: dict[str, Kind], found: str) -> None:
+    """By hand; where several alike went, nobody knows which came from where."""
+
+    def scene(lying: dict[str, Kind]) -> Scene:
+        pieces = (Piece((name,), *look) for name, look in lying.items())
+        return Scene("", grid(4, 2), tuple(pieces))
+
+    went = arrows(scene(before), scene(after))
+    assert " ".join(sorted("".join(ends) for ends in went)) == found
 
 
 @pytest.mark.parametrize("demand", ["yes", "no"])

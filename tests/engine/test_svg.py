@@ -8,10 +8,24 @@ import pytest
 
 from engine.board import grid
 from engine.clicks import illustrate
+from engine.colours import FILL, GROUND, LAST
 from engine.game import State
 from engine.games import GAMES
-from engine.scene import Body, Line, Paint, Piece, Rim, Scene, Shade, Sign, Square
-from engine.svg import FIGURES, FILL, GROUND, LAST, UNIT, render, width_of
+from engine.glyphs import FIGURES
+from engine.scene import (
+    Body,
+    Goal,
+    Line,
+    Paint,
+    Piece,
+    Rim,
+    Row,
+    Scene,
+    Shade,
+    Sign,
+    Square,
+)
+from engine.svg import UNIT, render, width_of
 from tests.engine.games.random_games import spiel_variants
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -58,8 +72,12 @@ def test_every_game_is_drawn(variant, theme):
             " ".join(piece.squares) if piece.body is Body.POLYOMINO else piece.squares[0]
             for piece in scene.pieces
         ]
-        assert [item.text for item in named(picture, "caption")] == list(scene.captions)
-        assert len(named(picture, "last")) == len(scene.last)
+        words = [*scene.captions, *(goal.words for goal in scene.goals)]
+        written = " ".join(item.text for item in named(picture, "caption"))
+        assert written.split() == " ".join(words).split()
+        for name in ("last", "dead"):
+            assert len(named(picture, name)) == len(getattr(scene, name))
+        assert len(named(picture, "row")) == len(scene.rows)
         assert named(picture, "page")[0].get("fill") == GROUND[theme]["page"]
         spoken = picture.find(SVG + "desc").text or ""
         assert all(piece.words in spoken for piece in scene.pieces)
@@ -85,7 +103,7 @@ def _contrast(one: str, other: str) -> float:
 def test_the_last_move_is_seen_on_everything(theme):
     """Contrast of 3 at least to whatever it lies on, by the line or by its edge (WCAG 1.4.11)."""
     on = [*FILL.values(), *(GROUND[theme][shade] for shade in Shade)]
-    least = {colour: max(_contrast(colour, line) for line, _ in LAST.values()) for colour in on}
+    least = {colour: max(_contrast(colour, line) for line, _ in LAST) for colour in on}
     assert {colour: best for colour, best in least.items() if best < 3} == {}
 
 
@@ -173,6 +191,65 @@ def test_every_kind_of_piece(body, paint):
         piece = Piece(squares, body, paint, "piece", sign)
         (item,) = named(drawn(Scene("one piece", grid(2, 2), (piece,))), "piece")
         assert paint in item.get("class").split()
+
+
+@pytest.mark.parametrize("side", [4, 8, 20])
+def test_letters_are_as_high_on_small_boards_as_on_large_ones(side):
+    """A 32nd of the width; what is too long for a line goes on in the next, and nothing is lost."""
+    long = "soldiers and officers " * 5
+    scene = Scene("words", grid(side, side), (), captions=("short", long))
+    picture = drawn(scene)
+    *_, width, height = map(float, picture.get("viewBox").split())
+    lines = named(picture, "caption")
+    assert {float(line.get("font-size")) for line in lines} == {round(width / 32, 2)}
+    assert [len(line.text) <= 52 for line in lines] == [True] * 4
+    assert " ".join(line.text for line in lines).split() == ["short", *long.split()]
+    assert all(float(line.get("y")) < height for line in lines)
+
+
+def test_goals_are_bars():
+    """Parts are as wide as what they take, and filled as far as it is there: 13 of 24, 8 of 6."""
+    goals = (
+        Goal("Taken", ((13, 24), (8, 6)), Paint.YELLOW),
+        Goal("Inside", ((0, 3),), Paint.BLACK),
+    )
+    picture = drawn(Scene("goals", grid(8, 8), (), goals=goals))
+    assert [item.text for item in named(picture, "caption")] == ["Taken", "Inside"]
+    fills = [float(item.get("width")) for item in named(picture, "goal")]
+    edges = [float(item.get("width")) for item in named(picture, "goal-edge")]
+    assert fills[0] / edges[0] == pytest.approx(13 / 24, abs=0.001)
+    assert (fills[1], fills[2]) == (edges[1], 0)
+    assert edges[0] / edges[1] == pytest.approx(24 / 6, abs=0.001)
+    assert [item.get("fill") for item in named(picture, "goal")][1:] == [
+        FILL[Paint.YELLOW],
+        FILL[Paint.BLACK],
+    ]
+
+
+def test_rows_go_around_or_between_pieces():
+    """Around four that won; and from each of three to the next with what they are worth, so that
+    no sign is crossed out.
+    """
+    rows = (Row("a1", "d1"), Row("a2", "c4", Paint.BLACK, "12"))
+    scene = Scene("rows", grid(4, 4), (), rows=rows)
+    picture = drawn(scene, coordinates=False)
+    around, between = (item.get("d") for item in named(picture, "row"))
+    assert around.endswith("z")
+    # Squares of 40 units from 4 on: a2 lies around (24, 104), and c4 around (104, 24).
+    assert between == "M36 92L52 76M76 52L92 36"
+    assert [item.text for item in named(picture, "points")] == ["12"]
+    spoken = picture.find(SVG + "desc").text
+    assert spoken == "row: a1 to d1; black row worth 12: a2 to c4"
+
+
+def test_an_arrow_ends_before_the_piece_it_leads_to():
+    """And begins beside one that stands where it comes from."""
+    stone = Piece(("a1",), Body.DISC, Paint.RED, "red stone")
+    scene = Scene("arrows", grid(4, 1), (stone,), arrows=(("a1", "c1"), ("d1", "c1")))
+    first, second = (item.get("d") for item in named(drawn(scene, coordinates=False), "arrow"))
+    # Centres at 24, 104 and 144; a disc reaches 16 far.
+    assert first.startswith("M40.8 24L87.2 24M")
+    assert second.startswith("M144 24L120.8 24M")
 
 
 def test_lines_shades_and_marks():

@@ -144,7 +144,32 @@ class ClobberState(State):
             squares=grid(variant.width, variant.height),
             pieces=pieces,
             captions=(turn,),
+            dead=tuple(variant.names[bit] for bit in bits_of(self._dead())),
         )
+
+    def _dead(self) -> int:
+        """The stones that no way of stones joins with one of the other colour.
+
+        They neither move nor are taken any more: no square that is left is entered again but by
+        taking, so what is not joined now never will be.
+        """
+        stones = self.white | self.black
+        met, grown = 0, self._meeting()
+        while grown != met:
+            met = grown
+            for shift, guard, _, _ in self.variant.steps:
+                grown |= (met & guard) << shift & stones
+                grown |= met >> shift & guard & stones
+        return stones & ~met
+
+    def _meeting(self) -> int:
+        """The stones beside one of the other colour."""
+        white, black = self.white, self.black
+        found = 0
+        for shift, guard, _, _ in self.variant.steps:
+            lower = (white & black >> shift | black & white >> shift) & guard
+            found |= lower | lower << shift
+        return found
 
     def codes(self) -> Sequence[int]:
         white, black = self.white, self.black

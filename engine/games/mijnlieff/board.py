@@ -147,6 +147,20 @@ class Board:
             for shift, starts in self.threes
         )
 
+    def lines(self, pieces: int) -> list[tuple[int, int, int]]:
+        """The lines that a seat's pieces score: the squares of their ends, and their points."""
+        own = self.flat(pieces)
+        found = []
+        for shift, starts in self.threes:
+            threes = own & own >> shift & own >> 2 * shift & starts
+            # A run is as many threes one after the other as it has points.
+            for first in bits_of(threes & ~(threes << shift)):
+                points = 1
+                while threes >> first + points * shift & 1:
+                    points += 1
+                found.append((first, first + (points + 1) * shift, points))
+        return found
+
     def prospects(self, pieces: int, others: int) -> int:
         """A seat's pieces in threes where the other seat has none, counted in each of them."""
         own = self.flat(pieces)

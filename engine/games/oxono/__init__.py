@@ -51,10 +51,11 @@ from engine.games.oxono.board import (
     has_row,
     landings,
     prospects,
+    rows_in,
 )
 from engine.options import choice
 from engine.plurals import counted
-from engine.scene import Body, Held, Look, Paint, Piece, Scene, Sign
+from engine.scene import Body, Held, Look, Paint, Piece, Row, Scene, Sign
 from engine.speed import judged_once, maker
 
 if TYPE_CHECKING:
@@ -348,7 +349,13 @@ class OxonoState(State):
                 f"White holds {held['X']} X, {held['O']} O",
                 f"Black holds {held['x']} X, {held['o']} O",
             ),
+            rows=tuple(self._rows()) if self.won else (),
         )
+
+    def _rows(self) -> Iterator[Row]:
+        """The rows that won: of a colour or a symbol, each once."""
+        ends = dict.fromkeys(end for some in self.colours + self.symbols for end in rows_in(some))
+        return (Row(NAMES[start], NAMES[end]) for start, end in ends)
 
     def codes(self) -> Sequence[int]:
         if self.won:

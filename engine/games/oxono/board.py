@@ -52,6 +52,21 @@ def has_row(pieces: int) -> bool:
     return any(pieces & line in ROWS for line in RANKS + FILES)
 
 
+def rows_in(pieces: int) -> list[tuple[int, int]]:
+    """The unbroken rows of four or more along a rank or file, each by the bits of its ends."""
+    found = []
+    for line in RANKS + FILES:
+        row: list[int] = []
+        for bit in bits_of(line):
+            if pieces >> bit & 1:
+                row.append(bit)
+            if not pieces >> bit & 1 or bit == line.bit_length() - 1:
+                if len(row) >= 4:
+                    found.append((row[0], row[-1]))
+                row = []
+    return found
+
+
 DIRECTIONS = ((1, sum(FILES[: SIDE - 3])), (SIDE, sum(RANKS[: SIDE - 3])))
 """How far neighbours of a rank and of a file are apart, and where rows of four begin there."""
 

@@ -39,7 +39,7 @@ from engine.game import (
     page_beside,
 )
 from engine.plurals import counted
-from engine.scene import Body, Held, Look, Paint, Piece, Scene, Sign
+from engine.scene import Body, Held, Look, Paint, Piece, Row, Scene, Sign
 from engine.speed import judged_once, maker
 
 FORM, COLOUR = 0, 1
@@ -77,11 +77,17 @@ MOVES = WordTable(WORDS)
 
 def goals(pieces: int, crosses: int, colours: int) -> tuple[bool, bool]:
     """Whether four of a sign stand in a line (Form's goal), and four of a shade (Colour's)."""
+    by_sign, by_shade = lines_made(pieces, crosses, colours)
+    return bool(by_sign), bool(by_shade)
+
+
+def lines_made(pieces: int, crosses: int, colours: int) -> tuple[list[int], list[int]]:
+    """The lines of four of a sign, and those of four of a shade."""
     full = [line for line in LINES if line & pieces == line]
     dark = crosses ^ colours
     return (
-        any(crosses & line in (0, line) for line in full),
-        any(dark & line in (0, line) for line in full),
+        [line for line in full if crosses & line in (0, line)],
+        [line for line in full if dark & line in (0, line)],
     )
 
 
@@ -282,7 +288,14 @@ class OxoxoState(State):
                 f"Form holds {self._held(FORM)}",
                 f"Colour holds {self._held(COLOUR)}",
             ),
+            rows=self._rows(),
         )
+
+    def _rows(self) -> tuple[Row, ...]:
+        """The lines of four that ended the game, each once."""
+        made = lines_made(self.form | self.colour, self.crosses, self.colour)
+        ends = (bits_of(line) for line in dict.fromkeys((*made[FORM], *made[COLOUR])))
+        return tuple(Row(NAMES[bits[0]], NAMES[bits[-1]]) for bits in ends)
 
     def _turn(self) -> str:
         """Who is to move, or how the game ended."""

@@ -285,7 +285,7 @@ class SiegeState(State):
         """In the set-up the general stands where he was placed."""
         if self.turn == SETUP and clicked:
             general = {clicked[0]: YELLOWS_GENERAL}
-            return draw(board_of(self.board.pieces() | general), self._news())
+            return self._drawn(board_of(self.board.pieces() | general))
         return State.half_made(self, clicked)
 
     def _attackers_may_demand(self) -> bool:
@@ -383,10 +383,11 @@ class SiegeState(State):
         return f"{write_pieces(self.board)} {TURNS[self.turn]} {sign} {self.quiet} {self.plies}"
 
     def scene(self) -> Scene:
-        return draw(self.board, self._news())
+        return self._drawn(self.board)
 
-    def _news(self) -> str:
-        return self.over.words if self.over else turns.due(self.turn, demanded=self.demanded)
+    def _drawn(self, board: Board) -> Scene:
+        news = self.over.words if self.over else turns.due(self.turn, demanded=self.demanded)
+        return draw(board, news, self.variant.soldiers_needed)
 
 
 new_state = maker(SiegeState)

@@ -102,8 +102,9 @@ class Page:
 
 def drawn(record: GameRecord, plies: int | None = None) -> list[str]:
     """The boards of a game, as its page shows them."""
-    last = [None, *record.moves]
-    found = [draw(state, move) for state, move in zip(states(record), last, strict=True)]
+    reached = list(states(record))
+    steps = zip(reached, [None, *record.moves], [None, *reached[:-1]], strict=True)
+    found = [draw(*step) for step in steps]
     return found[: None if plies is None else plies + 1]
 
 

@@ -24,7 +24,9 @@ def test_they_are_shown_as_far_as_the_rules_of_now_go() -> None:
     with pytest.raises(RecordError):
         replay(longer)
     assert [*states_known(longer)] == [*states_known(record)]
-    end = replay(record), record.plies[-1].move
+    *_, before, last = states_known(record)
+    assert last == replay(record)
+    end = last, record.plies[-1].move, before
     assert [position(longer, plies + more) for more in (0, 1, 2)] == [end] * 3
     assert position(longer, plies - 1) == position(record, plies - 1)
     assert animate(longer, most=4).startswith(b"GIF89a")

@@ -20,7 +20,7 @@ from arena.web.pictures import (
     animating,
     raster,
 )
-from engine.svg import GROUND
+from engine.colours import GROUND
 from tests.arena.web.conftest import Site
 
 

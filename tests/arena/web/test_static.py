@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from arena import web
-from engine.svg import GROUND
+from engine.colours import GROUND
 
 STATIC = Path(web.__file__).parent / "static"
 
@@ -36,5 +36,4 @@ def test_dark_pages_have_the_colours_of_dark_pictures() -> None:
     """A board within a page and a picture of it beside one look the same."""
     rules = (STATIC / "arena.css").read_text().rpartition("@media (prefers-color-scheme: dark)")[2]
     colours = set(re.findall(r"(?:fill|stroke): (#[0-9a-f]{6})", rules.partition("\n}")[0]))
-    # The page's ground is its own.
-    assert colours == set(GROUND["dark"].values()) - {GROUND["dark"]["page"]}
+    assert colours == set(GROUND["dark"].values())

@@ -78,6 +78,37 @@ def test_a_whole_game() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "dead"),
+    [
+        ("bwb/wbw 1", ""),
+        ("b1w/b1w 1", "a1 a2 c1 c2"),
+        # Two regions of one colour each, which touch at a corner alone.
+        ("ww1/2b 2", "a2 b2 c1"),
+        # Whoever is joined with the other colour, by however many stones, may still move.
+        ("wwb/2b 1", ""),
+        ("w1b/1bw 1", "a2"),
+    ],
+)
+def test_regions_of_one_colour_are_dead(text: str, dead: str) -> None:
+    """By hand, on boards of 3x2."""
+    assert " ".join(sorted(GAME.variant(size="3x2").read(text).scene().dead)) == dead
+
+
+def test_dead_stones_stay_where_they_are() -> None:
+    """To the end of a game, when all are dead."""
+    for seed in range(5):
+        random = Random(seed)
+        state = GAME.variant(size="5x6").initial()
+        dead: set[str] = set()
+        while moves := state.legal_moves():
+            dead_now = set(state.scene().dead)
+            assert dead <= dead_now
+            assert not dead_now & {name for move in moves for name in (move[:2], move[2:])}
+            dead, state = dead_now, state.play(pick(random, moves))
+        assert len(state.scene().dead) == len(state.scene().pieces)
+
+
+@pytest.mark.parametrize(
     "move",
     [
         "a1a2",  # the other's stone

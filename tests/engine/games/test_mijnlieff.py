@@ -6,8 +6,10 @@ from random import Random
 
 import pytest
 
+from engine.conformance import pick
 from engine.game import IllegalMoveError, OptionError, PositionError, Termination
 from engine.games.mijnlieff import GAME, MijnlieffState
+from engine.games.mijnlieff.board import Board
 from engine.perft import perft
 from tests.engine.games import oracle_mijnlieff as oracle
 
@@ -313,6 +315,42 @@ def test_refused_moves(move: str) -> None:
 def test_perft() -> None:
     """The rules' numbers; deeper ones are in tests/data/perft."""
     assert [perft(VARIANT.initial(), depth) for depth in (1, 2, 3)] == [64, 1568, 35680]
+
+
+@pytest.mark.parametrize(
+    ("size", "pieces", "lines"),
+    [
+        ("4x4", "a1 b1", ""),
+        ("4x4", "a1 b1 c1", "a1-c1:1"),
+        ("4x4", "a1 b2 c3 d4 a4", "a1-d4:2"),
+        ("4x4", "a3 b2 c1 a1 a2", "a1-a3:1 c1-a3:1"),
+        # Two lines on one rank, with a gap; a run of five is worth three.
+        ("8x4", "a2 b2 c2 e2 f2 g2 h2", "a2-c2:1 e2-h2:2"),
+        ("5x5", "a5 b4 c3 d2 e1", "e1-a5:3"),
+    ],
+)
+def test_lines_that_score(size: str, pieces: str, lines: str) -> None:
+    """By hand, from the rules: a run of n is worth n - 2; their sum is the seat's points."""
+    board = Board(size, "square")
+    mask = sum(1 << board.names.index(name) for name in pieces.split())
+    found = board.lines(mask)
+    said = [f"{board.names[start]}-{board.names[end]}:{points}" for start, end, points in found]
+    assert sorted(said) == lines.split()
+    assert sum(points for _, _, points in found) == board.points(mask)
+
+
+def test_lines_are_shown_with_their_points() -> None:
+    """In a game's end, and what they are worth together is the score."""
+    random = Random(5)
+    state = GAME.variant(size="6x6").initial()
+    while moves := state.legal_moves():
+        state = state.play(pick(random, moves))
+    rows = state.scene().rows
+    totals = [
+        sum(int(row.points) for row in rows if row.paint == paint) for paint in ("white", "black")
+    ]
+    assert tuple(map(float, totals)) == state.scores()
+    assert sum(totals) > 0
 
 
 def test_the_scene_says_what_there_is() -> None:

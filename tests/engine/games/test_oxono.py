@@ -243,6 +243,23 @@ def test_perft() -> None:
         ]
 
 
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ("6/6/2*3/3@2/6/6 1", []),
+        # Four White pieces of both symbols; then five, of which one closed the gap.
+        ("6/6/2*3/3@2/xo1o2/XOXO2 2", [("a1", "d1")]),
+        ("6/6/2*3/3@2/xo1x1o/XOXOO1 2", [("a1", "e1")]),
+        # Four X along the rank, and four of White's along the file, at once.
+        ("5@/3X2/3O2/3O2/xxxX2/5* 2", [("a2", "d2"), ("d2", "d5")]),
+    ],
+)
+def test_rows_that_won_are_shown(text: str, rows: list[tuple[str, str]]) -> None:
+    """By hand: of a colour or of a symbol, each once and whole."""
+    found = [(row.start, row.end) for row in VARIANT.read(text).scene().rows]
+    assert sorted(found) == sorted(rows)
+
+
 def test_the_scene_says_what_there_is() -> None:
     """Totems and pieces have words, and the captions say who is to move and what is in hand."""
     state = VARIANT.initial().play("Xd4e4")

@@ -209,6 +209,23 @@ def test_perft() -> None:
     assert [perft(VARIANT.initial(), depth) for depth in (1, 2, 3)] == [32, 960, 27840]
 
 
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ("4/4/xo2/OX2 1 4", []),
+        # Four X along the lowest rank; an X of Form is dark, one of Colour light.
+        ("4/4/o1O1/XxXx 1 6", [("a1", "d1")]),
+        # Four dark pieces along the diagonal: Form's X and Colour's O.
+        ("3o/2X1/1o1O/X2x 1 6", [("a1", "d4")]),
+        # Four X, all of them dark, are one row.
+        ("4/ox2/oxo1/XXXX 1 10", [("a1", "d1")]),
+    ],
+)
+def test_lines_that_won_are_shown(text: str, rows: list[tuple[str, str]]) -> None:
+    """By hand: of a sign or of a shade, each once."""
+    assert [(row.start, row.end) for row in VARIANT.read(text).scene().rows] == rows
+
+
 def test_the_scene_says_what_there_is() -> None:
     """Form's pieces are tiles, Colour's are discs; the shade is the paint, the sign the sign."""
     scene = VARIANT.read("4/4/xo2/OX2 1 4").scene()

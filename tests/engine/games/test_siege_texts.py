@@ -9,7 +9,7 @@ import pytest
 from engine.clicks import illustrate
 from engine.game import IllegalMoveError, PositionError
 from engine.games.siege.game import GAME
-from engine.scene import Paint
+from engine.scene import Paint, Sign
 from tests.engine.games.positions_siege import FAR, IN, LAST, ROUND_TRIP, START, at, play, text_of
 
 # Texts.
@@ -131,16 +131,51 @@ def test_the_picture_shows_board_fortress_and_armies():
     assert [line.broken for line in scene.lines].count(False) == 10
     assert [line.broken for line in scene.lines].count(True) == 4
     found = {piece.squares[0]: (piece.paint, piece.words, piece.sign) for piece in scene.pieces}
-    assert found["b4"] == (Paint.YELLOW, "yellow general", "G")
-    assert found["d4"] == (Paint.WHITE, "white captain", "K")
+    assert found["b4"] == (Paint.YELLOW, "yellow general", Sign.CROWN)
+    assert found["d4"] == (Paint.WHITE, "white captain", Sign.BAR)
     assert found["d9"] == (Paint.BLACK, "black soldier", "")
     assert len(found) == 8 + 4
-    assert scene.captions == (
-        "White to move",
-        "Taken: soldiers 21 of 24, officers 11 of 12",
-        "Attackers inside: soldiers 1, officers 0",
-    )
+    assert scene.captions == ("White to move",)
     assert (scene.last, scene.targets) == (("b5", "b4"), ("c4", "d5", "e4"))
+
+
+@pytest.mark.parametrize(
+    ("state", "taken", "inside"),
+    [
+        (GAME.variant().initial(), ((0, 24), (0, 6)), ((0, 2), (0, 1))),
+        # Of the twelve officers six have to be taken, and more of them do no harm.
+        (at("Yb4 Kd4" + FAR, "w", cells="syyyyyyZ"), ((21, 24), (11, 6)), ((1, 2), (0, 1))),
+        (
+            at(f"{IN} Kc8 Ga4", "w", "SSyy.yyZ", soldiers="3"),
+            ((20, 24), (10, 6)),
+            ((2, 3), (0, 1)),
+        ),
+    ],
+)
+def test_the_picture_shows_how_near_either_side_is(state, taken, inside):
+    """Counted by hand: what is taken of 24 soldiers and 6 officers, and who is inside of those that
+    the rules ask for.
+    """
+    first, second = state.scene().goals
+    assert (first.parts, second.parts) == (taken, inside)
+    (soldiers, all_soldiers), (officers, all_officers) = taken
+    said = f"Taken: soldiers {soldiers} of {all_soldiers}, officers {officers} of {all_officers}"
+    assert first.words == said
+    assert second.words.startswith(f"Attackers inside: soldiers {inside[0][0]} of {inside[0][1]}")
+
+
+def test_the_city_covers_no_place():
+    """The ground, houses and walls of the city stay within its 36 missing squares, but for walls
+    that are no thicker than what a piece leaves free of its square, and off the cells' middles.
+    """
+    scene = GAME.variant().initial().scene()
+    places = [(square.x, square.y) for square in scene.squares]
+    for area in scene.areas:
+        for corner in area.corners:
+            nearest = min(max(abs(x - corner[0]), abs(y - corner[1])) for x, y in places)
+            assert nearest >= 0.3, (area, corner)
+            assert 2.3 <= corner[0] <= 8.7
+            assert 4.3 <= corner[1] <= 10.7
 
 
 @pytest.mark.parametrize(

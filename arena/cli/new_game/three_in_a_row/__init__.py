@@ -31,7 +31,7 @@ from engine.game import (
     page_beside,
 )
 from engine.options import board_size, read_size
-from engine.scene import Body, Look, Paint, Piece, Scene
+from engine.scene import Body, Look, Paint, Piece, Row, Scene
 
 WHITE, BLACK = 0, 1
 ROW = 3
@@ -173,11 +173,18 @@ class ThreeInARowState(State):
         if self.ending():
             won = self.has_row(1 - self.mover)
             words = f"{variant.seat_names[1 - self.mover]} has a row and wins" if won else "A draw"
+        found = (
+            row for row in variant.rows for its in (self.white, self.black) if its & row == row
+        )
         return Scene(
             title=f"Three in a Row: {words}",
             squares=grid(variant.width, variant.height, chequered=False),
             pieces=pieces,
             captions=(words,),
+            rows=tuple(
+                Row(variant.names[first], variant.names[last])
+                for first, _, last in map(bits_of, found)
+            ),
         )
 
 
