@@ -10,7 +10,14 @@ from sqlalchemy.orm import Session, joinedload
 
 from arena import audit
 from arena.bots import entries, sharing
-from arena.bots.submissions import add_check, demand_admission, enter, is_under_way
+from arena.bots.first_tests import answer
+from arena.bots.submissions import (
+    add_check,
+    demand_admission,
+    enter,
+    is_under_way,
+    try_passed,
+)
 from arena.competitions.founding import find_named
 from arena.deeds import LONGEST_NAME, By, Deed, Done, asked
 from arena.ground import locks
@@ -24,6 +31,7 @@ from arena.models import (
     CoOwner,
     Entrant,
     EntrantState,
+    JobStatus,
     Ladder,
     Scope,
     VersionStatus,
@@ -99,7 +107,8 @@ class EnterBot(BotDeed):
     """Put a version of a bot of one's own on a ladder.
 
     One that was there before, suspended ones too, comes back at once with the rating that it
-    had, held less firmly; another is checked first.
+    had, held less firmly. One that passed its check when it was tried there enters at once, too;
+    another is checked first.
     """
 
     address = "POST /bots/<name>/enter"
@@ -118,14 +127,13 @@ class EnterBot(BotDeed):
         if version is None:
             raise NotThere(f"there is no version {self.version} of the bot {bot.name}")
         ladder = find_named(session, Ladder, self.ladder)
-        check = self._enter(session, by, version, ladder)
-        what = f"is active on {ladder.name}, with the rating that it had, held less firmly"
-        if check is not None:
-            what = f"enters {ladder.name} when its check has passed"
+        check, what = self._enter(session, by, version, ladder)
         return Done(f"the bot {version.label} {what}", EntryMade(check is None, check))
 
-    def _enter(self, session: Session, by: By, version: BotVersion, ladder: Ladder) -> Check | None:
-        """Enters it; gives the check that it takes first, if one is needed."""
+    def _enter(
+        self, session: Session, by: By, version: BotVersion, ladder: Ladder
+    ) -> tuple[Check | None, str]:
+        """Enters it; gives the check that it takes first, if one is needed, and what is said."""
         demand_admission(ladder, at_home=version.is_at_home)
         if version.status is VersionStatus.REFUSED:
             raise Refusal(
@@ -134,12 +142,20 @@ class EnterBot(BotDeed):
         words = entries.version_on(version, ladder)
         audit.note(session, by.actor, "enter", f"bot {version.bot.name}", words, now=by.now)
         there = Entrant.competition_id == ladder.id, Entrant.version_id == version.id
-        if session.scalar(sa.select(Entrant.id).where(*there)) is not None:
+        entrant = session.scalar(sa.select(Entrant).where(*there))
+        if entrant is not None and not entrant.is_tried:
             enter(session, ladder, version, by.now)
-            return None
+            with_it = "with the rating that it had, held less firmly"
+            return None, f"is active on {ladder.name}, {with_it}"
         asked_for = is_under_way(version.id), Check.ladder_id == ladder.id
-        known = session.scalar(sa.select(Check).where(*asked_for).limit(1))
-        return known or add_check(session, version, ladder, by.now)
+        check = session.scalar(sa.select(Check).where(*asked_for).limit(1))
+        check = check or add_check(session, version, ladder, by.now)
+        passed = try_passed(session, version, ladder)
+        if passed is not None and check.status is JobStatus.OPEN:
+            answer(session, check, passed, by.now)
+            if not check.problem:
+                return None, f"enters {ladder.name}: it passed its check when it was tried"
+        return check, f"enters {ladder.name} when its check has passed"
 
 
 @dataclass(frozen=True)

@@ -9,33 +9,43 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload
 
 from arena.audit import Actor
-from arena.bots.submissions import AGAINST, active_on, enter
+from arena.bots.submissions import AGAINST, active_on, add_tried, enter
 from arena.competitions.players import NamedPlayer, player_of
 from arena.competitions.strength_plans import StrengthPlan
 from arena.competitions.strength_tallies import sides_of
 from arena.competitions.strength_tests import create, end
 from arena.ground.locks import lock
 from arena.models import (
+    TRIED,
     BotVersion,
     Check,
     Competition,
     CompetitionState,
     Entrant,
+    JobStatus,
     Ladder,
     StrengthTest,
     TestVerdict,
 )
 from arena.strength.terms import StrengthTerms
+from engine import reporting
 from engine.seeds import derive
 
 
 def admit(session: Session, check: Check, now: datetime) -> None:
-    """A version passed its check: it enters, or begins the test that its owner wants first.
+    """A version passed its check: it enters, or begins the test that its owner wants first; one
+    that is only tried can play matches that its owner asks for.
 
     Checks may end in another order than they began in. The last wish of the owner counts, not the
     last check to end: what was submitted later keeps its place. What was handed in before a ladder
     was frozen enters it; only a closed one has a final table.
     """
+    if not check.enters:
+        check.problem = TRIED
+        there = (Entrant.competition_id == check.ladder_id, Entrant.version_id == check.version_id)
+        if session.scalar(sa.select(Entrant.id).where(*there)) is None:
+            add_tried(session, check.ladder, check.version, now)
+        return
     if problem := _what_hinders(session, check):
         check.problem = problem
         return
@@ -55,6 +65,13 @@ def admit(session: Session, check: Check, now: datetime) -> None:
     by = Actor(owner.id, owner.name, "")
     both = NamedPlayer(version), player_of(active)
     create(session, plan, *both, now, by, ladder=ladder)
+
+
+def answer(session: Session, check: Check, passed: Check, now: datetime) -> None:
+    """Answers a check by another of the same version and game, which it has passed."""
+    check.status = JobStatus.FIXED
+    check.findings = [reporting.Finding(True, f"passed on {passed.ladder.title}").to_json()]
+    admit(session, check, now)
 
 
 def _what_hinders(session: Session, check: Check) -> str:
@@ -97,6 +114,7 @@ def _came_later(session: Session, there: Entrant, check: Check) -> bool:
         Check.version_id == there.version_id,
         Check.version_id != check.version_id,
         Check.ladder_id == check.ladder_id,
+        Check.enters,
         Check.id > check.id,
     )
     return session.scalar(query.limit(1)) is not None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Any
 
@@ -16,9 +16,11 @@ from arena.bots.intake import TakenIn
 from arena.bots.lost_bundles import bring_back
 from arena.competitions.strength_plans import check_terms
 from arena.ground import bot_names, texts
+from arena.ground.db import count_rows, is_lately
 from arena.ground.locks import find, lock
 from arena.ground.refusals import NotThere, Refusal
 from arena.models import (
+    TRIED,
     Bot,
     BotVersion,
     Check,
@@ -38,6 +40,7 @@ from arena.ratings.book import NEW
 from arena.ratings.trueskill import Rating
 from arena.strength.sequential import StrengthError
 from arena.strength.terms import StrengthTerms
+from engine.plurals import counted
 
 LONGEST_NOTE = 500
 """Characters of what an owner says of a version."""
@@ -48,6 +51,9 @@ AGAINST = "against"
 """Of the wish for a test first: the number of the version that was active when it was handed in. If
 none is active when its check passes, it was taken off: a version that was to be tested does not
 enter without a test."""
+
+
+DAY = timedelta(hours=24)
 
 
 class SubmissionError(Refusal):
@@ -67,6 +73,8 @@ def submit(
     note: str = "",
     test_first: StrengthTerms | None = None,
     large: Mapping[str, int] = NONE,
+    enters: bool = True,
+    tries_a_day: int | None = None,
     now: datetime,
 ) -> BotVersion:
     """Takes in a version whose bundle is stored, and has it checked for a ladder.
@@ -80,10 +88,15 @@ def submit(
         test_first: the test that it is to pass against the bot's active version before it
             enters, if there is one.
         large: the sizes of the bundle's large files by their digests.
+        enters: whether it is to enter the ladder; one that is only tried does not, and is checked
+            there once.
+        tries_a_day: how many of those a bot's owner may have checked within a day; None for no
+            limit.
 
     Raises:
         SubmissionError: the name is no name or somebody else's, the note is too long, the ladder
-            takes no bots, it can't be tested so, or its runtime is not there or not for it.
+            takes no bots, it can't be tested so, its runtime is not there or not for it, or enough
+            was tried on this day.
     """
     if words := bot_names.refusal(name):
         raise SubmissionError(words)
@@ -114,6 +127,9 @@ def submit(
     version = _version(session, bot, digest, size, language, given, note, now)
     for one, its_size in large.items():
         session.merge(LargeFile(bundle=digest, digest=one, size=its_size))
+    if not enters:
+        _try(session, version, ladder, tries_a_day, now)
+        return version
     asked = None
     if test_first is not None:
         active = active_on(session, ladder, bot.id)
@@ -123,6 +139,33 @@ def submit(
     if all(check.test_first != asked for check in session.scalars(under_way)):
         add_check(session, version, ladder, now, test_first=asked)
     return version
+
+
+def _try(
+    session: Session, version: BotVersion, ladder: Ladder, most: int | None, now: datetime
+) -> None:
+    """Has a version checked that is not to enter, unless that was done already."""
+    known = sa.select(Check.id).where(
+        Check.version_id == version.id,
+        Check.ladder_id == ladder.id,
+        Check.status != JobStatus.VOID,
+        Check.cancelled == "",
+    )
+    if session.scalar(known.limit(1)) is not None:
+        return
+    if most is not None and tried_lately(session, version.bot.owner_id, now) >= most:
+        raise SubmissionError(
+            f"{counted(most, 'version')} may be tried within 24 hours, and so many were: hand it "
+            "in, or come back later"
+        )
+    add_check(session, version, ladder, now, enters=False)
+
+
+def tried_lately(session: Session, owner_id: int, now: datetime) -> int:
+    """How many versions of somebody's bots were tried within the last day."""
+    its = sa.select(BotVersion.id).join(BotVersion.bot).where(Bot.owner_id == owner_id)
+    lately = is_lately(Check.created, DAY, now)
+    return count_rows(session, Check, Check.version_id.in_(its), Check.enters.is_(False), lately)
 
 
 def demand_admission(ladder: Ladder, *, at_home: bool) -> None:
@@ -145,12 +188,21 @@ def demand_admission(ladder: Ladder, *, at_home: bool) -> None:
 
 
 def is_under_way(version_id: int) -> sa.ColumnElement[bool]:
-    """Of checks: whether it is of a version, and something is to come of it soon."""
+    """Of checks: whether it is of a version, and that is to enter by it soon."""
     return sa.and_(
         Check.version_id == version_id,
         Check.status.in_((JobStatus.OPEN, JobStatus.ISSUED)),
         Check.cancelled == "",
+        Check.enters,
     )
+
+
+def try_passed(session: Session, version: BotVersion, ladder: Ladder) -> Check | None:
+    """The check for a ladder that a version passed when it was tried; None if there is none."""
+    checks = sa.select(Check).where(
+        Check.version_id == version.id, Check.ladder_id == ladder.id, Check.enters.is_(False)
+    )
+    return next((check for check in session.scalars(checks) if check.passed), None)
 
 
 def add_check(
@@ -159,12 +211,13 @@ def add_check(
     ladder: Ladder,
     now: datetime,
     *,
+    enters: bool = True,
     test_first: dict[str, Any] | None = None,
 ) -> Check:
     """Has a version checked for a ladder.
 
     Args:
-        test_first: as `Check` has it.
+        enters, test_first: as `Check` has them.
     """
     check = Check(
         version=version,
@@ -173,6 +226,7 @@ def add_check(
         status=JobStatus.OPEN,
         created=now,
         findings=[],
+        enters=enters,
         test_first=test_first,
     )
     session.add(check)
@@ -191,11 +245,14 @@ def hand_in(
     note: str,
     test_first: StrengthTerms | None,
     most_stored: int | None = None,
+    enters: bool = True,
+    tries_a_day: int | None = None,
     now: datetime,
 ) -> BotVersion:
     """What a person does: `submit`, with a note in the audit log, and the version's note anew.
 
     Args:
+        enters, tries_a_day: as of `submit`.
         most_stored: bytes that everybody may have stored who has no quota of their own; None for
             as many as there are.
             With it `owner` must have sent the bot's large files, or be allowed to read them.
@@ -223,6 +280,8 @@ def hand_in(
         note=note,
         test_first=test_first,
         large=files.large,
+        enters=enters,
+        tries_a_day=tries_a_day,
         now=now,
     )
     if most_stored is not None:
@@ -232,7 +291,8 @@ def hand_in(
             raise Refusal(quota.refusal(before, after - before, most))
     _renote(session, version, note, now, actor)
     words = f"version {version.number} for {ladder.name}, {files.digest[:12]}"
-    audit.note(session, actor, "submit", f"bot {version.bot.name}", words, now=now)
+    action = "submit" if enters else "try"
+    audit.note(session, actor, action, f"bot {version.bot.name}", words, now=now)
     return version
 
 
@@ -302,7 +362,8 @@ def enter(session: Session, ladder: Ladder, version: BotVersion, now: datetime) 
     """Enters a version on a ladder; it takes the place of its bot's active one there.
 
     The new version keeps mu and gets a wider sigma. So does one that was there before and comes
-    back, and it has to play like a newcomer before the ladder may rest.
+    back, and it has to play like a newcomer before the ladder may rest. One that was only tried
+    was not there before.
     """
     # Whoever makes its ratings anew, or records in it, does so before the rating is taken over
     # that this one begins with, or after it has entered. They lock the ladder before entrants, too.
@@ -322,6 +383,8 @@ def enter(session: Session, ladder: Ladder, version: BotVersion, now: datetime) 
             entrant.state = EntrantState.RETIRED
             entrant.reason = f"version {version.number} took its place"
     last = session.scalar(sa.select(sa.func.max(Match.seq))) or 0
+    tried = next((one for one in before if one.is_tried and one.version_id == version.id), None)
+    before = [one for one in before if not one.is_tried]
     for entrant in before:
         if entrant.version_id == version.id:
             if entrant.state is not EntrantState.ACTIVE:
@@ -333,17 +396,31 @@ def enter(session: Session, ladder: Ladder, version: BotVersion, now: datetime) 
                     entrant.returned_after = [*entrant.returned_after, last]
                 entrant.games_before = entrant.games
             return entrant
-    predecessor = max(before, key=lambda e: e.version.number, default=None)
+    entrant = tried or add_tried(session, ladder, version, now)
+    # Of those that came at the same place of the history, the one with the smaller id is first.
+    came = (last, entrant.id)
+    earlier = [one for one in before if (one.entered_after, one.id) < came]
+    predecessor = max(earlier, key=lambda e: e.version.number, default=None)
     rating = Rating(predecessor.mu, predecessor.sigma).loosened() if predecessor else NEW
+    entrant.state, entrant.reason = EntrantState.ACTIVE, ""
+    entrant.predecessor_id = predecessor.id if predecessor else None
+    entrant.entered, entrant.entered_after = now, last
+    entrant.mu, entrant.sigma = rating.mu, rating.sigma
+    session.flush()
+    return entrant
+
+
+def add_tried(session: Session, ladder: Ladder, version: BotVersion, now: datetime) -> Entrant:
+    """Has a version on a ladder on which it does not play, but for matches that are asked for."""
     entrant = Entrant(
         competition=ladder,
         version=version,
-        state=EntrantState.ACTIVE,
-        predecessor_id=predecessor.id if predecessor else None,
+        state=EntrantState.RETIRED,
+        reason=TRIED,
         entered=now,
-        entered_after=last,
-        mu=rating.mu,
-        sigma=rating.sigma,
+        entered_after=session.scalar(sa.select(sa.func.max(Match.seq))) or 0,
+        mu=NEW.mu,
+        sigma=NEW.sigma,
     )
     session.add(entrant)
     session.flush()

@@ -203,6 +203,12 @@ class Settings:
         "How many unrated matches a user may ask for within 24 hours.",
         _between(0, 10_000, "from 0 to 10000"),
     )
+    tries_a_day: int = _setting(
+        100,
+        "How many versions of one owner's bots may be tried within 24 hours: checked without being "
+        "handed in, as the editor in the browser does.",
+        _between(0, 10_000, "from 0 to 10000"),
+    )
     asked_seconds_a_day: float = _setting(
         900.0,
         "How many seconds bots may think, within 24 hours, about positions that one user asks them "

@@ -23,6 +23,7 @@ from arena.models.bots import (
 )
 from arena.models.competitions import (
     CALLED_OFF,
+    TRIED,
     USUAL_LIMITS,
     WAITS,
     Approval,

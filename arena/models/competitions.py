@@ -401,6 +401,11 @@ class TestTally(Base):
     """Where there are several, what of the counts and results is of each, by their names here."""
 
 
+TRIED = "it was only tried"
+"""Why an entrant of a ladder is retired that never entered: it is there for matches alone for which
+its owners ask."""
+
+
 class Entrant(Base):
     """A version with its options in a competition, with its rating there if that is a ladder."""
 
@@ -479,6 +484,11 @@ class Entrant(Base):
     def label(self) -> str:
         """Its version's, with its options, and with what it is granted of its own."""
         return player_label(self, self.options)
+
+    @property
+    def is_tried(self) -> bool:
+        """Whether it never entered, and is there for what its owners try."""
+        return self.state is EntrantState.RETIRED and self.reason == TRIED
 
 
 def player_label(player: Any, options: str) -> str:

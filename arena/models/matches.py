@@ -167,12 +167,14 @@ class Check(Leasable, Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     version_id: Mapped[int] = mapped_column(ForeignKey("bot_version.id"), index=True)
     ladder_id: Mapped[int] = mapped_column(ForeignKey("competition.id"))
-    """Whose variant and limits it is checked for, and that it enters when it passes."""
+    """Whose variant and limits it is checked for, and that it enters when it passes, if it does."""
     at_home: Mapped[bool] = mapped_column(default=False)
     """Whether it is of a bot at home, so that a home worker makes it."""
     findings: Mapped[list[Any]]
     """What was found: for each clause whether it was kept, in words."""
     log: Mapped[str] = mapped_column(sa.Text, default="")
+    enters: Mapped[bool] = mapped_column(default=True)
+    """Whether the version is to enter; one that is only tried is not."""
     test_first: Mapped[dict[str, Any] | None]
     """What its owner wants of a strength test against the active version that it is to pass
     before it enters (see `arena.bots.first_tests`); None for no test."""

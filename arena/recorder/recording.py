@@ -16,7 +16,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 from sqlalchemy.orm.attributes import flag_modified, set_committed_value
 
-from arena.bots.first_tests import admit, conclude
+from arena.bots.first_tests import admit, answer, conclude
 from arena.bots.lost_bundles import suspend_lost
 from arena.bots.suspension import suspend_if_faulty
 from arena.competitions.kind import AnyKind
@@ -405,10 +405,7 @@ def record_check(session: Session, report: reporting.CheckReport, now: datetime)
     )
     for other in session.scalars(others.order_by(Check.id)).all():
         if other.ladder.game == check.ladder.game:
-            other.status = JobStatus.FIXED
-            words = f"passed on {check.ladder.title}"
-            other.findings = [reporting.Finding(True, words).to_json()]
-            admit(session, other, now)
+            answer(session, other, check, now)
     return leases.Fate.FIXED
 
 

@@ -26,6 +26,7 @@ from arena.models import (
     Bot,
     BotVersion,
     CompetitionState,
+    CoOwner,
     Entrant,
     EntrantState,
     Ladder,
@@ -96,7 +97,7 @@ def request_matches(
         words = f"from 2 to {MOST_IN_A_RACE}" if race else str(needed)
         raise Refusal(f"a match of {ladder.name} is between {words} bots, not {len(bots)}")
     named = [bot_names.read_player(name) for name in bots]
-    entrants = [_entrant(session, ladder, one) for one in named]
+    entrants = [_entrant(session, requester, ladder, one) for one in named]
     if at_home := next((one for one in entrants if one.version.is_at_home), None):
         raise Refusal(
             f"{at_home.version.label} is at home, and plays whom its ladder pairs it with: name "
@@ -227,8 +228,8 @@ def _requester(session: Session, by: By) -> User:
     return found
 
 
-def _entrant(session: Session, ladder: Ladder, named: Named) -> Entrant:
-    """The entrant of a ladder that somebody names.
+def _entrant(session: Session, requester: User, ladder: Ladder, named: Named) -> Entrant:
+    """The entrant of a ladder that somebody names; one that was only tried is its owners' alone.
 
     Raises:
         Refusal: there is none.
@@ -245,12 +246,16 @@ def _entrant(session: Session, ladder: Ladder, named: Named) -> Entrant:
     else:
         found = session.scalar(query.where(BotVersion.number == named.version))
         what = f"version {named.version} of a bot {named.name[:60]}"
-    if found is None:
+    if found is None or (found.is_tried and not _owns(session, requester, found.version.bot)):
         there = sa.select(BotVersion.bot_id).join(Entrant, Entrant.version_id == BotVersion.id)
         active = Entrant.competition_id == ladder.id, Entrant.state == EntrantState.ACTIVE
         guess = meant(session, Bot.name, named.name, Bot.id.in_(there.where(*active)))
         raise Refusal(f"there is no {what} on the ladder {ladder.name}{guess}")
     return found
+
+
+def _owns(session: Session, user: User, bot: Bot) -> bool:
+    return bot.owner_id == user.id or session.get(CoOwner, (bot.id, user.id)) is not None
 
 
 def _check_quota(session: Session, requester: User, quota: int, now: datetime, count: int) -> None:

@@ -1,0 +1,17 @@
+"""Lets a version be checked that is not handed in yet."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0036"
+down_revision = "0032"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    op.add_column(
+        "check", sa.Column("enters", sa.Boolean(), nullable=False, server_default=sa.true())
+    )
