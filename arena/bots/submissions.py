@@ -225,6 +225,7 @@ def hand_in(
         large=files.large,
         now=now,
     )
+    version.files_bytes = files.files_bytes
     if most_stored is not None:
         after = quota.stored_bytes(session, version.bot.owner_id)
         most = quota.most_bytes(session, version.bot.owner_id, most_stored)

@@ -64,8 +64,8 @@ def leaderboard(ladder_name: str, where: Where, in_json: bool) -> None:
         row
         | {
             "rank": row["rank"] or "placement",
-            "rating": f"{row['rating']:.0f} ± {row['interval']:.0f}",
-            "surely": f"{row['surely']:.0f}",
+            "rating": f"{row['rating']:.0f} ± {row['interval']:.0f}" if row["games"] else "",
+            "surely": f"{row['surely']:.0f}" if row["rank"] else "",
             results: results_words(row["wins"], row["draws"], row["losses"], row["places"]),
             score: _score(row, sides),
         }

@@ -68,7 +68,7 @@ def _row(bot: str, version: int, state: str, entrant: dict[str, Any] | None) -> 
         "status": state,
         "ladder": found.get("competition", ""),
         "state": found.get("state", ""),
-        "rating": f"{found['rating']:.0f} ± {found['interval']:.0f}" if found else "",
+        "rating": f"{found['rating']:.0f} ± {found['interval']:.0f}" if found.get("games") else "",
         "rank": _rank(found),
         "best rank": found.get("best_rank") or "",
         "games": found.get("games", 0),

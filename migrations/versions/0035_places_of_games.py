@@ -1,4 +1,6 @@
-"""Counts how often each entrant had which place, where games have more than two sides."""
+"""Counts how often each entrant had which place, where games have more than two sides, and how
+large the files of versions are.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +14,7 @@ depends_on = None
 
 
 def upgrade() -> None:
+    op.add_column("bot_version", sa.Column("files_bytes", sa.BigInteger(), nullable=True))
     op.add_column("entrant", sa.Column("places", sa.JSON(), nullable=False, server_default="[]"))
     # The recorder counts them from the games. A third seat is in every game that has places.
     op.execute(
