@@ -53,6 +53,8 @@ class Bundle:
     digest: str
     archive: bytes
     """The tar itself."""
+    files_bytes: int
+    """Those of its files, each of the large ones once: without what an archive adds."""
     name: str
     """What the bot is called by its manifest, its only file, its archive or its folder."""
     manifest: Manifest
@@ -95,7 +97,10 @@ def pack(path: Path, *, max_bytes: int = MAX_BYTES, aside: Aside | None = None) 
     name = manifest.name or _name(path, files, manifest.main)
     large = {file.large.digest: file.large for file in files.values() if file.large}
     its = tuple(large[digest] for digest in sorted(large))
-    return Bundle(hashlib.sha256(archive).hexdigest(), archive, name, manifest, its, aside)
+    bytes_ = sum(len(file.content) for file in files.values() if not file.large)
+    bytes_ += sum(one.size for one in its)
+    digest = hashlib.sha256(archive).hexdigest()
+    return Bundle(digest, archive, bytes_, name, manifest, its, aside)
 
 
 def _demand_manifest_name(files: Files) -> None:

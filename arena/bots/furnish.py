@@ -46,6 +46,7 @@ class Sample:
     name: str
     digest: str
     size: int
+    files_bytes: int
     language: str
     note: str
     games: tuple[str, ...]
@@ -99,7 +100,7 @@ def furnish(
         for ladder in house_ladders:
             if ladder.game in sample.games and _is_due(session, sample, ladder):
                 try:
-                    submit(
+                    version = submit(
                         session,
                         house,
                         sample.name,
@@ -110,6 +111,7 @@ def furnish(
                         note=sample.note,
                         now=now,
                     )
+                    version.files_bytes = sample.files_bytes
                 except SubmissionError as error:
                     left_out.append(
                         f"the sample bot {sample.name} is not entered on {ladder.name}: {error}"

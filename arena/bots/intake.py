@@ -22,6 +22,8 @@ class TakenIn:
     digest: str
     size: int
     """Bytes, as they are stored, each large file once."""
+    files_bytes: int
+    """Those of its files alone, without what an archive adds."""
     language: str
     name: str
     """What the bot is called by its manifest, or its file."""

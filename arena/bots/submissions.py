@@ -284,6 +284,7 @@ def hand_in(
         tries_a_day=tries_a_day,
         now=now,
     )
+    version.files_bytes = files.files_bytes
     if most_stored is not None:
         after = quota.stored_bytes(session, version.bot.owner_id)
         most = quota.most_bytes(session, version.bot.owner_id, most_stored)

@@ -20,6 +20,7 @@ from arena.lists.accuracy import accuracies
 from arena.models import Ladder
 from arena.web import leaderboards
 from arena.web.api.ladder_shapes import AccuracyBoard, BoardShape, ListedLadder
+from engine.places import TWO, mean_place, results_head, results_words
 
 
 @click.command()
@@ -57,18 +58,27 @@ def leaderboard(ladder_name: str, where: Where, in_json: bool) -> None:
     if in_json:
         click.echo(json.dumps(found))
         return
+    sides = max((len(row["places"]) for row in found["bots"]), default=0)
+    results, score = results_head(sides), "mean place" if sides > TWO else "score"
     rows = [
         row
         | {
             "rank": row["rank"] or "placement",
-            "rating": f"{row['rating']:.0f} ± {row['interval']:.0f}",
-            "W-D-L": f"{row['wins']}-{row['draws']}-{row['losses']}",
-            "score": f"{row['score']:.1%}",
+            "rating": f"{row['rating']:.0f} ± {row['interval']:.0f}" if row["games"] else "",
+            "surely": f"{row['surely']:.0f}" if row["rank"] else "",
+            results: results_words(row["wins"], row["draws"], row["losses"], row["places"]),
+            score: _score(row, sides),
         }
         for row in found["bots"]
     ]
-    columns = ("rank", "bot", "version", "owner", "rating", "games", "W-D-L", "score", "faults")
-    show(rows, columns, in_json, title=found["variant"])
+    columns = ("rank", "surely", "bot", "version", "owner", "rating", "games", results, score)
+    show(rows, (*columns, "faults"), in_json, title=found["variant"])
+
+
+def _score(row: dict[str, Any], sides: int) -> str:
+    if not row["games"]:
+        return ""
+    return f"{mean_place(row['score'], sides):.2f}" if sides > TWO else f"{row['score']:.1%}"
 
 
 @click.command()

@@ -59,6 +59,7 @@ from engine.clock import TimeControl
 from engine.game import Variant
 from engine.match import MatchResult, MatchSpec, entrants_needed, play_match
 from engine.openings import openings
+from engine.places import TWO, mean_place, results_head, results_words
 from engine.plurals import counted
 from engine.process import BotProcess
 from engine.protocol import visible
@@ -424,14 +425,16 @@ def _print(tally: RunTally) -> None:
     # Who plays alone wants to know how far it came, too.
     alone = tally.variant.seats == 1
     points = ("points a game",) if alone else ()
-    for heading in ("games", "W-D-L", "score", *points, "faults", "ms a move", "longest"):
+    sides = len(set(tally.variant.side_of))
+    results, score = results_head(sides), "mean place" if sides > TWO else "score"
+    for heading in ("games", results, score, *points, "faults", "ms a move", "longest"):
         table.add_column(heading, justify="right")
     for line in tally.lines:
         table.add_row(
             escape(line.name),
             str(line.games),
-            f"{line.wins}-{line.draws}-{line.losses}",
-            f"{line.score:.1%}",
+            results_words(line.wins, line.draws, line.losses, line.places),
+            f"{mean_place(line.score, sides):.2f}" if sides > TWO else f"{line.score:.1%}",
             *([f"{line.scored / max(1, line.games):.1f}"] if alone else []),
             str(line.faults.total()),
             f"{line.mean_ms:.1f}",

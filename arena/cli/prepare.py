@@ -50,6 +50,7 @@ def samples(folder: Path) -> list[Sample]:
                 entry["name"],
                 bundle.digest,
                 len(bundle.archive),
+                bundle.files_bytes,
                 bundle.language,
                 entry["note"],
                 tuple(entry.get("games", GAMES.singles)),

@@ -83,7 +83,8 @@ class BundleIntake:
         sent = path.name if path.is_dir() else ENDING.sub("", path.name)
         name = bundle.manifest.name or sent
         runtime = bundle.manifest.runtime
-        return TakenIn(bundle.digest, bundle.size, bundle.language, name, large, runtime)
+        sizes = bundle.size, bundle.files_bytes
+        return TakenIn(bundle.digest, *sizes, bundle.language, name, large, runtime)
 
 
 def application() -> Flask:

@@ -10,12 +10,13 @@ import click
 from arena.cli.client import Name, RemoteArena, need_server, on_server
 from arena.cli.listing import show
 from arena.cli.options import as_json
+from engine.places import results_words
 from engine.protocol import visible
 from workers.large_files import MIB
 
 COLUMNS = (
     *("bot", "version", "status", "ladder", "state"),
-    *("rating", "rank", "best rank", "games", "W-D-L", "faults"),
+    *("rating", "rank", "best rank", "games", "results", "faults"),
 )
 """The columns of the table of bots."""
 
@@ -67,13 +68,18 @@ def _row(bot: str, version: int, state: str, entrant: dict[str, Any] | None) -> 
         "status": state,
         "ladder": found.get("competition", ""),
         "state": found.get("state", ""),
-        "rating": f"{found['rating']:.0f} ± {found['interval']:.0f}" if found else "",
+        "rating": f"{found['rating']:.0f} ± {found['interval']:.0f}" if found.get("games") else "",
         "rank": _rank(found),
         "best rank": found.get("best_rank") or "",
         "games": found.get("games", 0),
-        "W-D-L": f"{found['wins']}-{found['draws']}-{found['losses']}" if found else "",
+        "results": _results(found) if found else "",
         "faults": found.get("faults", 0),
     }
+
+
+def _results(entrant: dict[str, Any]) -> str:
+    counts = (entrant[key] for key in ("wins", "draws", "losses", "places"))
+    return results_words(*counts)
 
 
 def _rank(entrant: dict[str, Any]) -> str:

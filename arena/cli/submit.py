@@ -108,6 +108,7 @@ def submit(
         taken = TakenIn(
             bundle.digest,
             bundle.size,
+            bundle.files_bytes,
             bundle.language,
             bundle.name,
             large,
@@ -127,7 +128,7 @@ def submit(
                 test_first=wish,
                 now=now,
             )
-            size = f"{version.language}, {version.size} bytes"
+            size = f"{version.language}, {bundle.files_bytes} bytes"
             then = _prospect(session, version, ladder_name, wish)
             return f"{version.label} was taken in ({size}); {then}. See: arena bots"
 
@@ -207,7 +208,7 @@ def submit_there(
     label = f"{check['bot']} v{check['version']}"
     click.echo(
         f"{label} was taken in at {server.address} ({bundle.language}, "
-        f"{bundle.size} bytes); check {check['number']} for {check['ladder']} began"
+        f"{bundle.files_bytes} bytes); check {check['number']} for {check['ladder']} began"
     )
     if not wait:
         click.echo(f"See: arena logs --check {check['bot']}")

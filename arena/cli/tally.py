@@ -11,6 +11,7 @@ from typing import Any
 from engine.bot_logs import is_heading
 from engine.game import Termination, Variant
 from engine.match import MatchResult, MatchSpec, points, race_ranks, shares_beaten
+from engine.places import added, placed
 from engine.process import STANDARD_ERROR
 from engine.record import GameRecord, charged_us
 from engine.referee import ISOLATION_LEVELS
@@ -35,6 +36,8 @@ class TallyLine:
     points: float = 0.0
     scored: float = 0.0
     """The sum of its scores by the rules, where a game is played alone."""
+    places: list[int] = field(default_factory=list)
+    """How often it had each place, in games of more than two sides (`engine.places`)."""
     faults: Counter[Termination] = field(default_factory=Counter)
     fault_details: list[str] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
@@ -103,7 +106,10 @@ class RunTally:
                 shares = points(record.variant, record.ranks)
                 # An entrant with several seats holds them for one side; it is counted once.
                 for seat in {entrant: seat for seat, entrant in enumerate(seating)}.values():
-                    self._count(self.lines[seating[seat]], _result(record, seat, shares))
+                    line = self.lines[seating[seat]]
+                    self._count(line, _result(record, seat, shares))
+                    game = placed(record.variant.side_of, record.ranks[seat])
+                    line.places = added(line.places, game)
             self._add_plies(record, seating, result.logs[number])
 
     @staticmethod
@@ -154,6 +160,7 @@ class RunTally:
                     "draws": line.draws,
                     "losses": line.losses,
                     "score": round(line.score, 6),
+                    "places": line.places,
                     "faults": {str(key): count for key, count in line.faults.items()},
                     "fault_details": line.fault_details,
                     "mean_ms": round(line.mean_ms, 3),

@@ -11,6 +11,7 @@ from arena.cli.listing import show as show_rows
 from arena.cli.tournament_progress import label
 from arena.formats.score import Score
 from arena.ratings.elo import FEWEST_GAMES, signed
+from engine.places import TWO, results_head, results_words
 from engine.plurals import decimal
 from engine.protocol import visible
 
@@ -51,6 +52,7 @@ def _say(text: str) -> None:
 def _print_standings(found: Mapping[str, Any]) -> None:
     by_share = found["by_share"]
     forfeited = any(line["unplayed"] for line in found["standings"])
+    byes = not by_share and any(line["unplayed_points"] for line in found["standings"])
     lines = []
     for line in found["standings"]:
         tie_breaks = {
@@ -61,15 +63,25 @@ def _print_standings(found: Mapping[str, Any]) -> None:
                 "#": "" if line["place"] is None else line["place"],
                 "bot": label(line),
                 "points": decimal(line["points"]),
+                **({"by byes": decimal(line["unplayed_points"])} if byes else {}),
                 "games": line["games"],
                 **({"not played": line["unplayed"]} if by_share and forfeited else {}),
                 **({"a game": decimal(line["points_a_game"])} if by_share else {}),
-                "W-D-L": f"{line['wins']}-{line['draws']}-{line['losses']}",
+                **_results(line, found["sides"]),
                 **tie_breaks,
                 "Elo": _elo(line),
             }
         )
     show_rows(lines, list(lines[0]), False)
+
+
+def _results(line: Mapping[str, Any], sides: int) -> dict[str, str]:
+    counts = (line["wins"], line["draws"], line["losses"], line["places"])
+    found = {results_head(sides): results_words(*counts)}
+    if sides > TWO:
+        mean = line["mean_place"]
+        found["mean place"] = "" if mean is None else f"{mean:.2f}"
+    return found
 
 
 def _elo(line: Mapping[str, Any]) -> str:

@@ -21,6 +21,8 @@ from arena.models import Entrant, EntrantState, JobStatus, Tournament
 from arena.ratings.bradley_terry import Strength
 from arena.ratings.elo import FEWEST_GAMES
 from arena.ratings.result import GameResult
+from engine.match import shares_beaten
+from engine.places import added, mean_place, ordinal, placed
 
 DUE, NOT_PLAYED, WALKOVER = "due", "not played", "walkover"
 """How a fixture stands that no match was made for: yet, as the tournament was called off, or as
@@ -39,11 +41,17 @@ class Standing:
     games: int
     unplayed: int
     """Games that were decided without being played: of byes, and of what was given or forfeited."""
+    unplayed_points: float
+    """How many of the points these are."""
     share: float
     """Points a game, of those that were played and of these."""
     wins: int
     draws: int
     losses: int
+    places: tuple[int, ...]
+    """How often it had each place, in games of more than two sides (`engine.places`)."""
+    mean_place: float | None
+    """Of these games; None without any."""
     tie_breaks: Mapping[str, float]
     """By their names, in their order; the last is the lot, from 0 to 1."""
     strength: Strength | None
@@ -204,6 +212,7 @@ def results(session: Session, tournament: Tournament) -> Results:
             row.points,
             row.games,
             row.unplayed,
+            row.unplayed_points,
             row.share,
             *records[row.entrant],
             dict(zip(names, row.tie_breaks, strict=True)),
@@ -225,16 +234,33 @@ def results(session: Session, tournament: Tournament) -> Results:
     )
 
 
-def _records(
-    field: Sequence[int], games: Sequence[GameResult[int]]
-) -> dict[int, tuple[int, int, int]]:
-    """Games won, drawn and lost of each: first alone, first with another side, or behind."""
+_Record = tuple[int, int, int, tuple[int, ...], float | None]
+
+
+def _records(field: Sequence[int], games: Sequence[GameResult[int]]) -> dict[int, _Record]:
+    """Games won, drawn and lost of each: first alone, first with another side, or behind; and of
+    more than two sides the places and their mean.
+    """
     counts = {one: [0, 0, 0] for one in field}
+    places: dict[int, list[int]] = {one: [] for one in field}
+    beaten = dict.fromkeys(field, 0.0)
     for game in games:
         firsts = len({s for s, rank in zip(game.sides, game.ranks, strict=True) if rank == 1})
-        for one, rank in dict(zip(game.entrants, game.ranks, strict=True)).items():
+        its = zip(game.ranks, shares_beaten(game.sides, game.ranks), strict=True)
+        for one, (rank, share) in dict(zip(game.entrants, its, strict=True)).items():
             counts[one][2 if rank > 1 else min(firsts - 1, 1)] += 1
-    return {one: (won, drawn, lost) for one, (won, drawn, lost) in counts.items()}
+            places[one] = added(places[one], placed(game.sides, rank))
+            beaten[one] += share
+    return {
+        one: (
+            *(won, drawn, lost),
+            tuple(places[one]),
+            round(mean_place(beaten[one] / sum(places[one]), len(places[one])), DIGITS)
+            if places[one]
+            else None,
+        )
+        for one, (won, drawn, lost) in counts.items()
+    }
 
 
 def _rounds(course: Course, byes: Sequence[Result], due: str) -> tuple[Round, ...]:
@@ -265,6 +291,7 @@ def summary(tournament: Tournament) -> dict[str, Any]:
         "title": tournament.title,
         "game": tournament.game,
         "variant": str(tournament.variant),
+        "sides": len(set(tournament.variant.side_of)),
         "time": tournament.time.words,
         "openings": str(tournament.openings),
         "book": tournament.book_name,
@@ -299,10 +326,13 @@ def rows(found: Results) -> list[dict[str, Any]]:
             "points": line.points,
             "games": line.games,
             "unplayed": line.unplayed,
+            "unplayed_points": line.unplayed_points,
             "points_a_game": line.share,
             "wins": line.wins,
             "draws": line.draws,
             "losses": line.losses,
+            "places": list(line.places),
+            "mean_place": line.mean_place,
             "tie_breaks": dict(line.tie_breaks),
             "by_lot": found.label(line.number) in drawn,
             "elo": line.strength and round(line.strength.elo, 1) + 0.0,
@@ -314,14 +344,20 @@ def rows(found: Results) -> list[dict[str, Any]]:
 
 
 def flat_rows(standings: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The standings as lines of CSV: each tie-break is a column of its own.
+    """The standings as lines of CSV: each tie-break is a column of its own, as is each place.
 
     Args:
         standings: as JSON's types.
     """
+    standings = list(standings)
+    sides = max(len(row["places"]) for row in standings)
     return [
-        {key: value for key, value in row.items() if key != "tie_breaks"}
+        {key: value for key, value in row.items() if key not in ("tie_breaks", "places")}
         | {f"tie_break {name}": value for name, value in row["tie_breaks"].items()}
+        | {
+            ordinal(place): count
+            for place, count in enumerate(added(row["places"], [0] * sides), 1)
+        }
         for row in standings
     ]
 

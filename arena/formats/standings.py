@@ -39,6 +39,8 @@ class Row:
     games: int
     unplayed: int
     """Games that were decided without being played: of byes, and of what was given or forfeited."""
+    unplayed_points: float
+    """How many of the points these are."""
     tie_breaks: tuple[float, ...]
     """The values of the tie-breaks asked for, in their order; the last one is the lot."""
     strength: Strength | None
@@ -88,9 +90,14 @@ class Table:
         self.games = dict.fromkeys(self.entrants, 0)
         self.unplayed = dict.fromkeys(self.entrants, 0)
         """Games that were decided without being played."""
-        for result in counted:
-            for entrant, points in zip(result.fixture.entrants, result.points, strict=True):
-                self.points[entrant] += points
+        self.unplayed_points = dict.fromkeys(self.entrants, 0.0)
+        for sums, those in (
+            (self.points, counted),
+            (self.unplayed_points, [*self.byes, *self.given]),
+        ):
+            for result in those:
+                for entrant, points in zip(result.fixture.entrants, result.points, strict=True):
+                    sums[entrant] += points
         self.points = {one: round(points, DIGITS) for one, points in self.points.items()}
         for count, those in (
             (self.games, self.results),
@@ -264,6 +271,7 @@ def standings(
             table.points[one],
             table.games[one],
             table.unplayed[one],
+            round(table.unplayed_points[one], DIGITS),
             keys[one][1:],
             strengths.get(one),
         )

@@ -68,7 +68,9 @@ class BotVersion(Base):
     number: Mapped[int]
     digest: Mapped[str] = mapped_column(sa.String(64), index=True)
     size: Mapped[int]
-    """Bytes of its bundle, each of its large files counted once."""
+    """Bytes of its bundle, each of its large files counted once, as quotas have it."""
+    files_bytes: Mapped[int | None] = mapped_column(sa.BigInteger)
+    """Those of its files alone; None of one that was handed in before they were counted."""
     language: Mapped[str] = mapped_column(sa.String(40))
     note: Mapped[str] = mapped_column(sa.Text, default="")
     status: Mapped[VersionStatus]

@@ -462,6 +462,8 @@ class Entrant(Base):
     losses: Mapped[int] = mapped_column(default=0)
     points: Mapped[float] = mapped_column(default=0.0)
     """The shares of opponents beaten in each game, ties half, added up."""
+    places: Mapped[list[Any]] = mapped_column(default=list)
+    """How often it had each place, the first first, in games of more than two sides; else empty."""
     faults: Mapped[int] = mapped_column(default=0)
     best_rank: Mapped[int | None]
     """On a ladder, since it was first ranked there; no counter, but a memory (see

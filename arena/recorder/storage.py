@@ -37,6 +37,7 @@ from engine import reporting
 from engine.bot_options import chosen_words
 from engine.game import Termination
 from engine.match import points, shares_beaten
+from engine.places import added, placed
 from engine.record import GameRecord
 
 
@@ -51,6 +52,8 @@ class EntrantTally:
     points: float = 0.0
     """Of each game the share of opponents beaten, ties half, added up."""
     faults: int = 0
+    places: list[int] = field(default_factory=list)
+    """How often it had each place, in games of more than two sides (`engine.places`)."""
 
     def add_to(self, counts: Any) -> None:
         """Adds each number to what has the same name."""
@@ -60,6 +63,8 @@ class EntrantTally:
         counts.losses += self.losses
         counts.points += self.points
         counts.faults += self.faults
+        if self.places:  # of two sides nothing is to be written
+            counts.places = added(counts.places, self.places)
 
 
 @dataclass(slots=True)
@@ -134,6 +139,7 @@ def _count(found: Tally, result: GameResult[int]) -> None:
         counts = found.entrants.setdefault(entrant, EntrantTally())
         counts.games += 1
         counts.points += shares[seat]
+        counts.places = added(counts.places, placed(result.sides, result.ranks[seat]))
         if result.ranks[seat] > 1:
             counts.losses += 1
         elif len(firsts) > 1:

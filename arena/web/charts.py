@@ -36,14 +36,17 @@ class RatedGame:
     """The game's."""
 
 
-def sparkline(values: Sequence[float]) -> Markup:
-    """The course of a few values."""
+def sparkline(values: Sequence[float], span: float) -> Markup:
+    """The course of a few values.
+
+    Args:
+        span: how many units its height is, which all of a table have in common.
+    """
     if len(values) < 2:
         return Markup("")
-    low, high = min(values), max(values)
-    span = max(high - low, 1.0)
+    middle = (min(values) + max(values)) / 2
     points = " ".join(
-        f"{number * 90 / (len(values) - 1) + 1:.1f},{22 - (value - low) * 20 / span:.1f}"
+        f"{number * 90 / (len(values) - 1) + 1:.1f},{12 - (value - middle) * 20 / span:.1f}"
         for number, value in enumerate(values)
     )
     # Numbers alone: to have them escaped one by one takes a tenth of a leaderboard's time.

@@ -97,6 +97,11 @@ class OnLadder:
     """Against perfect play; None if nothing of it was judged."""
 
     @property
+    def mean_score(self) -> float:
+        """Points a game, from 0 to 1, of all its games."""
+        return self.entrant.points / self.entrant.games if self.entrant.games else 0.5
+
+    @property
     def best_rank(self) -> int | None:
         """The best rank, the present one too, at which nobody may have looked yet."""
         ranks = (self.rank.rank, self.best and self.best.best_rank)

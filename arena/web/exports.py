@@ -27,7 +27,7 @@ from arena.web.leaderboards import LadderBoard
 
 def columns(board: LadderBoard) -> list[str]:
     """What CSV says of each bot of a board; what it did against a picked bot only if one is."""
-    names = [name for name in BoardLineShape.model_fields if name != "trend"]
+    names = [name for name in BoardLineShape.model_fields if name not in ("trend", "places")]
     return [name for name in names if board.picked or not name.startswith("against_")]
 
 
@@ -42,9 +42,9 @@ def _text(value: Any) -> Any:
 
 
 def board_json(board: LadderBoard) -> dict[str, Any]:
-    """A board as JSON's types, with the trend of each bot, which is more than a cell holds."""
+    """A board as JSON's types, with what is more of each bot than a cell holds."""
     bots = [
-        {**row, "trend": line.entrant.trend}
+        {**row, "trend": line.entrant.trend, "places": line.entrant.places}
         for row, line in zip(rows(board), board.lines, strict=True)
     ]
     return BoardShape.of(board, bots=[]).model_dump() | {"bots": bots}

@@ -59,6 +59,11 @@ class BoardLine:
         return Rating(self.entrant.mu, self.entrant.sigma)
 
     @property
+    def surely(self) -> float:
+        """What it is surely above, in points of the rating; ranks go by it."""
+        return Rating(self.entrant.conservative).display
+
+    @property
     def score(self) -> float:
         """Points a game, from 0 to 1."""
         return self.entrant.points / self.entrant.games if self.entrant.games else 0.0
@@ -120,6 +125,12 @@ class LadderBoard:
     def lines(self) -> tuple[BoardLine, ...]:
         """Its bots, the ranked ones first."""
         return (*self.ranked, *self.placement)
+
+    @property
+    def trend_span(self) -> float:
+        """How far the trend that goes farthest reaches, so that all are drawn to one scale."""
+        trends = [line.entrant.trend for line in self.ranked if line.entrant.trend]
+        return max([max(trend) - min(trend) for trend in trends], default=0.0) or 1.0
 
     @property
     def pages(self) -> int:

@@ -9,10 +9,12 @@ from markupsafe import Markup
 
 from arena.lists.counts import in_words
 from arena.models import PlayedGame, VersionStatus
+from arena.ratings.chance import beyond_chance
 from arena.ratings.elo import signed
 from arena.ratings.trueskill import Rating
 from engine.clock import TimeControl
 from engine.game import Seat, Termination, Variant
+from engine.places import mean_place, ordinal, results_head
 from engine.plurals import counted, decimal
 from engine.protocol import visible
 from engine.record import Fault, GameRecord
@@ -198,9 +200,19 @@ def grouped(number: int) -> str:
     return f"{number:,}"
 
 
-def tint(share: float) -> str:
-    """The classes of a cell that shows a share of the points, coloured by quarters."""
-    return f"tint tint-{round(4 * share)}"
+def tint(share: float, games: int, expected: float = 0.5) -> str:
+    """The classes of a cell that shows a share of the points of some games: coloured by how far
+    it is above or below what was expected, unless chance explains that.
+    """
+    if not beyond_chance(share, games, expected):
+        return ""
+    above, far = share > expected, abs(share - expected) > 0.25
+    return f"tint tint-{(4 if far else 3) if above else (0 if far else 1)}"
+
+
+def sides(variant: Variant) -> int:
+    """How many sides a game has; of more than two a result is a place."""
+    return len(set(variant.side_of))
 
 
 def seat_class(name: str) -> str:
@@ -220,7 +232,11 @@ FILTERS = {
     "grouped": grouped,
     "listed": listed,
     "margin": margin,
+    "mean_place": mean_place,
+    "ordinal": ordinal,
+    "results_head": results_head,
     "seat_class": seat_class,
+    "sides": sides,
     "signed": signed,
     "time_control": time_control,
     "tint": tint,

@@ -196,7 +196,9 @@ class VersionShape(Shape):
     bot: Annotated[str, At("bot.name")]
     version: Annotated[int, At("number")]
     language: str
-    size: int
+    size: Annotated[
+        int, At(lambda one: one.size if one.files_bytes is None else one.files_bytes)
+    ] = Field(description="Bytes of its files.")
     digest: str
     note: str
     status: VersionStatus

@@ -78,6 +78,9 @@ class EntrantShape(Shape):
     draws: int
     losses: int
     points: float
+    places: list[int] = Field(
+        description="How often it came first, second and so on, in games of more than two sides."
+    )
     faults: int
     best_rank: int | None = Field(
         description="The best that it was seen to have on its ladder; null as long as it had none."

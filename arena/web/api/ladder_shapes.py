@@ -54,6 +54,9 @@ class BoardLineShape(Shape):
     """A bot on a leaderboard."""
 
     rank: int | None = Field(description="Null while it is in placement.")
+    surely: Annotated[float, At(lambda line: round(line.surely, 1))] = Field(
+        description="The rating that it surely exceeds, mu - 3 sigma, by which it is ranked."
+    )
     bot: Annotated[str, At("entrant.version.bot.name")]
     version: Annotated[int, At("entrant.version.number")]
     owner: Annotated[str, At("entrant.version.bot.owner.name")]
@@ -70,6 +73,9 @@ class BoardLineShape(Shape):
     losses: Annotated[int, At("entrant.losses")]
     score: Annotated[float, At(lambda line: round(line.score, 4))] = Field(
         description="Points a game, from 0 to 1."
+    )
+    places: Annotated[list[int], At("entrant.places")] = Field(
+        description="How often it came first, second and so on, in games of more than two sides."
     )
     faults: Annotated[int, At("entrant.faults")]
     last_game: Annotated[datetime | None, At("entrant.last_game")]

@@ -25,6 +25,7 @@ class TournamentShape(Shape):
     title: str
     game: str
     variant: str
+    sides: int = Field(description="Of a game; of more than two, results are places.")
     time: str
     openings: str
     book: str | None = Field(description="Whose openings are played; null if those of none.")
@@ -66,10 +67,15 @@ class StandingShape(Shape):
         description="Games decided without being played: of byes, and of what was given to it, or "
         "forfeited by it, since somebody was withdrawn."
     )
+    unplayed_points: float = Field(description="How many of the points these are.")
     points_a_game: float = Field(description="Of its games, those not played among them.")
     wins: int
     draws: int
     losses: int
+    places: list[int] = Field(
+        description="How often it came first, second and so on, in games of more than two sides."
+    )
+    mean_place: float | None = Field(description="Of these games.")
     tie_breaks: dict[str, float]
     by_lot: bool = Field(
         description="Whether nothing but the lot put it in order with others, once all is played."

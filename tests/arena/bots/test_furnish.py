@@ -21,7 +21,7 @@ CLOBBER = [GAMES["clobber"]]
 
 
 def sample(digest: str = "a" * 64, games: tuple[str, ...] = ("clobber",)) -> Sample:
-    return Sample("random", digest, 100, "Python", "", games)
+    return Sample("random", digest, 100, 60, "Python", "", games)
 
 
 def test_ladders_are_opened_for_the_chosen_games(database: Database) -> None:

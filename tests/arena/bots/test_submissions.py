@@ -44,7 +44,7 @@ def came_back(session: Session, now: datetime) -> int:
 
 
 def sample(name: str, digest: str, *games: str) -> Sample:
-    return Sample(name, digest * 64, 100, "Python", "", games or tuple(GAMES))
+    return Sample(name, digest * 64, 100, 60, "Python", "", games or tuple(GAMES))
 
 
 def furnished(session: Session, samples: Sequence[Sample] = ()) -> None:

@@ -54,6 +54,22 @@ def test_matches_add_up() -> None:
     assert (found.games, found.neighbours, found.ties) == (6, 6, 2)
 
 
+def test_places_of_three_sides_and_more_add_up() -> None:
+    """Two games of four seats, and then one; games of two sides leave them empty."""
+    four = (0, 1, 2, 3)
+    found = Tally()
+    for ranks in ([(1, 1, 3, 4), (2, 1, 4, 3)], [(4, 1, 2, 2)]):
+        found.add(tally([GameResult((1, 2, 3, 4), four, one) for one in ranks], [], games=1))
+    assert {number: one.places for number, one in found.entrants.items()} == {
+        1: [1, 1, 0, 1],
+        2: [3, 0, 0, 0],
+        3: [0, 1, 1, 1],
+        4: [0, 1, 1, 1],
+    }
+    teams = tally([GameResult((1, 2, 1, 2), (0, 1, 0, 1), (1, 3, 1, 3))], [], games=1)
+    assert [one.places for one in teams.entrants.values()] == [[], []]
+
+
 @pytest.mark.parametrize(
     ("entrants", "sides", "ranks", "counted", "neighbours", "ties"),
     [

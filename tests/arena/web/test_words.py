@@ -20,6 +20,7 @@ from arena.web.words import (
     own_result,
     sentence,
     time_control,
+    tint,
 )
 from engine.clock import TimeControl
 from engine.game import Termination
@@ -219,10 +220,38 @@ def test_ticks_are_round(low: float, high: float, marks: list[int]) -> None:
     assert list(ticks(low, high)) == marks
 
 
+def test_sparklines_of_a_table_have_one_scale() -> None:
+    """What moved by 300 points of 300 goes from edge to edge, and what moved by 3 hardly at all."""
+    assert 'points="1.0,22.0 91.0,2.0"' in sparkline([1500.0, 1800.0], 300.0)
+    assert 'points="1.0,12.1 91.0,11.9"' in sparkline([1500.0, 1503.0], 300.0)
+
+
+@pytest.mark.parametrize(
+    ("share", "games", "expected", "colour"),
+    [
+        # All of few games won is nothing yet; of eight it is: 2 exp(-16 * 0.25) = 0.037.
+        (1.0, 2, 0.5, ""),
+        (0.0, 7, 0.5, ""),
+        (1.0, 8, 0.5, "tint tint-4"),
+        (0.0, 8, 0.5, "tint tint-0"),
+        (0.5, 1000, 0.5, ""),
+        (0.6, 1000, 0.5, "tint tint-3"),
+        (0.6, 1000, 0.75, "tint tint-1"),
+        (0.6, 1000, 0.6, ""),
+        (0.5, 0, 0.5, ""),
+    ],
+)
+def test_only_what_chance_does_not_explain_is_coloured(
+    share: float, games: int, expected: float, colour: str
+) -> None:
+    """By how far it is from what was expected, and of how many games."""
+    assert tint(share, games, expected) == colour
+
+
 def test_charts_of_little() -> None:
-    """One value makes no course; equal values make a level one."""
-    assert sparkline([1500.0]) == rating_chart([RatedGame(1, Rating())]) == ""
-    assert 'points="1.0,22.0 91.0,22.0"' in sparkline([1500.0, 1500.0])
+    """One value makes no course; equal values make a level one, whatever the scale."""
+    assert sparkline([1500.0], 1.0) == rating_chart([RatedGame(1, Rating())]) == ""
+    assert 'points="1.0,12.0 91.0,12.0"' in sparkline([1500.0, 1500.0], 300.0)
     assert rating_chart([RatedGame(1, Rating()), RatedGame(2, Rating())]).count('class="mark"') == 2
 
 

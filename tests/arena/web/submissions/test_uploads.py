@@ -75,6 +75,8 @@ def test_a_bot_is_taken_in(
         check = session.scalars(sa.select(Check)).one()
         assert version.bot.name == name
         assert (version.bot.owner.name, version.language) == ("ada", "Python")
+        # Its files, and not the archive in which they are kept.
+        assert version.files_bytes == len(BOT) + (len(b"x = 1\n") if len(files) > 1 else 0)
         assert (check.ladder.name, check.version_id) == (LADDER, version.id)
         assert answer.location == f"/checks/{check.id}"
         assert audit.entries(session, actor="ada")[0].action == "submit"
