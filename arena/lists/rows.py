@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -19,7 +20,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
 from arena.lists.lines import line_of, root_of, start_code
-from arena.models import GameDay, GameLine, GameTag, GameValue, ListedSeat, SeatResult
+from arena.models import GameDay, GameDayCount, GameLine, GameTag, GameValue, ListedSeat, SeatResult
 from engine.measure import mean_speed
 from engine.record import GameRecord
 
@@ -74,23 +75,37 @@ class Listed:
             if rows:
                 connection.execute(statement, rows)
         days: dict[int, tuple[int, int]] = {}
+        counts = Counter[tuple[int, str]]()
         for row in self.seats:
             day, number = row["finished"].astimezone(UTC).toordinal(), row["game_id"]
             days[day] = days.get(day, (number,))[0], number
+            counts[day, row["game"]] += row["seat"] == 0
         if days:
             ends = [
                 {"day": day, "first_id": one, "last_id": end} for day, (one, end) in days.items()
             ]
-            connection.execute(_note_days(connection.dialect.name), ends)
+            note_days, count_days = _of_days(connection.dialect.name)
+            connection.execute(note_days, ends)
+            added = [
+                {"day": day, "game": game, "games": games}
+                for (day, game), games in sorted(counts.items())
+            ]
+            connection.execute(count_days, added)
 
 
 @cache
-def _note_days(dialect: str) -> sa.Insert:
-    """Notes games that end a day so far, the first ones of a day too."""
-    statement: sqlite.Insert | postgresql.Insert
-    statement = sqlite.insert(GameDay) if dialect == "sqlite" else postgresql.insert(GameDay)
-    return statement.on_conflict_do_update(
-        index_elements=[GameDay.day], set_={"last_id": statement.excluded.last_id}
+def _of_days(dialect: str) -> tuple[sa.Insert, sa.Insert]:
+    """Notes games that end a day so far, and adds them to the day's; the first ones too."""
+    insert: Any = sqlite.insert if dialect == "sqlite" else postgresql.insert
+    noted, counted = insert(GameDay), insert(GameDayCount)
+    return (
+        noted.on_conflict_do_update(
+            index_elements=[GameDay.day], set_={"last_id": noted.excluded.last_id}
+        ),
+        counted.on_conflict_do_update(
+            index_elements=[GameDayCount.day, GameDayCount.game],
+            set_={"games": GameDayCount.games + counted.excluded.games},
+        ),
     )
 
 

@@ -47,7 +47,15 @@ from arena.models.competitions import (
 )
 from arena.models.judged import JudgedSeat
 from arena.models.lines import GameLine, LineBranch
-from arena.models.listed import GameDay, GameTag, GameValue, ListedSeat, SeatResult, Selection
+from arena.models.listed import (
+    GameDay,
+    GameDayCount,
+    GameTag,
+    GameValue,
+    ListedSeat,
+    SeatResult,
+    Selection,
+)
 from arena.models.matches import (
     Build,
     Check,

@@ -144,6 +144,18 @@ class GameDay(Base):
     last_id: Mapped[int] = mapped_column(ForeignKey("game.id"))
 
 
+class GameDayCount(Base):
+    """How many games by some rules ended on a day, in UTC."""
+
+    __tablename__ = "game_day_count"
+    __table_args__ = (WITHOUT_ROWID,)
+
+    day: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    """As `GameDay` has it."""
+    game: Mapped[str] = mapped_column(sa.String(40), primary_key=True)
+    games: Mapped[int]
+
+
 class Selection(Base):
     """A filter of games that somebody keeps under a name."""
 

@@ -174,6 +174,13 @@ def render(guide: Guide, *, titled: bool = True) -> Markup:
     return Markup(html)  # noqa: S704 - our files, and the HTML in them is escaped
 
 
+def first_code(name: str, language: str) -> str:
+    """The first piece of code in a language that a guide has; empty if it has none."""
+    found = guides().get(name)
+    fences = [token for token in (found.tokens if found else ()) if token.type == "fence"]
+    return next((token.content for token in fences if token.info.strip() == language), "")
+
+
 def _address(name: str, written: str) -> str:
     """Where a link in a guide leads on this site; the list of guides, if the site has no such."""
     if not HERE.match(written) or written.startswith("#"):

@@ -1,29 +1,87 @@
-"""The first page."""
+"""The first page: what this is, what is played now, which games there are, and one's own bots."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
+from typing import Any
 
+import sqlalchemy as sa
 from flask import Blueprint, render_template
+from sqlalchemy.orm import Session
 
-from arena.web import leaderboards, queries
-from arena.web.lookup import reading
+from arena.models import GameDayCount, Match, PlayedGame
+from arena.web import docs, leaderboards, queries
+from arena.web.games import live_game
+from arena.web.identity import current
+from arena.web.live import best_running
+from arena.web.lookup import find_match, reading
+from arena.web.own_bots import own_bots
+from arena.web.rules import cards
+from engine.game import Termination
 
 front = Blueprint("front", __name__)
 
-GALLERY_GAMES = 8
+GALLERY_GAMES = 4
 
 
 @front.get("/")
 def first_page() -> str:
-    """What is running, the ladders with their leaders, the latest games."""
+    """What this is, the best running game, the games with their leaders, the latest games."""
+    account, now = current(), datetime.now(UTC)
     with reading() as session:
         ladders = queries.ladders(session)
+        games = cards(ladders)
+        latest = queries.latest_of_each(session, ladders, count=GALLERY_GAMES)
+        match = _best(session)
         return render_template(
             "front.html",
-            ladders=ladders,
-            leaders=leaderboards.leaders(session, ladders),
-            running=queries.running_matches(session),
-            latest=queries.latest_of_each(session, ladders, count=GALLERY_GAMES),
-            workers=queries.living_workers(session, datetime.now(UTC)),
+            bot=docs.first_code("writing-a-bot", "python"),
+            cards=games,
+            leaders=leaderboards.leaders(session, [one.main for one in games if one.main]),
+            today=games_of_day(session, now),
+            mine=own_bots(session, account.id) if account else None,
+            match=match,
+            live=match and live_game(match),
+            fine=None if match else _finest(latest),
+            **_now(session, latest, now),
         )
+
+
+@front.get("/now")
+def now() -> str:
+    """The part of the first page that tells what is running, and what has ended."""
+    with reading() as session:
+        latest = queries.latest_of_each(session, queries.ladders(session), count=GALLERY_GAMES)
+        return render_template("_now.html", **_now(session, latest, datetime.now(UTC)))
+
+
+def _now(session: Session, latest: Sequence[PlayedGame], now: datetime) -> dict[str, Any]:
+    return {
+        "running": queries.running_matches(session),
+        "latest": latest,
+        "workers": queries.living_workers(session, now),
+    }
+
+
+def _best(session: Session) -> Match | None:
+    """The running match to be watched."""
+    number = best_running(session)
+    return None if number is None else find_match(session, number)
+
+
+def _finest(games: Sequence[PlayedGame]) -> PlayedGame | None:
+    """Of some games that of the strongest bots, if one can: one that ended by the rules."""
+
+    def fineness(game: PlayedGame) -> tuple[bool, float]:
+        ratings = [seat.mu_before or 0.0 for seat in game.seats]
+        return game.termination is Termination.NORMAL, sum(ratings) / max(len(ratings), 1)
+
+    return max(games, key=fineness, default=None)
+
+
+def games_of_day(session: Session, day: datetime) -> dict[str, int]:
+    """How many games by the rules of each game ended on a day."""
+    query = sa.select(GameDayCount.game, GameDayCount.games)
+    rows = session.execute(query.where(GameDayCount.day == day.toordinal()))
+    return {row.game: row.games for row in rows}

@@ -23,6 +23,7 @@ from tests.browser.conftest import LAPTOP, PHONE, TABLET, WIDE, Watched
 FILES = (".json", ".csv", ".txt", ".tar", ".svg", ".css", ".png", ".gif", ".webp")
 ALIKE = (
     "/live",
+    "/now",
     "/board",
     "/healthz",
     "/readyz",

@@ -36,7 +36,7 @@ DROP = """({name, text}) => {
 def test_signing_in_leads_back(page: Page, site: Watched) -> None:
     """Whoever wants to enter a bot signs in, and is where they wanted to be."""
     page.goto(site.address("/"))
-    page.locator("#enter").get_by_role("button", name="Submit a bot").click()
+    page.get_by_role("button", name="Enter a bot").click()
     page.get_by_label("Name").fill("other")
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in").click()

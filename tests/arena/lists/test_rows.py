@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
@@ -18,6 +19,7 @@ from arena.ground.db import Database
 from arena.lists.rows import MOST_WORDS, opening_number, said, seat_result
 from arena.models import (
     GameDay,
+    GameDayCount,
     GameTag,
     GameValue,
     JobStatus,
@@ -37,6 +39,7 @@ from tests.conftest import DATABASES
 from tests.furnished import furnished_database
 
 TABLES = (ListedSeat, GameValue, GameTag, GameDay)
+"""Of the lists as a migration made them."""
 
 
 class Talker(LotPlayer):
@@ -99,6 +102,24 @@ def test_the_recorder_writes_what_the_games_say(recorded: Database) -> None:
     values = {(n, seat.seat): seat.values for n, game in games.items() for seat in game.seats}
     assert told == {place: its["ply"] for place, its in values.items() if its}
     assert tagged == told.keys()
+
+
+def test_the_games_of_a_day_are_counted(recorded: Database) -> None:
+    """Game by game, as the games have it; and by the migration the same."""
+
+    def counted(session: Session) -> dict[tuple[int, str], int]:
+        found = session.execute(sa.select(GameDayCount.day, GameDayCount.game, GameDayCount.games))
+        return {(day, game): games for day, game, games in found}
+
+    with recorded.read() as session:
+        expected = Counter((game.finished.toordinal(), game.game) for game in plain_games(session))
+        assert counted(session) == expected
+    migration = importlib.import_module("migrations.versions.0037_games_of_a_day")
+    with recorded.begin() as session:
+        session.execute(sa.schema.DropTable(sa.inspect(GameDayCount).local_table))
+        with Operations.context(MigrationContext.configure(session.connection())):
+            migration.upgrade()
+        assert counted(session) == expected
 
 
 def test_a_void_match_counts_no_more(recorded: Database) -> None:

@@ -62,6 +62,7 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ("GET", "runtimes.lock"): ("/runtimes/nothing/lock", (404,) * 5),
     ("GET", "runtimes.fetch"): ("/runtimes/{digest}?token=none", (403,) * 5),
     ("GET", "front.first_page"): ("/", ALL),
+    ("GET", "front.now"): ("/now", ALL),
     ("GET", "ladders.listing"): ("/ladders", ALL),
     ("GET", "ladders.leaderboard"): ("/ladders/ladder-0", ALL),
     ("GET", "crosstables.crosstable"): ("/ladders/ladder-0/crosstable", ALL),

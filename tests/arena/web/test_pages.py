@@ -26,7 +26,8 @@ from tests.conftest import on_both
 
 CLOBBER, TRIO, PUZZLE = "ladder-0", "ladder-1", "ladder-2"
 PAGES = [
-    ("/", ["Bots playing board games", "Running now", "clobber size=4x3", "bot-1", "arena submit"]),
+    ("/", ["Bots playing board games", "Running now", "random.choice(legal)", "Oxono", "bot-1"]),
+    ("/now", ["Running now", "bot-1", "Latest games", 'hx-get="/now"']),
     (f"/ladders/{CLOBBER}", ["100 ms of CPU time a move", "Ranked bots", "bot-3", "In placement"]),
     (f"/ladders/{CLOBBER}?sort=faults", ["aria-sort", "bot-3"]),
     (f"/ladders/{CLOBBER}?sort=nonsense", ["bot-3"]),

@@ -1,0 +1,118 @@
+"""Somebody's own bots in short: where each stands, how its last games went, what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from arena.bots import entries
+from arena.competitions.ranks import Rank, ranks_of
+from arena.lists.rows import seat_result
+from arena.models import Bot, BotVersion, Check, Entrant, EntrantState, GameSeat, VersionStatus
+from arena.ratings.trueskill import Rating
+
+LAST_GAMES = 5
+MOST_SHOWN = 12
+"""Places on ladders; an account's page has them all."""
+
+
+@dataclass(frozen=True, slots=True)
+class LastGame:
+    """One of a bot's last games on a ladder."""
+
+    number: int
+    result: str
+    """``won``, ``drawn`` or ``lost``."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnPlace:
+    """A bot on a ladder."""
+
+    bot: Bot
+    entrant: Entrant
+    rank: Rank
+    last: Sequence[LastGame]
+    """The newest last."""
+    change: float | None
+    """What these did to its rating, as people see it; None if none was rated."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnBots:
+    """All of somebody's bots."""
+
+    places: Sequence[OwnPlace]
+    suspended: Sequence[tuple[Bot, Entrant]]
+    refused: Sequence[tuple[BotVersion, int]]
+    """Newest versions that failed their check, with the number of that."""
+    is_cut: bool
+    """Whether there are more places."""
+
+
+def own_bots(session: Session, user_id: int) -> OwnBots:
+    """The bots of an account, those that it shares too."""
+    bots = entries.bots_of(session, user_id)
+    there = [(bot, entrant) for bot, _, entrants in bots for entrant in entrants]
+    active = [one for one in there if one[1].state is EntrantState.ACTIVE]
+    shown = active[:MOST_SHOWN]
+    ranks = ranks_of(session, [entrant for _, entrant in shown]) if shown else {}
+    last = _last_games(session, [entrant.id for _, entrant in shown])
+    refused = [one for _, one, _ in bots if one.status is VersionStatus.REFUSED]
+    checks = _checks(session, [one.id for one in refused])
+    return OwnBots(
+        [OwnPlace(bot, its, ranks[its.id], *last.get(its.id, ((), None))) for bot, its in shown],
+        [one for one in there if one[1].state is EntrantState.SUSPENDED],
+        [(one, checks[one.id]) for one in refused if one.id in checks],
+        len(active) > len(shown),
+    )
+
+
+def _last_games(
+    session: Session, entrants: Sequence[int]
+) -> dict[int, tuple[list[LastGame], float | None]]:
+    """The last games of entrants, and what they did to the rating of each."""
+    parts = [
+        sa.select(
+            GameSeat.entrant_id,
+            GameSeat.game_id,
+            GameSeat.rank,
+            GameSeat.points,
+            GameSeat.mu_before,
+            GameSeat.mu_after,
+        )
+        .where(GameSeat.entrant_id == entrant)
+        .order_by(GameSeat.game_id.desc())
+        .limit(LAST_GAMES)
+        .subquery()
+        for entrant in entrants
+    ]
+    if not parts:
+        return {}
+    rows: dict[int, list[sa.Row[tuple[int, int, int, float, float | None, float | None]]]] = {}
+    for row in session.execute(sa.union_all(*(sa.select(part) for part in parts))):
+        rows.setdefault(row.entrant_id, []).append(row)
+    found: dict[int, tuple[list[LastGame], float | None]] = {}
+    for entrant, its in rows.items():
+        its.sort(key=lambda row: row.game_id)
+        games = [LastGame(row.game_id, str(seat_result(row.rank, row.points))) for row in its]
+        rated = [row for row in its if row.mu_after is not None and row.mu_before is not None]
+        change = None
+        if rated:
+            change = Rating(mu=rated[-1].mu_after).display - Rating(mu=rated[0].mu_before).display
+        found[entrant] = games, change
+    return found
+
+
+def _checks(session: Session, versions: Sequence[int]) -> dict[int, int]:
+    """The last check of each version."""
+    newest = sa.func.max(Check.id).label("newest")
+    rows = session.execute(
+        sa.select(Check.version_id, newest)
+        .where(Check.version_id.in_(versions))
+        .group_by(Check.version_id)
+    )
+    return {row.version_id: row.newest for row in rows}

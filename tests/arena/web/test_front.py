@@ -1,0 +1,113 @@
+"""The first page: the ten lines, the games, what runs, and one's own bots."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from html import unescape
+from types import SimpleNamespace
+
+import pytest
+import sqlalchemy as sa
+
+from arena.lists.rows import seat_result
+from arena.models import (
+    Bot,
+    Entrant,
+    EntrantState,
+    GameDayCount,
+    GameSeat,
+    Ladder,
+    PlayedGame,
+)
+from arena.web.bots import find_bot
+from arena.web.front import games_of_day
+from arena.web.own_bots import LAST_GAMES, own_bots
+from tests.arena.web.conftest import Site
+from tests.arena.web.signing_in import now
+from tests.arena.web.test_access import NoIntake, opened, unchanged
+from tests.sample_bots.test_kits import printed_bots
+
+
+@pytest.fixture(scope="module")
+def door(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
+    """The site with people at its door."""
+    with unchanged(site.database):
+        found = opened(site, tmp_path_factory.mktemp("data"), NoIntake())
+        yield found
+        found.app.extensions["arena.database"].close()
+
+
+def test_the_ten_lines_are_a_bot_that_plays(site: Site) -> None:
+    """They are those of the page for authors, which its tests play as they stand."""
+    shown = re.search(r'<code id="first-bot">(.*?)</code>', site.page("/"), re.DOTALL)
+    assert shown is not None
+    text = unescape(shown[1])
+    assert ("python", text) in printed_bots()
+    assert len(text.splitlines()) == 10
+
+
+def test_games_stand_with_their_leaders_and_numbers(site: Site) -> None:
+    """Of today's games those that ended today, as the days of all games have them."""
+    page = site.page("/")
+    assert "leads." in page
+    with site.database.read() as session:
+        day = session.scalars(sa.select(sa.func.max(PlayedGame.finished))).one()
+        games = games_of_day(session, day)
+        assert games
+        for game, count in games.items():
+            wanted = sa.select(PlayedGame.finished).join(
+                Ladder, Ladder.id == PlayedGame.competition_id
+            )
+            ended = session.scalars(wanted.where(Ladder.game == game))
+            assert count == sum(one.date() == day.date() for one in ended)
+    with site.database.begin() as session:
+        today = GameDayCount(day=now().toordinal(), game="clobber", games=1234)
+        session.merge(today)
+    try:
+        assert "1234 games today" in site.page("/").replace(",", "")
+    finally:
+        with site.database.begin() as session:
+            session.delete(session.get_one(GameDayCount, (now().toordinal(), "clobber")))
+
+
+def test_one_s_own_bots_stand_there(door: SimpleNamespace, site: Site) -> None:
+    """With rank, last games and what is wrong; to others nothing of it is shown."""
+    assert "Your bots" not in site.page("/")
+    with site.database.begin() as session:
+        bot = session.scalars(sa.select(Bot).where(Bot.name == "bot-2")).one()
+        its = session.scalars(
+            sa.select(Entrant)
+            .join(Ladder, Ladder.id == Entrant.competition_id)
+            .where(Entrant.version.has(bot_id=bot.id), Entrant.state == EntrantState.ACTIVE)
+            .order_by(Entrant.id)
+        ).all()
+        its[-1].state, its[-1].reason = EntrantState.SUSPENDED, "it crashed <i>twice</i>"
+    page = door.browsers["owner"].get("/").text
+    assert "Your bots" in page
+    assert "is suspended on" in page
+    assert "it crashed &lt;i&gt;twice&lt;/i&gt;" in page
+    assert "failed its check" in page
+    assert "Your bots" in door.browsers["other"].get("/").text
+    assert "None yet: the ten lines above are one." in door.browsers["other"].get("/").text
+
+
+def test_what_is_said_of_one_s_bots(site: Site) -> None:
+    """The last games in their order, and what they did to the rating, as the games have it."""
+    with site.database.read() as session:
+        owner = find_bot(session, "bot-0").owner
+        found = own_bots(session, owner.id)
+        assert found.places
+        for place in found.places:
+            seats = session.scalars(
+                sa.select(GameSeat)
+                .where(GameSeat.entrant_id == place.entrant.id)
+                .order_by(GameSeat.game_id)
+            ).all()[-LAST_GAMES:]
+            assert [(one.number, one.result) for one in place.last] == [
+                (seat.game_id, seat_result(seat.rank, seat.points)) for seat in seats
+            ]
+            rated = [seat for seat in seats if seat.mu_after is not None]
+            if rated:
+                moved = 47 * ((rated[-1].mu_after or 0) - (rated[0].mu_before or 0))
+                assert place.change == pytest.approx(moved)
