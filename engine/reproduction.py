@@ -34,20 +34,28 @@ class ReproducedMove:
         return self.recorded == self.now
 
 
-def reproduce(record: GameRecord, players: Mapping[Seat, Player]) -> Iterator[ReproducedMove]:
+def reproduce(
+    record: GameRecord, players: Mapping[Seat, Player], *, only: int | None = None
+) -> Iterator[ReproducedMove]:
     """Every answer of these seats, in the order of the game; a seat's fault is its last.
+
+    Args:
+        only: asks only in the position after so many plies.
 
     Raises:
         RecordError: the rules contradict the record.
         VoidGameError: a fault of ours.
     """
     replay(record)
-    return _Reproduction(record, players).answers()
+    return _Reproduction(record, players, only).answers()
 
 
 class _Reproduction:
-    def __init__(self, record: GameRecord, players: Mapping[Seat, Player]) -> None:
+    def __init__(
+        self, record: GameRecord, players: Mapping[Seat, Player], only: int | None
+    ) -> None:
         self.record = record
+        self.only = only
         self.players = dict(players)
         self.state: State = record.variant.initial(record.seed)
         self.history: list[str] = []
@@ -89,10 +97,10 @@ class _Reproduction:
         return self.state.to_move == fault.seat and fault.termination is not Termination.START
 
     def _ask(self, seat: Seat, recorded: str) -> Iterator[ReproducedMove]:
-        """Asks a seat, if somebody sits there."""
-        if seat not in self.players:
-            return
+        """Asks a seat, if somebody sits there and this is to be asked."""
         ply = len(self.history)
+        if seat not in self.players or self.only not in (None, ply):
+            return
         mine = self.clocks[seat]
         turn = Turn(
             self.state, ply, " ".join(self.history), tuple(self.clocks), tuple(self.out), mine

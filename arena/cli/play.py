@@ -38,7 +38,7 @@ from arena.cli.keys import is_terminal
 from arena.cli.listing import Output, print_table
 from arena.cli.options import NamedPath
 from arena.cli.progress_bar import ProgressBar
-from arena.cli.reproduce import Show, ask_again, pick_record, seat_bots
+from arena.cli.reproduce import Show, ask_again, check_ply, pick_record, seat_bots
 from arena.cli.runner import (
     MINIMUM,
     NO_BOX,
@@ -133,6 +133,13 @@ class _PlayCommand(click.Command):
     help="A bot's seat there.",
 )
 @click.option(
+    "--ply",
+    "only",
+    metavar="P",
+    type=click.IntRange(0),
+    help="Ask only in the position after so many plies of it.",
+)
+@click.option(
     "--watch",
     type=click.Choice(WATCHED),
     is_flag=False,
@@ -160,6 +167,7 @@ def play(
     recorded: str | None,
     number: int | None,
     seats: tuple[int, ...],
+    only: int | None,
     watch: str | None,
     as_json: bool,
 ) -> None:
@@ -172,7 +180,8 @@ def play(
     the same games with any concurrency, if the bots are deterministic.
 
     With --replay a bot is asked again in the situations of a recorded game: whether it plays
-    now what it played then. It takes the seat of its name, or those of --seat.
+    now what it played then. It takes the seat of its name, or those of --seat. With --ply it is
+    asked in one position alone, as it was then, without a move before.
 
     With --watch one of the running games is shown in the terminal, and waits half a second after
     each move; keys choose another or hurry it. --watch browser shows it on a page of this machine.
@@ -183,8 +192,8 @@ def play(
       arena play blokus corners=fixed ./mybot.py greedy random random --time 10+0.1
       arena play --replay games.jsonl --game 3 ./mybot.py --seat 2 --trace
     """
-    if recorded is None and (number or seats):
-        raise InputError("--game and --seat belong to --replay")
+    if recorded is None and (number or seats or only is not None):
+        raise InputError("--game, --seat and --ply belong to --replay")
     if game is None:
         if recorded is not None:
             raise InputError("name the bot that is to be asked again, or several")
@@ -204,10 +213,12 @@ def play(
         record = pick_record(recorded, number)
         bots = find_bots([game, *words])
         seating = seat_bots(record, bots, seats)
+        if only is not None:
+            check_ply(record, seating, only)
         launchers = launch(bots)
         show = Show(trace=trace, logs=show_logs, in_json=as_json)
         with claimed_core() as core:
-            sys.exit(ask_again(record, seating, bots, launchers, show, core))
+            sys.exit(ask_again(record, seating, bots, launchers, show, core, only))
     if watch == "terminal" and (trace or show_logs or as_json):
         raise InputError("--watch takes the terminal: leave out --trace, --log and --json")
     variant, names = split_words(game, words)

@@ -54,10 +54,12 @@ def ask_again(
     launchers: Sequence[Launcher],
     show: Show,
     core: int | None,
+    only: int | None,
 ) -> int:
     """Asks the bots in their seats of a record, and shows what they answer; the exit code.
 
     Args:
+        only: in the position after so many plies alone, at which it is the turn of one of them.
         core: where the bots run.
     """
     players: dict[Seat, BotProcess] = {}
@@ -68,7 +70,7 @@ def ask_again(
         players[seat] = launchers[entrant].player(core=core, open_channel=channel)
     answers: list[ReproducedMove] = []
     try:
-        for answer in reproduce(record, players):
+        for answer in reproduce(record, players, only=only):
             answers.append(answer)
             if not show.in_json:
                 _print(answer, names[answer.seat])
@@ -90,6 +92,22 @@ def ask_again(
         differing = counted(differ, "differs", "differ")
         click.echo(f"{counted(len(answers), 'answer')}, {differing} from the record")
     return 1 if differ else 0
+
+
+def check_ply(record: GameRecord, seating: Mapping[Seat, int], ply: int) -> None:
+    """Refuses to ask in a position in which none of these seats was asked.
+
+    Raises:
+        InputError: it was another's turn, or nobody's.
+    """
+    asked = [fault.seat for fault in record.faults if fault.ply == ply]
+    if record.opening <= ply < len(record.plies):
+        asked.append(record.plies[ply].seat)
+    if not set(asked) & set(seating):
+        last = len(record.plies)
+        turns = " and ".join(f"seat {seat + 1}" for seat in asked if seat >= 0)
+        why = f"it was asked of {turns}" if turns else f"no bot was asked, of {last} plies"
+        raise InputError(f"--ply {ply}: {why}")
 
 
 def seat_bots(

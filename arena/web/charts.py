@@ -1,8 +1,4 @@
-"""Charts as SVG, drawn here so that they need no script; the stylesheet gives them colours.
-
-A strip over the plies of a game has a line at the one that is shown, and says in ``data-step``
-how wide a ply is, so that a script can move the line.
-"""
+"""Charts as SVG, drawn here so that they need no script; the stylesheet gives them colours."""
 
 from __future__ import annotations
 
@@ -15,13 +11,8 @@ from markupsafe import Markup
 
 from arena.ratings.trueskill import Rating
 from arena.strength.sequential import SequentialTest
-from arena.web.words import duration, seat_class
-from engine.record import GameRecord
 
 WIDTH, HEIGHT = 640, 220
-STRIP_WIDTH, STRIP_HEIGHT = 1000, 40
-MOST_VALUES = 4
-"""How many of the numbers that bots give in a game are drawn."""
 LABEL_WIDTH = 36
 """What the name of a version takes on a phone, where letters are largest."""
 
@@ -187,86 +178,6 @@ def course(points: Sequence[tuple[int, float]], of: str) -> Markup:
         WIDTH, HEIGHT, words, edges, " ".join(drawn),
         left, HEIGHT - 8, of, begin, right, HEIGHT - 8, end,
     )  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Strip:
-    """A flat chart over the plies of a game, and what it shows."""
-
-    title: str
-    note: str
-    picture: Markup
-
-
-def time_strips(record: GameRecord, ply: int) -> list[Strip]:
-    """For each seat that a bot played the CPU time of its plies as bars, all to one scale."""
-    longest_us = max((move.cpu_us or 0 for move in record.plies), default=0)
-    if not longest_us:
-        return []
-    strips = []
-    for seat, name in enumerate(record.variant.seat_names):
-        spent = [
-            (number, move.cpu_us)
-            for number, move in enumerate(record.plies)
-            if move.seat == seat and move.cpu_us is not None
-        ]
-        if not spent:
-            continue  # a person's, who has no clock
-        step = STRIP_WIDTH / len(record.plies)
-        bars = "".join(
-            f"M{(number + 0.5) * step:.1f} {STRIP_HEIGHT}v-{max(38 * us / longest_us, 0.6):.1f}"
-            for number, us in spent
-        )
-        drawn = Markup('<path class="bars ink {}" d="{}" stroke-width="{:.2f}"/>').format(
-            seat_class(name), bars, min(step * 0.8, 12)
-        )
-        most_us = max(us for _, us in spent)
-        all_us = sum(us for _, us in spent)
-        note = f"{duration(all_us / 1000)} in all, {duration(most_us / 1000)} at most"
-        strips.append(Strip(name, note, _strip(record, ply, f"CPU time of {name}: {note}", drawn)))
-    return strips
-
-
-def value_strips(record: GameRecord, ply: int) -> list[Strip]:
-    """The numbers that bots gave: for each of the first keys a strip with a line a seat."""
-    keys = sorted({key for move in record.plies for key in move.values})
-    return [_value_strip(record, ply, key) for key in keys[:MOST_VALUES]]
-
-
-def _value_strip(record: GameRecord, ply: int, key: str) -> Strip:
-    step = STRIP_WIDTH / len(record.plies)
-    told = [
-        (number, move.seat, move.values[key])
-        for number, move in enumerate(record.plies)
-        if key in move.values
-    ]
-    low, high = min(value for *_, value in told), max(value for *_, value in told)
-    lines: dict[int, list[str]] = {}
-    for number, seat, value in told:
-        # Halves, for the whole span may be more than a float holds.
-        share = (value / 2 - low / 2) / (high / 2 - low / 2) if high > low else 0.5
-        y = STRIP_HEIGHT - 3 - share * (STRIP_HEIGHT - 6)
-        lines.setdefault(seat, []).append(f"{(number + 0.5) * step:.1f},{y:.1f}")
-    drawn = Markup("").join(
-        # A single value is no line, so it is doubled: with round ends that is a dot.
-        Markup('<polyline class="line ink dash-{} {}" points="{}" fill="none"/>').format(
-            seat + 1,
-            seat_class(record.variant.seat_names[seat]),
-            " ".join(points if len(points) > 1 else points * 2),
-        )
-        for seat, points in sorted(lines.items())
-    )
-    note = f"{low:.6g} to {high:.6g}"
-    return Strip(key, note, _strip(record, ply, f"{key}, {note}", drawn))
-
-
-def _strip(record: GameRecord, ply: int, words: str, drawn: Markup) -> Markup:
-    step = STRIP_WIDTH / len(record.plies)
-    return Markup(
-        '<svg class="strip" viewBox="0 0 {} {}" preserveAspectRatio="none" role="img" '
-        'aria-label="{}" data-step="{:.4f}">{}<line class="now" x1="{:.1f}" x2="{:.1f}" y1="0" '
-        'y2="{}"/></svg>'
-    ).format(STRIP_WIDTH, STRIP_HEIGHT, words, step, drawn, ply * step, ply * step, STRIP_HEIGHT)
 
 
 def llr_bar(test: SequentialTest, *, large: bool = False) -> Markup:

@@ -62,7 +62,9 @@ class ShownLog:
     """The nearest position before this one in which there is something."""
     after: int | None
     asked: int | None
-    """The ply that led here, if it was this seat's turn."""
+    """The ply at which it was asked what led here, if it was this seat's turn."""
+    fault: Fault | None
+    """By which it left here."""
 
 
 def readable_logs(game: PlayedGame, record: GameRecord) -> dict[Seat, SeatLog]:
@@ -81,8 +83,8 @@ def shown_at(
     found = []
     for seat, log in logs.items():
         places = sorted({*log.written, *log.exchanged})
-        asked = None
-        if log.fault and log.fault.ply == ply:
+        asked, fault = None, log.fault if log.fault and log.fault.ply == ply else None
+        if fault:
             asked = ply
         elif record.opening < ply and record.plies[ply - 1].seat == seat:
             asked = ply - 1
@@ -96,6 +98,7 @@ def shown_at(
                 next((place for place in reversed(places) if place < ply), None),
                 next((place for place in places if place > ply), None),
                 asked,
+                fault,
             )
         )
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
@@ -15,9 +16,10 @@ from arena.lists.accuracy import marks_of
 from arena.models import JobStatus, Match, Place, Scope
 from arena.schedule.jobs import spec_of, variant_of
 from arena.schedule.verdicts import VoidMatch
-from arena.web import boards, charts, queries
+from arena.web import boards, queries, strips
 from arena.web.deeds import DeedForm, form_of
-from arena.web.identity import current, settings
+from arena.web.game_logs import readable_logs, shown_at
+from arena.web.identity import current, keep_to_itself, refuse_reading, settings
 from arena.web.lookup import find_game, find_match, find_record, reading
 from arena.web.truth import words_by_ply
 from arena.web.words import outcome, sentence
@@ -33,6 +35,9 @@ games = Blueprint("games", __name__)
 
 VoidForm = form_of(VoidMatch)
 PGN = "application/x-chess-pgn"
+MOVES = "moves"
+TABS = {MOVES: "Moves", "log": "Log", "protocol": "Protocol"}
+"""What stands beside the board of a game for who may read a log of it."""
 PICTURE_SECONDS = 24 * 60 * 60
 """Pictures never change, but for a release that draws them otherwise."""
 
@@ -142,18 +147,43 @@ def live_game(match: Match) -> Live | None:
 
 @games.get("/games/<int:number>")
 @games.get("/games/<int:number>/<int:ply>")
-def game(number: int, ply: int | None = None) -> str:
-    """A game at one of its plies, by default at its end."""
+def game(number: int, ply: int | None = None) -> Response:
+    """A game at one of its plies, by default at its end; ``?tab=`` for what stands beside it."""
     with reading() as session:
         found, record = find_game(session, number)
-        judged = marks_of(session, number)
-        return render_template(
-            "game.html",
-            game=found,
-            judged=judged,
-            marks=words_by_ply(judged, record.variant),
-            has_pgn=pgn.dialect_of(record.variant) is not None,
-            **shown(record, len(record.plies) if ply is None else ply),
+        judged, logs = marks_of(session, number), readable_logs(found, record)
+        at, tab = len(record.plies) if ply is None else ply, request.args.get("tab", "")
+        parts = shown(record, at)
+        answer = Response(
+            render_template(
+                "game.html",
+                game=found,
+                judged=judged,
+                marks=words_by_ply(judged, record.variant),
+                has_pgn=pgn.dialect_of(record.variant) is not None,
+                tabs=TABS if logs else {},
+                tab=tab if tab in TABS else MOVES,
+                said={seat: log.last_line for seat, log in logs.items()},
+                logs=shown_at(at, found, record, logs),
+                frame=frame_of(parts["board"]),
+                **parts,
+            )
+        )
+    return keep_to_itself(answer) if logs else answer
+
+
+@games.get("/games/<int:number>/<int:ply>/log")
+def log(number: int, ply: int) -> Response:
+    """What bots wrote and were told in a position, as parts of the game's page."""
+    with reading() as session:
+        found, record = find_game(session, number)
+        demand_position(record, ply)
+        logs = readable_logs(found, record)
+        if not logs:
+            bot = found.seats[0].entrant.version.bot
+            refuse_reading(bot, f"What the bots of game {number} wrote is their owners' alone.")
+        return keep_to_itself(
+            Response(render_template("log.html", logs=shown_at(ply, found, record, logs)))
         )
 
 
@@ -167,9 +197,18 @@ def shown(record: GameRecord, ply: int) -> dict[str, Any]:
         "other": other_rules(record),
         # Where each move has its own time, there is no clock to look at.
         "clocks": clocks(record) if any(one.time_ms for one in record.controls) else (),
-        "times": charts.time_strips(record, ply),
-        "values": charts.value_strips(record, ply),
+        "times": strips.time_strips(record, ply),
+        "values": strips.value_strips(record, ply),
+        "moments": strips.moments(record),
+        "nearly": strips.NEARLY,
     }
+
+
+def demand_position(record: GameRecord, ply: int) -> None:
+    """Says that it is not there, if a game has no position after so many plies."""
+    if not 0 <= ply <= len(record.plies):
+        plies = counted(len(record.plies), "ply", "plies")
+        abort(404, f"The game has {plies}, so there is no position {ply}.")
 
 
 def position(record: GameRecord, ply: int) -> tuple[State, str | None, State | None]:
@@ -177,14 +216,29 @@ def position(record: GameRecord, ply: int) -> tuple[State, str | None, State | N
 
     Of a game that went on where it would end by the rules of now, it is the last one of these.
     """
-    if not 0 <= ply <= len(record.plies):
-        plies = counted(len(record.plies), "ply", "plies")
-        abort(404, f"The game has {plies}, so there is no position {ply}.")
+    demand_position(record, ply)
     before = None
     for number, state in islice(enumerate(states_known(record)), ply + 1):
         found = state, record.plies[number - 1].move if number else None, before
         before = state
     return found
+
+
+FRAME_WIDTH, FRAME_EDGES, FRAME_REST = 420, 32, 170
+"""Pixels of a frame with a replay: its width, what is beside a board, and what is above and below.
+"""
+
+
+def frame_of(board: str) -> tuple[int, int]:
+    """Width and height of a frame in which the replay of a game has its board without a margin.
+
+    Args:
+        board: as `draw` draws it, which says how large it is.
+    """
+    found = re.search(r' width="(\d+)" height="(\d+)"', board)
+    assert found
+    width, height = map(int, found.groups())
+    return FRAME_WIDTH, round((FRAME_WIDTH - FRAME_EDGES) * height / width) + FRAME_REST
 
 
 @games.get("/games/<int:number>/<int:ply>/board")

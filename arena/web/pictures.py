@@ -11,6 +11,7 @@ from itertools import chain, starmap
 import resvg_py
 import sqlalchemy as sa
 from flask import Blueprint, Response, render_template, request
+from markupsafe import Markup
 from PIL import Image, ImageDraw, ImageFont
 from werkzeug.exceptions import ServiceUnavailable
 
@@ -188,10 +189,22 @@ def animation(number: int) -> Response:
 @pictures.get("/games/<int:number>/embed")
 @pictures.get("/games/<int:number>/embed/<int:ply>")
 def embed(number: int, ply: int | None = None) -> str:
-    """The replay of a game alone, which pages elsewhere may put in a frame."""
+    """The replay of a game alone, which pages elsewhere may put in a frame.
+
+    Its address says by ``?ply=`` where it begins, by ``?theme=`` whether it is light or dark, and
+    by ``?autoplay`` and ``?speed=`` that it plays by itself, and how fast.
+    """
+    theme = next((one for one in svg.GROUND if one == request.args.get("theme")), None)
+    asked = request.args.get("ply", type=int) if ply is None else ply
     with reading() as session:
         found, record = find_game(session, number)
-        shown = len(record.plies) if ply is None else ply
+        shown = len(record.plies) if asked is None else asked
+        state, last = position(record, shown)
+        board = draw(state, last)
+        if theme:
+            # The stylesheet would give it the colours that the reader's system has.
+            drawn = svg.render(illustrate(state, last=last), theme=theme)
+            board = Markup(drawn)  # noqa: S704 - escaped in engine.svg
         return render_template(
-            "embed.html", game=found, record=record, ply=shown, board=draw(*position(record, shown))
+            "embed.html", game=found, record=record, ply=shown, board=board, theme=theme
         )

@@ -19,7 +19,7 @@ from arena.ground.refusals import Refusal
 from arena.models import GUEST, JobStatus, Ladder, Scope, Sitting
 from arena.recorder.dispatch import wake
 from arena.sittings import Person, SittingError, Wish
-from arena.web import boards, charts, forms, queries
+from arena.web import boards, forms, queries, strips
 from arena.web.deeds import REFUSED
 from arena.web.games import draw, lasting, position
 from arena.web.identity import anybody, bearer, current, database, settings
@@ -266,8 +266,8 @@ def _page(number: int, ply: int | None = None, problem: str = "") -> str:
             ply=at,
             replaying=shown.over or ply is not None,
             clocks=sitting.clocks(record),
-            times=charts.time_strips(record, at) if shown.over else [],
-            values=charts.value_strips(record, at) if shown.over else [],
+            times=strips.time_strips(record, at) if shown.over else [],
+            values=strips.value_strips(record, at) if shown.over else [],
             problem=problem,
             rematch=_rematch(shown) if shown.over and shown.mine else None,
             workers=queries.living_workers(session, datetime.now(UTC)),

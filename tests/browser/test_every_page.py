@@ -25,6 +25,7 @@ ALIKE = (
     "/live",
     "/now",
     "/board",
+    "/0/log",
     "/healthz",
     "/readyz",
     "/metrics",
@@ -52,6 +53,7 @@ def _seen() -> list[tuple[str, str]]:
         found.setdefault(pattern, "anonymous")
     # What an owner sees of a bot, and people who are signed in of the others.
     found["/bots/bot-0#"] = "owner"
+    found["/games/{trio}/20?tab=protocol"] = "owner"
     found["/tests/{test}#"] = "administrator"
     found["/tunings/{tuning}#"] = "administrator"
     found["/gauntlets/gauntlet#"] = "administrator"

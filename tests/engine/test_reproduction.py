@@ -111,6 +111,20 @@ def test_a_fault_is_asked_for_again(script: list, recorded: str, same: bool) -> 
     assert len(mended.now) == 4
 
 
+def test_one_position_alone() -> None:
+    """Whoever was asked there is asked as then, though without the moves before; nobody else is."""
+    then = [Scripted(), Scripted(0, CrashError("exit 1"))]
+    record = record_of(*then)
+    for turn in then[1].turns:
+        now = [Scripted(), Scripted()]
+        (answer,) = reproduce(record, dict(enumerate(now)), only=turn.ply)
+        assert (answer.ply, answer.seat) == (turn.ply, 1)
+        assert [(one.ply, one.history, one.clock) for one in now[1].turns] == [
+            (turn.ply, turn.history, turn.clock)
+        ]
+        assert now[0].turns == []
+
+
 def test_a_fault_of_now_is_the_last_answer() -> None:
     """The seat is asked no more; the others are."""
     record = record_of(Scripted(), Scripted())

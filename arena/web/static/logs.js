@@ -1,19 +1,42 @@
-// Shows what bots wrote at the ply that a replay is at, for who may read it, where that is opened.
+// Shows what bots wrote and were told at the ply that a replay is at, for who may read it.
 "use strict";
 document.addEventListener("DOMContentLoaded", () => {
   const replay = document.getElementById("replay");
-  const logs = [...document.querySelectorAll("[data-log]")];
+  const panels = [...document.querySelectorAll("[data-logs]")];
+  if (!panels.length) return;
+  const known = new Map(); // what there is at each ply
   let ply = replay.dataset.ply;
-  const show = async (log) => {
-    if (!log.open || log.dataset.ply === ply) return;
-    const mine = (log.dataset.ply = ply);
-    const answer = await fetch(`${log.dataset.log}?ply=${mine}`);
-    const text = answer.ok ? await answer.text() : "It did not come.";
-    if (mine === log.dataset.ply) log.querySelector("pre").textContent = text;
+  let shown = ply; // which the page came with
+  const at = (its) => {
+    if (!known.has(its)) {
+      const answer = fetch(`${replay.dataset.base}/${its}/log`).then((found) => {
+        if (!found.ok || found.redirected) throw new Error(found.statusText);
+        return found.text();
+      });
+      answer.catch(() => known.delete(its));
+      known.set(its, answer);
+    }
+    return known.get(its);
+  };
+  const show = async () => {
+    if (shown === ply || panels.every((panel) => panel.hidden)) return;
+    const mine = (shown = ply);
+    let page = null;
+    try {
+      page = new DOMParser().parseFromString(await at(mine), "text/html");
+    } catch {
+      if (shown === mine) shown = null;
+    }
+    if (ply !== mine) return;
+    for (const panel of panels) {
+      if (page) panel.replaceChildren(...page.getElementById(panel.id).childNodes);
+      else panel.textContent = `What belongs to ply ${mine} did not come.`;
+      for (const button of panel.querySelectorAll("[data-copies]")) button.hidden = !navigator.clipboard;
+    }
   };
   replay.addEventListener("replay:ply", (event) => {
     ply = String(event.detail);
-    logs.forEach(show);
+    show();
   });
-  for (const log of logs) log.addEventListener("toggle", () => show(log));
+  document.addEventListener("tabs:chosen", show);
 });

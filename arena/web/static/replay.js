@@ -2,6 +2,7 @@
 // boards come from the server, which alone knows the game's rules. A game that no server keeps has
 // them in its page: the lines that they are made of, and for each board runs of these.
 "use strict";
+const NORMAL = 700; // milliseconds for a ply
 const unpacked = ({ parts, boards }) => boards.map((runs) => {
   const lines = [];
   for (let at = 0; at < runs.length; at += 2) lines.push(...parts.slice(runs[at], runs[at] + runs[at + 1]));
@@ -13,6 +14,7 @@ document.addEventListener("DOMContentLoaded", () => {
   const where = document.getElementById("replay-where");
   const slider = document.getElementById("replay-slider");
   const speed = document.getElementById("replay-speed");
+  const keys = document.getElementById("replay-keys");
   const picture = document.getElementById("replay-picture");
   const analyse = document.getElementById("analyse");
   const moves = replay.querySelector(".moves");
@@ -23,13 +25,14 @@ document.addEventListener("DOMContentLoaded", () => {
   const embedded = "embedded" in replay.dataset; // only the board and its buttons
   const inside = document.getElementById("replay-boards");
   const boards = new Map(inside ? unpacked(JSON.parse(inside.textContent)).entries() : []);
-  const address = (target) => inside ? `#${target}` : `${base}/${target}`;
+  const address = (target) => inside ? `#${target}` : `${base}/${target}${location.search}`;
+  const made = moves ? [...moves.querySelectorAll(":scope > li:not(.left)")] : []; // faults are in it, too
   let ply = Number(replay.dataset.ply);
   let run = null; // the present play, for only one may go on
 
   const drawn = (target) => {
     if (!boards.has(target)) {
-      const answer = fetch(`${base}/${target}/board`).then((found) => {
+      const answer = fetch(`${base}/${target}${replay.dataset.drawn ?? "/board"}`).then((found) => {
         if (!found.ok) throw new Error(found.statusText);
         return found.text();
       });
@@ -39,6 +42,15 @@ document.addEventListener("DOMContentLoaded", () => {
     return boards.get(target);
   };
 
+  const follow = () => {
+    // Only the list scrolls: the page must not jump while the board is looked at.
+    const move = made[ply - 1];
+    const top = move ? move.offsetTop - moves.offsetTop : 0;
+    if (top < moves.scrollTop || top + (move?.offsetHeight ?? 0) > moves.scrollTop + moves.clientHeight) {
+      moves.scrollTop = top - moves.clientHeight / 2;
+    }
+  };
+  document.addEventListener("tabs:chosen", follow); // what is hidden has no height
   const mark = () => {
     replay.dispatchEvent(new CustomEvent("replay:ply", { detail: ply }));
     slider.value = String(ply);
@@ -50,13 +62,8 @@ document.addEventListener("DOMContentLoaded", () => {
     for (const link of replay.querySelectorAll("[data-go-on]")) link.href = `${base}/${ply}/${link.dataset.goOn}`;
     if (analyse) analyse.href = `${base}/analysis?node=${ply}`;
     moves.querySelector("[aria-current]")?.removeAttribute("aria-current");
-    const move = moves.children[ply - 1];
-    move?.setAttribute("aria-current", "true");
-    // Only the list scrolls: the page must not jump while the board is looked at.
-    const top = move ? move.offsetTop - moves.offsetTop : 0;
-    if (top < moves.scrollTop || top + (move?.offsetHeight ?? 0) > moves.scrollTop + moves.clientHeight) {
-      moves.scrollTop = top - moves.clientHeight / 2;
-    }
+    made[ply - 1]?.setAttribute("aria-current", "true");
+    follow();
     for (const strip of replay.querySelectorAll("[data-step]")) {
       const line = strip.querySelector(".now");
       for (const end of ["x1", "x2"]) line.setAttribute(end, String(ply * Number(strip.dataset.step)));
@@ -98,12 +105,17 @@ document.addEventListener("DOMContentLoaded", () => {
     }
     if (run === mine) stop();
   };
+  const change = (by) => {
+    speed.selectedIndex = Math.min(Math.max(speed.selectedIndex + by, 0), speed.length - 1);
+  };
   const steps = {
     first: () => go(0), previous: () => go(ply - 1), next: () => go(ply + 1),
     last: () => go(plies), play,
+    quicker: () => change(1), slower: () => change(-1),
+    keys: () => { if (keys.open) keys.close(); else keys.showModal(); },
   };
 
-  for (const control of [slider, speed, button("play")]) control.hidden = false;
+  for (const control of [slider, speed, button("play"), button("keys")]) control.hidden = false;
   const named = inside && /^#(\d{1,6})$/.exec(location.hash);
   if (named) go(Number(named[1])); else mark();
   slider.addEventListener("input", () => { stop(); go(Number(slider.value)); });
@@ -113,7 +125,7 @@ document.addEventListener("DOMContentLoaded", () => {
     const strip = event.target.closest("[data-step]");
     if (event.ctrlKey || event.metaKey || event.shiftKey || !(step || move || strip)) return;
     event.preventDefault();
-    if (step?.dataset.go !== "play") stop();
+    if (!["play", "keys"].includes(step?.dataset.go)) stop();
     if (step) {
       steps[step.dataset.go]();
     } else if (move) {
@@ -124,13 +136,25 @@ document.addEventListener("DOMContentLoaded", () => {
     }
   });
   document.addEventListener("keydown", (event) => {
-    const keys = { ArrowLeft: "previous", ArrowRight: "next", Home: "first", End: "last" };
-    const step = keys[event.key];
-    if (!step || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
-    // The slider and the choice of a speed have uses of their own for these keys.
-    if (event.target.matches("input, select, textarea")) return;
+    const meant = {
+      ArrowLeft: "previous", ArrowRight: "next", Home: "first", End: "last",
+      " ": "play", "+": "quicker", "-": "slower", "?": "keys",
+    };
+    const step = meant[event.key];
+    if (!step || event.ctrlKey || event.metaKey || event.altKey || (event.shiftKey && event.key.length > 1)) return;
+    // Fields have uses of their own for these keys, as have tabs and an open dialog; a space presses what has the focus.
+    if (event.target.matches("input, select, textarea, [role=tab]") || (keys.open && step !== "keys")) return;
+    if (step === "play" && event.target.closest("a, button, summary")) return;
     event.preventDefault();
-    stop();
+    if (!["play", "quicker", "slower", "keys"].includes(step)) stop();
     steps[step]();
   });
+  // What an address asks of an embedded replay.
+  const asked = new URLSearchParams(embedded ? location.search : "");
+  const wanted = Number(asked.get("speed"));
+  if (wanted > 0) {
+    const ms = [...speed.options].map((one) => Math.abs(Math.log(Number(one.value) * wanted / NORMAL)));
+    speed.selectedIndex = ms.indexOf(Math.min(...ms));
+  }
+  if (asked.has("autoplay")) play();
 });

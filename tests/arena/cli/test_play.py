@@ -219,8 +219,11 @@ def test_a_game_is_asked_again(cli: Cli, records: Path, tmp_path: Path) -> None:
     other = cli("play", "--replay", records, "--game", "1", BOTS / "first.sh", "--seat", "2")
     assert other.code == 1
     assert re.search(r"seat 2 first\.sh: \w+  DIFFERS: recorded \w+", other.out)
-    traced = cli("play", "--replay", records, "--game", "2", DICE, "--trace", "--log")
-    assert "2 dice.py > newgame" in traced.err or "1 dice.py > newgame" in traced.err
+    ply = one.json["answers"][1]["ply"]
+    words = ("--game", "1", DICE, "--ply", ply, "--trace", "--log")
+    traced = cli("play", "--replay", records, *words)
+    assert "1 dice.py > newgame" in traced.err
+    assert re.findall(r"> go (\d+)", traced.err) == [str(ply)]
     assert "the log of seat " in traced.err
 
 

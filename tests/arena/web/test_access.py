@@ -87,6 +87,7 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ("GET", "live.best"): ("/tv", ALL),
     ("GET", "games.game"): ("/games/{trio}", ALL),
     ("GET", "games.board"): ("/games/{trio}/0/board", ALL),
+    ("GET", "games.log"): ("/games/{trio}/0/log", OWNERS),
     ("GET", "games.picture"): ("/games/{trio}/0.svg", ALL),
     ("GET", "games.game_json"): ("/games/{trio}.json", ALL),
     ("GET", "games.game_text"): ("/games/{trio}.txt", ALL),
