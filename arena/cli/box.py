@@ -21,6 +21,7 @@ from arena.cli.arguments import (
     time_control,
 )
 from arena.cli.boxed import into_box, pack
+from arena.cli.completing import bots_here, games_known
 from arena.cli.options import as_json
 from arena.ground import bot_names
 from engine.clock import TimeControl
@@ -43,8 +44,12 @@ MINIMUM = minimum_option("good")
 
 
 @click.command()
-@click.argument("bot", metavar="BOT")
-@click.option("--game", help="A game, with options: 'clobber size=5x6'. By default the bot's own.")
+@click.argument("bot", metavar="BOT", shell_complete=bots_here)
+@click.option(
+    "--game",
+    shell_complete=games_known,
+    help="A game, with options: 'clobber size=5x6'. By default the bot's own.",
+)
 @click.option("--name", help="What it is to be called, as for arena submit.")
 @CLOCK
 @MOVE

@@ -14,6 +14,7 @@ import click
 
 from arena.cli import InputError
 from arena.cli.arguments import read_variant
+from arena.cli.completing import games_known
 from arena.cli.game_checks import CheckOutcome, run_checks
 from engine.conformance import random_path
 from engine.game import Game, Variant
@@ -84,7 +85,7 @@ def _put(text: str, words: dict[str, str]) -> str:
 
 
 @game.command()
-@click.argument("name", metavar="GAME")
+@click.argument("name", metavar="GAME", shell_complete=games_known)
 @click.option("--seconds", default=60.0, show_default=True, help="That one check may take.")
 @click.option("--json", "in_json", is_flag=True, help="Print JSON.")
 def check(name: str, seconds: float, in_json: bool) -> None:

@@ -28,7 +28,11 @@ class _GameNumber(click.IntRange):
 @click.command()
 @click.argument("game", type=_GameNumber(1), required=False)
 @click.option(
-    "--check", "bot", type=Name(), metavar="BOT", help="The last check of a bot of yours instead."
+    "--check",
+    "bot",
+    type=Name("bots"),
+    metavar="BOT",
+    help="The last check of a bot of yours instead.",
 )
 @click.option("--seat", type=click.IntRange(1), help="Of the game only this seat.")
 @on_server

@@ -33,6 +33,7 @@ from arena.cli.arguments import (
     time_control,
 )
 from arena.cli.capacity import find_room
+from arena.cli.completing import games_known, words_of_game
 from arena.cli.interrupts import INTERRUPTED, UnderWay, broken_off, stoppable
 from arena.cli.keys import is_terminal
 from arena.cli.listing import Output, print_table
@@ -94,8 +95,10 @@ class _PlayCommand(click.Command):
 
 
 @click.command(cls=_PlayCommand)
-@click.argument("game", metavar="GAME", required=False)
-@click.argument("words", metavar="[KEY=VALUE]... BOT BOT [BOT BOT]", nargs=-1)
+@click.argument("game", metavar="GAME", required=False, shell_complete=games_known)
+@click.argument(
+    "words", metavar="[KEY=VALUE]... BOT BOT [BOT BOT]", nargs=-1, shell_complete=words_of_game
+)
 @click.option("--games", type=click.IntRange(1), help="How many; by default one match.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of openings and dice.")
 @CLOCK

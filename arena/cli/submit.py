@@ -23,6 +23,7 @@ from arena.cli.arguments import HYPOTHESES, Seconds, read_hypotheses
 from arena.cli.boxed import pack
 from arena.cli.checks import FAILED, UNDER_WAY, fate, finding_line, show_log
 from arena.cli.client import RemoteArena, ServerFault, Where, on_arena
+from arena.cli.completing import named
 from arena.cli.data_folder import opened
 from arena.cli.options import NamedPath
 from arena.cli.sending import send_large_files
@@ -43,7 +44,13 @@ LOOK_SECONDS = 1.0
 
 @click.command()
 @click.argument("file", type=NamedPath(path_type=Path), required=False)
-@click.option("--ladder", "ladder_name", required=True, help="The ladder that it is to enter.")
+@click.option(
+    "--ladder",
+    "ladder_name",
+    required=True,
+    shell_complete=named("ladders"),
+    help="The ladder that it is to enter.",
+)
 @click.option("--git", "repository", metavar="URL#REV", help="Take it from a git repository.")
 @click.option("--name", help="The bot's name; by default its file's.")
 @click.option("--note", default="", help="What is new in this version.")
