@@ -11,9 +11,12 @@ import click
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from engine.protocol import visible
 
+GOOD, BAD, DOUBTFUL = "green", "bold red", "yellow"
+"""In which colours it is said what passed, what failed, and what is not known."""
 TIMESTAMP = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?(?:Z|\+00:00)", re.ASCII)
 """A moment as JSON has it."""
 
@@ -44,6 +47,11 @@ def show(
     for row in rows:
         table.add_row(*(_cell(row[column]) for column in columns))
     print_table(table)
+
+
+def say(*parts: str | tuple[str, str]) -> None:
+    """Prints a line of words, some with their colour where the terminal has any."""
+    Output().print(Text.assemble(*parts), soft_wrap=True)
 
 
 class Output(Console):
