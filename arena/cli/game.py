@@ -16,6 +16,7 @@ from arena.cli import InputError
 from arena.cli.arguments import read_variant
 from arena.cli.completing import games_known
 from arena.cli.game_checks import CheckOutcome, run_checks
+from arena.cli.listing import BAD, GOOD, say
 from engine.conformance import random_path
 from engine.game import Game, Variant
 from engine.games import GAMES
@@ -128,8 +129,8 @@ def _offered(game: Game) -> tuple[Variant, ...]:
 
 
 def _print(outcome: CheckOutcome) -> None:
-    mark = "BROKEN" if outcome.problem else "ok    "
-    click.echo(f"{mark} {outcome.subject}: {outcome.check}")
+    mark = ("BROKEN", BAD) if outcome.problem else ("ok    ", GOOD)
+    say(mark, f" {outcome.subject}: {outcome.check}")
     for line in (outcome.problem, *outcome.lines) if outcome.problem else ():
         click.echo(f"         {visible(line)}")
 

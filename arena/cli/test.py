@@ -33,6 +33,7 @@ from arena.cli.completing import bots_here, choices, games_known
 from arena.cli.first_faults import ADVICE, FirstFaults
 from arena.cli.gauntlet import run_gauntlet
 from arena.cli.interrupts import INTERRUPTED, Trouble, broken_off, stoppable
+from arena.cli.listing import say
 from arena.cli.report import (
     PRINTED,
     Display,
@@ -44,6 +45,7 @@ from arena.cli.report import (
     read_json,
     report,
     verdict_code,
+    verdict_line,
 )
 from arena.cli.runner import MINIMUM, NO_BOX, Launcher, go_on, launch_all, weakest
 from arena.cli.versions import version_of
@@ -232,7 +234,7 @@ def test(
         for name, text in result_rows(ended):
             click.echo(f"{name:<8} {text}")
         click.echo(f"box      {weakest(launchers)}")
-        click.echo(ended.verdict)
+        say(verdict_line(ended.verdict, ended.decision, spoilt=ended.is_spoilt))
 
     leave(
         [
