@@ -14,9 +14,10 @@ import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import cast
+from typing import Any, cast
 
 import click
+from click.shell_completion import CompletionItem
 
 from arena.cli import streams
 from arena.ground.texts import unkept
@@ -88,13 +89,18 @@ GROUPS = {
         "restore": ("backup", "Make an arena of a backup, in an empty place."),
         "acl": ("acl", "Write the users of a broker for workers on other machines."),
         "fake": ("fake", "Fill a new data folder with made-up bots and games."),
+    },
+    "This machine": {
         "doctor": ("box", "Say which boxes this machine can build for bots."),
+        "completion": ("completion", "Have a shell complete commands and names."),
     },
 }
 """All commands, by what people want of them."""
 COMMANDS = {name: one for group in GROUPS.values() for name, one in group.items()}
 
 
+COMPLETE = "_ARENA_COMPLETE"
+"""The variable by which a shell asks what it may complete."""
 FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 """How it is said that there is no room to write."""
 
@@ -161,6 +167,12 @@ class _Lazy(click.Group):
             raise click.UsageError(f"{words}; {did_you_mean(near)}" if near else words, ctx)
         return super().resolve_command(ctx, args)
 
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
+        # Of their names and words alone: to import all of them takes seconds.
+        found = click.Command.shell_complete(self, ctx, incomplete)
+        items = [CompletionItem(name, help=words) for name, (_, words) in COMMANDS.items()]
+        return found + [item for item in items if item.value.startswith(incomplete)]
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         widest = max(map(len, COMMANDS))  # so that all groups have one margin
         for heading, commands in GROUPS.items():
@@ -181,6 +193,8 @@ def cli() -> None:
 def main() -> None:
     """Runs the command line; every expected failure is one line on standard error."""
     streams.set_up()
+    if COMPLETE in os.environ:
+        importlib.import_module("arena.cli.completion")  # which reads what bash asks
     sys.exit(run(sys.argv[1:]))
 
 

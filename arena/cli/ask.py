@@ -16,6 +16,7 @@ import click
 from arena.analyses.evaluations import Evaluation, Swing, agreed, swings
 from arena.cli import InputError
 from arena.cli.arguments import MOVE, PROCESSES, WALL, find_bots, split_words, time_control
+from arena.cli.completing import words_of_game
 from arena.cli.options import as_json
 from arena.cli.progress_bar import ProgressBar
 from arena.cli.replay import find_records, pick
@@ -45,7 +46,13 @@ class _Asked:
 
 
 @click.command()
-@click.argument("words", metavar="[GAME [KEY=VALUE]...] BOT [BOT]...", nargs=-1, required=True)
+@click.argument(
+    "words",
+    metavar="[GAME [KEY=VALUE]...] BOT [BOT]...",
+    nargs=-1,
+    required=True,
+    shell_complete=words_of_game,
+)
 @click.option("--after", metavar='"M M ..."', default="", help="Moves played before.")
 @click.option("--position", metavar="TEXT", default="", help="Start from this position text.")
 @click.option(

@@ -13,6 +13,7 @@ from arena.bots import entries
 from arena.bots.bot_deeds import CancelCheck, EnterBot, RetireBot
 from arena.cli import InputError, deeds
 from arena.cli.client import Name, RemoteArena, Where, need_server, on_arena, on_server
+from arena.cli.completing import named
 from arena.cli.data_folder import opened
 from arena.cli.listing import show
 from arena.cli.options import as_json, on_data
@@ -29,8 +30,10 @@ def bot() -> None:
 
 
 @bot.command("activate")
-@click.argument("name", metavar="NAME[:VERSION]", type=Name())
-@click.option("--ladder", "ladder_name", required=True, help="Which ladder.")
+@click.argument("name", metavar="NAME[:VERSION]", type=Name("bots"))
+@click.option(
+    "--ladder", "ladder_name", required=True, shell_complete=named("ladders"), help="Which ladder."
+)
 @on_arena
 def activate_command(name: str, ladder_name: str, where: Where) -> None:
     """Make a version the active one of its bot on a ladder.
@@ -44,7 +47,7 @@ def activate_command(name: str, ladder_name: str, where: Where) -> None:
 
 
 @bot.command("recheck")
-@click.argument("names", metavar="[NAME[:VERSION]]...", nargs=-1)
+@click.argument("names", metavar="[NAME[:VERSION]]...", nargs=-1, shell_complete=named("bots"))
 @click.option("--all", "every", is_flag=True, help="Of all bots.")
 @on_arena
 def recheck_command(names: tuple[str, ...], every: bool, where: Where) -> None:
@@ -60,7 +63,7 @@ def recheck_command(names: tuple[str, ...], every: bool, where: Where) -> None:
 
 
 @bot.command("cancel")
-@click.argument("name", metavar="NAME[:VERSION]", type=Name())
+@click.argument("name", metavar="NAME[:VERSION]", type=Name("bots"))
 @on_arena
 def cancel_command(name: str, where: Where) -> None:
     """Cancel the checks of a bot that are not over: nothing is entered by them.
@@ -80,8 +83,10 @@ def cancel_command(name: str, where: Where) -> None:
 
 
 @bot.command("retire")
-@click.argument("name", metavar="NAME[:VERSION]", type=Name())
-@click.option("--ladder", "ladder_name", required=True, help="Which ladder.")
+@click.argument("name", metavar="NAME[:VERSION]", type=Name("bots"))
+@click.option(
+    "--ladder", "ladder_name", required=True, shell_complete=named("ladders"), help="Which ladder."
+)
 @on_arena
 def retire_command(name: str, ladder_name: str, where: Where) -> None:
     """Take a bot off a ladder; it keeps its rating for when it comes back.
@@ -98,7 +103,7 @@ def _named(deed: type[EnterBot | RetireBot], name: str, ladder: str) -> Deed:
 
 
 @click.command()
-@click.argument("bot", type=Name())
+@click.argument("bot", type=Name("bots"))
 @on_server
 def cancel(bot: str, server: str | None) -> None:
     """Cancel the checks of a bot of yours that are not over.

@@ -21,6 +21,8 @@ from arena.cli.arguments import (
     time_control,
 )
 from arena.cli.boxed import into_box, pack
+from arena.cli.completing import bots_here, games_known
+from arena.cli.listing import BAD, DOUBTFUL, GOOD, say
 from arena.cli.options import as_json
 from arena.ground import bot_names
 from engine.clock import TimeControl
@@ -43,8 +45,12 @@ MINIMUM = minimum_option("good")
 
 
 @click.command()
-@click.argument("bot", metavar="BOT")
-@click.option("--game", help="A game, with options: 'clobber size=5x6'. By default the bot's own.")
+@click.argument("bot", metavar="BOT", shell_complete=bots_here)
+@click.option(
+    "--game",
+    shell_complete=games_known,
+    help="A game, with options: 'clobber size=5x6'. By default the bot's own.",
+)
 @click.option("--name", help="What it is to be called, as for arena submit.")
 @CLOCK
 @MOVE
@@ -111,7 +117,7 @@ def check(
     else:
         click.echo(f"\nits log:\n{visible(log.rstrip())}" if log else "\nits log is empty")
         broken = sum(not finding.kept for finding in findings)
-        click.echo("passed" if kept else f"failed: {broken} broken")
+        say(("passed", GOOD) if kept else (f"failed: {broken} broken", BAD))
     sys.exit(0 if kept else 1)
 
 
@@ -158,8 +164,8 @@ def _game_of(bundle: Bundle) -> Variant:
 
 def _print(finding: Finding) -> None:
     """A finding, and below it what was said."""
-    mark = "BROKEN" if not finding.kept else "ok    " if finding.applies else "--    "
-    click.echo(f"{mark} {finding.clause}: {visible(finding.words)}")
+    kept = ("ok    ", GOOD) if finding.applies else "--    "
+    say(kept if finding.kept else ("BROKEN", BAD), f" {finding.clause}: {visible(finding.words)}")
     for line in finding.lines:
         click.echo(f"         {visible(line)}")
 
@@ -184,10 +190,10 @@ def doctor(in_json: bool, minimum: str) -> None:
         ):
             click.echo(heading)
             for finding in findings:
-                mark = "ok  " if finding.holds else "no  "
-                click.echo(f"  {mark}{finding.name}: {finding.detail}")
+                mark = ("ok  ", GOOD) if finding.holds else ("no  ", DOUBTFUL)
+                say("  ", mark, f"{finding.name}: {finding.detail}")
                 if not finding.holds and finding.remedy:
                     click.echo(f"      do: {finding.remedy}")
         verdict = "bots can be run here" if report.suffices else "no uploaded bot is run here"
-        click.echo(f"{verdict} (minimum: {report.minimum})")
+        say((f"{verdict} (minimum: {report.minimum})", GOOD if report.suffices else BAD))
     sys.exit(0 if report.suffices else 1)

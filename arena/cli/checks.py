@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from arena.cli.listing import BAD, GOOD, say
 from engine.protocol import visible
 
 FAILED = 1
@@ -24,11 +25,13 @@ def fate(check: dict[str, Any]) -> str:
     }.get(check.get("fate") or "", "")
 
 
-def finding_line(finding: dict[str, Any]) -> str:
-    mark = "FAIL" if not finding["kept"] else "ok  " if finding["applies"] else "-   "
+def show_finding(finding: dict[str, Any]) -> None:
+    """What came of a clause, with what was said where it is broken."""
+    kept = ("ok  ", GOOD) if finding["applies"] else "-   "
     lines = [] if finding["kept"] else [f"       {line}" for line in finding["lines"]]
     clause = f"{finding['clause']}: " if finding["clause"] else ""
-    return visible("\n".join([f"  {mark} {clause}{finding['words']}", *lines]))
+    words = visible("\n".join([f" {clause}{finding['words']}", *lines]))
+    say("  ", kept if finding["kept"] else ("FAIL", BAD), words)
 
 
 def show_log(check: dict[str, Any]) -> None:

@@ -26,6 +26,7 @@ from werkzeug.datastructures import FileStorage, MultiDict
 from werkzeug.test import encode_multipart
 
 from arena.cli import InputError, writing
+from arena.cli.completing import named
 from arena.cli.options import on_data
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -124,12 +125,22 @@ def whole_address(text: str) -> str:
 
 
 class Name(click.types.StringParamType):
-    """What a server calls something: a part of an address, so neither empty nor of several."""
+    """What a server calls something: a part of an address, so neither empty nor of several.
+
+    Args:
+        kind: of which kind it is, as the API lists it, such as ``ladders``.
+    """
+
+    def __init__(self, kind: str) -> None:
+        self._kind = kind
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if not value or "/" in value:
             self.fail(f"{value!r} is no name", param, ctx)
         return super().convert(value, param, ctx)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> Any:
+        return named(self._kind)(ctx, param, incomplete)
 
 
 def on_server(command: F) -> F:

@@ -12,6 +12,7 @@ import click
 from arena.cli import InputError
 from arena.cli.arguments import GivenBot, find_bots
 from arena.cli.client import RemoteArena, need_server, on_server
+from arena.cli.completing import bots_here, named
 from arena.cli.home_bot import HomeBot
 from arena.cli.home_link import HomeLink, OverError
 from arena.cli.home_name import own_name
@@ -26,8 +27,14 @@ INTERRUPTED = 130
 
 
 @click.command()
-@click.argument("bot")
-@click.option("--ladder", metavar="NAME", required=True, help="The ladder that it plays on.")
+@click.argument("bot", shell_complete=bots_here)
+@click.option(
+    "--ladder",
+    metavar="NAME",
+    required=True,
+    shell_complete=named("ladders"),
+    help="The ladder that it plays on.",
+)
 @click.option("--name", help="What the bot is called there; by default as its file.")
 @click.option(
     "--games",

@@ -21,6 +21,7 @@ from arena import audit
 from arena.all_deeds import DEEDS
 from arena.cli import InputError, refusing
 from arena.cli.client import Name, RemoteArena, ServerFault, Where, on_arena
+from arena.cli.completing import of_part
 from arena.cli.data_folder import opened
 from arena.cli.options import as_json
 from arena.deeds import By, Deed, Done, Part, perform
@@ -194,8 +195,8 @@ def options(
     """
     parts = {part.name: part for part in deed.parts() if part.name not in but}
     decorators = [
-        *(_argument(parts[name], kinds.get(name)) for name in arguments),
-        *(_option(part) for name, part in parts.items() if name not in arguments),
+        *(_argument(parts[name], deed.address, kinds.get(name)) for name in arguments),
+        *(_option(part, deed.address) for name, part in parts.items() if name not in arguments),
     ]
 
     def add(command: F) -> F:
@@ -220,11 +221,18 @@ class Names(click.ParamType[tuple[str, ...]]):
         return tuple(bot_names.apart(words))
 
 
-def _argument(part: Part, kind: Any = None) -> Callable[[F], F]:
+def _argument(part: Part, address: str, kind: Any = None) -> Callable[[F], F]:
     many = part.kind is tuple
     if kind is None:
-        kind = Name() if part.in_address and part.kind is str else KINDS[part.kind]
-    return click.argument(part.name, type=kind, nargs=-1 if many else 1, required=part.needed)
+        is_name = part.in_address and part.kind is str
+        kind = Name(address.split("/")[1]) if is_name else KINDS[part.kind]
+    return click.argument(
+        part.name,
+        type=kind,
+        nargs=-1 if many else 1,
+        required=part.needed,
+        shell_complete=of_part(part.name, address),
+    )
 
 
 def _type(part: Part) -> Any:
@@ -235,7 +243,7 @@ def _type(part: Part) -> Any:
     return Names() if part.kind is tuple else KINDS[part.kind]
 
 
-def _option(part: Part) -> Callable[[F], F]:
+def _option(part: Part, address: str) -> Callable[[F], F]:
     name, its = f"--{part.name.replace('_', '-')}", part.limits
     usual = f"; by default {part.default}" if part.default and not part.needed else ""
     about: dict[str, Any] = {"help": f"{its.words}{usual}.", "required": part.needed}
@@ -245,5 +253,5 @@ def _option(part: Part) -> Callable[[F], F]:
     elif its.choices:
         about |= {"type": click.Choice(its.choices)}
     else:
-        about |= {"type": _type(part)}
+        about |= {"type": _type(part), "shell_complete": of_part(part.name, address)}
     return click.option(name, part.name, **about)

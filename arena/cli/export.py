@@ -85,7 +85,7 @@ def _games(where: Where, wanted: Mapping[str, str]) -> Iterator[ExportedGames]:
 
 
 @click.command()
-@click.argument("competition", type=Name(), required=False)
+@click.argument("competition", type=Name("competitions"), required=False)
 @click.option(
     "--where",
     "words",

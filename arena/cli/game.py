@@ -14,7 +14,9 @@ import click
 
 from arena.cli import InputError
 from arena.cli.arguments import read_variant
+from arena.cli.completing import games_known
 from arena.cli.game_checks import CheckOutcome, run_checks
+from arena.cli.listing import BAD, GOOD, say
 from engine.conformance import random_path
 from engine.game import Game, Variant
 from engine.games import GAMES
@@ -84,7 +86,7 @@ def _put(text: str, words: dict[str, str]) -> str:
 
 
 @game.command()
-@click.argument("name", metavar="GAME")
+@click.argument("name", metavar="GAME", shell_complete=games_known)
 @click.option("--seconds", default=60.0, show_default=True, help="That one check may take.")
 @click.option("--json", "in_json", is_flag=True, help="Print JSON.")
 def check(name: str, seconds: float, in_json: bool) -> None:
@@ -127,8 +129,8 @@ def _offered(game: Game) -> tuple[Variant, ...]:
 
 
 def _print(outcome: CheckOutcome) -> None:
-    mark = "BROKEN" if outcome.problem else "ok    "
-    click.echo(f"{mark} {outcome.subject}: {outcome.check}")
+    mark = ("BROKEN", BAD) if outcome.problem else ("ok    ", GOOD)
+    say(mark, f" {outcome.subject}: {outcome.check}")
     for line in (outcome.problem, *outcome.lines) if outcome.problem else ():
         click.echo(f"         {visible(line)}")
 

@@ -10,7 +10,8 @@ import click
 
 from arena.cli.first_faults import ADVICE, FirstFaults
 from arena.cli.interrupts import INTERRUPTED, broken_off, stoppable
-from arena.cli.report import LINE_SECONDS, json_text, leave, verdict_code
+from arena.cli.listing import say
+from arena.cli.report import LINE_SECONDS, json_text, leave, verdict_code, verdict_line
 from arena.cli.runner import Launcher, play_rounds, weakest
 from arena.ratings.sprt import Decision
 from arena.strength.gauntlet import GauntletTest
@@ -70,7 +71,7 @@ def run_gauntlet(
         if settings.book:
             click.echo(f"book     {settings.book}")
         click.echo(f"box      {level}")
-        click.echo(verdict)
+        say(verdict_line(verdict, gauntlet.decision, spoilt=bool(spoilt)))
 
     result = {
         "verdict": verdict,

@@ -51,7 +51,7 @@ def list_gauntlets(where: Where, in_json: bool) -> None:
 
 
 @gauntlet.command()
-@click.argument("name", type=Name())
+@click.argument("name", type=Name("gauntlets"))
 @on_arena
 @as_json
 def show(name: str, where: Where, in_json: bool) -> None:

@@ -10,6 +10,7 @@ import click
 from arena.cli import InputError, deeds
 from arena.cli.arguments import read_variant
 from arena.cli.client import Name, Where, on_arena
+from arena.cli.completing import games_known
 from arena.competitions.ladder_deeds import ChangeLadder, CreateLadder
 from arena.competitions.ladder_settings import SETTINGS
 
@@ -31,7 +32,12 @@ def _ladder_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @ladder.command("create")
 @click.argument("name")
-@click.option("--game", required=True, help="The game with its options, e.g. 'clobber size=5x6'.")
+@click.option(
+    "--game",
+    required=True,
+    shell_complete=games_known,
+    help="The game with its options, e.g. 'clobber size=5x6'.",
+)
 @_ladder_options
 @on_arena
 def create_command(name: str, game: str, where: Where, **settings: str | None) -> None:
@@ -49,7 +55,7 @@ def create_command(name: str, game: str, where: Where, **settings: str | None) -
 
 
 @ladder.command("change")
-@click.argument("name", type=Name())
+@click.argument("name", type=Name("ladders"))
 @click.argument("changes", metavar="KEY=VALUE...", nargs=-1, required=True)
 @on_arena
 def change_command(name: str, changes: tuple[str, ...], where: Where) -> None:

@@ -41,7 +41,7 @@ def ladders(where: Where, in_json: bool) -> None:
 
 
 @click.command()
-@click.argument("ladder_name", type=Name(), metavar="LADDER")
+@click.argument("ladder_name", type=Name("ladders"), metavar="LADDER")
 @on_arena
 @as_json
 def leaderboard(ladder_name: str, where: Where, in_json: bool) -> None:
@@ -82,7 +82,7 @@ def _score(row: dict[str, Any], sides: int) -> str:
 
 
 @click.command()
-@click.argument("ladder_name", type=Name(), metavar="LADDER")
+@click.argument("ladder_name", type=Name("ladders"), metavar="LADDER")
 @on_arena
 @as_json
 def accuracy(ladder_name: str, where: Where, in_json: bool) -> None:

@@ -4,16 +4,27 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import click
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from engine.protocol import visible
 
+GOOD, BAD, DOUBTFUL = "green", "bold red", "yellow"
+"""In which colours it is said what passed, what failed, and what is not known."""
+OF_STATES = ("status", "state", "verdict", "check")
+"""Columns that say how something stands."""
+STATES: Mapping[str, str] = {
+    "passed": GOOD,
+    **dict.fromkeys(("failed", "refused", "suspended", "set aside", "gone"), BAD),
+    "undecided": DOUBTFUL,
+}
+"""The colours of what such a column says, where it is more than a fact."""
 TIMESTAMP = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?(?:Z|\+00:00)", re.ASCII)
 """A moment as JSON has it."""
 
@@ -42,8 +53,13 @@ def show(
         heading = column.replace("_", " ")
         table.add_column(heading, justify="right" if number else "left")
     for row in rows:
-        table.add_row(*(_cell(row[column]) for column in columns))
+        table.add_row(*(_cell(row[column], column) for column in columns))
     print_table(table)
+
+
+def say(*parts: str | tuple[str, str]) -> None:
+    """Prints a line of words, some with their colour where the terminal has any."""
+    Output().print(Text.assemble(*parts), soft_wrap=True)
 
 
 class Output(Console):
@@ -66,8 +82,10 @@ def print_table(table: Table) -> None:
     console.print(table)
 
 
-def _cell(value: Any) -> str:
+def _cell(value: Any, column: str) -> str:
     """What people read: nothing for None, and no word of a stranger's as a style."""
+    if column in OF_STATES and value in STATES:
+        return f"[{STATES[value]}]{value}[/]"
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, str) and (moment := TIMESTAMP.fullmatch(value)):

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from arena.cli import InputError
-from arena.cli.checks import FAILED, UNDER_WAY, fate, finding_line, show_log
+from arena.cli.checks import FAILED, UNDER_WAY, fate, show_finding, show_log
 from arena.cli.client import Name, RemoteArena, need_server, on_server
 from arena.cli.options import as_json
 from engine.protocol import visible
@@ -28,7 +28,11 @@ class _GameNumber(click.IntRange):
 @click.command()
 @click.argument("game", type=_GameNumber(1), required=False)
 @click.option(
-    "--check", "bot", type=Name(), metavar="BOT", help="The last check of a bot of yours instead."
+    "--check",
+    "bot",
+    type=Name("bots"),
+    metavar="BOT",
+    help="The last check of a bot of yours instead.",
 )
 @click.option("--seat", type=click.IntRange(1), help="Of the game only this seat.")
 @on_server
@@ -94,7 +98,7 @@ def _show_check(there: RemoteArena, bot: str, in_json: bool) -> int:
         if check.get("cancelled"):
             click.echo(f"it was cancelled: {check['cancelled']}")
         for finding in check["findings"]:
-            click.echo(finding_line(finding))
+            show_finding(finding)
         show_log(check)
     ended = check["status"] not in UNDER_WAY
     failed = ended and (not check["passed"] or check.get("fate") == "not entered")

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session, joinedload
 
 from arena.cli import InputError, deeds
 from arena.cli.client import Where, on_arena
+from arena.cli.completing import named
 from arena.cli.listing import show
 from arena.cli.options import as_json
 from arena.cli.reading import read_all, told
@@ -29,8 +30,8 @@ def match() -> None:
 
 
 @match.command("request")
-@click.argument("ladder_name", metavar="LADDER")
-@click.argument("bots", nargs=-1, required=True)
+@click.argument("ladder_name", metavar="LADDER", shell_complete=named("ladders"))
+@click.argument("bots", nargs=-1, required=True, shell_complete=named("bots"))
 @click.option("--opening", default="", help="Moves that begin each match, in quotes.")
 @click.option(
     "--start", multiple=True, help="Where lots or a position say how it begins: key=value."
@@ -103,7 +104,12 @@ def _set_aside(where: Where) -> tuple[int, ...]:
 
 
 @match.command("list")
-@click.option("--ladder", "competition_name", help="Of one ladder or tournament.")
+@click.option(
+    "--ladder",
+    "competition_name",
+    shell_complete=named("competitions"),
+    help="Of one ladder or tournament.",
+)
 @click.option(
     "--status",
     type=click.Choice([str(status) for status in JobStatus]),

@@ -13,6 +13,7 @@ import click
 
 from arena.cli import InputError
 from arena.cli.arguments import SAMPLES, listed_samples, read_variant
+from arena.cli.completing import games_known
 from engine.game import Variant
 from engine.games import GAMES
 from engine.match import entrants_needed
@@ -109,6 +110,7 @@ TEMPLATES = {
     "--game",
     default=lambda: GAMES.default.name,
     show_default="the one to begin with",
+    shell_complete=games_known,
     help="As in 'clobber size=5x6'.",
 )
 @click.option("--runtime", help="Packages that its arena offers: see arena runtime list.")

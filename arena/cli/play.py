@@ -33,9 +33,10 @@ from arena.cli.arguments import (
     time_control,
 )
 from arena.cli.capacity import find_room
+from arena.cli.completing import games_known, words_of_game
 from arena.cli.interrupts import INTERRUPTED, UnderWay, broken_off, stoppable
 from arena.cli.keys import is_terminal
-from arena.cli.listing import Output, print_table
+from arena.cli.listing import BAD, print_table, say
 from arena.cli.options import NamedPath
 from arena.cli.progress_bar import ProgressBar
 from arena.cli.reproduce import Show, ask_again, check_ply, pick_record, seat_bots
@@ -95,8 +96,10 @@ class _PlayCommand(click.Command):
 
 
 @click.command(cls=_PlayCommand)
-@click.argument("game", metavar="GAME", required=False)
-@click.argument("words", metavar="[KEY=VALUE]... BOT BOT [BOT BOT]", nargs=-1)
+@click.argument("game", metavar="GAME", required=False, shell_complete=games_known)
+@click.argument(
+    "words", metavar="[KEY=VALUE]... BOT BOT [BOT BOT]", nargs=-1, shell_complete=words_of_game
+)
 @click.option("--games", type=click.IntRange(1), help="How many; by default one match.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of openings and dice.")
 @CLOCK
@@ -361,10 +364,10 @@ def _play_all(
             takewhile(lambda _: not stopped(), specs),
             under_way.patiently(on_cores(play_one)),
             concurrency=concurrency,
-            finished=lambda result: shown.advance(len(result.games)),
             ending=under_way.abandon,
         ):
             tally.add(spec, result)
+            shown.advance(len(result.games), tally.words)
             yield result
 
 
@@ -430,38 +433,44 @@ def _claim(file: TextIO, name: str) -> None:
             raise InputError(f"another command writes {name}: name another file")
 
 
+def _row(tally: RunTally, number: int) -> dict[str, str]:
+    """What the table tells of a bot, by its headings."""
+    line = tally.lines[number]
+    sides = len(set(tally.variant.side_of))
+    results = results_words(line.wins, line.draws, line.losses, line.places)
+    row = {"games": str(line.games), results_head(sides): results}
+    if sides > TWO:
+        row["mean place"] = f"{mean_place(line.score, sides):.2f}"
+    else:
+        row["score"] = f"{line.score:.1%}"
+    if tally.elo and tally.elo[number].tells:
+        row["Elo"] = tally.elo[number].measured
+    if tally.variant.seats == 1:
+        # Who plays alone wants to know how far it came, too.
+        row["points a game"] = f"{line.scored / max(1, line.games):.1f}"
+    faults = line.faults.total()
+    row["faults"] = f"[{BAD}]{faults}[/]" if faults else "0"
+    return row | {"ms a move": f"{line.mean_ms:.1f}", "longest": f"{line.longest_us / 1000:.1f}"}
+
+
 def _print(tally: RunTally) -> None:
     """The table at the end."""
+    rows = [_row(tally, number) for number in range(len(tally.lines))]
     table = Table("bot", title=str(tally.variant))
-    # Who plays alone wants to know how far it came, too.
-    alone = tally.variant.seats == 1
-    points = ("points a game",) if alone else ()
-    sides = len(set(tally.variant.side_of))
-    results, score = results_head(sides), "mean place" if sides > TWO else "score"
-    for heading in ("games", results, score, *points, "faults", "ms a move", "longest"):
+    for heading in rows[0]:
         table.add_column(heading, justify="right")
-    for line in tally.lines:
-        table.add_row(
-            escape(line.name),
-            str(line.games),
-            results_words(line.wins, line.draws, line.losses, line.places),
-            f"{mean_place(line.score, sides):.2f}" if sides > TWO else f"{line.score:.1%}",
-            *([f"{line.scored / max(1, line.games):.1f}"] if alone else []),
-            str(line.faults.total()),
-            f"{line.mean_ms:.1f}",
-            f"{line.longest_us / 1000:.1f}",
-        )
+    for line, row in zip(tally.lines, rows, strict=True):
+        table.add_row(escape(line.name), *row.values())
     print_table(table)
-    console = Output()
+    if tally.elo and not tally.elo[0].tells:
+        click.echo(f"Elo: {tally.elo[0].words}")
     for line in tally.lines:
         for detail in line.fault_details:
-            words = visible(f"{line.name}: {detail}")
-            console.print(words, markup=False, highlight=False, soft_wrap=True)
+            say((visible(f"{line.name}: {detail}"), BAD))
         for error in line.errors:
-            console.print(f"    {visible(error)}", markup=False, highlight=False, soft_wrap=True)
-    console.print(
+            say(f"    {visible(error)}")
+    say(
         f"{counted(tally.games, 'game')} in {tally.seconds:.1f} s, "
-        f"{tally.games / tally.seconds:.1f} games a second; digest {tally.digest()}",
-        highlight=False,
-        soft_wrap=True,
+        f"{tally.games / tally.seconds:.1f} games a second"
     )
+    say(f"digest {tally.digest()}")

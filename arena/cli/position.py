@@ -12,6 +12,7 @@ import click
 
 from arena.cli import InputError, writing
 from arena.cli.arguments import read_position, split_words
+from arena.cli.completing import choices, games_known
 from arena.cli.options import NamedPath, as_json
 from engine import svg
 from engine.clicks import illustrate
@@ -50,8 +51,8 @@ def takes_position(command: Callable[..., Any]) -> Callable[..., Any]:
         ),
         click.option("--position", metavar="TEXT", help="Start from this position text."),
         click.option("--after", metavar='"M M ..."', default="", help="Moves played before."),
-        click.argument("words", metavar="[KEY=VALUE]...", nargs=-1),
-        click.argument("game"),
+        click.argument("words", metavar="[KEY=VALUE]...", nargs=-1, shell_complete=choices),
+        click.argument("game", shell_complete=games_known),
     ):
         call = decorate(call)
     return call

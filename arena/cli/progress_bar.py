@@ -11,9 +11,12 @@ from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from engine.plurals import counted
+from engine.protocol import visible
 
 WORTH_TENTHS = 20
 """Of shorter work not every tenth is told."""
+BAR_WIDTH = 20
+"""In columns, so that all stands in a line of 80."""
 LINE_SECONDS = 5.0
 """So long after a line another one tells what was done since."""
 
@@ -54,8 +57,8 @@ class ProgressBar(OnTerminal):
         self._bar: Progress | None = None
         if console.is_terminal:
             columns = (
-                TextColumn("{task.description}"),
-                BarColumn(),
+                TextColumn("{task.description}", markup=False),
+                BarColumn(BAR_WIDTH),
                 MofNCompleteColumn(),
                 TextColumn(self._units),
                 TimeRemainingColumn(),
@@ -63,9 +66,9 @@ class ProgressBar(OnTerminal):
             self._bar = self._shown = Progress(*columns, console=console, transient=True)
             self._task = self._bar.add_task(doing, total=total)
 
-    def advance(self, more: int = 1) -> None:
-        """So many more are done."""
-        self.show(self._done + more)
+    def advance(self, more: int = 1, words: str = "") -> None:
+        """So many more are done; ``words`` as for `show`."""
+        self.show(self._done + more, words=words)
 
     def show(self, done: int, *, total: int | None = None, words: str = "") -> None:
         """So many are done.
@@ -75,10 +78,13 @@ class ProgressBar(OnTerminal):
             words: what else there is to tell by now.
         """
         before, self._done = self._done, done
-        self._total, self._words = total or self._total, words
+        self._total, self._words = total or self._total, visible(words, but="")
         if self._bar:
             self._bar.update(
-                self._task, completed=done, total=self._total, description=words or self._doing
+                self._task,
+                completed=done,
+                total=self._total,
+                description=self._words or self._doing,
             )
         elif self._passes_a_tenth(before) or (self._told < done and time.monotonic() >= self._due):
             self.say(self._line())

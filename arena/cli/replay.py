@@ -12,6 +12,7 @@ import click
 
 from arena.cli import InputError, writing
 from arena.cli.keys import is_terminal
+from arena.cli.listing import BAD, GOOD, say
 from arena.cli.options import NamedPath, as_json
 from arena.cli.viewer import print_texts, view
 from engine import pgn, svg
@@ -114,7 +115,7 @@ def replay(
         elif board or as_text:
             _say(f"{'' if is_one else f'game {index}: '}{_summary(game)}")
             print_texts(game, ply=ply)
-            _say(_verdict(problem))
+            _say_verdict(problem)
         elif as_pgn:
             if problem:
                 click.echo(visible(f"game {index}: REFUTED: {problem}"), err=True)
@@ -235,7 +236,7 @@ def _show(game: GameRecord, problem: str, ply: int | None, output: str | None) -
             f"{name} {rank}" for name, rank in zip(game.players, game.ranks, strict=True)
         )
         _say(f"ranks: {places}")
-    _say(_verdict(problem))
+    _say_verdict(problem)
     if problem or (ply is None and output is None):
         return
     reached = list(states(game))
@@ -246,6 +247,10 @@ def _show(game: GameRecord, problem: str, ply: int | None, output: str | None) -
         picture = svg.render(illustrate(reached[index], last=last))
         with writing(output):
             Path(output).write_text(picture, encoding="utf-8")
+
+
+def _say_verdict(problem: str) -> None:
+    say((visible(_verdict(problem)), BAD if problem else GOOD))
 
 
 def _verdict(problem: str) -> str:

@@ -20,6 +20,7 @@ from rich.live import Live
 from rich.table import Table
 
 from arena.cli import InputError, writing
+from arena.cli.listing import BAD, DOUBTFUL, GOOD
 from arena.cli.progress_bar import OnTerminal
 from arena.ratings.sprt import Decision
 from arena.strength.sequential import SequentialTest
@@ -263,6 +264,12 @@ def leave(files: Sequence[tuple[str | None, Callable[[], str]]], show: Callable[
         show()
     if refusals:
         raise refusals[0]
+
+
+def verdict_line(words: str, decision: Decision, *, spoilt: bool) -> tuple[str, str]:
+    """A verdict with the colour in which it is said."""
+    colours = {Decision.ACCEPT: GOOD, Decision.REJECT: BAD}
+    return words, BAD if spoilt else colours.get(decision, DOUBTFUL)
 
 
 def verdict_code(decision: Decision, *, spoilt: bool) -> int:

@@ -279,7 +279,6 @@ def in_order(
     play: Callable[[Job], Result],
     *,
     concurrency: int,
-    finished: Callable[[Result], None] = lambda _: None,
     ending: Callable[[], None] = lambda: None,
 ) -> Generator[tuple[Job, Result]]:
     """Plays jobs in threads, and yields each with its result in the order of the jobs.
@@ -288,7 +287,6 @@ def in_order(
     begun are waited for.
 
     Args:
-        finished: told of each result as soon as it is there, in the caller's thread.
         ending: called before jobs are waited for at the end; it may break them off.
 
     Raises:
@@ -313,7 +311,6 @@ def in_order(
             for future in wait(running, HEARING_SECONDS, FIRST_COMPLETED).done:
                 number, job = running.pop(future)
                 done[number] = job, future.result()
-                finished(done[number][1])
             while due in done:
                 yield done.pop(due)
                 due += 1

@@ -195,7 +195,7 @@ def list_command(where: Where, in_json: bool) -> None:
 
 
 @runtime.command("show")
-@click.argument("name", type=Name())
+@click.argument("name", type=Name("runtimes"))
 @click.option("--lock", is_flag=True, help="Print its lock alone.")
 @on_arena
 @as_json
@@ -237,7 +237,7 @@ def _named(where: Where, name: str) -> Any:
 
 
 @runtime.command("fetch")
-@click.argument("name", type=Name())
+@click.argument("name", type=Name("runtimes"))
 @on_server
 def fetch_command(name: str, server: str | None) -> None:
     """Get a runtime of an arena, for arena play, check and test on this machine.

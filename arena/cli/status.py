@@ -22,7 +22,7 @@ COLUMNS = (
 
 
 @click.command()
-@click.argument("bot", type=Name(), required=False)
+@click.argument("bot", type=Name("bots"), required=False)
 @on_server
 @as_json
 def status(bot: str | None, server: str | None, in_json: bool) -> None:

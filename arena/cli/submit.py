@@ -21,9 +21,11 @@ from arena.bots.submissions import active_on, hand_in
 from arena.cli import InputError, refusing
 from arena.cli.arguments import HYPOTHESES, Seconds, read_hypotheses
 from arena.cli.boxed import pack
-from arena.cli.checks import FAILED, UNDER_WAY, fate, finding_line, show_log
+from arena.cli.checks import FAILED, UNDER_WAY, fate, show_finding, show_log
 from arena.cli.client import RemoteArena, ServerFault, Where, on_arena
+from arena.cli.completing import named
 from arena.cli.data_folder import opened
+from arena.cli.listing import BAD, GOOD, say
 from arena.cli.options import NamedPath
 from arena.cli.sending import send_large_files
 from arena.cli.sources import git_folder
@@ -43,7 +45,13 @@ LOOK_SECONDS = 1.0
 
 @click.command()
 @click.argument("file", type=NamedPath(path_type=Path), required=False)
-@click.option("--ladder", "ladder_name", required=True, help="The ladder that it is to enter.")
+@click.option(
+    "--ladder",
+    "ladder_name",
+    required=True,
+    shell_complete=named("ladders"),
+    help="The ladder that it is to enter.",
+)
 @click.option("--git", "repository", metavar="URL#REV", help="Take it from a git repository.")
 @click.option("--name", help="The bot's name; by default its file's.")
 @click.option("--note", default="", help="What is new in this version.")
@@ -215,14 +223,14 @@ def submit_there(
         return 0
     check = _watch(server, check, seconds)
     if check["passed"]:
-        click.echo(f"{label} passed its check{fate(check)}")
+        say(f"{label} ", ("passed its check", GOOD), fate(check))
         return FAILED if check.get("fate") == "not entered" else 0
     if check.get("cancelled"):
         click.echo(f"the check of {label} was cancelled: {check['cancelled']}")
         return FAILED
     if any(not finding["kept"] for finding in check["findings"]):
         show_log(check)
-        click.echo(f"{label} did not pass its check")
+        say(f"{label} ", ("did not pass its check", BAD))
         return FAILED
     why = check["problem"] or "it could not be tried"
     raise ServerFault(f"the check of {label} is {check['status']}, through no fault of it: {why}")
@@ -235,7 +243,7 @@ def _watch(server: RemoteArena, check: dict[str, Any], seconds: float) -> dict[s
     with console.status("waiting for a worker") if console.is_terminal else _nothing() as status:
         while True:
             for finding in check["findings"][told:]:
-                click.echo(finding_line(finding))
+                show_finding(finding)
             told = len(check["findings"])
             if check["status"] not in UNDER_WAY:
                 return check

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from arena.ratings.elo import Estimate, estimate
 from engine.bot_logs import is_heading
 from engine.game import Termination, Variant
 from engine.match import MatchResult, MatchSpec, points, race_ranks, shares_beaten
@@ -16,6 +17,8 @@ from engine.process import STANDARD_ERROR
 from engine.record import GameRecord, charged_us
 from engine.referee import ISOLATION_LEVELS
 
+PAIR_CELLS, RACE_CELLS = 5, 3
+"""How many half points one of two bots can have of a match, 0 included."""
 SHOWN_FAULTS = 3
 """Faults of a bot that are told in words; the rest are counted."""
 SHOWN_ERRORS = 12
@@ -67,6 +70,10 @@ class RunTally:
         self.seconds = 0.0
         self.results: list[dict[str, Any]] = []
         """What came of each game, as JSON's types."""
+        # In a race the two have a game each, and are compared once.
+        cells = RACE_CELLS if variant.seats == 1 else PAIR_CELLS
+        self._pairs = [0] * cells if len(names) == 2 else None
+        """Of two bots how many whole matches gave the first so many half points."""
         self._digests = hashlib.sha256()
         self._isolations: set[str] = set()
 
@@ -75,6 +82,23 @@ class RunTally:
         """How often any bot failed."""
         return sum(line.faults.total() for line in self.lines)
 
+    @property
+    def elo(self) -> tuple[Estimate, Estimate] | None:
+        """Of two bots, how much stronger each is than the other by their whole matches."""
+        if self._pairs is None:
+            return None
+        return estimate(self._pairs), estimate(self._pairs[::-1])
+
+    @property
+    def words(self) -> str:
+        """How it stands: of two bots by the first, of more by the one that leads."""
+        if self.elo is None:
+            best = max(self.lines, key=lambda line: line.score)
+            return f"{best.name} leads with {best.score:.1%}"
+        first, (elo, _) = self.lines[0], self.elo
+        results = f"{first.name} {first.wins}-{first.draws}-{first.losses}"
+        return f"{results}, Elo {elo.measured}" if elo.tells else results
+
     def digest(self) -> str:
         """SHA-256 over the games' own digests, in their order."""
         return self._digests.hexdigest()
@@ -82,6 +106,7 @@ class RunTally:
     def add(self, spec: MatchSpec, result: MatchResult) -> None:
         """Counts the games of a match."""
         race = race_ranks(result.games) if spec.variant.seats == 1 else ()
+        before = self.lines[0].points
         for number, record in enumerate(result.games):
             self.games += 1
             self._isolations.add(record.isolation)
@@ -111,6 +136,8 @@ class RunTally:
                     game = placed(record.variant.side_of, record.ranks[seat])
                     line.places = added(line.places, game)
             self._add_plies(record, seating, result.logs[number])
+        if self._pairs is not None and len(result.games) == spec.games:
+            self._pairs[round(2 * (self.lines[0].points - before))] += 1
 
     @staticmethod
     def _count(line: TallyLine, outcome: tuple[str, float]) -> None:
@@ -144,6 +171,7 @@ class RunTally:
 
     def to_json(self) -> dict[str, Any]:
         """The tally as JSON's types."""
+        told_elo = self.elo if self.games else None
         return {
             "variant": str(self.variant),
             "games": self.games,
@@ -161,12 +189,13 @@ class RunTally:
                     "losses": line.losses,
                     "score": round(line.score, 6),
                     "places": line.places,
+                    **(told_elo[number].to_json() if told_elo else {}),
                     "faults": {str(key): count for key, count in line.faults.items()},
                     "fault_details": line.fault_details,
                     "mean_ms": round(line.mean_ms, 3),
                     "longest_ms": line.longest_us / 1000,
                 }
-                for line in self.lines
+                for number, line in enumerate(self.lines)
             ],
             "results": self.results,
         }

@@ -39,7 +39,7 @@ class TerminalWatch(Watching):
         super().__init__(bar, games)
         self._running = games
         self._total, self._stopped = total, stopped
-        self._done, self._is_left, self._over = 0, False, Event()
+        self._done, self._words, self._is_left, self._over = 0, "", False, Event()
         self._thread = Thread(target=self._run, daemon=True)
 
     def __enter__(self) -> Self:
@@ -51,11 +51,12 @@ class TerminalWatch(Watching):
         self._over.set()
         self._thread.join()
 
-    def advance(self, more: int = 1) -> None:
-        """So many more are done."""
+    def advance(self, more: int, words: str) -> None:
+        """So many more are done, and it stands so."""
         self._done += more
+        self._words = words
         if self._is_left:
-            self._bar.show(self._done)
+            self._bar.show(self._done, words=words)
 
     def _run(self) -> None:
         with pressed() as read, Live(console=Console(), screen=True, auto_refresh=False) as live:
@@ -84,13 +85,14 @@ class TerminalWatch(Watching):
             games.pause_seconds *= 0.5 if key == "+" else 2
             games.pause_seconds = min(max(games.pause_seconds, FASTEST), SLOWEST)
         elif key == "q":
-            self._bar.show(self._done)
+            self._bar.show(self._done, words=self._words)
             self._is_left = True
 
     def _picture(self, now: GameNow | None) -> Group:
         played = f"{self._done} of {self._total} games played"
-        foot = Text(f"{played}   {HELP}" if not self._stopped() else STOPPING, "dim")
-        return Group(*(picture(now) if now else [Text("The bots are started.")]), foot)
+        stands = Text(f"{played}; {visible(self._words, but='')}" if self._words else played)
+        foot = Text(STOPPING if self._stopped() else HELP, "dim")
+        return Group(*(picture(now) if now else [Text("The bots are started.")]), stands, foot)
 
 
 def picture(now: GameNow) -> list[Text | Table | str]:

@@ -29,9 +29,11 @@ from arena.cli.arguments import (
     time_control,
 )
 from arena.cli.capacity import find_room
+from arena.cli.completing import bots_here, choices, games_known
 from arena.cli.first_faults import ADVICE, FirstFaults
 from arena.cli.gauntlet import run_gauntlet
 from arena.cli.interrupts import INTERRUPTED, Trouble, broken_off, stoppable
+from arena.cli.listing import say
 from arena.cli.report import (
     PRINTED,
     Display,
@@ -43,6 +45,7 @@ from arena.cli.report import (
     read_json,
     report,
     verdict_code,
+    verdict_line,
 )
 from arena.cli.runner import MINIMUM, NO_BOX, Launcher, go_on, launch_all, weakest
 from arena.cli.versions import version_of
@@ -58,13 +61,14 @@ OF_SPRT = ("elo", "alpha", "beta", "model", "max_games")
 
 
 @click.command()
-@click.argument("candidate")
-@click.argument("baseline")
-@click.argument("options", metavar="[KEY=VALUE]...", nargs=-1)
+@click.argument("candidate", shell_complete=bots_here)
+@click.argument("baseline", shell_complete=bots_here)
+@click.argument("options", metavar="[KEY=VALUE]...", nargs=-1, shell_complete=choices)
 @click.option(
     "--game",
     required=True,
     multiple=True,
+    shell_complete=games_known,
     help="The game; its options follow as KEY=VALUE. Of several each is written with its own, "
     "as in --game 'clobber size=5x6' --game 'clobber size=6x7': they take turns.",
 )
@@ -230,7 +234,7 @@ def test(
         for name, text in result_rows(ended):
             click.echo(f"{name:<8} {text}")
         click.echo(f"box      {weakest(launchers)}")
-        click.echo(ended.verdict)
+        say(verdict_line(ended.verdict, ended.decision, spoilt=ended.is_spoilt))
 
     leave(
         [

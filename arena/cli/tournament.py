@@ -19,6 +19,7 @@ from sqlalchemy.orm import Session
 from arena.cli import InputError, deeds, refusing
 from arena.cli.arguments import CLOCK, clock_words
 from arena.cli.client import Name, Where, on_arena
+from arena.cli.completing import named
 from arena.cli.data_folder import opened
 from arena.cli.listing import show as show_rows
 from arena.cli.options import as_json, on_data
@@ -142,7 +143,7 @@ def list_(where: Where, in_json: bool) -> None:
 
 
 @tournament.command()
-@click.argument("name", type=Name())
+@click.argument("name", type=Name("tournaments"))
 @click.option("--rounds", "with_rounds", is_flag=True, help="List who met whom in each round.")
 @click.option("--csv", "in_csv", is_flag=True, help="Print the standings as CSV.")
 @click.option("--wait", is_flag=True, help="On a server: wait until it is over, and show it then.")
@@ -229,7 +230,7 @@ def _playing(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @tournament.command()
-@click.argument("name")
+@click.argument("name", shell_complete=named("tournaments"))
 @on_data
 @_playing
 def run(name: str, port: int | None, workers: int | None, data: Path | None, in_json: bool) -> None:
@@ -244,7 +245,7 @@ def run(name: str, port: int | None, workers: int | None, data: Path | None, in_
 
 
 @tournament.command()
-@click.argument("name", type=Name())
+@click.argument("name", type=Name("tournaments"))
 @on_arena
 def pause(name: str, where: Where) -> None:
     """Make no more matches of a tournament for now; those under way are played to their end.
@@ -256,7 +257,7 @@ def pause(name: str, where: Where) -> None:
 
 
 @tournament.command()
-@click.argument("name", type=Name())
+@click.argument("name", type=Name("tournaments"))
 @on_arena
 @_playing
 def resume(

@@ -10,6 +10,7 @@ import click
 
 from arena.cli import InputError, refusing
 from arena.cli.arguments import read_variant
+from arena.cli.completing import games_known
 from arena.cli.options import NamedPath, as_json
 from arena.cli.position import ReachedPosition, takes_position
 from arena.cli.progress_bar import ProgressBar
@@ -103,7 +104,7 @@ def _words(variant: Variant, value: Value | None) -> str:
 
 
 @truth.command("make")
-@click.argument("name", metavar="'GAME [KEY=VALUE]...'")
+@click.argument("name", metavar="'GAME [KEY=VALUE]...'", shell_complete=games_known)
 @click.option("--plies", type=click.IntRange(0, 100), help="Of the game, that it has.")
 @click.option(
     "--parts",
@@ -181,7 +182,7 @@ def _make_parts(variant: Variant, stones: int, folder: Path, in_json: bool) -> N
 
 
 @truth.command("check")
-@click.argument("name", metavar="'GAME [KEY=VALUE]...'")
+@click.argument("name", metavar="'GAME [KEY=VALUE]...'", shell_complete=games_known)
 @click.option(
     "--games", type=click.IntRange(1), default=20, show_default=True, help="That are played."
 )

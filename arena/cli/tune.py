@@ -24,6 +24,7 @@ from arena.cli.arguments import (
     time_control,
 )
 from arena.cli.capacity import find_room
+from arena.cli.completing import bots_here, choices, games_known
 from arena.cli.first_faults import ADVICE, FirstFaults
 from arena.cli.interrupts import INTERRUPTED, Trouble, broken_off, stoppable
 from arena.cli.progress_bar import ProgressBar
@@ -58,9 +59,14 @@ UNDECIDED = 1
 
 
 @click.command()
-@click.argument("bot")
-@click.argument("options", metavar="[KEY=VALUE]...", nargs=-1)
-@click.option("--game", required=True, help="The game; its options follow as KEY=VALUE.")
+@click.argument("bot", shell_complete=bots_here)
+@click.argument("options", metavar="[KEY=VALUE]...", nargs=-1, shell_complete=choices)
+@click.option(
+    "--game",
+    required=True,
+    shell_complete=games_known,
+    help="The game; its options follow as KEY=VALUE.",
+)
 @click.option(
     "--option",
     "parameters",

@@ -202,9 +202,9 @@ class Watching:
     def __exit__(self, *ending: object) -> None:
         self._bar.__exit__(*ending)
 
-    def advance(self, more: int = 1) -> None:
-        """So many more are done."""
-        self._bar.advance(more)
+    def advance(self, more: int, words: str) -> None:
+        """So many more are done, and it stands so."""
+        self._bar.advance(more, words)
 
     def match(
         self, spec: MatchSpec, check: Callable[..., None]

@@ -194,16 +194,16 @@ def embed(number: int, ply: int | None = None) -> str:
     Its address says by ``?ply=`` where it begins, by ``?theme=`` whether it is light or dark, and
     by ``?autoplay`` and ``?speed=`` that it plays by itself, and how fast.
     """
-    theme = next((one for one in svg.GROUND if one == request.args.get("theme")), None)
+    theme = next((one for one in GROUND if one == request.args.get("theme")), None)
     asked = request.args.get("ply", type=int) if ply is None else ply
     with reading() as session:
         found, record = find_game(session, number)
         shown = len(record.plies) if asked is None else asked
-        state, last = position(record, shown)
-        board = draw(state, last)
+        state, last, before = position(record, shown)
+        board = draw(state, last, before)
         if theme:
             # The stylesheet would give it the colours that the reader's system has.
-            drawn = svg.render(illustrate(state, last=last), theme=theme)
+            drawn = svg.render(illustrate(state, last=last, before=before), theme=theme)
             board = Markup(drawn)  # noqa: S704 - escaped in engine.svg
         return render_template(
             "embed.html", game=found, record=record, ply=shown, board=board, theme=theme

@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 import pytest
 
-from arena.cli.listing import show
+from arena.cli.listing import BAD, GOOD, say, show
 from tests.arena.running import COMMAND
 
 ROWS = [
@@ -55,6 +55,36 @@ def test_people_read_headings_and_moments(capsys: pytest.CaptureFixture[str]) ->
     assert " 2026-01-31Tea " in out
     show([row], tuple(row), in_json=True)
     assert json.loads(capsys.readouterr().out) == [row]
+
+
+@pytest.mark.parametrize(
+    ("variables", "coloured"),
+    [
+        ({}, False),
+        ({"FORCE_COLOR": "1", "TERM": "xterm"}, True),
+        ({"FORCE_COLOR": "1", "TERM": "xterm", "NO_COLOR": "1"}, False),
+        ({"FORCE_COLOR": "1", "TERM": "dumb"}, False),
+    ],
+    ids=["pipe", "terminal", "NO_COLOR", "dumb"],
+)
+def test_colours_are_for_terminals_that_have_them(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    variables: dict[str, str],
+    coloured: bool,
+) -> None:
+    """And only for how something stands, whatever a bot is called."""
+    for name in ("FORCE_COLOR", "NO_COLOR", "TERM"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    say(("ok    ", GOOD), " go: [red]\n", ("BROKEN", BAD), " move")
+    out = capsys.readouterr().out
+    assert click.unstyle(out) == "ok     go: [red]\nBROKEN move\n"
+    assert ("\x1b[3" in out) == coloured
+    assert ("\x1b[1;31mBROKEN\x1b[0m move" in out) == coloured
+    show([{"bot": "failed", "status": "failed"}], ("bot", "status"), in_json=False)
+    assert capsys.readouterr().out.count("\x1b[1;31mfailed") == coloured
 
 
 @pytest.fixture

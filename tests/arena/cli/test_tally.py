@@ -7,10 +7,12 @@ from dataclasses import replace
 import pytest
 
 from arena.cli.tally import RunTally
+from arena.ratings.elo import estimate
 from engine.clock import TimeControl
 from engine.game import Termination
 from engine.games import GAMES
 from engine.match import MatchResult, MatchSpec, play_match
+from engine.places import mean_place
 from engine.record import Fault
 from tests.engine.players import FirstMove
 
@@ -56,3 +58,62 @@ def test_the_times_are_those_that_are_charged(charge: str, ms: float) -> None:
     assert [(bot["mean_ms"], bot["longest_ms"]) for bot in tally.to_json()["bots"]] == 2 * [
         (ms, ms)
     ]
+
+
+def played(game: str, entrants: int, ranks: list[tuple[int, ...]], **options: str) -> RunTally:
+    """A tally of matches of which each game ends with these ranks of the entrants, in turn."""
+    variant = GAMES[game].variant(**options)
+    spec = MatchSpec(variant, tuple("abcd"[:entrants]), TimeControl(move_ms=1000))
+    whole = play_match(spec, lambda _: FirstMove())
+    tally = RunTally(variant, spec.entrants)
+    for number in range(0, len(ranks), spec.games):
+        games = [
+            replace(record, ranks=tuple(its[entrant] for entrant in spec.seating(game)))
+            for game, (record, its) in enumerate(
+                zip(whole.games, ranks[number : number + spec.games], strict=False)
+            )
+        ]
+        tally.add(spec, MatchResult(tuple(games), whole.logs[: len(games)]))
+    return tally
+
+
+WON, LOST = (1, 2), (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("ranks", "counts", "words"),
+    [
+        # By hand: pairs with 0, 1, 2, 3, 4 half points of the first bot.
+        ([WON, LOST] * 3, [0, 0, 3, 0, 0], "a 3-0-3"),
+        ([WON, WON, LOST], [0, 0, 0, 0, 1], "a 2-0-1"),  # the last match was cut short
+        ([WON] * 18, [0, 0, 0, 0, 9], "a 18-0-0"),
+        ([WON] * 20, [0, 0, 0, 0, 10], "a 20-0-0, Elo above "),
+        ([WON, LOST] * 10 + [LOST, LOST], [1, 0, 10, 0, 0], "a 10-0-12, Elo -"),
+    ],
+)
+def test_two_bots_have_an_elo_by_pairs(
+    ranks: list[tuple[int, ...]], counts: list[int], words: str
+) -> None:
+    """As soon as there are enough to say; each has that of the other with its sign turned."""
+    tally = played("clobber", 2, ranks, size="2x3")
+    assert tally.elo == (estimate(counts), estimate(counts[::-1]))
+    assert tally.words.startswith(words)
+    first, second = tally.to_json()["bots"]
+    assert first["elo"] == -second["elo"]
+
+
+def test_of_several_bots_places_are_told() -> None:
+    """Those that tie share the better place, of which the mean is the middle; there is no Elo."""
+    ranks = [(1, 2, 3, 4), (4, 1, 1, 3), (1, 2, 2, 4), (2, 1, 4, 2)]
+    tally = played("blokus", 4, ranks)
+    assert tally.elo is None
+    # By hand.
+    assert [mean_place(line.score, 4) for line in tally.lines] == [2.125, 1.75, 2.75, 3.375]
+    bots = tally.to_json()["bots"]
+    assert [bot["places"] for bot in bots] == [
+        [2, 1, 0, 1],
+        [2, 2, 0, 0],
+        [1, 1, 1, 1],
+        [0, 1, 1, 2],
+    ]
+    assert tally.words == "b leads with 75.0%"

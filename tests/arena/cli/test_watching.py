@@ -45,7 +45,7 @@ def test_a_game_is_watched_at_a_terminal() -> None:
         ],
     )
     assert code == 0
-    assert re.search(r"2 games in .* s, .* games a second; digest", rest)
+    assert re.search(r"2 games in .* s, .* games a second\s+digest", rest)
 
 
 def test_a_game_is_watched_as_text(cli: Cli) -> None:

@@ -114,7 +114,7 @@ def test_the_games_of_a_day_are_counted(recorded: Database) -> None:
     with recorded.read() as session:
         expected = Counter((game.finished.toordinal(), game.game) for game in plain_games(session))
         assert counted(session) == expected
-    migration = importlib.import_module("migrations.versions.0037_games_of_a_day")
+    migration = importlib.import_module("migrations.versions.0035_games_of_a_day")
     with recorded.begin() as session:
         session.execute(sa.schema.DropTable(sa.inspect(GameDayCount).local_table))
         with Operations.context(MigrationContext.configure(session.connection())):

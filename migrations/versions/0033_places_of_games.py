@@ -7,7 +7,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0035"
+revision = "0033"
 down_revision = "0032"
 branch_labels = None
 depends_on = None
