@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, NamedTuple
 
@@ -10,7 +11,7 @@ from sqlalchemy.orm import Session, joinedload
 
 from arena import audit
 from arena.bots import entries, sharing
-from arena.bots.submissions import add_check, demand_admission, enter, is_under_way
+from arena.bots.submissions import active_on, add_check, demand_admission, enter, is_under_way
 from arena.competitions.founding import find_named
 from arena.deeds import LONGEST_NAME, By, Deed, Done, asked
 from arena.ground import locks
@@ -118,11 +119,17 @@ class EnterBot(BotDeed):
         if version is None:
             raise NotThere(f"there is no version {self.version} of the bot {bot.name}")
         ladder = find_named(session, Ladder, self.ladder)
+        before = active_on(session, ladder, bot.id)
         check = self._enter(session, by, version, ladder)
         what = f"is active on {ladder.name}, with the rating that it had, held less firmly"
         if check is not None:
             what = f"enters {ladder.name} when its check has passed"
-        return Done(f"the bot {version.label} {what}", EntryMade(check is None, check))
+        undo: tuple[Deed, ...] = ()
+        if check is None and before is None and not entries.ending(session, bot, ladder):
+            undo = (RetireBot(bot.name, ladder.name, version.number),)
+        elif check is None and before is not None and before.version_id != version.id:
+            undo = (EnterBot(bot.name, ladder.name, before.version.number),)
+        return Done(f"the bot {version.label} {what}", EntryMade(check is None, check), undo)
 
     def _enter(self, session: Session, by: By, version: BotVersion, ladder: Ladder) -> Check | None:
         """Enters it; gives the check that it takes first, if one is needed."""
@@ -152,6 +159,10 @@ class RetireBot(BotDeed):
     ladder: str = asked("Which ladder", label="Ladder", most=LONGEST_NAME)
     version: int | None = _number("whichever is there")
 
+    def asks(self, session: Session, by: By) -> str:
+        bot = own_bot(session, by, self.name)
+        return _what_ends(session, bot, find_named(session, Ladder, self.ladder))
+
     def do(self, session: Session, by: By) -> Done:
         bot = own_bot(session, by, self.name)
         ladder = find_named(session, Ladder, self.ladder)
@@ -170,10 +181,12 @@ class RetireBot(BotDeed):
         there = session.scalars(its).all()
         if not there:
             raise Refusal(f"the bot {bot.name} is not on the ladder {ladder.name}")
+        undo = _what_comes_back(there)
         for entrant in there:
             entries.retire(session, by.actor, entrant, by.now)
         label = there[0].version.label
-        return Done(f"the bot {label} is retired, and plays no more on {ladder.name}", there[0])
+        said = f"the bot {label} is retired, and plays no more on {ladder.name}"
+        return Done(said, there[0], undo)
 
 
 @dataclass(frozen=True)
@@ -185,11 +198,42 @@ class WithdrawBot(BotDeed):
     example = "mybot"
     answers = LaddersLeft
 
+    def asks(self, session: Session, by: By) -> str:
+        return _what_ends(session, own_bot(session, by, self.name))
+
     def do(self, session: Session, by: By) -> Done:
         bot = own_bot(session, by, self.name)
+        undo = _what_comes_back(session.scalars(entries.on_ladders(bot)).all())
         left = entries.withdraw(session, by.actor, bot, by.now)
         words = f"the bot {bot.name} is withdrawn: it left {counted(left, 'ladder')}"
-        return Done(words, LaddersLeft(left))
+        return Done(words, LaddersLeft(left), undo)
+
+
+def _what_ends(session: Session, bot: Bot, ladder: Ladder | None = None) -> str:
+    """What of a bot does not come back when it has left a ladder, or all; empty if all does."""
+    ends = entries.ending(session, bot, ladder)
+    there = session.scalars(entries.on_ladders(bot)).all()
+    shut = [one.competition.name for one in there if not one.competition.takes_bots]
+    words = ""
+    if ends:
+        words += (
+            f"With that {counted(ends, 'check or test ends', 'checks and tests end')} after which "
+            f"a version of {bot.name} was to enter; that can't be undone. "
+        )
+    if ladder is None and shut:
+        words += f"It can't come back while they take no bots: {', '.join(shut)}. "
+    elif ladder is not None and ladder.name in shut:
+        words += f"It can't come back while the ladder {ladder.name} takes no bots. "
+    return words.strip()
+
+
+def _what_comes_back(entrants: Iterable[Entrant]) -> tuple[EnterBot, ...]:
+    """What lets entrants play again that are about to be taken off; suspended ones stay so."""
+    return tuple(
+        EnterBot(one.version.bot.name, one.competition.name, one.version.number)
+        for one in entrants
+        if one.state is EntrantState.ACTIVE and one.competition.takes_bots
+    )
 
 
 @dataclass(frozen=True)
@@ -204,12 +248,14 @@ class ChangeBot(BotDeed):
 
     def do(self, session: Session, by: By) -> Done:
         bot = own_bot(session, by, self.name)
+        undo: tuple[Deed, ...] = ()
         if bot.open_source is not self.open_source:
+            undo = (ChangeBot(self.name, bot.open_source),)
             bot.open_source = self.open_source
             action = "open code" if self.open_source else "close code"
             audit.note(session, by.actor, action, f"bot {bot.name}", now=by.now)
         who = "everybody" if self.open_source else "its owners alone"
-        return Done(f"code and logs of {bot.name} are for {who} now", bot)
+        return Done(f"code and logs of {bot.name} are for {who} now", bot, undo)
 
 
 @dataclass(frozen=True)
@@ -238,7 +284,8 @@ class ShareBot(BotDeed):
             raise Refusal(f"the bot {bot.name} has {len(there)} co-owners, and no more can be")
         session.add(CoOwner(bot_id=bot.id, user_id=mate.id))
         audit.note(session, by.actor, "share", f"bot {bot.name}", f"with {mate.name}", now=by.now)
-        return Done(f"the bot {bot.name} is {mate.name}'s as well now", bot)
+        undo = (UnshareBot(bot.name, mate.name),)
+        return Done(f"the bot {bot.name} is {mate.name}'s as well now", bot, undo)
 
 
 @dataclass(frozen=True)
@@ -250,6 +297,11 @@ class UnshareBot(BotDeed):
     example = "mybot ada"
 
     user: str = asked("The co-owner's name", most=LONGEST_NAME)
+
+    def asks(self, session: Session, by: By) -> str:
+        if self.user.strip().lower() != by.actor.name.lower():
+            return ""
+        return f"You leave the bot {self.name}; only its owner can share it with you again."
 
     def do(self, session: Session, by: By) -> Done:
         bot, user = find_bot(session, self.name), self.user.strip()
@@ -264,7 +316,8 @@ class UnshareBot(BotDeed):
             raise Refusal(f"{mate.name} is no co-owner of the bot {bot.name}")
         session.delete(found)
         audit.note(session, by.actor, "unshare", f"bot {bot.name}", f"with {mate.name}", now=by.now)
-        return Done(f"the bot {bot.name} is not {mate.name}'s any more", bot)
+        undo = () if themselves else (ShareBot(bot.name, mate.name),)
+        return Done(f"the bot {bot.name} is not {mate.name}'s any more", bot, undo)
 
 
 @dataclass(frozen=True)
@@ -278,6 +331,10 @@ class CancelCheck(Deed):
     address = "POST /checks/<int:number>/cancel"
     subject = "submissions"
     answers = Check
+    lasting = (
+        "Nothing is entered by this check. To be checked after all, the version has to be entered "
+        "or submitted again, and waits for its turn anew."
+    )
 
     number: int = asked("The check's number")
 
