@@ -6,7 +6,8 @@ which command; `do` does it in a transaction that somebody else began, writes th
 audit log, and tells what was done. A deed is known by its line in `arena.all_deeds`. From that
 alone it has its operation of the API (`arena.web.api.deeds`), its command, on a data folder and
 on a server (`arena.cli.deeds`), and what a page needs for a form (`arena.web.deeds`). Whatever a
-door adds is its own: what a form looks like, where a page leads to.
+door adds is its own: what a form looks like, where a page leads to. Each deed either adds only
+(`makes`, `adds`), or tells what undoes it (`Done.undo`), or pages ask before it (`asks`).
 """
 
 from __future__ import annotations
@@ -66,6 +67,8 @@ class Done:
     """In a sentence without its capital and its full stop."""
     answer: Any = None
     """What it was done to, or made: of the class that the deed says; None where it says none."""
+    undo: tuple[Deed, ...] = ()
+    """What takes it back, in this order; nothing where nothing does, or all was so before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +162,11 @@ class Deed:
     """The class of what it answers, which `arena.web.api.answers` has a shape for."""
     makes: ClassVar[bool] = False
     """Whether what it answers is new."""
+    adds: ClassVar[bool] = False
+    """Whether nothing that was there is changed for good or ended by it, nor by what it makes: it
+    neither asks nor is undone."""
+    lasting: ClassVar[str] = ""
+    """What of it nobody can take back, in sentences; empty where its `Done` tells what does."""
 
     def __post_init__(self) -> None:
         for part in self.parts():
@@ -193,6 +201,10 @@ class Deed:
         """What programs call it: ``void_match``."""
         return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", cls.__name__).lower()
 
+    def asks(self, session: Session, by: By) -> str:
+        """What they are told before, who are to say that it is meant; empty to do it at once."""
+        return self.lasting
+
     def do(self, session: Session, by: By) -> Done:
         """Does it, with its note in the audit log.
 
@@ -200,6 +212,11 @@ class Deed:
             Refusal: it can't be done so, or not by them.
         """
         raise NotImplementedError
+
+
+def fields_of(deed: Deed) -> dict[str, Any]:
+    """What a deed asks for, as it was filled in, by the names of its fields."""
+    return {part.name: getattr(deed, part.name) for part in deed.parts()}
 
 
 def perform(session: Session, deed: Deed, by: By) -> Done:

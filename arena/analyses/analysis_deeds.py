@@ -80,6 +80,10 @@ class RemoveAnalysis(Deed):
     scope = Scope.SUBMIT
     address = "POST /analyses/<code>/remove"
     subject = "analysis"
+    lasting = (
+        "The analysis is gone for good, with its comments, and its address leads nowhere. This "
+        "can't be undone."
+    )
 
     code: str = asked("By which its address names it", most=32)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, NamedTuple
 
@@ -12,6 +13,7 @@ from arena import audit
 from arena.bots import entries, sharing
 from arena.bots.first_tests import answer
 from arena.bots.submissions import (
+    active_on,
     add_check,
     demand_admission,
     enter,
@@ -127,8 +129,14 @@ class EnterBot(BotDeed):
         if version is None:
             raise NotThere(f"there is no version {self.version} of the bot {bot.name}")
         ladder = find_named(session, Ladder, self.ladder)
+        before = active_on(session, ladder, bot.id)
         check, what = self._enter(session, by, version, ladder)
-        return Done(f"the bot {version.label} {what}", EntryMade(check is None, check))
+        undo: tuple[Deed, ...] = ()
+        if check is None and before is None and not entries.ending(session, bot, ladder):
+            undo = (RetireBot(bot.name, ladder.name, version.number),)
+        elif check is None and before is not None and before.version_id != version.id:
+            undo = (EnterBot(bot.name, ladder.name, before.version.number),)
+        return Done(f"the bot {version.label} {what}", EntryMade(check is None, check), undo)
 
     def _enter(
         self, session: Session, by: By, version: BotVersion, ladder: Ladder
@@ -168,6 +176,10 @@ class RetireBot(BotDeed):
     ladder: str = asked("Which ladder", label="Ladder", most=LONGEST_NAME)
     version: int | None = _number("whichever is there")
 
+    def asks(self, session: Session, by: By) -> str:
+        bot = own_bot(session, by, self.name)
+        return _what_ends(session, bot, find_named(session, Ladder, self.ladder))
+
     def do(self, session: Session, by: By) -> Done:
         bot = own_bot(session, by, self.name)
         ladder = find_named(session, Ladder, self.ladder)
@@ -186,10 +198,12 @@ class RetireBot(BotDeed):
         there = session.scalars(its).all()
         if not there:
             raise Refusal(f"the bot {bot.name} is not on the ladder {ladder.name}")
+        undo = _what_comes_back(there)
         for entrant in there:
             entries.retire(session, by.actor, entrant, by.now)
         label = there[0].version.label
-        return Done(f"the bot {label} is retired, and plays no more on {ladder.name}", there[0])
+        said = f"the bot {label} is retired, and plays no more on {ladder.name}"
+        return Done(said, there[0], undo)
 
 
 @dataclass(frozen=True)
@@ -201,11 +215,42 @@ class WithdrawBot(BotDeed):
     example = "mybot"
     answers = LaddersLeft
 
+    def asks(self, session: Session, by: By) -> str:
+        return _what_ends(session, own_bot(session, by, self.name))
+
     def do(self, session: Session, by: By) -> Done:
         bot = own_bot(session, by, self.name)
+        undo = _what_comes_back(session.scalars(entries.on_ladders(bot)).all())
         left = entries.withdraw(session, by.actor, bot, by.now)
         words = f"the bot {bot.name} is withdrawn: it left {counted(left, 'ladder')}"
-        return Done(words, LaddersLeft(left))
+        return Done(words, LaddersLeft(left), undo)
+
+
+def _what_ends(session: Session, bot: Bot, ladder: Ladder | None = None) -> str:
+    """What of a bot does not come back when it has left a ladder, or all; empty if all does."""
+    ends = entries.ending(session, bot, ladder)
+    there = session.scalars(entries.on_ladders(bot)).all()
+    shut = [one.competition.name for one in there if not one.competition.takes_bots]
+    words = ""
+    if ends:
+        words += (
+            f"With that {counted(ends, 'check or test ends', 'checks and tests end')} after which "
+            f"a version of {bot.name} was to enter; that can't be undone. "
+        )
+    if ladder is None and shut:
+        words += f"It can't come back while they take no bots: {', '.join(shut)}. "
+    elif ladder is not None and ladder.name in shut:
+        words += f"It can't come back while the ladder {ladder.name} takes no bots. "
+    return words.strip()
+
+
+def _what_comes_back(entrants: Iterable[Entrant]) -> tuple[EnterBot, ...]:
+    """What lets entrants play again that are about to be taken off; suspended ones stay so."""
+    return tuple(
+        EnterBot(one.version.bot.name, one.competition.name, one.version.number)
+        for one in entrants
+        if one.state is EntrantState.ACTIVE and one.competition.takes_bots
+    )
 
 
 @dataclass(frozen=True)
@@ -220,12 +265,14 @@ class ChangeBot(BotDeed):
 
     def do(self, session: Session, by: By) -> Done:
         bot = own_bot(session, by, self.name)
+        undo: tuple[Deed, ...] = ()
         if bot.open_source is not self.open_source:
+            undo = (ChangeBot(self.name, bot.open_source),)
             bot.open_source = self.open_source
             action = "open code" if self.open_source else "close code"
             audit.note(session, by.actor, action, f"bot {bot.name}", now=by.now)
         who = "everybody" if self.open_source else "its owners alone"
-        return Done(f"code and logs of {bot.name} are for {who} now", bot)
+        return Done(f"code and logs of {bot.name} are for {who} now", bot, undo)
 
 
 @dataclass(frozen=True)
@@ -254,7 +301,8 @@ class ShareBot(BotDeed):
             raise Refusal(f"the bot {bot.name} has {len(there)} co-owners, and no more can be")
         session.add(CoOwner(bot_id=bot.id, user_id=mate.id))
         audit.note(session, by.actor, "share", f"bot {bot.name}", f"with {mate.name}", now=by.now)
-        return Done(f"the bot {bot.name} is {mate.name}'s as well now", bot)
+        undo = (UnshareBot(bot.name, mate.name),)
+        return Done(f"the bot {bot.name} is {mate.name}'s as well now", bot, undo)
 
 
 @dataclass(frozen=True)
@@ -266,6 +314,11 @@ class UnshareBot(BotDeed):
     example = "mybot ada"
 
     user: str = asked("The co-owner's name", most=LONGEST_NAME)
+
+    def asks(self, session: Session, by: By) -> str:
+        if self.user.strip().lower() != by.actor.name.lower():
+            return ""
+        return f"You leave the bot {self.name}; only its owner can share it with you again."
 
     def do(self, session: Session, by: By) -> Done:
         bot, user = find_bot(session, self.name), self.user.strip()
@@ -280,7 +333,8 @@ class UnshareBot(BotDeed):
             raise Refusal(f"{mate.name} is no co-owner of the bot {bot.name}")
         session.delete(found)
         audit.note(session, by.actor, "unshare", f"bot {bot.name}", f"with {mate.name}", now=by.now)
-        return Done(f"the bot {bot.name} is not {mate.name}'s any more", bot)
+        undo = () if themselves else (ShareBot(bot.name, mate.name),)
+        return Done(f"the bot {bot.name} is not {mate.name}'s any more", bot, undo)
 
 
 @dataclass(frozen=True)
@@ -294,6 +348,10 @@ class CancelCheck(Deed):
     address = "POST /checks/<int:number>/cancel"
     subject = "submissions"
     answers = Check
+    lasting = (
+        "Nothing is entered by this check. To be checked after all, the version has to be entered "
+        "or submitted again, and waits for its turn anew."
+    )
 
     number: int = asked("The check's number")
 

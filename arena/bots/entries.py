@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session, contains_eager, joinedload
 
 from arena import audit
 from arena.audit import Actor
-from arena.bots.first_tests import give_up
+from arena.bots.first_tests import give_up, waiting
 from arena.bots.sharing import belongs_to
 from arena.bots.submissions import SubmissionError, is_under_way
 from arena.ground.locks import locking
@@ -93,7 +93,27 @@ def withdraw(session: Session, actor: Actor, bot: Bot, now: datetime) -> int:
     """
     _cancel_checks(session, bot.id, "the bot was withdrawn")
     give_up(session, bot.id, "the bot was withdrawn", now)
-    active = (
+    withdrawn = session.scalars(locking(on_ladders(bot), Entrant, anew=True)).all()
+    for entrant in withdrawn:
+        entrant.state = EntrantState.RETIRED
+        entrant.reason = "its owner withdrew the bot"
+    audit.note(session, actor, "withdraw", f"bot {bot.name}", now=now)
+    return len(withdrawn)
+
+
+def ending(session: Session, bot: Bot, ladder: Ladder | None = None) -> int:
+    """How many checks and tests end when a bot leaves a ladder, or all of them: those after which a
+    version of it was to enter."""
+    checks = _undecided_checks(bot.id)
+    if ladder is not None:
+        checks = checks.where(Check.ladder_id == ladder.id)
+    tests = waiting(session, bot.id, ladder)
+    return len(session.scalars(checks).all()) + len(tests)
+
+
+def on_ladders(bot: Bot) -> sa.Select[Entrant]:
+    """A query for the entrants by which a bot is on ladders whose table is not final."""
+    return (
         sa.select(Entrant)
         .join(Entrant.version)
         .join(Ladder, Ladder.id == Entrant.competition_id)
@@ -103,12 +123,6 @@ def withdraw(session: Session, actor: Actor, bot: Bot, now: datetime) -> int:
             Ladder.state != CompetitionState.CLOSED,
         )
     )
-    withdrawn = session.scalars(locking(active, Entrant, anew=True)).all()
-    for entrant in withdrawn:
-        entrant.state = EntrantState.RETIRED
-        entrant.reason = "its owner withdrew the bot"
-    audit.note(session, actor, "withdraw", f"bot {bot.name}", now=now)
-    return len(withdrawn)
 
 
 UNDECIDED = (JobStatus.OPEN, JobStatus.ISSUED, JobStatus.SET_ASIDE)
@@ -117,12 +131,16 @@ UNDECIDED = (JobStatus.OPEN, JobStatus.ISSUED, JobStatus.SET_ASIDE)
 
 def _cancel_checks(session: Session, bot_id: int, why: str, *which: sa.ColumnElement[bool]) -> None:
     """Cancels the checks of a bot of which something may come."""
-    its = sa.select(BotVersion.id).where(BotVersion.bot_id == bot_id)
-    query = sa.select(Check).where(
-        Check.version_id.in_(its), Check.status.in_(UNDECIDED), Check.cancelled == "", *which
-    )
+    query = _undecided_checks(bot_id).where(*which)
     for check in session.scalars(locking(query, Check, anew=True)).all():
         cancel(check, why)
+
+
+def _undecided_checks(bot_id: int) -> sa.Select[Check]:
+    its = sa.select(BotVersion.id).where(BotVersion.bot_id == bot_id)
+    return sa.select(Check).where(
+        Check.version_id.in_(its), Check.status.in_(UNDECIDED), Check.cancelled == ""
+    )
 
 
 def cancel(check: Check, why: str) -> None:

@@ -52,7 +52,7 @@ def admit(session: Session, check: Check, now: datetime) -> None:
     ladder, version = check.ladder, check.version
     active = active_on(session, ladder, version.bot_id)
     if check.test_first is None or active is None or active.version.number >= version.number:
-        for test, candidate in _waiting(session, version.bot_id, ladder):
+        for test, candidate in waiting(session, version.bot_id, ladder):
             if candidate.version.number <= version.number:
                 reason = f"version {version.number} entered meanwhile"
                 end(session, test, TestVerdict.STOPPED, reason, now)
@@ -82,8 +82,8 @@ def _what_hinders(session: Session, check: Check) -> str:
     if ladder.state is CompetitionState.CLOSED:
         return "the ladder was closed by then, and its table is final"
     active = active_on(session, ladder, version.bot_id)
-    waiting = [candidate for _, candidate in _waiting(session, version.bot_id, ladder)]
-    for there in [*filter(None, [active]), *waiting]:
+    candidates = [candidate for _, candidate in waiting(session, version.bot_id, ladder)]
+    for there in [*filter(None, [active]), *candidates]:
         if _came_later(session, there, check):
             return f"version {there.version.number} came after it"
     if check.test_first and active is None and (old := check.test_first.get(AGAINST)):
@@ -102,7 +102,7 @@ def give_up(
     Args:
         ladder: by default any.
     """
-    for test, _ in _waiting(session, bot_id, ladder):
+    for test, _ in waiting(session, bot_id, ladder):
         lock(session, test)
         if test.verdict is TestVerdict.RUNNING:
             end(session, test, TestVerdict.STOPPED, reason, now)
@@ -120,7 +120,7 @@ def _came_later(session: Session, there: Entrant, check: Check) -> bool:
     return session.scalar(query.limit(1)) is not None
 
 
-def _waiting(
+def waiting(
     session: Session, bot_id: int, ladder: Competition | None
 ) -> Sequence[tuple[StrengthTest, Entrant]]:
     """The running tests after which a version of a bot is to enter a ladder, or any, with that

@@ -59,6 +59,7 @@ class ConnectBot(Deed):
     address = "POST /home"
     subject = "bots"
     answers = HomeEntry
+    adds = True
 
     name: str = asked("The bot's name", most=LONGEST_NAME)
     ladder: str = asked("Which ladder", most=LONGEST_NAME)

@@ -129,6 +129,10 @@ class RemoveRuntime(Deed):
     command = "runtime remove NAME"
     example = "scientific"
     subject = "runtimes"
+    lasting = (
+        "The runtime is offered no longer: bots that have it keep it, and no other bot gets it. "
+        "This can't be undone; whoever runs the arena can install it again."
+    )
 
     name: str = asked("The runtime's name", most=LONGEST_NAME)
 

@@ -24,7 +24,7 @@ from arena.cli.client import Name, RemoteArena, ServerFault, Where, on_arena
 from arena.cli.completing import of_part
 from arena.cli.data_folder import opened
 from arena.cli.options import as_json
-from arena.deeds import By, Deed, Done, Part, perform
+from arena.deeds import By, Deed, Done, Part, fields_of, perform
 from arena.ground import bot_names
 from arena.ground.config import Settings
 from arena.ground.refusals import Refusal
@@ -145,7 +145,7 @@ def _do_all_there(there: RemoteArena, deeds: Sequence[Deed]) -> list[Told]:
 
 def _do_there(there: RemoteArena, deed: Deed) -> Told:
     method, path = deed.address.split()
-    values = {part.name: getattr(deed, part.name) for part in deed.parts()}
+    values = fields_of(deed)
     address = re.sub(r"<(?:\w+:)?(\w+)>", lambda at: quote(str(values.pop(at[1])), safe=""), path)
     answer = there.send(method, address, values)
     if not isinstance(answer, dict):

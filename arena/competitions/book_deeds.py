@@ -58,6 +58,10 @@ class RemoveBook(Deed):
     command = "book remove NAME"
     example = "eight-moves"
     subject = "books"
+    lasting = (
+        "The book is gone for good; what was played by it stays as it is. This can't be undone, "
+        "but whoever has its file can add it again."
+    )
 
     name: str = asked("The book")
 

@@ -93,6 +93,10 @@ class StopGauntlet(Deed):
     command = "gauntlet stop NAME"
     example = "gauntlet-2"
     subject = "gauntlets"
+    lasting = (
+        "The gauntlet is over for good; what is under way is played to its end and counted. This "
+        "can't be undone."
+    )
     answers = Gauntlet
 
     name: str = asked("The gauntlet's name", most=LONGEST_NAME)

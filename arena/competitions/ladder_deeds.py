@@ -64,8 +64,26 @@ class ChangeLadder(Deed):
     name: str = asked("The ladder's name")
     settings: Mapping[str, str] = asked(CHOSEN)
 
+    def asks(self, session: Session, by: By) -> str:
+        if self.settings.get("state") != CompetitionState.CLOSED:
+            return ""
+        return (
+            f"The ladder {self.name} is over for ever, and its table final: nothing is played on "
+            "it any more, and no bot enters or leaves it. This can't be undone."
+        )
+
     def do(self, session: Session, by: By) -> Done:
         found = find_named(session, Ladder, self.name)
+        before = self._before(found)
         words = ladder_settings.change(session, by.actor, found, self.settings, by.now)
         nothing = f"nothing is different: the ladder {self.name} is so already"
-        return Done("; ".join(words) or nothing, found)
+        undone = words and found.state is not CompetitionState.CLOSED
+        undo = (ChangeLadder(self.name, before),) if undone else ()
+        return Done("; ".join(words) or nothing, found, undo)
+
+    def _before(self, ladder: Ladder) -> dict[str, str]:
+        """How what is to be changed is now; of the two kinds of time controls the one it has."""
+        either = {"time", "move"}
+        keys = self.settings.keys() | (either if either & self.settings.keys() else set())
+        shown = {key: SETTINGS[key].show(ladder) for key in keys & SETTINGS.keys()}
+        return {key: text for key, text in shown.items() if text or key not in either}

@@ -211,6 +211,7 @@ class KeepPreset(TermsAsked):
         its = listed().where(TestPreset.name == self.name)
         preset = session.scalar(locks.locking(its, TestPreset))
         before = "" if preset is None else words(preset)
+        undo = RemovePreset(self.name) if preset is None else _kept(preset)
         if preset is None:
             preset = TestPreset(name=self.name)
             session.add(preset)
@@ -222,7 +223,7 @@ class KeepPreset(TermsAsked):
         now = words(preset) or "all as usual"
         detail = f"{before} → {now}" if before else now
         audit.note(session, by.actor, "keep preset", f"preset {self.name}", detail, now=by.now)
-        return Done(f"the preset {self.name} is kept: {now}", preset)
+        return Done(f"the preset {self.name} is kept: {now}", preset, (undo,))
 
     def _check(self) -> None:
         """Refuses what no test could be asked to be."""
@@ -238,6 +239,11 @@ class KeepPreset(TermsAsked):
         # The smallest matches are pairs of games.
         if terms.max_games is not None and terms.max_games < LEAST_GAMES:
             raise Refusal(f"a test needs {LEAST_GAMES} games or more: nothing is decided before")
+
+
+def _kept(preset: TestPreset) -> KeepPreset:
+    """What keeps a preset as it is."""
+    return KeepPreset(name=preset.name, note=preset.note, **preset.chosen)
 
 
 @dataclass(frozen=True)
@@ -257,4 +263,4 @@ class RemovePreset(Deed):
         session.delete(preset)
         name = preset.name
         audit.note(session, by.actor, "remove preset", f"preset {name}", words(preset), now=by.now)
-        return Done(f"the preset {name} is removed")
+        return Done(f"the preset {name} is removed", undo=(_kept(preset),))

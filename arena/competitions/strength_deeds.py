@@ -258,6 +258,7 @@ class ApproveTest(StrengthTestDeed):
     address = "POST /tests/<int:number>/approve"
     command = "strength approve NUMBER"
     example = "17"
+    adds = True
 
     def do(self, session: Session, by: By) -> Done:
         test = strength_tests.find(session, self.number)
@@ -272,6 +273,10 @@ class StopTest(StrengthTestDeed):
     address = "POST /tests/<int:number>/stop"
     command = "strength stop NUMBER"
     example = "17"
+    lasting = (
+        "The test ends without a verdict; what is under way is played to its end and counted. It "
+        "goes on only if it is allowed more than it was to have."
+    )
 
     def do(self, session: Session, by: By) -> Done:
         test = self.own_test(session, by)
@@ -294,6 +299,7 @@ class ExtendTest(StrengthTestDeed):
     address = "POST /tests/<int:number>/extend"
     command = "strength extend NUMBER"
     example = "17 --max-games 40000"
+    adds = True
 
     max_games: int | None = asked(
         "How many games in all",
@@ -349,7 +355,11 @@ class PrioritiseTest(StrengthTestDeed):
         weigh_anew(test, before)
         words = f"priority: {before:g} → {self.weight:g}"
         audit.note(session, by.actor, "change test", f"test {test.id}", words, now=by.now)
-        return Done(f"test {test.id} has the priority {self.weight:g}, and not {before:g}", test)
+        undo: tuple[Deed, ...] = ()
+        if before != self.weight and before <= most_weight(by):
+            undo = (PrioritiseTest(self.number, before),)
+        said = f"test {test.id} has the priority {self.weight:g}, and not {before:g}"
+        return Done(said, test, undo)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ comes back with the games.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from sqlalchemy.orm import Session
@@ -170,7 +170,8 @@ class ExcludeWorker(WorkerOfTestDeed):
         if change.without.matches == 0:
             raise StrengthError("nothing would be left of the test: stop it, and clone it")
         test.excluded = {**test.excluded, self.worker: self.why}
-        return _turn(session, by, test, change, self.why)
+        undo = IncludeWorker(self.number, self.worker)
+        return replace(_turn(session, by, test, change, self.why), undo=(undo,))
 
 
 @dataclass(frozen=True)
@@ -184,5 +185,6 @@ class IncludeWorker(WorkerOfTestDeed):
     def do(self, session: Session, by: By) -> Done:
         test, change = self.found(session, by, excluded=True)
         rest = {name: why for name, why in test.excluded.items() if name != self.worker}
+        undo = ExcludeWorker(self.number, self.worker, test.excluded[self.worker])
         test.excluded = rest
-        return _turn(session, by, test, change)
+        return replace(_turn(session, by, test, change), undo=(undo,))

@@ -183,14 +183,16 @@ class ChangeTournament(TournamentDeed):
         found = find_named(session, Tournament, self.name)
         lock(session, found)  # the recorder may be closing it
         demand_not_over(found)
+        undo: tuple[Deed, ...] = ()
         if found.state != self.state:
+            undo = (ChangeTournament(self.name, str(found.state)),)
             found.state = CompetitionState(self.state)
             if found.state is CompetitionState.OPEN:
                 come_back(session, found)
             action = "resume" if found.state is CompetitionState.OPEN else "pause"
             subject = f"tournament {found.name}"
             audit.note(session, by.actor, f"{action} tournament", subject, now=by.now)
-        return Done(f"the tournament {self.name} is {self.state}", found)
+        return Done(f"the tournament {self.name} is {self.state}", found, undo)
 
 
 @dataclass(frozen=True)
@@ -203,6 +205,7 @@ class EnterTournament(TournamentDeed):
     address = "POST /tournaments/<name>/enter"
     command = "tournament enter NAME BOTS..."
     example = "cup mybot:2 greedy"
+    adds = True
 
     bots: tuple[str, ...] = asked(
         "Bots, as greedy, greedy:2 for one of its versions, or greedy:2:depth=8 with options",
@@ -237,6 +240,10 @@ class WithdrawFromTournament(TournamentDeed):
     address = "POST /tournaments/<name>/withdraw"
     command = "tournament withdraw NAME BOT"
     example = 'cup mybot --note "its owner asked for it"'
+    lasting = (
+        "If the tournament has begun, the bot's results stand, and what it has not begun it "
+        "forfeits; else it is as if it had never been in the field. This can't be undone."
+    )
 
     bot: str = asked("The bot, as greedy, or greedy:2 for one of its versions", most=LONGEST_PLAYER)
     note: str = asked(
@@ -265,6 +272,10 @@ class CallOffTournament(TournamentDeed):
     address = "POST /tournaments/<name>/call-off"
     command = "tournament call-off NAME"
     example = 'cup --note "too few bots"'
+    lasting = (
+        "What is not played yet never is, matches under way included. The results so far stay to "
+        "be read, and there is no winner. This can't be undone."
+    )
 
     note: str = asked("Why, for everybody to read", most=LONGEST_NOTE)
 

@@ -183,7 +183,7 @@ class PauseTuning(TuningDeed):
             raise StrengthError(f"{tuning.name} is {tuning.standing}")
         tuning.state = CompetitionState.PAUSED
         audit.note(session, by.actor, "pause tuning", tuning.name, now=by.now)
-        return Done(f"tuning {tuning.id} is paused", tuning)
+        return Done(f"tuning {tuning.id} is paused", tuning, (ResumeTuning(self.number),))
 
 
 @dataclass(frozen=True)
@@ -201,7 +201,8 @@ class StopTuning(TuningDeed):
         tunings.end(session, tuning, f"by {by.actor.name}", by.now)
         audit.note(session, by.actor, "stop tuning", tuning.name, now=by.now)
         games = counted(standing_of(tuning).games, "game")
-        return Done(f"tuning {tuning.id} is stopped after {games}", tuning)
+        undo = (ResumeTuning(self.number),)
+        return Done(f"tuning {tuning.id} is stopped after {games}", tuning, undo)
 
 
 @dataclass(frozen=True)
@@ -214,11 +215,12 @@ class ResumeTuning(TuningDeed):
 
     def do(self, session: Session, by: By) -> Done:
         tuning = self.own_tuning(session, by)
+        was_over = tuning.state is CompetitionState.CLOSED
         tunings.go_on(session, tuning, by.actor)
         audit.note(session, by.actor, "resume tuning", tuning.name, now=by.now)
-        return Done(
-            f"tuning {tuning.id} goes on: {chosen_words(standing_of(tuning).chosen)}", tuning
-        )
+        undo = StopTuning(self.number) if was_over else PauseTuning(self.number)
+        said = f"tuning {tuning.id} goes on: {chosen_words(standing_of(tuning).chosen)}"
+        return Done(said, tuning, (undo,))
 
 
 @dataclass(frozen=True)
@@ -229,6 +231,7 @@ class ExtendTuning(TuningDeed):
     address = "POST /tunings/<int:number>/extend"
     command = "tuning extend NUMBER"
     example = "17 --games 40000"
+    adds = True
 
     games: int = asked("How many games in all", label="Games in all", least=1, most=MOST_GAMES)
 

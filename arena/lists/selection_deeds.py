@@ -81,7 +81,8 @@ class RemoveSelection(Deed):
             session, by.actor, "remove selection", f"selection {found.id}", found.name, now=by.now
         )
         session.delete(found)
-        return Done(f"the list {found.name} is removed")
+        undo = () if found.owner_id is None else (KeepSelection(found.name, found.words),)
+        return Done(f"the list {found.name} is removed", undo=undo)
 
 
 def read_words(words: str) -> GameFilter:

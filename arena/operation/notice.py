@@ -39,7 +39,9 @@ class GiveNotice(Deed):
             raise Refusal(f"a notice has at most {LONGEST} characters, and this has {len(line)}")
         if not line.isprintable():
             raise Refusal("there are characters in it that can't be seen")
+        before = read_notice(session)
         session.merge(Mark(key=MARK, value=line))
         action = "give notice" if line else "clear notice"
         audit.note(session, by.actor, action, MARK, line, now=by.now)
-        return Done("all visitors are told, on every page" if line else "the notice is cleared")
+        said = "all visitors are told, on every page" if line else "the notice is cleared"
+        return Done(said, undo=(GiveNotice(before),) if before != line else ())

@@ -52,8 +52,10 @@ class ChangeRole(UserDeed):
 
     def do(self, session: Session, by: By) -> Done:
         user = find_user(session, self.name)
+        before = str(user.role)
         accounts.set_role(session, by.actor, user, Role(self.role), by.now)
-        return Done(f"the user {user.name} is {self.role} now", user)
+        undo = (ChangeRole(user.name, before),) if before != self.role else ()
+        return Done(f"the user {user.name} is {self.role} now", user, undo)
 
 
 @dataclass(frozen=True)
@@ -66,8 +68,9 @@ class DeactivateUser(UserDeed):
 
     def do(self, session: Session, by: By) -> Done:
         user = find_user(session, self.name)
+        undo = (ActivateUser(user.name),) if user.active else ()
         accounts.set_active(session, by.actor, user, active=False, now=by.now)
-        return Done(f"the user {user.name} is shut out, with all sessions and tokens", user)
+        return Done(f"the user {user.name} is shut out, with all sessions and tokens", user, undo)
 
 
 @dataclass(frozen=True)
@@ -80,8 +83,9 @@ class ActivateUser(UserDeed):
 
     def do(self, session: Session, by: By) -> Done:
         user = find_user(session, self.name)
+        undo = () if user.active else (DeactivateUser(user.name),)
         accounts.set_active(session, by.actor, user, active=True, now=by.now)
-        return Done(f"the user {user.name} may sign in again", user)
+        return Done(f"the user {user.name} may sign in again", user, undo)
 
 
 @dataclass(frozen=True)
@@ -105,7 +109,9 @@ class SetQuota(UserDeed):
     def do(self, session: Session, by: By) -> Done:
         user = find_user(session, self.name)
         words = "as much as everybody" if self.mib is None else f"{self.mib} MiB"
+        undo: tuple[Deed, ...] = ()
         if user.quota_mib != self.mib:
+            undo = (SetQuota(user.name, user.quota_mib),)
             user.quota_mib = self.mib
             audit.note(session, by.actor, "set quota", f"user {user.name}", words, now=by.now)
-        return Done(f"the user {user.name} may have {words} stored", user)
+        return Done(f"the user {user.name} may have {words} stored", user, undo)

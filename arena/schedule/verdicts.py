@@ -60,6 +60,10 @@ class VoidMatch(Deed):
     example = '17 --note "the machine was overloaded" --replay'
     subject = "games"
     answers = Voided
+    lasting = (
+        "The match counts for nothing any more, its games stay to be seen, and ratings are made "
+        "anew without it. This can't be undone."
+    )
 
     number: int = asked("The match's number")
     note: str = asked("Why, for everybody to read", most=LONGEST_NOTE)
@@ -85,6 +89,7 @@ class RequeueMatch(Deed):
     address = "POST /matches/<int:number>/requeue"
     subject = "games"
     answers = Match
+    adds = True
 
     number: int = asked("The match's number")
 
@@ -100,6 +105,7 @@ class RequeueChecks(Deed):
     scope = Scope.ORGANISE
     address = "POST /checks/requeue"
     subject = "submissions"
+    adds = True
 
     bots: tuple[str, ...] = asked(
         "Of these bots, or of versions of them as greedy:2; by default of all",

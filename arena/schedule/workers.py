@@ -343,6 +343,7 @@ class ReadmitWorker(WorkerDeed):
     address = "POST /workers/readmit"
     command = "worker readmit WORKER"
     example = "machine-2"
+    adds = True
 
     def do(self, session: Session, by: By) -> Done:
         worker = _find(session, self.worker)
@@ -360,6 +361,7 @@ class ForgetWorker(WorkerDeed):
     address = "POST /workers/forget"
     command = "worker forget WORKER"
     example = "machine-2"
+    adds = True  # one that is there again says so, and is known again
 
     def do(self, session: Session, by: By) -> Done:
         worker = _find(session, self.worker)

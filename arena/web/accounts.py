@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import secrets
 from datetime import UTC, datetime
 from functools import cache
@@ -11,7 +10,6 @@ from typing import Any
 import sqlalchemy as sa
 from flask import Blueprint, abort, flash, redirect, render_template, request, session, url_for
 from flask_security import hash_password, logout_user, verify_password
-from flask_security.utils import validate_redirect_url
 from sqlalchemy.exc import IntegrityError
 from werkzeug.wrappers import Response
 from wtforms import SelectChoice
@@ -24,7 +22,7 @@ from arena.models import SCOPES, ApiToken, LinkKind, Role, Scope, User
 from arena.people import accounts
 from arena.people.accounts import PeopleError
 from arena.schedule.requests import matches_of
-from arena.web.deeds import REFUSED
+from arena.web.deeds import REFUSED, asked_first, is_meant
 from arena.web.forms import PasswordForm, RegisterForm, ResetForm, SignInForm, TokenForm
 from arena.web.identity import (
     anybody,
@@ -35,6 +33,7 @@ from arena.web.identity import (
     demand_session,
     keep_to_itself,
     needs,
+    own_address,
     settings,
     signed_in,
 )
@@ -43,8 +42,6 @@ from arena.web.words import sentence
 pages = Blueprint("accounts", __name__)
 
 REQUESTS_SHOWN = 10
-ASTRAY = re.compile(r"[\\\0-\x1f]")
-
 
 pages.after_request(keep_to_itself)
 
@@ -98,11 +95,8 @@ def _address() -> str:
 
 
 def _next(address: str) -> str:
-    """Where somebody was going; only ever a page of this arena."""
-    # Browsers take a backslash for a slash, and no header has a line's end.
-    if address.startswith("/") and not ASTRAY.search(address) and validate_redirect_url(address):
-        return address
-    return url_for("accounts.account")
+    """Where somebody was going."""
+    return own_address(address) or url_for("accounts.account")
 
 
 def _form(template: str, form: Any, **more: Any) -> tuple[str, int]:
@@ -253,7 +247,7 @@ def add_token() -> Any:
 
 @pages.post("/account/tokens/<int:number>/revoke")
 @needs(Scope.READ)
-def revoke_token(number: int) -> Response:
+def revoke_token(number: int) -> Response | str:
     """Makes a token worthless."""
     demand_session()
     who = signed_in()
@@ -262,6 +256,11 @@ def revoke_token(number: int) -> Response:
         token = writing.scalar(locking(query, ApiToken))  # who sends this twice finds it gone
         if token is None:
             abort(404, "There is no such token of yours.")
+        if not is_meant():
+            return asked_first(
+                f"The token “{token.name}” is worthless then: whatever uses it is refused. This "
+                "can't be undone, but you can make another."
+            )
         accounts.revoke_token(writing, who.actor, token, datetime.now(UTC))
         flash(f"The token “{token.name}” is worthless now.")
     return redirect(url_for("accounts.account"))

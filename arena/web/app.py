@@ -70,6 +70,7 @@ from arena.web.submissions import submissions
 from arena.web.tournaments import tournaments
 from arena.web.truth import truth
 from arena.web.tunings import tunings
+from arena.web.undoing import undoing
 from arena.web.uploads import FILES, TAKING_FILES, FormRequest, widen
 from arena.web.verdicts import verdicts
 
@@ -108,6 +109,7 @@ BLUEPRINTS = (
     runtimes,
     metrics.metrics,
     operation,
+    undoing,
     api,
 )
 FILTERS = (

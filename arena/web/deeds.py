@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import json
+import zlib
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from flask import Blueprint, abort, flash, redirect
+from flask import Blueprint, abort, flash, redirect, render_template, request, url_for
 from flask_wtf import FlaskForm
 from wtforms import BooleanField, Field, FloatField, SelectChoice, SelectField, StringField
 from wtforms.validators import Optional
 
-from arena.deeds import Deed, Done, Part, perform
+from arena.deeds import Deed, Done, Part, fields_of, perform
 from arena.ground import bot_names
 from arena.ground.refusals import NotAllowed, NotThere, Refusal, WrongField
 from arena.web.forms import WholeNumber
-from arena.web.identity import database, needs, signed_in
+from arena.web.identity import database, needs, own_address, signed_in
 from arena.web.words import sentence
 
 REFUSED = 422
 """The status of a form that comes back with what is wrong in it."""
+MOST_UNDO_BYTES = 1500
+MESSAGE = "message"
+"""The category of what is said where nothing undoes it; of all else it says what does."""
 
 Page = Callable[..., str]
 """A page with a form: takes what is in the address, the form, and what is wrong with all of it."""
@@ -106,6 +111,49 @@ def do(deed: Deed) -> Done:
     return done
 
 
+def is_meant() -> bool:
+    """Whether what was sent has been asked about."""
+    return "confirmed" in request.form
+
+
+def asked_first(words: str) -> str:
+    """The page that asks whether what was sent is meant, and sends it once more.
+
+    Args:
+        words: what will happen, in sentences.
+    """
+    sent = [pair for pair in request.form.items(multi=True) if pair[0] != "csrf_token"]
+    back = own_address(request.referrer) or url_for("front.first_page")
+    return render_template("ask.html", words=words, sent=sent, back=back)
+
+
+def _asked(deed: Deed) -> str | None:
+    """The page that asks before a deed, if it can be done; None to do it at once.
+
+    Raises:
+        Refusal: it can't be done so, or not by them.
+    """
+    if is_meant():
+        return None
+    by = signed_in().by()
+    with database().begin() as session:
+        words = deed.asks(session, by)
+        if words:
+            perform(session, deed, by)
+            session.flush()
+            session.rollback()
+    return asked_first(words) if words else None
+
+
+def tell(done: Done) -> None:
+    """Says on the next page what was done, with a button that takes it back if something does."""
+    said = sentence(done.said)
+    undo = json.dumps([[deed.called(), fields_of(deed)] for deed in done.undo])
+    # It travels in the session's cookie, in which browsers keep so much, packed.
+    fits = len(zlib.compress(undo.encode())) <= MOST_UNDO_BYTES
+    flash(said, undo if done.undo and fits else MESSAGE)
+
+
 def sent(
     deed: type[Deed],
     form: DeedForm,
@@ -127,8 +175,11 @@ def sent(
     problem = ""
     try:
         if form.validate():
-            done = do(filled_in(deed, {**form.said(), **there, **more}))
-            flash(sentence(done.said))
+            meant = filled_in(deed, {**form.said(), **there, **more})
+            if (page := _asked(meant)) is not None:
+                return page
+            done = do(meant)
+            tell(done)
             return redirect(then(done, **there))
     except WrongField as error:
         form.blame(error)

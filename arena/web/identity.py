@@ -9,6 +9,7 @@ says nothing may be read by everybody and changes nothing.
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -33,6 +34,7 @@ from flask import Response as Answered
 from flask.sessions import SecureCookieSession, SecureCookieSessionInterface, SessionMixin
 from flask_login import current_user
 from flask_security import RoleMixin, Security, UserDatastore, UserMixin, login_user
+from flask_security.utils import validate_redirect_url
 from flask_wtf import CSRFProtect
 from flask_wtf.csrf import CSRFError
 from itsdangerous import BadData, URLSafeSerializer
@@ -54,6 +56,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 ANYBODY = "anybody"
 SESSION_LASTS = timedelta(days=30)
 PASSWORD_LENGTH_MIN = 10
+ASTRAY = re.compile(r"[\\\0-\x1f]")
 KNOWN_COOKIE, KNOWN_LASTS = "arena-known", timedelta(days=365)
 
 WHOSE = {
@@ -276,6 +279,15 @@ def _lacking(account: Account, needed: Scope) -> str:
     if needed in SCOPES[account.role]:
         return f"This token has no scope {needed}."
     return f"This is for {WHOSE[needed]}; your role is {account.role}."
+
+
+def own_address(address: str | None) -> str | None:
+    """An address as a page of this arena; None if it leads anywhere else."""
+    local = (address or "").removeprefix(request.host_url.rstrip("/"))
+    # Browsers take a backslash for a slash, and no header has a line's end.
+    if local.startswith("/") and not ASTRAY.search(local) and validate_redirect_url(local):
+        return local
+    return None
 
 
 def keep_to_itself(answer: Answer) -> Answer:

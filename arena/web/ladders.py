@@ -20,7 +20,7 @@ from arena.lists.explorer import BranchTally, total_of
 from arena.lists.lines import root_of
 from arena.models import AT_HOME, CompetitionState, Ladder, Scope
 from arena.web import exports, leaderboards, queries
-from arena.web.deeds import REFUSED, DeedForm, sent
+from arena.web.deeds import DeedForm, sent
 from arena.web.forms import NEEDED
 from arena.web.identity import needs, settings
 from arena.web.leaderboards import SORTS, LadderBoard, View
@@ -251,12 +251,9 @@ def change(name: str) -> Any:
 @ladders.post("/ladders/<name>/state")
 @needs(Scope.ORGANISE)
 def change_state(name: str) -> Any:
-    """Opens, pauses or freezes a ladder, or closes it if that is confirmed."""
+    """Opens, pauses, freezes or closes a ladder."""
     ladder, form = _form(name, formdata=None)
     state = request.form.get("state", "")
-    if state == CompetitionState.CLOSED and not request.form.get("confirmed"):
-        problem = "A closed ladder is never opened again: tick that this is meant."
-        return _page(ladder, form, problem), REFUSED
     return _sent(ladder, form, {"state": state})
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import sqlalchemy as sa
@@ -27,7 +28,7 @@ from arena.operation.health import look
 from arena.schedule import verdicts
 from arena.schedule.verdicts import RequeueMatch, VoidMatch
 from arena.schedule.workers import ForgetWorker, ReadmitWorker
-from arena.web.deeds import add_deed, do
+from arena.web.deeds import add_deed, asked_first, do, is_meant, tell
 from arena.web.forms import named_number
 from arena.web.identity import database, keep_to_itself, needs, settings, signed_in
 from arena.web.lookup import reading
@@ -75,7 +76,7 @@ def overview_json() -> Response:
 
 @operation.post("/operator/matches")
 @needs(Scope.ORGANISE)
-def decide() -> Answer:
+def decide() -> Answer | str:
     """Has the chosen matches tried again, or makes them void."""
     deed = request.form.get("deed", "")
     chosen = request.form.getlist("match")
@@ -83,12 +84,16 @@ def decide() -> Answer:
     if deed not in ("requeue", "void") or not numbers or 0 in numbers:
         abort(400, "Choose matches, and whether they are tried again or void.")
     note = request.form.get("note", "")
+    again = deed == "requeue"
+    decided = [RequeueMatch(number) if again else VoidMatch(number, note) for number in numbers]
+    if not (again or is_meant()):
+        many = counted(len(numbers), "match is", "matches are")
+        return asked_first(f"{many} made void. Of each: {VoidMatch.lasting}")
     with database().begin() as session:
         verdicts.hold(session, numbers)
-        for number in numbers:
-            decided = RequeueMatch(number) if deed == "requeue" else VoidMatch(number, note)
-            perform(session, decided, signed_in().by())
-    done = "tried again" if deed == "requeue" else "void"
+        for one in decided:
+            perform(session, one, signed_in().by())
+    done = "tried again" if again else "void"
     flash(f"{counted(len(set(chosen)), 'match is', 'matches are')} {done}.")
     return redirect(url_for("operation.overview"))
 
@@ -100,8 +105,7 @@ def change_state(name: str) -> Answer:
     state = STATES.get(request.form.get("deed", ""))
     if state is None:
         abort(400, "A ladder is frozen, paused or opened.")
-    do(ChangeLadder(name, {"state": state}))
-    flash(f"The ladder {name} is {state}.")
+    tell(replace(do(ChangeLadder(name, {"state": state})), said=f"the ladder {name} is {state}"))
     return redirect(url_for("operation.overview"))
 
 

@@ -73,6 +73,7 @@ from arena.models import (
     Analysis,
     Approval,
     AuditEntry,
+    Base,
     Bot,
     BotVersion,
     Check,
@@ -579,6 +580,56 @@ def test_its_doors_do_the_same(
         beside = sentence.partition(": ")[2] or sentence
         assert any(words in found["form"][2].casefold() for words in (sentence, beside))
         assert noted["form"] == noted["data"]
+
+
+MOMENTS = {"id", "created", "changed", "finished", "reason", "rebuild_due", "session_key"}
+PASSING = MOMENTS | {"mu", "sigma", "conservative", "returned", "returned_after", "games_before"}
+"""Columns in which what is taken back may differ from what never was: moments, and how firmly a
+rating is held, since a bot that comes back may be another by then."""
+
+
+def standing(session: sa.orm.Session) -> dict[str, list[str]]:
+    """All that is stored, but for the notes of what was done."""
+    session.flush()
+    tables = [one for one in Base.metadata.sorted_tables if one.name != AuditEntry.__tablename__]
+    found = {}
+    for table in tables:
+        columns = [one for one in table.columns if one.name not in PASSING]
+        found[table.name] = sorted(
+            map(str, session.execute(sa.select(*columns)) if columns else ())
+        )
+    return found
+
+
+def test_each_deed_asks_or_is_undone_or_only_adds(
+    request: pytest.FixtureRequest, tmp_path: Path, subtests: pytest.Subtests
+) -> None:
+    """One of the three; what undoes it asks nothing, and leaves everything as it was."""
+    with copied(request, tmp_path / "arena") as (database, numbers, _):
+        user = person(database, "administrator")
+        by = By(Actor(user.id, user.name, ""), frozenset(Scope), now())
+        with database.begin() as session:
+            # With a check under way, or where no bots are taken, it asks before it leaves a ladder.
+            its = sa.select(BotVersion.id).join(BotVersion.bot).where(Bot.name == "bot-0")
+            over = sa.update(Check).where(Check.version_id.in_(its))
+            session.execute(over.values(status=JobStatus.VOID))
+            session.execute(sa.update(Ladder).values(state=CompetitionState.OPEN))
+            perform(session, GiveNotice("soon"), by)
+        for deed in DEEDS:
+            with subtests.test(deed.__name__), database.begin() as session:
+                if deed is EnterBot:  # its example is there already: it is to come back
+                    perform(session, RetireBot("bot-0", "ladder-0"), by)
+                asked, before = deed(**EXAMPLES[deed][0](numbers)), standing(session)
+                asks = bool(asked.asks(session, by))
+                done = perform(session, asked, by)
+                ways = deed.adds or deed.makes, bool(done.undo), asks
+                assert sum(ways) == 1, "it adds, is undone, or asks before"
+                assert ways[1] <= (standing(session) != before), "there is something to undo"
+                for one in done.undo:
+                    assert not one.asks(session, by)
+                    perform(session, one, by)
+                assert not done.undo or standing(session) == before
+                session.rollback()
 
 
 @each_deed

@@ -189,6 +189,7 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ("GET", "gauntlets.create"): ("/gauntlets/new", SIGNED_IN),
     ("POST", "gauntlets.create"): ("/gauntlets/new", (401, 422, 422, 422, 422)),
     ("POST", "gauntlets.stop"): ("/gauntlets/gauntlet/stop", (401, 403, 403, 302, 302)),
+    ("POST", "undoing.undo"): ("/undo", (401, 400, 400, 400, 400)),
     ("GET", "strength.exclusion_form"): ("/tests/{test}/exclude?worker=one", ORGANISERS),
     ("POST", "strength.exclude"): ("/tests/{test}/exclude", (401, 403, 403, 404, 404)),
     ("POST", "strength.include"): ("/tests/{test}/include", (401, 403, 403, 422, 422)),
@@ -525,7 +526,7 @@ def test_everybody_gets_what_the_table_says(door: SimpleNamespace, kind: str) ->
     secret = browser.secret("/sign-in" if kind == "anonymous" else "/account")
     for (method, endpoint), (pattern, answers) in ROUTES.items():
         address = pattern.format(**door.numbers)
-        data = {"csrf_token": secret} if method == "POST" else None
+        data = {"csrf_token": secret, "confirmed": "y"} if method == "POST" else None
         with browser.client.open(address, method=method, data=data) as answer:
             sent = answer.status_code == 302 and "/sign-in?next=" in answer.location
             found[method, endpoint] = ASK if sent else answer.status_code

@@ -42,7 +42,7 @@ def answers_to(door: SimpleNamespace, browser: Browser) -> dict[tuple[str, str],
     """What somebody gets of everything that is for a bot's owner."""
     found, secret = {}, browser.secret("/account")
     for (method, endpoint), (pattern, _, _) in OF_A_BOT.items():
-        data = {"csrf_token": secret} if method == "POST" else None
+        data = {"csrf_token": secret, "confirmed": "y"} if method == "POST" else None
         address = pattern.format(**door.numbers)
         with browser.client.open(address, method=method, data=data) as answer:
             found[method, endpoint] = answer.status_code

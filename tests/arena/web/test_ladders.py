@@ -224,7 +224,7 @@ def test_fields_that_are_not_offered_change_nothing(office: Office) -> None:
 
 
 def test_the_state_goes_where_the_page_offers_it(office: Office) -> None:
-    """To and fro, and closed for ever once that is confirmed."""
+    """To and fro, and closed for ever."""
     office.change("ladder-0", "state", state="open")
     assert ">Pause</button>" in office.browser.get("/ladders/ladder-0").text
     for state in ("paused", "frozen", "open", "paused"):
@@ -234,13 +234,12 @@ def test_the_state_goes_where_the_page_offers_it(office: Office) -> None:
         assert found.state == state
     assert ">Go on</button>" in office.browser.get("/ladders/ladder-0").text
     for state, words in {
-        "closed": "A closed ladder is never opened again: tick that this is meant.",
         "ajar": "State=ajar can&#39;t be: state is one of open, paused, frozen, closed.",
         "": "State= can&#39;t be",
     }.items():
         status, text = office.change("ladder-0", "state", state=state)
         assert (status, words in text) == (422, True)
-    assert office.change("ladder-0", "state", state="closed", confirmed="y")[0] == 302
+    assert office.change("ladder-0", "state", state="closed")[0] == 302
     found = office.ladder("ladder-0")
     assert found is not None
     assert found.state is CompetitionState.CLOSED

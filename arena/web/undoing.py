@@ -1,0 +1,58 @@
+"""Taking back what was just done: the button beside what a page says of it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from flask import Blueprint, abort, redirect, request, url_for
+from werkzeug.wrappers import Response
+
+from arena.all_deeds import DEEDS
+from arena.deeds import Deed, Done, perform
+from arena.models import Scope
+from arena.web.deeds import tell
+from arena.web.identity import database, needs, own_address, signed_in
+
+undoing = Blueprint("undoing", __name__)
+
+CALLED = {deed.called(): deed for deed in DEEDS}
+
+
+@undoing.post("/undo")
+@needs(Scope.READ)
+def undo() -> Response:
+    """Does what takes something back: all of it, or nothing.
+
+    It may be whatever who asks may do anyway, but for what is to be asked about first.
+    """
+    deeds, by = _read(request.form.get("undo", "")), signed_in().by()
+    done: list[Done] = []
+    with database().begin() as session:
+        for deed in deeds:
+            if deed.asks(session, by):
+                abort(400, "This is to be asked about first: do it by its own form.")
+            done.append(perform(session, deed, by))
+        session.flush()
+    # What is done in one order is taken back in the other.
+    again = tuple(deed for one in reversed(done) for deed in one.undo)
+    tell(Done("; ".join(one.said for one in done), undo=again))
+    return redirect(own_address(request.form.get("next")) or url_for("front.first_page"))
+
+
+def _read(text: str) -> list[Deed]:
+    """The deeds that a page's button names.
+
+    Raises:
+        WrongField: something of one can't be so.
+    """
+    try:
+        named = [(CALLED[called], dict(fields)) for called, fields in json.loads(text)]
+        deeds = [kind(**{name: _value(one) for name, one in said.items()}) for kind, said in named]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        abort(400, "This names nothing that can be taken back.")
+    return deeds or abort(400, "This names nothing that can be taken back.")
+
+
+def _value(one: Any) -> Any:
+    return tuple(one) if isinstance(one, list) else one

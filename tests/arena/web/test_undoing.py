@@ -1,0 +1,132 @@
+"""What can be taken back has a button beside what was done; what can't is asked about before."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+
+import pytest
+import sqlalchemy as sa
+
+from arena.ground.db import Database
+from arena.models import Bot, Check, Entrant, Ladder, Role
+from tests.arena.web.conftest import Site
+from tests.arena.web.signing_in import Browser, pages, person, signed_in
+from tests.arena.web.test_access import unchanged
+
+
+@pytest.fixture
+def admin(site: Site) -> Iterator[Browser]:
+    """An administrator, whose all the bots are, at the pages of an arena that is as it was after
+    each test."""
+    with unchanged(site.database):
+        user = person(site.database, "root", Role.ADMINISTRATOR)
+        person(site.database, "mate")
+        with site.database.begin() as session:
+            session.execute(sa.update(Bot).values(owner_id=user.id))
+            session.execute(sa.update(Check).values(cancelled="long ago"))
+            session.execute(sa.update(Ladder).values(state="open"))
+        app = pages(site.database)
+        yield signed_in(app, "root")
+        app.extensions["arena.database"].close()
+
+
+def fields(text: str, form: str) -> dict[str, str]:
+    """What is hidden in a form of a page."""
+    (part,) = re.findall(rf"<form {form}.*?</form>", text, re.DOTALL)
+    hidden = re.findall(r'type="hidden" name="([^"]+)" value="([^"]*)"', part)
+    return {name: html.unescape(value) for name, value in hidden if name != "csrf_token"}
+
+
+DONE = [
+    ("/users/mate/role", {"role": "organiser"}, "mate is organiser", "mate is participant"),
+    ("/users/mate/deactivate", {}, "mate is shut out", "mate may sign in again"),
+    ("/users/mate/quota", {"mib": "7"}, "7 MiB", "as much as everybody"),
+    ("/bots/bot-0/share", {"user": "mate"}, "as well now", "not mate&#39;s any more"),
+    ("/bots/bot-0/settings", {"open_source": "y"}, "for everybody", "for its owners alone"),
+    ("/operator/ladders/ladder-0", {"deed": "freeze"}, "frozen", "frozen → open"),
+    ("/ladders/ladder-0/state", {"state": "paused"}, "open → paused", "paused → open"),
+    ("/bots/bot-1/retire", {"ladder": "ladder-0"}, "plays no more on ladder-0", "is active on"),
+    ("/bots/bot-2/withdraw", {}, "is withdrawn: it left", "is active on ladder-2"),
+]
+AGAIN = {"/bots/bot-2/withdraw": "plays no more on ladder-2"}
+"""What is said where it is done again by another deed than at first."""
+
+
+def test_what_was_done_is_undone(admin: Browser, subtests: pytest.Subtests) -> None:
+    """By the button beside it, and that by another one."""
+    for address, said, words, undone in DONE:
+        with subtests.test(address):
+            page = admin.post(address, said, page="/account", follow_redirects=True)
+            for now in (words, undone, AGAIN.get(address, words)):
+                assert now in page.text
+                undo = fields(page.text, 'class="flash"')
+                assert undo["next"].startswith(page.request.path)
+                page = admin.post("/undo", undo, page="/account", follow_redirects=True)
+            assert "Undo" not in admin.get("/account").text, "it is offered once"
+
+
+NOT_UNDONE = {
+    "": 400,
+    "[]": 400,
+    "7": 400,
+    "[[]]": 400,
+    '[["fly", {}]]': 400,
+    '[["share_bot", {"name": "bot-0"}]]': 400,
+    '[["share_bot", ["name"]]]': 400,
+    '[["share_bot", {"name": "bot-0", "user": 7}]]': 400,
+    '[["remove_book", {"name": "small"}]]': 400,
+    '[["share_bot", {"name": "bot-0", "user": "nobody"}]]': 409,
+    '[["share_bot", {"name": "nobody", "user": "mate"}]]': 404,
+    "[" * 5000: 400,
+}
+
+
+@pytest.mark.parametrize(("undo", "status"), NOT_UNDONE.items())
+def test_what_undoes_nothing_is_refused(admin: Browser, undo: str, status: int) -> None:
+    """What is no deed, can't be, or is to be asked about first."""
+    assert admin.post("/undo", {"undo": undo}, page="/account").status_code == status
+
+
+def test_all_of_it_is_undone_or_nothing(admin: Browser, site: Site) -> None:
+    """Where a part can't be taken back any more, it says why."""
+    page = admin.post("/bots/bot-2/withdraw", page="/account", follow_redirects=True)
+    undo, before = fields(page.text, 'class="flash"'), states(site.database)
+    with site.database.begin() as session:
+        session.execute(sa.update(Ladder).where(Ladder.name == "ladder-2").values(state="frozen"))
+    refused = admin.post("/undo", undo, page="/account")
+    assert (refused.status_code, states(site.database)) == (409, before)
+    assert "ladder-2 is frozen and takes no bots" in refused.text
+
+
+def states(database: Database) -> list[str]:
+    with database.read() as session:
+        return [str(state) for state in session.scalars(sa.select(Entrant.state))]
+
+
+def test_it_is_asked_before_what_lasts(admin: Browser, site: Site) -> None:
+    """On a page that tells what will happen, with all that was filled in; not before it is known
+    that it can be done."""
+    address = f"/matches/{site.numbers['played']}/void"
+    said = {"note": 'a "power" cut', "replay": "y"}
+    asked = admin.send(address, said, page=f"/matches/{site.numbers['played']}")
+    assert "ratings are made anew without it. This can&#39;t be undone." in asked.text
+    assert fields(asked.text, 'method="post" class="row" id="ask"') == said | {"confirmed": "y"}
+    assert "is void" not in admin.get(f"/matches/{site.numbers['played']}").text
+    done = admin.send(address, said | {"confirmed": "y"}, page="/account", follow_redirects=True)
+    assert "is void" in done.text
+    assert "is void already" in admin.send(address, said, page="/account").text
+
+
+def test_a_bot_with_a_check_under_way_is_asked_about(admin: Browser, site: Site) -> None:
+    """What ends when it leaves does not come back with it."""
+    with site.database.begin() as session:
+        session.execute(sa.update(Check).values(cancelled=""))
+    asked = admin.send("/bots/bot-0/withdraw", page="/account")
+    assert "after which a version of bot-0 was to enter; that can&#39;t be undone." in asked.text
+    with site.database.begin() as session:
+        session.execute(sa.update(Check).values(cancelled="long ago"))
+        session.execute(sa.update(Ladder).where(Ladder.name == "ladder-2").values(state="frozen"))
+    asked = admin.send("/bots/bot-0/withdraw", page="/account")
+    assert "It can&#39;t come back while they take no bots: ladder-2." in asked.text
