@@ -16,6 +16,8 @@ from arena.bots.sharing import belongs_to
 from arena.bots.submissions import SubmissionError, is_under_way
 from arena.ground.locks import locking
 from arena.models import (
+    AT_HOME,
+    HOUSE,
     Bot,
     BotVersion,
     Check,
@@ -27,7 +29,9 @@ from arena.models import (
     Ladder,
     StrengthTest,
     TestVerdict,
+    User,
 )
+from engine.match import entrants_needed
 
 
 def ladders_taking_bots(session: Session) -> list[Ladder]:
@@ -54,6 +58,40 @@ def fitting(session: Session, version: BotVersion) -> list[Ladder]:
         for ladder in ladders_taking_bots(session)
         if ladder.game in games and ladder.id not in there | checked and ladder.admits(version)
     ]
+
+
+RIVAL = "greedy"
+"""The sample bot that starters are first played against, as `arena new` says."""
+
+
+def easiest(session: Session, ladder: Ladder, *, but: str) -> list[str]:
+    """Who a new bot plays a first match against: the names of as many bots of a ladder as it takes,
+    the arena's own before others, and of those the lowest rated; fewer if there are not so many.
+
+    Args:
+        but: the name of the bot that is to play them.
+    """
+    needed = 1 if ladder.variant.seats == 1 else entrants_needed(ladder.variant) - 1
+    query = (
+        sa.select(Bot.name)
+        .join(Bot.owner)
+        .join(BotVersion, BotVersion.bot_id == Bot.id)
+        .join(Entrant, Entrant.version_id == BotVersion.id)
+        .where(
+            Entrant.competition_id == ladder.id,
+            Entrant.state == EntrantState.ACTIVE,
+            BotVersion.language != AT_HOME,
+            Bot.lower_name != but.lower(),
+        )
+        .order_by(
+            (User.name == HOUSE).desc(),
+            (Bot.name == RIVAL).desc(),
+            Entrant.conservative,
+            Entrant.id,
+        )
+        .limit(needed)
+    )
+    return list(session.scalars(query))
 
 
 def retire(session: Session, actor: Actor, entrant: Entrant, now: datetime) -> None:

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from engine.game import Variant
+
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """What the system says of a disk on which nothing more can be put."""
 
@@ -31,6 +33,16 @@ class TakenIn:
     """The sizes of its large files by their digests."""
     runtime: str = ""
     """The name of the runtime that it asks for; empty for none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Starter:
+    """A bot to begin with."""
+
+    program: Mapping[str, str]
+    """The files that make it with their texts, the one to write in first."""
+    beside: Mapping[str, str]
+    """What lies beside them: a test, and a page on what next."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +67,24 @@ class Intake(Protocol):
     them."""
     left_out_with: Collection[str]
     """Names of files that tell of a folder, other than the bot's own, that is not taken in."""
+
+    languages: Mapping[str, str]
+    """In what bots can be begun, by the names that `starter` takes, and what people call these."""
+
+    def starter(self, name: str, language: str, variant: Variant) -> Starter:
+        """A bot that plays, to begin with.
+
+        Raises:
+            Refusal: it can't be called so.
+        """
+
+    def texts(self, digest: str) -> dict[str, str] | None:
+        """The files of a stored bundle with their texts, the one to start first; None if some are
+        no texts of this size.
+
+        Raises:
+            OSError: it is not stored here.
+        """
 
     def __call__(self, path: Path, sender: Sender) -> TakenIn:
         """Takes in a file, folder or archive.

@@ -119,13 +119,8 @@ def new(name: str, language: str, game: str, runtime: str | None) -> None:
 
     Example: arena new mybot --language python --game clobber
     """
-    if not NAME.fullmatch(name):
-        raise InputError(
-            f"{name[:60]!r} is no name for a bot: take up to 40 letters, digits, '-' and '_', a "
-            "letter first"
-        )
-    if name in {sample["name"] for sample in listed_samples()}:
-        raise InputError(f"{name} is the name of a sample bot: take another")
+    if words := name_refusal(name):
+        raise InputError(words)
     variant = read_variant(game)
     template = TEMPLATES[language]
     folder = Path(name)
@@ -154,10 +149,33 @@ def new(name: str, language: str, game: str, runtime: str | None) -> None:
     click.echo(f"It plays already: {play}")
 
 
+def name_refusal(name: str) -> str:
+    """Why a new bot can't be called so, and what to do; empty if it can."""
+    if not NAME.fullmatch(name):
+        return (
+            f"{name[:60]!r} is no name for a bot: take up to 40 letters, digits, '-' and '_', a "
+            "letter first"
+        )
+    if name in {sample["name"] for sample in listed_samples()}:
+        return f"{name} is the name of a sample bot: take another"
+    return ""
+
+
 def contents(
     name: str, template: Template, variant: Variant, runtime: str | None = None
 ) -> dict[str, str]:
     """The files of a new bot's folder, each with its text."""
+    return {
+        **program(name, template, variant, runtime),
+        _test_name(name): _test(variant),
+        "README.md": _readme(name, template, variant),
+    }
+
+
+def program(
+    name: str, template: Template, variant: Variant, runtime: str | None = None
+) -> dict[str, str]:
+    """Those of them that make the bot, the one to write in first."""
     example = (SAMPLES / template.source).read_text(encoding="utf-8")
     files = {template.main: example.replace(template.called, name)}
     for file in template.kit:
@@ -170,8 +188,6 @@ def contents(
     if runtime is not None:
         files[MANIFEST] += f"runtime = {json.dumps(runtime)}\n"
     files[MANIFEST] += OPTIONS
-    files[_test_name(name)] = _test(variant)
-    files["README.md"] = _readme(name, template, variant)
     return files
 
 

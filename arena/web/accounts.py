@@ -158,7 +158,7 @@ def register() -> Any:
         return _form("register.html", form)
     begin_session(user)
     flash("Welcome. Enter your first bot whenever you like.")
-    return redirect(_next(form.next.data or ""))
+    return redirect(_next(form.next.data or url_for("submissions.submit")))
 
 
 @pages.route("/reset/<secret>", methods=["GET", "POST"])

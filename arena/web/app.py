@@ -49,6 +49,7 @@ from arena.web.competitions import competitions
 from arena.web.crosstable import pages as crosstables
 from arena.web.docs import docs
 from arena.web.dumps import dumps
+from arena.web.editor import editor
 from arena.web.explorer import pages as explorer
 from arena.web.front import front
 from arena.web.game_pages import lists
@@ -105,6 +106,7 @@ BLUEPRINTS = (
     accounts,
     administration,
     submissions,
+    editor,
     bundles,
     runtimes,
     metrics.metrics,

@@ -69,7 +69,7 @@ def match_page(session: Session, number: int, form: DeedForm | None, problem: st
         "match.html",
         match=found,
         kind=kind_of(found.competition),
-        **_standing(session, found),
+        **standing(session, found),
         form=form,
         problem=problem,
         can_be_void=_can_be_void(found),
@@ -88,10 +88,10 @@ def live(number: int) -> str:
     """The part of a match's page that renews itself."""
     with reading() as session:
         found = find_match(session, number)
-        return render_template("_live.html", match=found, **_standing(session, found))
+        return render_template("_live.html", match=found, **standing(session, found))
 
 
-def _standing(session: Session, match: Match) -> dict[str, Any]:
+def standing(session: Session, match: Match) -> dict[str, Any]:
     """What a match's page shows that changes: the running game, or why there is none."""
     return {"live": live_game(match), "waits": queries.why_waiting(session, match, settings())}
 

@@ -99,6 +99,7 @@ LIMITS = {
     "sittings.move": [RateLimit("120 per minute", _account, "moves")],
     "replays.show": [RateLimit("60 per minute", address, "records from your address")],
     "submissions.submit": [RateLimit("60 per hour", _account, "uploads")],
+    "editor.change": [RateLimit("240 per hour", _account, "tries")],
     "api.begin_sitting": [RateLimit("60 per hour", _account, "new games", _done)],
     "api.play_move": [RateLimit("120 per minute", _account, "moves")],
     "api.submit_bot": [RateLimit("60 per hour", _account, "uploads")],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from typing import Any
 
@@ -106,10 +107,19 @@ def _form(form: Any, ladders: list[Ladder]) -> tuple[str, int]:
         "submit.html",
         form=form,
         intake=uploads.intake(),
+        suggested=suggested_name(signed_in().name),
         most_files=uploads.FOLDER_FILES,
         granted={ladder.name: ladder.bundle_bytes for ladder in ladders},
     )
     return page, REFUSED if form.errors else 200
+
+
+NOT_FIRST = re.compile(r"[^A-Za-z0-9_-]|^[^A-Za-z]+")
+
+
+def suggested_name(owner: str) -> str:
+    """What somebody's first bot may be called, who has not thought of a name."""
+    return f"{NOT_FIRST.sub('', owner)[:36] or 'my'}-bot"
 
 
 def _by_game(ladders: list[Ladder]) -> dict[str, list[SelectChoice]]:
@@ -126,7 +136,7 @@ def _by_game(ladders: list[Ladder]) -> dict[str, list[SelectChoice]]:
 def check(number: int) -> str:
     """A check of one's own bot: what is found, as it is found."""
     with reading() as session:
-        return render_template("check.html", **_check(session, number))
+        return render_template("check.html", **shown(session, number))
 
 
 @submissions.get("/checks/<int:number>/live")
@@ -134,7 +144,7 @@ def check(number: int) -> str:
 def check_live(number: int) -> str:
     """The part of a check's page that renews itself."""
     with reading() as session:
-        return render_template("_check.html", **_check(session, number))
+        return render_template("_check.html", **shown(session, number))
 
 
 def find_check(session: Session, number: int) -> Check:
@@ -147,21 +157,22 @@ def find_check(session: Session, number: int) -> Check:
     return found
 
 
-def _check(session: Session, number: int) -> dict[str, Any]:
+def shown(session: Session, number: int) -> dict[str, Any]:
+    """What a check's page shows of it."""
     found = find_check(session, number)
     version = found.version
-    shown: dict[str, Any] = {"check": found, "passed": found.passed}
+    told: dict[str, Any] = {"check": found, "passed": found.passed}
     if found.status is JobStatus.FIXED:
         there = (Entrant.version_id == version.id, Entrant.competition_id == found.ladder_id)
-        shown["entrant"] = session.scalar(sa.select(Entrant).where(*there))
+        told["entrant"] = session.scalar(sa.select(Entrant).where(*there))
     if found.passed:
-        shown |= {
+        told |= {
             "tests": queries.tests_waited_for(session, version.bot).get(version.number, []),
             "fitting": entries.fitting(session, version),
             "fate": entries.fates(session, [found])[number],
         }
-    shown["waits"] = why_it_waits(session, found)
-    return shown | {"workers": queries.living_workers(session, datetime.now(UTC))}
+    told["waits"] = why_it_waits(session, found)
+    return told | {"workers": queries.living_workers(session, datetime.now(UTC))}
 
 
 def why_it_waits(session: Session, check: Check) -> str:

@@ -236,9 +236,18 @@ def _path(name: str) -> Path:
 
 
 def store(
-    name: str, taken: TakenIn, ladder: Ladder, note: str | None, *, test_first: StrengthTerms | None
+    name: str,
+    taken: TakenIn,
+    ladder: Ladder,
+    note: str | None,
+    *,
+    test_first: StrengthTerms | None,
+    enters: bool = True,
 ) -> int:
     """Takes a bot's stored files in, and gives the number of their check.
+
+    Args:
+        enters: whether they are to enter the ladder, or are only tried.
 
     Raises:
         Refusal: as `arena.bots.submissions.hand_in`.
@@ -256,6 +265,8 @@ def store(
             note=note or "",
             test_first=test_first,
             most_stored=settings().quota_bytes,
+            enters=enters,
+            tries_a_day=settings().tries_a_day,
             now=now,
         )
         asked = sa.select(sa.func.max(Check.id)).where(

@@ -19,7 +19,6 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, Page, Playwright, sync_playwright
 from waitress.server import create_server
 
-from arena.cli.serve import BundleIntake
 from tests.arena.web.conftest import Site, furnish
 from tests.arena.web.signing_in import PASSWORD
 from tests.arena.web.test_access import opened
@@ -116,7 +115,7 @@ def served(
     with ExitStack() as ending:
         database, numbers = ending.enter_context(furnished_database(request, folder, furnish))
         site = Site(database, None, numbers)  # type: ignore[arg-type]
-        door = opened(site, folder, BundleIntake(folder / "bundles"))
+        door = opened(site, folder)
         ending.callback(door.app.extensions["arena.database"].close)
         server = create_server(door.app, host="127.0.0.1", port=0, threads=4, ident=None)
         thread = threading.Thread(target=server.run, daemon=True)

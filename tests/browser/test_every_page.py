@@ -20,7 +20,7 @@ from tests.arena.web.test_access import PEOPLE, ROUTES
 from tests.arena.web.test_pages import PAGES
 from tests.browser.conftest import LAPTOP, PHONE, TABLET, WIDE, Watched
 
-FILES = (".json", ".csv", ".txt", ".tar", ".svg", ".css", ".png", ".gif", ".webp")
+FILES = (".json", ".csv", ".txt", ".tar", ".zip", ".svg", ".css", ".png", ".gif", ".webp")
 ALIKE = (
     "/live",
     "/now",
@@ -149,6 +149,7 @@ LONG = [
     "/play", "/play/on/ladder-0", "/play/{sitting}", "/", "/submit", "/ladders/ladder-0",
     "/ladders/ladder-0/unrated", "/bots/bot-0", "/checks/{owners_check}", "/account",
     "/matches/{played}", "/tests", "/tests/new", "/tunings", "/tunings/new",
+    "/editor?ladder=ladder-0&name=mine",
 ]  # fmt: skip
 
 

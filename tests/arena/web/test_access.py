@@ -19,7 +19,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from arena.audit import ARENA
-from arena.bots.intake import Intake, Sender, TakenIn
+from arena.cli.serve import BundleIntake
 from arena.ground.config import Settings
 from arena.ground.db import Database
 from arena.models import Bot, BotVersion, Check, Entrant, Ladder, Role, Scope, User
@@ -221,6 +221,9 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ),
     ("GET", "submissions.submit"): ("/submit", SIGNED_IN),
     ("POST", "submissions.submit"): ("/submit", (401, 422, 422, 422, 422)),
+    ("GET", "editor.starter_file"): ("/starter.zip?ladder=ladder-0&name=mine", ALL),
+    ("GET", "editor.edit"): ("/editor?ladder=ladder-0&name=mine", SIGNED_IN),
+    ("POST", "editor.change"): ("/editor", (401, 404, 404, 404, 404)),
     ("GET", "submissions.check"): ("/checks/{owners_check}", (ASK, 404, 200, 404, 404)),
     ("GET", "submissions.check_live"): ("/checks/{owners_check}/live", (ASK, 404, 200, 404, 404)),
     ("POST", "submissions.cancel"): ("/checks/{owners_check}/cancel", (401, 404, 302, 404, 404)),
@@ -415,22 +418,11 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
 }
 
 
-class NoIntake:
-    """It is never reached: the table's uploads have no file."""
-
-    largest = 1_000_000
-    left_out = frozenset[str]()
-    left_out_with = frozenset[str]()
-
-    def __call__(self, path: Path, _: Sender) -> TakenIn:
-        raise AssertionError(path)
-
-
 @pytest.fixture(scope="module")
 def door(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
     """The site, with one of each kind of person at a browser, and things of the owner's."""
     with unchanged(site.database):
-        found = opened(site, tmp_path_factory.mktemp("data"), NoIntake())
+        found = opened(site, tmp_path_factory.mktemp("data"))
         yield found
         found.app.extensions["arena.database"].close()
 
@@ -453,11 +445,11 @@ def unchanged(database: Database) -> Iterator[None]:
             session.execute(sa.update(kind), rows)
 
 
-def opened(site: Site, data: Path, intake: Intake) -> SimpleNamespace:
+def opened(site: Site, data: Path) -> SimpleNamespace:
     """The application of a site with people at its door; who opens it closes its database."""
     settings = Settings(data=data, database=site.database.url, registration="open", dumps="dumps")
     lay_down(settings.dump_folder)
-    app = create_app(settings, intake)
+    app = create_app(settings, BundleIntake(settings.bundles))
     app.testing = True
     numbers = dict(site.numbers)
     with site.database.begin() as session:
@@ -552,6 +544,8 @@ def test_who_is_not_known_is_told_so_by_every_method(door: SimpleNamespace) -> N
 
 
 OF_GAMES = {
+    "editor.edit",
+    "editor.starter_file",
     "rules.game",
     "rules.emblem",
     "rules.picture",

@@ -14,7 +14,7 @@ from arena.models import Role, Scope, User
 from arena.people.accounts import add_token
 from tests.arena.web.conftest import Site
 from tests.arena.web.signing_in import Browser, now, person, signed_in
-from tests.arena.web.test_access import PEOPLE, ROUTES, NoIntake, opened, unchanged
+from tests.arena.web.test_access import PEOPLE, ROUTES, opened, unchanged
 from tests.conftest import on_both
 
 OTHER, OWNER = PEOPLE.index("other"), PEOPLE.index("owner")
@@ -30,7 +30,7 @@ OF_A_BOT = {
 def door(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
     """The site with its owner and a mate at browsers."""
     with unchanged(site.database):
-        found = opened(site, tmp_path_factory.mktemp("data"), NoIntake())
+        found = opened(site, tmp_path_factory.mktemp("data"))
         person(site.database, "Mate")
         found.browsers["mate"] = signed_in(found.app, "mate")
         found.database = site.database

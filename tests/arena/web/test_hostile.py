@@ -18,7 +18,7 @@ from werkzeug.test import TestResponse
 
 from tests.arena.web.conftest import Site, furnish
 from tests.arena.web.signing_in import Browser
-from tests.arena.web.test_access import ROUTES, NoIntake, opened
+from tests.arena.web.test_access import ROUTES, opened
 from tests.conftest import DATABASES
 from tests.furnished import furnished_database
 
@@ -43,6 +43,7 @@ WITH_FORMS = (
     "/account",
     "/bots/",
     "/checks/",
+    "/editor",
     "/ladders/",
     "/matches/",
     "/new-",
@@ -102,7 +103,7 @@ def besieged(
     folder = tmp_path_factory.mktemp("besieged")
     with furnished_database(request, folder, furnish) as (database, numbers):
         site = Site(database, None, numbers)  # type: ignore[arg-type]
-        door = opened(site, folder, NoIntake())
+        door = opened(site, folder)
         for limiter in door.app.extensions["limiter"]:
             limiter.enabled = False  # or else most forms would only be told to wait
         yield door

@@ -16,6 +16,7 @@ from flask import Flask
 
 from arena import audit
 from arena.bots.intake import Sender, TakenIn
+from arena.cli.serve import BundleIntake
 from arena.ground.config import Settings
 from arena.ground.db import Database
 from arena.models import BotVersion, Check, Ladder, Scope
@@ -26,12 +27,8 @@ from tests.arena.web.signing_in import Browser, complaints, now, signed_in
 from tests.arena.web.submissions.conftest import BOT, LADDER, submit
 
 
-class FullIntake:
+class FullIntake(BundleIntake):
     """A server whose disk is full."""
-
-    largest = 1_000_000
-    left_out = frozenset[str]()
-    left_out_with = frozenset[str]()
 
     def __call__(self, path: Path, _: Sender) -> TakenIn:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
@@ -242,9 +239,9 @@ def test_a_server_without_a_store_says_so(database: Database) -> None:
     app.extensions["arena.database"].close()
 
 
-def test_a_full_disk_takes_nothing_in(app: Flask, ada: Browser) -> None:
+def test_a_full_disk_takes_nothing_in(app: Flask, ada: Browser, tmp_path: Path) -> None:
     """That is nobody's fault who uploads, and said in a line without where files lie."""
-    app.extensions["arena.bots.intake"] = FullIntake()
+    app.extensions["arena.bots.intake"] = FullIntake(tmp_path)
     answer = submit(ada, (BOT, "bot.py"))
     assert (answer.status_code, answer.headers["Retry-After"]) == (503, "5")
     assert "disk is full, so nothing was taken in" in answer.text
