@@ -24,8 +24,8 @@ from arena.cli.listing import BAD, DOUBTFUL, GOOD
 from arena.cli.progress_bar import OnTerminal
 from arena.ratings.sprt import Decision
 from arena.strength.sequential import SequentialTest
-from arena.strength.words import elo_words, games_words, lasting, llr_words, pace_words, result_rows
-from engine.plurals import counted
+from arena.strength.words import elo_words, games_words, llr_words, pace_words, result_rows
+from engine.plurals import counted, lasting
 
 LINE_SECONDS = 10
 """How often a line tells of the progress where it can't renew in place."""

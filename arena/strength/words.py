@@ -9,7 +9,7 @@ from arena.strength.forecast import Forecast
 from arena.strength.gauntlet import GauntletTest
 from arena.strength.sequential import SequentialTest
 from engine.game import Termination
-from engine.plurals import counted
+from engine.plurals import counted, lasting
 
 RAREST = 1e-9
 """What is rarer needs no number."""
@@ -121,19 +121,6 @@ def rate_words(games_a_second: float) -> str:
     if games_a_second >= 1 / 60:
         return f"{60 * games_a_second:.1f} games a minute"
     return f"{3600 * games_a_second:.1f} games an hour"
-
-
-def lasting(seconds: float) -> str:
-    """A length of time as people say it: ``40 s``, ``12 min``, ``3 h 20 min``, ``5 days``."""
-    if seconds < 60:
-        return f"{max(1, round(seconds))} s"
-    minutes = round(seconds / 60)
-    if minutes < 60:
-        return f"{minutes} min"
-    hours, rest = divmod(minutes, 60)
-    if hours < 48:
-        return f"{hours} h {rest} min" if rest else f"{hours} h"
-    return f"{round(hours / 24)} days"
 
 
 def faults_words(side: Mapping[Termination, int]) -> str:

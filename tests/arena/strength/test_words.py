@@ -8,9 +8,10 @@ import pytest
 
 from arena.strength.sequential import SequentialTest, StrengthSettings, Version
 from arena.strength.terms import StrengthTerms
-from arena.strength.words import lasting, pace_words, rate_words
+from arena.strength.words import pace_words, rate_words
 from engine.clock import TimeControl
 from engine.games import GAMES
+from engine.plurals import lasting
 
 
 @pytest.mark.parametrize(
