@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 
 def decimal(value: float) -> str:
     """Points and the like as people write them: ``12``, ``2.5``, ``0.333``, ``1234567.25``."""
@@ -15,3 +17,24 @@ def counted(number: float, thing: str, things: str = "") -> str:
         things: the plural, if it is not the singular with an s.
     """
     return f"{decimal(number)} {thing if number == 1 else things or thing + 's'}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names one after the other: ``a``, ``a and b``, ``a, b and c``; nothing of none."""
+    *most, last = names or [""]
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def lasting(seconds: float) -> str:
+    """A length of time as people say it: ``40 s``, ``12 min``, ``3 h 20 min``, ``5 days``."""
+    if seconds < 60:
+        return f"{max(1, round(seconds))} s"
+    if seconds < 5 * 60 and (rest := round(seconds) % 60):
+        return f"{round(seconds) // 60} min {rest} s"
+    minutes = round(seconds / 60)
+    if minutes < 60:
+        return f"{minutes} min"
+    hours, rest = divmod(minutes, 60)
+    if hours < 48:
+        return f"{hours} h {rest} min" if rest else f"{hours} h"
+    return f"{round(hours / 24)} days"

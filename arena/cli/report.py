@@ -24,8 +24,8 @@ from arena.cli.listing import BAD, DOUBTFUL, GOOD
 from arena.cli.progress_bar import OnTerminal
 from arena.ratings.sprt import Decision
 from arena.strength.sequential import SequentialTest
-from arena.strength.words import elo_words, games_words, llr_words, result_rows
-from engine.plurals import counted
+from arena.strength.words import elo_words, games_words, llr_words, pace_words, result_rows
+from engine.plurals import counted, lasting
 
 LINE_SECONDS = 10
 """How often a line tells of the progress where it can't renew in place."""
@@ -72,18 +72,9 @@ class Display(OnTerminal):
         """Games a second, the time gone, and that left by estimate."""
         gone = wall.monotonic() - self._started
         played = self._test.games - self._before
-        words = f"{played / gone if gone else 0:.1f} games a second, {_clock(gone)} gone"
-        left = self._test.matches_left
-        if played and left is not None and not self._stopping:
-            seconds = left * self._test.settings.games_a_match * gone / played
-            words += f", about {_clock(seconds)} left"
-        return words
-
-
-def _clock(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}"
+        if self._stopping:
+            return f"stopping after {lasting(gone)}"
+        return f"{pace_words(self._test, played, gone)}, {lasting(gone)} gone"
 
 
 class Savable(Protocol):

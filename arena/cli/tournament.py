@@ -139,7 +139,9 @@ def list_(where: Where, in_json: bool) -> None:
     found = read_all(
         where, "/tournaments", TournamentShape, lambda session: session.scalars(newest_first)
     )[::-1]
-    show_rows(found, ("tournament", "format", "variant", "time", "state", "games"), in_json)
+    show_rows(
+        found, ("tournament", "format", "variant", "time", "state", "games", "winner"), in_json
+    )
 
 
 @tournament.command()

@@ -303,6 +303,7 @@ def summary(tournament: Tournament) -> dict[str, Any]:
         "called_off": tournament.reason,
         "games": tournament.games,
         "created": tournament.created.isoformat(),
+        "winner": tournament.winner,
         "finished": tournament.finished and tournament.finished.isoformat(),
         "note": tournament.note,
     }

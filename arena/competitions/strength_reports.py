@@ -91,6 +91,12 @@ class StrengthReport:
         return f"{self.stands}: {self.said}" if self.said else self.stands
 
     @property
+    def is_sentence(self) -> bool:
+        """Whether `said` goes on from "the candidate is": by two hypotheses, not an interval."""
+        decided = self.test.verdict in (TestVerdict.PASSED, TestVerdict.FAILED)
+        return decided and self.test.fixed_games is None
+
+    @property
     def said(self) -> str:
         """What there is to say of the verdict besides its name."""
         words = ""

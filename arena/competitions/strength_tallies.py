@@ -184,9 +184,9 @@ def outcomes_in(
         boards: on which they were by their legs, if they were not all on one.
 
     Yields:
-        With each what is there of its match: id, played_by, round, leg.
+        With each what is there of its match: id, seq, played_by, round, leg.
     """
-    its = (Match.id, Match.played_by, Match.round, Match.leg)
+    its = (Match.id, Match.seq, Match.played_by, Match.round, Match.leg)
     query = (
         sa.select(
             *its,

@@ -21,6 +21,7 @@ from arena.competitions.founding import come_back, find_named
 from arena.competitions.players import NamedPlayer, named_players
 from arena.competitions.results import results
 from arena.competitions.rules import CreateByRules
+from arena.competitions.tournament_courses import new_frame
 from arena.competitions.tournaments import (
     LONGEST_TITLE,
     TournamentPlan,
@@ -28,7 +29,8 @@ from arena.competitions.tournaments import (
     demand_not_over,
 )
 from arena.deeds import LONGEST_NAME, LONGEST_NOTE, By, Deed, Done, asked
-from arena.formats.catalogue import FORMATS
+from arena.formats.catalogue import FORMATS, settings_for
+from arena.formats.format import Format
 from arena.formats.standings import TIE_BREAKS
 from arena.ground.bot_names import LONGEST_PLAYER
 from arena.ground.locks import lock
@@ -144,6 +146,18 @@ class CreateTournament(CreateByRules):
         what = f"{FORMATS[self.format].title.lower()} of {len(field)} bots{matches}"
         then = "waits until you open it" if self.paused else "begins as soon as a worker is free"
         return Done(f"the tournament {made.name} {then}: {what}", made)
+
+    def planned(self, session: Session) -> tuple[Ladder | None, Format, int]:
+        """Its ladder, its format with all settings, and how many play.
+
+        Raises:
+            Refusal: it can't be made so.
+        """
+        ladder, variant, _, _ = self.rules(session)
+        size = len(self._field(session, ladder)[: self.top])
+        frame = new_frame(variant, size, self.seed)
+        settings = settings_for(self.format, frame, self.settings)
+        return ladder, FORMATS[self.format].build(frame, settings), size
 
     def _field(self, session: Session, ladder: Ladder | None) -> list[NamedPlayer]:
         """Who plays, the first of the seeding first."""

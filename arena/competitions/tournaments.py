@@ -52,6 +52,7 @@ from arena.models import (
 from engine.clock import TimeControl
 from engine.game import Variant
 from engine.guesses import instead
+from engine.plurals import listed
 
 WEIGHT = 10.0
 """How many times the workers' time of a ladder a tournament gets while workers are scarce."""
@@ -199,6 +200,12 @@ def _void_strays(session: Session, strays: Sequence[int], now: datetime) -> None
         audit.note(session, ARENA, "void match", f"match {match.id}", ANOTHER_WAY, now=now)
 
 
+def _winner(session: Session, tournament: Tournament) -> str | None:
+    """Who came first in a tournament that is over, all of them if they share that."""
+    found = results(session, tournament)
+    return listed([found.label(line.number) for line in found.standings if line.place == 1]) or None
+
+
 class Tournaments(CompetitionKind[Tournament]):
     """A field that meets by a format until there is a winner."""
 
@@ -248,6 +255,7 @@ class Tournaments(CompetitionKind[Tournament]):
             _void_strays(session, ids, now)
             course = course_of(session, competition)
         set_over(session, competition, not course.due, now)
+        competition.winner = _winner(session, competition) if competition.finished else None
 
     def play_no_more(self) -> sa.Select[int]:
         return sa.select(Tournament.id).where(Tournament.reason.is_not(None))

@@ -47,6 +47,7 @@ class Balanced(AtOnce):
 
     name = "balanced"
     title = "Balanced schedule"
+    words = "For three or four at a board: everybody meets everybody about equally often."
     settings: ClassVar = {
         "rounds": FormatSetting(
             "how many rounds",

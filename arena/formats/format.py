@@ -79,6 +79,8 @@ class Format(ABC):
     """By which commands and the database know it: small letters and hyphens, 20 at most."""
     title: ClassVar[str]
     """For pages."""
+    words: ClassVar[str] = ""
+    """What it does, in a sentence or two for those who choose one."""
     settings: ClassVar[Mapping[str, FormatSetting]] = {}
     """What can be chosen about it, by the names of options."""
     for_seats: ClassVar[range] = range(2, 3)
@@ -131,6 +133,10 @@ class Format(ABC):
     @abstractmethod
     def planned(self, size: int) -> int | None:
         """How many fixtures a field of so many has in all; None where that depends on results."""
+
+    def fewest(self, size: int) -> int:
+        """How many fixtures a field of so many has at least."""
+        return self.planned(size) or 0
 
     def strays(self, entrants: Sequence[Entrant], results: Sequence[Result]) -> list[Fixture]:
         """Fixtures that were set, and have no place any more since a result before has changed."""

@@ -67,6 +67,7 @@ class Knockout(Format):
 
     name = "knockout"
     title = "Knockout"
+    words = "Who loses is out, until a final is left. Quick, and a bracket to look at."
     settings: ClassVar = {
         "legs": FormatSetting("a tie is the best of so many matches", 1, most=25, in_a_race=1),
         "extra_legs": FormatSetting(
@@ -141,6 +142,11 @@ class Knockout(Format):
     def planned(self, size: int) -> int | None:
         """As `Format` says: how many legs a tie takes depends on results."""
         return None
+
+    def fewest(self, size: int) -> int:
+        """As `Format` says: of each tie just so many legs that one has more than half of them."""
+        ties = 2 * size - 2 if self.double else size - 1 + self.third_place
+        return ties * (self.legs // 2 + 1)
 
     def ties(self, entrants: Sequence[Entrant], results: Sequence[Result]) -> list[Tie]:
         """As `Format` says; a tie stands below those that it depends on."""

@@ -24,6 +24,7 @@ class RoundRobin(AtOnce):
 
     name = "round-robin"
     title = "Round robin"
+    words = "Everybody meets everybody. The fairest, and the longest: 20 bots are 190 matches."
     settings: ClassVar = {
         "cycles": FormatSetting("how often everybody meets everybody", 1, in_a_race=1)
     }
@@ -81,6 +82,7 @@ class GauntletFormat(AtOnce):
 
     name = "gauntlet"
     title = "Gauntlet"
+    words = "The first bots meet all the others, who do not meet each other."
     settings: ClassVar = {
         "candidates": FormatSetting(
             "how many, the first by seeding, meet all the others",

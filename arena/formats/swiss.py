@@ -53,6 +53,7 @@ class Swiss(InTurn):
 
     name = "swiss"
     title = "Swiss"
+    words = "In each round those meet who have about as many points. A few rounds do for many bots."
     settings: ClassVar = {
         "rounds": FormatSetting(
             "how many rounds",

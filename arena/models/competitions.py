@@ -263,6 +263,8 @@ class Tournament(Competition):
     """The format's own, such as how many rounds."""
     reason: Mapped[str] = mapped_column(Words, nullable=True, use_existing_column=True)
     """Why it was called off, for people; None if it was not."""
+    winner: Mapped[str | None] = mapped_column(sa.Text)
+    """Who came first, as ``greedy v2``; None before it is over, and where nobody did."""
 
     @property
     def is_called_off(self) -> bool:

@@ -83,6 +83,13 @@ class Estimate:
         return f"{signed(self.elo, self._digits)} ±{half:.{self._digits}f}"
 
     @property
+    def sure(self) -> str:
+        """The LOS for people: nothing is sure, however many nines it has."""
+        if self.los > 0.9995:
+            return ">99.9%"
+        return "<0.1%" if self.los < 0.0005 else f"{self.los:.1%}"
+
+    @property
     def _digits(self) -> int:
         return 1 if self.upper - self.lower < FINE else 0
 

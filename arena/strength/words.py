@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from arena.ratings.elo import TOO_FEW, Estimate, signed
+from arena.ratings.elo import FEWEST_MATCHES, TOO_FEW, Estimate, signed
 from arena.strength.forecast import Forecast
 from arena.strength.gauntlet import GauntletTest
 from arena.strength.sequential import SequentialTest
 from engine.game import Termination
-from engine.plurals import counted
+from engine.plurals import counted, lasting
 
 RAREST = 1e-9
 """What is rarer needs no number."""
@@ -84,7 +84,7 @@ def forecast_lines(points: Sequence[Forecast], hours: Sequence[float | None]) ->
 
 def elo_words(found: Estimate) -> str:
     """Elo with its 95 % interval, and the likelihood of superiority; or that it is too early."""
-    return f"{found.words}, LOS {found.los:.1%}" if found.tells else TOO_FEW
+    return f"{found.words}, LOS {found.sure}" if found.tells else TOO_FEW
 
 
 def llr_words(llr: float, bounds: Sequence[float]) -> str:
@@ -96,6 +96,31 @@ def llr_words(llr: float, bounds: Sequence[float]) -> str:
 def games_words(test: SequentialTest) -> str:
     """Games won, drawn and lost."""
     return f"{test.wins}-{test.draws}-{test.losses}"
+
+
+def pace_words(test: SequentialTest, games: int, seconds: float) -> str:
+    """How fast a test is played, and how long it may take still, if that can be told.
+
+    Args:
+        games: so many were played lately.
+        seconds: in so long.
+    """
+    if not (games and seconds > 0):
+        return "no game yet"
+    words = rate_words(games / seconds)
+    if test.matches < FEWEST_MATCHES or test.matches_left is None:
+        return words
+    left = test.matches_left * test.settings.games_a_match * seconds / games
+    return f"{words}, about {lasting(left)} left"
+
+
+def rate_words(games_a_second: float) -> str:
+    """``19.2 games a second``, ``12.0 games a minute``, ``0.5 games an hour``."""
+    if games_a_second >= 1:
+        return f"{games_a_second:.1f} games a second"
+    if games_a_second >= 1 / 60:
+        return f"{60 * games_a_second:.1f} games a minute"
+    return f"{3600 * games_a_second:.1f} games an hour"
 
 
 def faults_words(side: Mapping[Termination, int]) -> str:

@@ -31,6 +31,7 @@ from arena.web import (
     metrics,
     outage,
     score_charts,
+    strength_charts,
     text_guard,
     tuning_charts,
     words,
@@ -122,6 +123,7 @@ FILTERS = (
     | tuning_charts.FILTERS
     | evaluation_charts.FILTERS
     | forecast_charts.FILTERS
+    | strength_charts.FILTERS
     | score_charts.FILTERS
     | words.FILTERS
 )

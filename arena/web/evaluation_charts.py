@@ -8,8 +8,9 @@ from markupsafe import Markup
 
 from arena.analyses.evaluations import Expectation, Swing
 from arena.web.charts import HEIGHT, WIDTH, grid
-from arena.web.words import listed, seat_class
+from arena.web.words import seat_class
 from engine.game import Variant
+from engine.plurals import listed
 
 COLOURS = 8
 """How many the stylesheet has for those who say something."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 import sqlalchemy as sa
@@ -13,6 +14,7 @@ from wtforms.validators import Optional
 from arena.bots.sharing import belongs_to
 from arena.competitions import presets, strength_tests
 from arena.competitions.comparisons import may_change, may_test
+from arena.competitions.strength_courses import last_game, lost_by_fault, pace, path
 from arena.competitions.strength_deeds import (
     ApproveTest,
     CloneTest,
@@ -37,6 +39,8 @@ from arena.models import (
     VersionStatus,
 )
 from arena.strength.block import block_text
+from arena.strength.words import pace_words
+from arena.web import queries
 from arena.web.bundle_diff import difference
 from arena.web.deeds import REFUSED, DeedForm, add_deed, filled_in, form_of, sent
 from arena.web.identity import Account, current, may_read, needs, settings, signed_in
@@ -98,7 +102,7 @@ def test(number: int) -> str:
         return render_template(
             "strength_test.html",
             difference=difference(settings().bundles, *versions) if open_to_reader else None,
-            **_shown(found),
+            **_shown(session, found),
         )
 
 
@@ -106,7 +110,8 @@ def test(number: int) -> str:
 def live(number: int) -> str:
     """The part of a test's page that renews itself."""
     with reading() as session:
-        return render_template("_strength_test.html", **_shown(_find(session, number)))
+        shown = _shown(session, _find(session, number))
+        return render_template("_strength_test.html", **shown)
 
 
 @strength.get("/tests/<int:number>.json")
@@ -116,10 +121,18 @@ def test_json(number: int) -> Response:
         return jsonify(_find(session, number).to_json())
 
 
-def _shown(found: StrengthReport) -> dict[str, Any]:
-    test = found.test
-    account = current()
+def _shown(session: Session, found: StrengthReport) -> dict[str, Any]:
+    test, standing = found.test, found.standing
+    account, now = current(), datetime.now(UTC)
+    running = queries.running_matches(session, ladder=test)
+    is_over = test.verdict is not TestVerdict.RUNNING
+    lately = None if is_over else pace(session, test, now, standing.settings.games_a_match)
     return {
+        "path": path(session, test, standing) if test.fixed_games is None else [],
+        "pace": lately and pace_words(standing, *lately),
+        "running": running,
+        "last_game": None if running else last_game(session, test),
+        "by_fault": lost_by_fault(session, test) if any(standing.faults) else [],
         "found": found,
         "test": test,
         "block": found.rows,

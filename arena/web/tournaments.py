@@ -9,7 +9,15 @@ from typing import Any
 import sqlalchemy as sa
 from flask import Blueprint, Response, abort, jsonify, render_template, request, url_for
 from sqlalchemy.orm import Session, joinedload, selectinload
-from wtforms import BooleanField, Field, SelectChoice, SelectField, TextAreaField
+from wtforms import (
+    BooleanField,
+    Field,
+    RadioField,
+    SelectChoice,
+    SelectField,
+    SelectMultipleField,
+    TextAreaField,
+)
 from wtforms.validators import InputRequired, Optional
 
 from arena.competitions.fields import entrants_of
@@ -27,26 +35,37 @@ from arena.deeds import Done
 from arena.formats.catalogue import FORMATS, settings_of_all
 from arena.formats.score import Score
 from arena.formats.settings import FormatSetting
+from arena.ground import bot_names
+from arena.ground.refusals import Refusal, WrongField
 from arena.models import (
     BotVersion,
     Entrant,
     EntrantState,
     GameSeat,
     JobStatus,
+    Ladder,
     PlayedGame,
     Scope,
     Tournament,
 )
 from arena.ratings.elo import TOO_FEW
-from arena.web import exports, queries
+from arena.web import exports, leaderboards, queries, tournament_forecasts
 from arena.web.competitions import list_page
-from arena.web.deeds import DeedForm, add_deed, form_of, sent
+from arena.web.deeds import REFUSED, DeedForm, add_deed, filled_in, form_of, sent
 from arena.web.forms import WholeNumber
+from arena.web.games import live_game
 from arena.web.identity import current, needs, settings, signed_in
+from arena.web.leaderboards import View
 from arena.web.lookup import find_tournament, reading
+from arena.web.tournament_forecasts import Forecast
+from arena.web.words import sentence
 
 tournaments = Blueprint("tournaments", __name__)
 
+PODIUM = 3
+"""Who came so far stands on it, once a tournament is over."""
+BOARDS = 3
+"""So many of the running matches are shown with their boards."""
 SHOWN_CELLS = 64
 """A crosstable of more bots is in the JSON alone: no page could show it."""
 
@@ -76,7 +95,12 @@ def tournament(name: str) -> str:
             running=running,
             quiet=quiet,
             aside=found.set_aside,
+            podium=[line for line in found.standings if line.place and line.place <= PODIUM]
+            if found.tournament.finished
+            else [],
             played=found.count(JobStatus.FIXED),
+            rest=tournament_forecasts.of_rest(session, found, now),
+            boards=[(match, live_game(match)) for match in running[:BOARDS]],
             SHOWN_CELLS=SHOWN_CELLS,
             TOO_FEW=TOO_FEW,
         )
@@ -165,11 +189,12 @@ def _setting(key: str, setting: FormatSetting) -> Field:
 
 TournamentForm = form_of(
     CreateTournament,
-    format=SelectField(
+    format=RadioField(
         "Format", choices=[SelectChoice(key, kind.title) for key, kind in FORMATS.items()]
     ),
     ladder=SelectField("Ladder", validate_choice=False),
-    bots=TextAreaField("Bots", render_kw={"rows": 2}),
+    picked=SelectMultipleField("Bots of this ladder", validate_choice=False),
+    bots=TextAreaField("Further bots, by name", render_kw={"rows": 2}),
     note=TextAreaField("Note", render_kw={"rows": 2}),
     **{key: _setting(key, setting) for key, (setting, _) in settings_of_all().items()},
 )
@@ -186,18 +211,58 @@ def create() -> Any:
         ]
     if request.method == "GET":
         form["ladder"].data = request.args.get("ladder", "")
+        form["format"].data = next(iter(FORMATS))
         return _new_page(form, "")
     # A box that is not ticked says nothing, and neither does an empty field; a zero does.
-    settings = {
-        key: int(form[key].data)
-        for key in SETTINGS
-        if form[key].data is not None and form[key].data is not False
+    more: dict[str, Any] = {
+        "settings": {
+            key: int(form[key].data)
+            for key in SETTINGS
+            if form[key].data is not None and form[key].data is not False
+        }
     }
-    return sent(CreateTournament, form, again=_new_page, then=_made, settings=settings)
+    if form["picked"].data:
+        more["bots"] = (*form["picked"].data, *bot_names.apart(form["bots"].data or ""))
+    if "show" in request.form:
+        return _new_page(form, "")
+    if "forecast" in request.form:
+        return _forecast(form, more)
+    return sent(CreateTournament, form, again=_new_page, then=_made, **more)
 
 
-def _new_page(form: DeedForm, problem: str) -> str:
-    return render_template("new_tournament.html", form=form, problem=problem, SETTINGS=SETTINGS)
+def _forecast(form: DeedForm, more: dict[str, Any]) -> Any:
+    """The form as it was filled in, with what the tournament would take; nothing is made."""
+    problem = ""
+    try:
+        if form.validate():
+            # What it is called is nothing to how long it takes.
+            deed = filled_in(CreateTournament, {"name": "forecast", **form.said(), **more})
+            assert isinstance(deed, CreateTournament)
+            with reading() as session:
+                expected = tournament_forecasts.of_new(session, deed, datetime.now(UTC))
+            return _new_page(form, "", expected)
+    except WrongField as error:
+        form.blame(error)
+    except Refusal as error:
+        problem = sentence(error)
+    return _new_page(form, problem), REFUSED
+
+
+def _new_page(form: DeedForm, problem: str, expected: Forecast | None = None) -> str:
+    with reading() as session:
+        chosen = form["ladder"].data or next((one.value for one in form["ladder"].choices), None)
+        query = sa.select(Ladder).where(Ladder.name == chosen)
+        ladder = session.scalar(query)
+        board = leaderboards.board(session, ladder, View(page=1)) if ladder else None
+        return render_template(
+            "new_tournament.html",
+            form=form,
+            problem=problem,
+            expected=expected,
+            board=board,
+            formats=FORMATS,
+            SETTINGS=SETTINGS,
+        )
 
 
 def _made(done: Done) -> str:

@@ -15,7 +15,7 @@ from arena.ratings.trueskill import Rating
 from engine.clock import TimeControl
 from engine.game import Seat, Termination, Variant
 from engine.places import mean_place, ordinal, results_head
-from engine.plurals import counted, decimal
+from engine.plurals import counted, decimal, listed
 from engine.protocol import visible
 from engine.record import Fault, GameRecord
 from engine.sitting import goes_on
@@ -164,12 +164,6 @@ def _left(record: GameRecord, fault: Fault, people: Collection[int]) -> str:
 def winners(game: PlayedGame) -> set[int]:
     """The seats that won a game: none where all came out the same, each with half a point."""
     return {seat.seat for seat in game.seats if seat.rank == 1 and seat.points > 0.5}
-
-
-def listed(names: Sequence[str]) -> str:
-    """Names one after the other: ``a``, ``a and b``, ``a, b and c``."""
-    *most, last = names
-    return f"{', '.join(most)} and {last}" if most else last
 
 
 def by_side(names: Sequence[str], sides: Sequence[int]) -> list[str]:

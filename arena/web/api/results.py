@@ -36,6 +36,7 @@ class TournamentShape(Shape):
     state: Literal["open", "paused", "closed", "called off"]
     called_off: str | None = Field(description="Why it was called off; null if it was not.")
     games: int
+    winner: str | None = Field(description="Who came first, as greedy v2; null before its end.")
     created: datetime
     finished: datetime | None
     note: str

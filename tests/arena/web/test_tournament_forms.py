@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -15,10 +16,12 @@ from arena.ground.config import Settings
 from arena.ground.db import Database
 from arena.models import Bot, Entrant, Ladder, OpeningPolicy, Role, Tournament, User
 from arena.schedule.matchmaking import new_matches
+from arena.schedule.workers import note_alive
 from arena.web.app import create_app
+from engine.reporting import SignOfLife
 from tests.arena.competitions.tournament_simulation import TournamentSimulation
 from tests.arena.simulator import CALM, START
-from tests.arena.web.signing_in import Browser, person, signed_in
+from tests.arena.web.signing_in import Browser, now, person, signed_in
 from tests.arena.web.test_pages import read
 
 
@@ -29,7 +32,7 @@ class Office:
     browser: Browser
     database: Database
 
-    def make(self, **fields: str) -> tuple[int, str]:
+    def make(self, **fields: Any) -> tuple[int, str]:
         """Sends the form, and gives the status and the text of the answer."""
         complete = {"name": "cup", "format": "swiss", "ladder": "ladder-0"} | fields
         answer = self.browser.post("/new-tournament", complete, page="/new-tournament")
@@ -308,3 +311,53 @@ def test_whose_only_bot_is_withdrawn_has_none_to_withdraw(office: Office) -> Non
     assert answer.status_code == 302
     assert "Withdraw a bot of yours" not in ada.get(page).text
     assert ada.get(f"{page}/change").status_code == 403
+
+
+def test_bots_are_picked_from_those_of_the_ladder(office: Office) -> None:
+    """The form lists them; who is ticked plays, together with who is named."""
+    page = office.browser.get("/new-tournament").text
+    values = re.findall(r'name="picked" value="([^"]+)"', page)
+    assert values == [f"bot-{number}:1" for number in range(5)]
+    fields = {"picked": ["bot-3:1", "bot-1:1"], "bots": "bot-2", "as_given": "y"}
+    assert office.make(**fields)[0] == 302
+    with office.database.read() as session:
+        entrants = session.scalars(
+            sa.select(Entrant).join(Tournament, Tournament.id == Entrant.competition_id)
+        )
+        order = sorted(entrants, key=lambda entrant: entrant.number)
+        assert [entrant.version.bot.name for entrant in order] == ["bot-3", "bot-1", "bot-2"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        # 5 bots: 5 * 4 / 2 pairings; half a minute each on two places.
+        ({"format": "round-robin"}, "10 matches, about 2 min 30 s with 1 worker of 2 places"),
+        ({"format": "round-robin", "picked": ["bot-0:1", "bot-1:1"]}, "1 match, about 15 s"),
+        ({"format": "knockout"}, "at least 4 matches, about 1 min"),
+        ({"format": "knockout", "double": "y", "legs": "3"}, "at least 16 matches, about 4 min"),
+    ],
+)
+def test_a_forecast_makes_nothing(office: Office, fields: dict[str, Any], words: str) -> None:
+    """How many matches, and how long by those of the ladder; what was filled in stays."""
+    with office.database.begin() as session:
+        ladder = session.scalars(sa.select(Ladder)).one()
+        ladder.worker_seconds, ladder.matches_made = 300.0, 10
+        note_alive(
+            session, SignOfLife("w", slots=2, isolation="full", languages=("Python",)), now()
+        )
+    status, text = office.make(**fields, name="", forecast="yes", title="Spring")
+    assert (status, words in text) == (200, True)
+    assert 'value="Spring"' in text
+    with office.database.read() as session:
+        assert session.scalars(sa.select(Tournament)).all() == []
+
+
+def test_a_forecast_says_what_it_does_not_know(office: Office) -> None:
+    """How long matches take before one was played, and what can't be made at all."""
+    assert (
+        "10 matches; how long one takes is known"
+        in office.make(format="round-robin", forecast="yes")[1]
+    )
+    status, text = office.make(format="swiss", rounds="9", forecast="yes")
+    assert (status, "Rounds is 9, and in this field it can be from 1 to" in text) == (422, True)

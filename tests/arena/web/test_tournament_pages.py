@@ -26,7 +26,7 @@ from arena.schedule.matchmaking import new_matches
 from arena.schedule.workers import note_alive
 from arena.web.app import create_app
 from arena.web.brackets import brackets
-from arena.web.words import listed
+from engine.plurals import listed
 from engine.record import parse_record
 from engine.record import replay as prove
 from engine.reporting import SignOfLife
@@ -105,10 +105,10 @@ PAGES = [
             "Buchholz",
             "wins, and at last by lots",
             "Sonneborn-Berger",
-            "sits out, for 2 points",
+            "has a bye, for 2 points",
         ],
     ),
-    ("/tournaments/cup", ["Bracket", "Semi-final", "Third place", "nobody"]),
+    ("/tournaments/cup", ["Bracket", "Semi-final", "Third place", "bye", "Podium"]),
     ("/tournaments/double", ["Winners&#39; round 1", "Losers&#39; round 1", "Final"]),
     ("/tournaments/gauntlet", ["candidates 2", "Crosstable", "Points a game decide", ">A game<"]),
     ("/tournaments/begun", ["A match is set aside", 'hx-trigger="every 5s"', "due", "Running now"]),
@@ -146,11 +146,29 @@ def test_what_is_not_there_is_said_plainly(cups: Cups, address: str, words: str)
     assert words in answer.text
 
 
+def test_the_list_says_who_has_won(cups: Cups) -> None:
+    """Those on the first place, by name; nobody of what is not over."""
+    page = cups.page("/tournaments")
+    winners = 0
+    for name in re.findall(r'href="/tournaments/([^"/]+)"', page):
+        found = json.loads(cups.page(f"/tournaments/{name}.json"))
+        first = [
+            f"{line['bot']} v{line['version']}"
+            for line in found["standings"]
+            if line["place"] == 1 and found["finished"] and found["called_off"] is None
+        ]
+        assert found["winner"] == (listed(first) or None)
+        winners += len(first)
+        assert f'<strong class="won"><bdi>{listed(first)}</bdi>' in page or not first
+    assert winners
+
+
 def test_links_lead_somewhere(cups: Cups) -> None:
     """Every link of a tournament's page is alive."""
     for link in set(read(cups.page("/tournaments/pair")).links):
         if link.startswith("/"):
-            assert cups.client.get(link).status_code == 200, link
+            # To hand in a bot is for who has signed in.
+            assert cups.client.get(link).status_code in (200, 302), link
 
 
 def test_who_goes_on_from_a_level_tie_is_said(cups: Cups) -> None:

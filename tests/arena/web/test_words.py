@@ -14,7 +14,6 @@ from arena.web.words import (
     by_side,
     duration,
     ending,
-    listed,
     opening_words,
     outcome,
     own_result,
@@ -25,6 +24,7 @@ from arena.web.words import (
 from engine.clock import TimeControl
 from engine.game import Termination
 from engine.games import GAMES
+from engine.plurals import listed
 from engine.record import GameRecord
 
 

@@ -1,0 +1,82 @@
+"""How long a tournament is likely to take, by how long such matches took workers so far."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from arena.competitions.results import Results
+from arena.competitions.tournament_deeds import CreateTournament
+from arena.ground.db import is_lately
+from arena.models import JobStatus, Worker
+from arena.schedule.workers import ALIVE_SECONDS
+from engine.plurals import counted, lasting
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """What is to be expected of a tournament, or of the rest of one."""
+
+    matches: int
+    is_least: bool
+    """Whether it may be more, by results."""
+    match_seconds: float | None
+    """How long a worker takes for one; None where none was played yet."""
+    workers: int
+    """That are there."""
+    slots: int
+    """How many matches they play at a time."""
+
+    @property
+    def seconds(self) -> float | None:
+        """How long it takes; None if that can't be told."""
+        if self.match_seconds is None or not self.slots:
+            return None
+        return self.matches * self.match_seconds / self.slots
+
+    @property
+    def words(self) -> str:
+        """``45 matches, about 12 min with 2 workers``"""
+        matches = counted(self.matches, "match", "matches")
+        least = "at least " if self.is_least else ""
+        if self.match_seconds is None:
+            return f"{least}{matches}; how long one takes is known once some were played"
+        if self.seconds is None:
+            return f"{least}{matches}; no worker is there to play them"
+        workers = counted(self.workers, "worker")
+        at_a_time = f" of {self.slots} places" if self.slots != self.workers else ""
+        return f"{least}{matches}, about {lasting(self.seconds)} with {workers}{at_a_time}"
+
+
+def of_new(session: Session, deed: CreateTournament, now: datetime) -> Forecast:
+    """What a tournament would take that is not made yet.
+
+    Raises:
+        Refusal: it can't be made so.
+    """
+    ladder, form, size = deed.planned(session)
+    planned = form.planned(size)
+    seconds = ladder.match_seconds(0) if ladder is not None and ladder.worker_seconds else None
+    fewest = form.fewest(size) if planned is None else planned
+    return Forecast(fewest, planned is None, seconds, *_workers(session, now))
+
+
+def of_rest(session: Session, found: Results, now: datetime) -> Forecast | None:
+    """What is left of a tournament; None if nothing is, or if nobody knows how much."""
+    if found.planned is None or found.tournament.finished is not None:
+        return None
+    played = found.count(JobStatus.FIXED)
+    seconds = found.tournament.worker_seconds / played if played else None
+    return Forecast(found.planned - played, False, seconds, *_workers(session, now))
+
+
+def _workers(session: Session, now: datetime) -> tuple[int, int]:
+    """How many boxed workers are given work, and how many matches at a time."""
+    alive = is_lately(Worker.last_seen, timedelta(seconds=ALIVE_SECONDS), now)
+    query = sa.select(sa.func.count(), sa.func.coalesce(sa.func.sum(Worker.slots), 0))
+    query = query.where(alive, Worker.set_aside.is_(None), sa.not_(Worker.at_home))
+    workers, slots = session.execute(query).one()
+    return workers, int(slots)
