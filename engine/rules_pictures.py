@@ -11,10 +11,10 @@ have options of the game; each line in it is a word, a colon, and what the word 
 
 All but the caption may be left out. ``position`` is a position text, else it is the first position
 of a game; ``moves`` are played from there; ``from`` are clicks that begin a move, as `State.clicks`
-has them, with ``>`` between them, or ``-`` for none yet: where the move may go on is marked. The
-rest is claimed of
-the position that is drawn, and has to be true: ``legal`` and ``illegal`` are moves, ``count`` is
-how many legal ones there are, ``scores`` is what came of a game that is over.
+has them, with ``>`` between them, or ``-`` for none yet: so much of the move is done, and where it
+may go on is marked. The rest is claimed of the position before that, and has to be true: ``legal``
+and ``illegal`` are moves, ``count`` is how many legal ones there are, ``scores`` is what came of a
+game that is over.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from engine.clicks import Clicks, following, illustrate, ways
+from engine.clicks import Clicks, beginning, following, half_made, illustrate, ways
 from engine.game import Game, GameError, Move, State, Variant
 from engine.games import find_variant
 from engine.scene import Scene
@@ -52,6 +52,8 @@ class RulesPicture:
     """What was played since, in canonical notation."""
     state: State
     """What is drawn."""
+    before: State | None = None
+    """What stood before the last move, if there is one."""
     clicked: Clicks | None = None
     """What begins a move, where it is marked how that may go on."""
     legal: tuple[Move, ...] = ()
@@ -60,11 +62,14 @@ class RulesPicture:
     @property
     def scene(self) -> Scene:
         """Its drawing."""
-        scene = illustrate(self.state, last=self.moves[-1] if self.moves else None)
+        if self.clicked:
+            return half_made(self.state, ways(self.state), self.clicked)
+        last = self.moves[-1] if self.moves else None
+        scene = illustrate(self.state, last=last, before=self.before)
         if self.clicked is None:
             return scene
         known = {square.name for square in scene.squares}
-        on = following(ways(self.state), self.clicked)
+        on = following(ways(self.state), ())
         return replace(scene, targets=tuple(name for name in on if name in known))
 
 
@@ -106,16 +111,17 @@ def _read(game: Game, options: Sequence[str], said: dict[str, str]) -> RulesPict
     variant = find_variant(game.name, options).drawn(0)
     position = said.get("position", "")
     state = variant.read(position) if position else variant.initial()
-    moves = list[Move]()
+    moves, before = list[Move](), None
     for move in said.get("moves", "").split():
         moves.append(state.canonical(move))
-        state = state.play(move)
+        before, state = state, state.play(move)
     picture = RulesPicture(
         said["caption"],
         variant,
         position,
         tuple(moves),
         state,
+        before,
         _clicked(said["from"]) if "from" in said else None,
         tuple(said.get("legal", "").split()),
         tuple(said.get("illegal", "").split()),
@@ -134,8 +140,8 @@ def _untrue(picture: RulesPicture, said: dict[str, str]) -> Iterator[str]:
     state = picture.state
     yield from (f"{move} is not legal" for move in picture.legal if not state.is_legal(move))
     yield from (f"{move} is legal" for move in picture.illegal if state.is_legal(move))
-    if picture.clicked is not None and not picture.scene.targets:
-        yield f"no move goes on from {' > '.join(picture.clicked) or 'there'} on the board"
+    if picture.clicked is not None and not beginning(ways(state), picture.clicked):
+        yield f"no move begins with {' > '.join(picture.clicked) or 'a click'}"
     if "count" in said and said["count"] != str(found := len(state.legal_moves())):
         yield f"there are {found} legal moves, and not {said['count']}"
     if "scores" in said:

@@ -207,7 +207,7 @@ class Play:
             "result": self.result if head else "",
         }
         if not boards:
-            told |= {"games": self.spec.games, "players": self._players()}
+            told |= {"games": self.spec.games, "players": self.players()}
         return told, end
 
     def _left(self) -> list[float] | None:
@@ -220,7 +220,7 @@ class Play:
             return None
         return [clock.left_ms for clock in self._clocks]
 
-    def _players(self) -> list[list[str]]:
+    def players(self) -> list[list[str]]:
         """Of each seat its name, and who sits there."""
         seating = self.spec.seating(self.game)
         names = [self.spec.entrants[entrant] for entrant in seating]
@@ -316,6 +316,8 @@ class LiveShow:
                 seen.boards == play.boards and seen.result != play.result
             ):
                 told, boards = play.part(seen.boards)
+                if not seen.boards:
+                    told["before"] = self._before(play)
                 result = play.result if boards == play.boards else ""
                 seen = seen._replace(boards=boards, result=result)
                 events.append(LiveEvent("plies", seen.id, told))
@@ -323,6 +325,15 @@ class LiveShow:
         if words != seen.words:
             events.append(LiveEvent("over" if self.is_over else "words", seen.id, words))
         return events, seen._replace(words=words)
+
+    def _before(self, play: Play) -> list[str]:
+        """What came of the games before a play, as far as it is known, in sentences."""
+        results: dict[int, str] = {}
+        for one in self._plays:
+            if one.game < play.game and one.result:
+                players = ", ".join(f"{seat} {player}" for seat, player in one.players())
+                results[one.game] = f"Game {one.game + 1} ({players}): {one.result}"
+        return list(results.values())
 
     def logs_since(
         self, number: int, entrants: Collection[int], seen: Seen

@@ -7,6 +7,8 @@ matches and games show as well, to everybody; but for what bots log, which their
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
 import sqlalchemy as sa
 from flask import Blueprint, abort, render_template, request
 from sqlalchemy.orm import Session
@@ -23,6 +25,8 @@ live = Blueprint("live", __name__)
 LONGEST_SEEN = 60
 MOST_LOGS = 100
 """That one may ask for at once."""
+AFTERGLOW = timedelta(minutes=2)
+"""For so long a match that has ended is shown as the running ones are, at its end."""
 ABSENT = "Nobody tells of running matches just now: try again soon."
 
 
@@ -31,7 +35,14 @@ def has_streams() -> bool:
     return can_hand_over() and settings().live_socket.exists()
 
 
+def ended_lately(match: Match) -> bool:
+    """Whether a match ended so short a time ago that who was told of it as running comes to it."""
+    fixed = match.fixed if match.status is JobStatus.FIXED else None
+    return fixed is not None and datetime.now(UTC) - fixed < AFTERGLOW
+
+
 live.add_app_template_global(has_streams)
+live.add_app_template_filter(ended_lately)
 
 
 @live.get("/matches/<int:number>/stream")

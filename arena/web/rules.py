@@ -125,7 +125,7 @@ def game(game: str) -> Any:
             leaders=leaderboards.leaders(session, shown.ladders),
             view=view,
             chosen=(chosen := view.clickable()),
-            board=chosen.board if chosen else draw(view.state, view.last),
+            board=chosen.board if chosen else draw(view.state, view.last, view.before),
             problem=problem,
             TRIED=TRIED,
             **_of_main(session, shown.main),

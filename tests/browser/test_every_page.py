@@ -123,10 +123,11 @@ def test_a_page_is_for_everybody(
 SPILLED = """() => {
   const root = document.documentElement;
   if (root.scrollWidth <= root.clientWidth) return [];
-  return [...document.body.querySelectorAll("*")]
+  const found = [...document.body.querySelectorAll("*")]
     .filter((one) => one.getBoundingClientRect().right > root.clientWidth + 1
       && !one.closest(".scroll > *, .log, .lines"))
     .map((one) => one.outerHTML.slice(0, 120));
+  return found.length ? found : [`${root.scrollWidth} of ${root.clientWidth}, by a margin`];
 }"""
 
 
@@ -147,6 +148,7 @@ def scrolled(page: Page) -> list[str]:
 
 LONG = [
     "/play", "/play/on/ladder-0", "/play/{sitting}", "/", "/submit", "/ladders/ladder-0",
+    "/ladders", "/rules", "/rules/clobber",
     "/ladders/ladder-0/unrated", "/bots/bot-0", "/checks/{owners_check}", "/account",
     "/matches/{played}", "/tests", "/tests/new", "/tunings", "/tunings/new",
     "/editor?ladder=ladder-0&name=mine",

@@ -230,6 +230,36 @@ def test_tv_shows_one_match_after_the_other(
         assert complaints == []
 
 
+def test_the_front_page_shows_it_and_what_has_ended_plays_its_end(
+    arena: House, running: Running, chromium: Browser
+) -> None:
+    """A board alone, until another match takes its place; who comes too late is told so."""
+    with opened(chromium) as (page, complaints):
+        page.goto(f"http://127.0.0.1:{arena.port}/")
+        board = page.locator("#watch #show-board svg")
+        expect(board).to_be_visible()
+        expect(page.locator("#show .steps")).to_be_hidden()
+        expect(page.locator("#live")).to_be_hidden()
+        where = page.locator("#show-where")  # not seen here, but told
+        expect(where).to_have_text(re.compile(r"ply (\d+) of \1"))
+        first = ply(page)
+        running.go_on()
+        expect(where).to_have_text(f"ply {first + 1} of {first + 1}")
+        page.evaluate("document.getElementById('show').dataset.next = '0.1'")
+        running.end()
+        # Nothing else is played, so that a game that has ended stands there.
+        expect(page.get_by_text("Nothing is running at this moment.")).to_be_visible()
+        expect(page.locator("#watch img")).to_be_visible()
+        assert complaints == []
+        page.goto(f"http://127.0.0.1:{arena.port}/matches/{running.job.lease.job}")
+        expect(page.locator("#show-words")).to_have_text("It has ended; these are its last plies.")
+        expect(page.locator("#live .gallery .card")).to_have_count(2)
+        expect(where).to_have_text(re.compile(r"ply (\d+) of \1"))
+        expect(page.locator("#show-before li")).to_have_count(1)
+        expect(page.locator("#show-before")).to_have_text(re.compile(r"^\s*Game 1 .* wins\.\s*$"))
+        expect(page.locator("#show-words")).to_have_text("Finished.")
+
+
 @pytest.mark.parametrize("path", ["/matches/{}", "/tv"])
 def test_without_scripts_the_position_is_there(
     arena: House, running: Running, chromium: Browser, path: str

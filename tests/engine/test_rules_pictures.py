@@ -25,9 +25,9 @@ UNTRUE = {
         START + "count: 5": "there are 4 legal moves, and not 5",
         START + "scores: 1 0": "the scores are not known yet, and not 1 0",
         START + "moves: b1b2\nfrom: a1": "",
-        START + "moves: b1b2\nfrom: b1": "no move goes on from b1 on the board",
+        START + "moves: b1b2\nfrom: b1": "no move begins with b1",
         START + "moves: b1b2 a1a2\nfrom: -": "",
-        START + "moves: b1b2 a1a2 b2a2\nfrom: -": "no move goes on from there on the board",
+        START + "moves: b1b2 a1a2 b2a2\nfrom: -": "no move begins with a click",
         START + "moves: b1b2 a1a2 b2a2\nscores: 0 1": "the scores are 1 0, and not 0 1",
         START + "moves: b1b2 a1a2 b2a2\nscores: 1 0\nlegal: a2b2": "a2b2 is not legal",
     },
@@ -50,13 +50,16 @@ def test_a_picture_claims_what_is_so(info: str) -> None:
 
 
 def test_what_a_picture_shows() -> None:
-    """The last move is marked, and where a move that is begun may go."""
+    """The last move is marked; a move that is begun is half made, and marked is where it may go."""
     text = "caption: One.\nmoves: Xc6c5\nfrom: d3 > d6\n\nlegal: Od6e6"
     picture = read_picture(OXONO, "board totems=xc4", text)
     assert (picture.moves, picture.legal) == (("Xc6c5",), ("Od6e6",))
     # Beside d6 are c6, where X is, e6, and d5.
     assert set(picture.scene.targets) == {"e6", "d5"}
-    assert "c5" in picture.scene.last
+    (totem,) = [piece for piece in picture.scene.pieces if piece.squares == ("d6",)]
+    assert "totem" in totem.words
+    plain = read_picture(OXONO, "board totems=xc4", "caption: One.\nmoves: Xc6c5")
+    assert "c5" in plain.scene.last
     assert render(picture.scene).count('class="target') == 2
 
 

@@ -3,16 +3,15 @@
 // nobody answers that, the page's own part renews itself. Everything goes on from the last event's
 // id, without a gap.
 "use strict";
-document.addEventListener("DOMContentLoaded", () => {
-  const again = document.querySelector("[data-again]");
-  const show = document.getElementById("show");
-  const reload = (seconds) => { setTimeout(() => location.reload(), seconds * 1000); };
-  if (again) reload(5); // nothing is played: perhaps soon
-  if (!show) return;
-  const SLOWEST = 700, QUICKEST = 60, CATCH_UP = 2000, REST = 2500; // milliseconds
+const watch = (show) => {
+  const SLOWEST = 700, QUICKEST = 150, CATCH_UP = 3000, REST = 2500; // milliseconds
+  const FAR = 60, NEAR = 20; // plies: nobody follows so many, and is brought so near
+  const muted = show.classList.contains("muted"); // a board alone, among other things
+  const gone = new AbortController(); // of a show whose place another has taken
   const part = (name) => document.getElementById(`show-${name}`);
   const [board, where, slider, moves, seats] = ["board", "where", "slider", "moves", "seats"].map(part);
   const rest = document.getElementById("live"); // what the page shows without this script
+  const hasEnded = "ended" in show.dataset; // its end alone is played, below which its games stand
   const plays = new Map(); // what is known of each play of a game
   let seen = "";
   let shown = null; // the play that is looked at
@@ -126,6 +125,11 @@ document.addEventListener("DOMContentLoaded", () => {
     slider.max = String(last());
     slider.value = String(ply);
     where.textContent = `ply ${ply} of ${last()}`;
+    part("before").replaceChildren(...shown.before.map((text) => {
+      const line = document.createElement("li");
+      line.textContent = text;
+      return line;
+    }));
     part("result").textContent = ply === last() ? shown.result : "";
     part("live").setAttribute("aria-pressed", String(follows));
     for (const now of part("values").querySelectorAll(".now")) {
@@ -147,19 +151,19 @@ document.addEventListener("DOMContentLoaded", () => {
     ply = at;
     moves.replaceChildren();
     show.hidden = false;
-    rest.hidden = true;
+    rest.hidden = !hasEnded;
     drawSeats();
     drawSaid();
     drawPly();
   };
 
-  // One ply after the other, the quicker the more there are to come.
+  // One ply after the other, the quicker the more there are to come, but so that eyes can follow.
   const step = () => {
     timer = null;
     if (!shown || !follows) return;
     const behind = last() - ply;
     if (behind > 0) {
-      ply += Math.ceil(behind / 40);
+      ply = behind > FAR ? last() - NEAR : ply + 1;
       drawPly();
       wait(Math.max(QUICKEST, Math.min(SLOWEST, CATCH_UP / behind)));
     } else if (following()) {
@@ -177,8 +181,12 @@ document.addEventListener("DOMContentLoaded", () => {
   };
   const finish = () => {
     part("words").textContent = ended;
+    if (muted) {
+      setTimeout(() => htmx.trigger(show, "next"), 1000 * show.dataset.next);
+      return;
+    }
     rest.hidden = false;
-    htmx.trigger(rest, "look"); // which games it had, and what came of them
+    if (!hasEnded) htmx.trigger(rest, "look"); // which games it had, and what came of them
     if (show.dataset.next) reload(Number(show.dataset.next));
   };
 
@@ -200,10 +208,10 @@ document.addEventListener("DOMContentLoaded", () => {
     play.boards.splice(told.first, Infinity, ...told.boards);
     play.items.splice(Math.max(0, told.first - 1), Infinity, ...told.items);
     play.said.splice(Math.max(0, told.first - 1), Infinity, ...told.said);
-    for (const key of ["out", "due", "left", "result", "games", "players"]) if (key in told) play[key] = told[key];
+    for (const key of ["out", "due", "left", "result", "games", "players", "before"]) if (key in told) play[key] = told[key];
     play.since = performance.now();
     if (!shown) {
-      choose(play, play.boards.length - 1);
+      choose(play, Math.max(0, play.boards.length - 1 - (hasEnded ? NEAR : 0)));
     } else if (play === shown) {
       drawSeats();
       drawSaid();
@@ -271,8 +279,13 @@ document.addEventListener("DOMContentLoaded", () => {
     if (ended === null) setTimeout(() => { if (!source) (count % 20 ? poll(count + 1) : listen()); }, soon(seconds));
   };
   // Nobody looks at a page in the background.
-  document.addEventListener("visibilitychange", () => { if (document.hidden) source?.close(); else listen(); });
-  addEventListener("pagehide", () => source?.close());
+  const { signal } = gone;
+  document.addEventListener("visibilitychange", () => {
+    if (document.hidden) source?.close();
+    else if (muted && ended !== null) htmx.trigger(show, "next");
+    else listen();
+  }, { signal });
+  addEventListener("pagehide", () => source?.close(), { signal });
 
   const go = (target) => {
     ply = Math.min(Math.max(target, 0), last());
@@ -306,11 +319,33 @@ document.addEventListener("DOMContentLoaded", () => {
   document.addEventListener("keydown", (event) => {
     const keys = { ArrowLeft: "previous", ArrowRight: "next", Home: "first", End: "live" };
     const wanted = keys[event.key];
-    if (!wanted || !shown || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
+    if (!wanted || !shown || muted || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
     if (event.target.matches("input, select, textarea")) return;
     event.preventDefault();
     steps[wanted]();
+  }, { signal });
+  const clocks = setInterval(drawClocks, 200);
+  signal.addEventListener("abort", () => {
+    clearInterval(clocks);
+    clearTimeout(timer);
+    source?.close();
+    ended ??= ""; // it asks no more
   });
-  setInterval(drawClocks, 200);
   listen();
+  return gone;
+};
+
+const reload = (seconds) => { setTimeout(() => location.reload(), seconds * 1000); };
+document.addEventListener("DOMContentLoaded", () => {
+  if (document.querySelector("[data-again]")) reload(5); // nothing is played: perhaps soon
+  let shown = null, gone = null;
+  const look = () => {
+    const show = document.getElementById("show");
+    if (show === shown) return;
+    gone?.abort();
+    shown = show;
+    gone = show && watch(show);
+  };
+  look();
+  document.addEventListener("htmx:after:swap", look); // where one match takes another's place
 });

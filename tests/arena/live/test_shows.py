@@ -85,7 +85,7 @@ class Page:
             game.setdefault("items", []).extend(data["items"])
             game.setdefault("said", []).extend(data["said"])
             game |= {key: data[key] for key in ("due", "left", "result", "out")}
-            game |= {key: data[key] for key in ("games", "players") if key in data}
+            game |= {key: data[key] for key in ("games", "players", "before") if key in data}
         assert self.show.since(self.seen)[0] == []
         return self
 
@@ -132,6 +132,9 @@ def test_each_ply_comes_once_and_in_order(match: Match) -> None:
     for page in (early, *late):
         page.look()
         assert page.is_over
+        for (game, _), its in page.games.items():
+            told = [line.rpartition("): ")[2] for line in its["before"]]
+            assert told == [outcome(record) for record in match.records[:game]]
     assert early.words == [BEGUN, "", "Finished."]
     for game, record in enumerate(match.records):
         assert early.boards(game) == drawn(record)

@@ -23,10 +23,14 @@ from arena.models import (
 from arena.web.bots import find_bot
 from arena.web.front import games_of_day
 from arena.web.own_bots import LAST_GAMES, own_bots
+from engine.games import GAMES
 from tests.arena.web.conftest import Site
 from tests.arena.web.signing_in import now
 from tests.arena.web.test_access import NoIntake, opened, unchanged
+from tests.arena.web.test_pages import read as look
 from tests.sample_bots.test_kits import printed_bots
+
+MOST_BYTES = 150_000
 
 
 @pytest.fixture(scope="module")
@@ -45,6 +49,22 @@ def test_the_ten_lines_are_a_bot_that_plays(site: Site) -> None:
     text = unescape(shown[1])
     assert ("python", text) in printed_bots()
     assert len(text.splitlines()) == 10
+
+
+def test_the_front_page_is_light(site: Site) -> None:
+    """With all that it loads, packed as browsers ask for it, whatever games there are."""
+    packed = {"Accept-Encoding": "gzip"}
+
+    def size(link: str) -> int:
+        with site.client.get(link, headers=packed) as answer:
+            assert answer.status_code == 200
+            return len(answer.data)
+
+    reader = look(site.page("/"))
+    loaded = {link for link in reader.sources if not link.endswith(("/now", "theme=dark"))}
+    assert {f"/rules/{name}.svg" for name in GAMES.singles} < loaded
+    sizes = {link: size(link) for link in loaded | {"/"}}
+    assert sum(sizes.values()) < MOST_BYTES, sizes
 
 
 def test_games_stand_with_their_leaders_and_numbers(site: Site) -> None:
