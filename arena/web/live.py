@@ -23,6 +23,7 @@ live = Blueprint("live", __name__)
 LONGEST_SEEN = 60
 MOST_LOGS = 100
 """That one may ask for at once."""
+NOTHING_PLAYED = "no match is being played just now"
 ABSENT = "Nobody tells of running matches just now: try again soon."
 
 
