@@ -6,14 +6,13 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-import click
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
 from arena.cli.keys import pressed
-from arena.cli.listing import Output
+from arena.cli.listing import Output, say
 from arena.cli.terminal_board import captions, draw, draw_board
 from engine.clicks import illustrate
 from engine.game import State, Variant
@@ -164,4 +163,4 @@ def view(record: GameRecord, *, ply: int | None, title: str, end: str) -> None:
 def print_texts(record: GameRecord, *, ply: int | None) -> None:
     """Prints the positions of a game, or one of them."""
     for text in texts(record, ply):
-        click.echo(text)
+        say(text)

@@ -20,7 +20,7 @@ from arena.cli.client import RemoteArena, Where, on_arena
 from arena.cli.data_folder import opened
 from arena.cli.following import Event, FollowedGame, FollowedMatch, events, here, there
 from arena.cli.keys import is_terminal, pressed
-from arena.cli.listing import Output
+from arena.cli.listing import Output, say
 from arena.cli.reading import told
 from arena.cli.terminal_watch import seats_table
 from arena.cli.viewer import STEPS, Beside, move_words, position_text, said
@@ -121,7 +121,7 @@ def _print(told_events: Iterator[Event], name: str, *, stays: bool) -> bool:
                 click.echo(visible(f"{name}, {_title(game)}", but=""))
             for ply in range(printed + 1, len(game.plies) + 1):
                 click.echo(f"ply {ply}: {_move(game, game.plies[ply - 1])}")
-                click.echo(f"{_board(game, ply).plain}\n")
+                say(f"{_board(game, ply).plain}\n")
             printed = len(game.plies)
             if game.result != result:
                 result = game.result
