@@ -63,6 +63,7 @@ GROUPS = {
         "leaderboard": ("leaderboard", "Show a ladder's leaderboard."),
         "accuracy": ("leaderboard", "Show how accurate a ladder's bots are."),
         "bots": ("bot", "List the bots, their versions and their checks."),
+        "watch": ("watch", "Watch a match while it is played."),
         "export": ("export", "Export games, as records or as tables of Parquet."),
     },
     "Organise": {

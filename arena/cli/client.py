@@ -245,7 +245,7 @@ class RemoteArena:
             InputError: the server refuses it.
             ServerFault: the server can't be reached, or fails.
         """
-        return _json(self._ask("GET", self._there(path, query)))
+        return told_json(self._ask("GET", self._there(path, query)))
 
     def text(self, path: str) -> str:
         """What an address of the API answers, as text; errors as for `get`."""
@@ -256,7 +256,7 @@ class RemoteArena:
         found = self.get(path, **query)
         yield from found["items"]
         while found["next"]:
-            found = _json(self._ask("GET", urllib.parse.urljoin(self.address, found["next"])))
+            found = told_json(self._ask("GET", urllib.parse.urljoin(self.address, found["next"])))
             yield from found["items"]
 
     def lines(self, path: str, **query: Any) -> tuple[Iterator[bytes], int | None]:
@@ -289,6 +289,17 @@ class RemoteArena:
             except (OSError, http.client.HTTPException) as error:
                 raise ServerFault(f"the download from {self.address} broke off: {error}") from None
 
+    def stream(self, path: str, after: str, seconds: float) -> http.client.HTTPResponse:
+        """A stream of the pages' (Server-Sent Events), after an event; errors as for `get`.
+
+        Args:
+            path: the page's.
+            after: the event's id; empty for the beginning.
+            seconds: after which a silent one is given up.
+        """
+        headers = {"Last-Event-ID": after} if after else {}
+        return self._open("GET", f"{self.address}{path}", headers=headers, seconds=seconds)
+
     def send(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
         """Has something done, and gives what the server answers; errors as for `get`.
 
@@ -298,17 +309,17 @@ class RemoteArena:
         """
         headers = {"Content-Type": "application/json"} if body else {}
         content = json.dumps(body).encode() if body else b""
-        return _json(self._ask(method, f"{self.address}{API}{path}", content, headers))
+        return told_json(self._ask(method, f"{self.address}{API}{path}", content, headers))
 
     def send_bytes(self, method: str, path: str, body: bytes, **query: Any) -> Any:
         """Sends a part of a file, and gives what the server answers; errors as for `get`."""
         headers = {"Content-Type": "application/octet-stream"}
-        return _json(self._ask(method, self._there(path, query), body, headers))
+        return told_json(self._ask(method, self._there(path, query), body, headers))
 
     def upload(self, path: str, fields: Mapping[str, str], name: str, content: IO[bytes]) -> Any:
         """Sends a form with a file; errors as for `get`."""
         kind, body = form_with_file(fields.items(), name, content)
-        return _json(self._ask("POST", self._there(path, {}), body, {"Content-Type": kind}))
+        return told_json(self._ask("POST", self._there(path, {}), body, {"Content-Type": kind}))
 
     def _there(self, path: str, query: Mapping[str, Any]) -> str:
         given = {key: value for key, value in query.items() if value is not None}
@@ -329,12 +340,13 @@ class RemoteArena:
         address: str,
         body: bytes | None = None,
         headers: Mapping[str, str] | None = None,
+        seconds: float = WAIT_SECONDS,
     ) -> http.client.HTTPResponse:
         request = urllib.request.Request(address, body, dict(headers or {}), method=method)  # noqa: S310
         for name, value in self.credentials.items():
             request.add_unredirected_header(name, value)
         try:
-            answer: http.client.HTTPResponse = _OPENER.open(request, timeout=WAIT_SECONDS)
+            answer: http.client.HTTPResponse = _OPENER.open(request, timeout=seconds)
             return answer
         except urllib.error.HTTPError as error:
             with error:
@@ -358,7 +370,12 @@ def form_with_file(
     return f"multipart/form-data; boundary={boundary}", body
 
 
-def _json(text: bytes) -> Any:
+def told_json(text: bytes) -> Any:
+    """What a server tells as JSON.
+
+    Raises:
+        ServerFault: it is none; or, when it is looked at, lacks something.
+    """
     try:
         return json.loads(text, object_hook=_Told)
     except ValueError:

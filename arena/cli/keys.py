@@ -32,8 +32,9 @@ ReadKeys = Callable[[float], list[str]]
 
 
 def is_terminal() -> bool:
-    """Whether somebody looks at standard output, and has keys to press."""
-    return sys.stdin.isatty() and sys.stdout.isatty()
+    """Whether somebody looks at standard output, that can be drawn on, and has keys to press."""
+    is_dumb = os.environ.get("TERM") == "dumb"
+    return sys.stdin.isatty() and sys.stdout.isatty() and not is_dumb
 
 
 @contextmanager

@@ -9,12 +9,13 @@ keep what is written, and hears that it is not there.
 
 from __future__ import annotations
 
+import codecs
 import errno
 import io
 import os
 import select
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -23,6 +24,14 @@ if TYPE_CHECKING:
 GONE = {errno.EPIPE, errno.ECONNRESET}
 """How a pipe or socket says that nobody reads it any more."""
 STDOUT, STDERR = 1, 2
+
+
+LOOK_ALIKES: Mapping[str, str] = dict(
+    zip("○●□■♔♕♖♗♘♙♚♛♜♝♞♟•×°★·±▶←→━╸╺", "O@[#KQRBNPkqrbnp*x'%.~><>---", strict=True)
+)
+"""What is written for a character that a terminal does not have, if there is one like it."""
+ERRORS = "arena.look-alikes"
+"""How what can't be encoded is written; another character by its number."""
 
 
 class OutputError(OSError):
@@ -65,7 +74,7 @@ def set_up() -> None:
     # A terminal that was hung up is no reader either.
     gone = GONE | ({errno.EIO} if os.isatty(STDOUT) else set())
     _output = _Droppable(STDOUT, lambda error: error.errno in gone)
-    # Not every terminal has every character.
+    codecs.register_error(ERRORS, look_alike)
     sys.stdout = _text(_output, sys.stdout, line_buffering=os.isatty(STDOUT))
     errors = _Droppable(STDERR, lambda _: True)
     sys.stderr = _text(errors, sys.stderr, line_buffering=True)
@@ -81,11 +90,26 @@ def _text(raw: _Droppable, before: object, *, line_buffering: bool) -> io.TextIO
     unbuffered = getattr(before, "write_through", False)
     return io.TextIOWrapper(
         raw if unbuffered else io.BufferedWriter(raw),
-        encoding=getattr(before, "encoding", None),
-        errors="backslashreplace",
+        encoding="ascii" if _is_dumb(raw) else getattr(before, "encoding", None),
+        errors=ERRORS,
         line_buffering=line_buffering,
         write_through=unbuffered,
     )
+
+
+def _is_dumb(raw: io.FileIO) -> bool:
+    """Whether it is a terminal that says of itself that it has nothing."""
+    return os.environ.get("TERM") == "dumb" and raw.isatty()
+
+
+def look_alike(error: UnicodeError) -> tuple[str, int]:
+    """What is written of a text that can't be encoded, and from where it is gone on."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    lacking = error.object[error.start : error.end]
+    numbers = (one.encode("ascii", "backslashreplace").decode() for one in lacking)
+    each = zip(lacking, numbers, strict=True)
+    return "".join(LOOK_ALIKES.get(one, number) for one, number in each), error.end
 
 
 def _open_closed_ones() -> None:

@@ -61,13 +61,22 @@ def draw(scene: Scene) -> Text:
     """The board of a scene with its coordinates, and its captions beneath; in lines, the last
     without an end.
     """
-    lines = _board(scene) if scene.squares else [Text(visible(line)) for line in scene.text]
+    return Text("\n").join([draw_board(scene), *captions(scene)])
+
+
+def draw_board(scene: Scene) -> Text:
+    """The board alone."""
+    lines = _lines(scene) if scene.squares else [Text(visible(line)) for line in scene.text]
+    return Text("\n").join(lines)
+
+
+def captions(scene: Scene) -> list[Text]:
+    """What lies beside it, a line each."""
     beneath = (*scene.captions, *(goal.words for goal in scene.goals))
-    captions = [Text(visible(caption, but="")) for caption in beneath]
-    return Text("\n").join([*lines, *captions])
+    return [Text(visible(caption, but="")) for caption in beneath]
 
 
-def _board(scene: Scene) -> list[Text]:
+def _lines(scene: Scene) -> list[Text]:
     left = min(square.x for square in scene.squares)
     rows: dict[float, dict[int, Square]] = {}
     for square in scene.squares:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import count
 from threading import Event, Thread
 from typing import Self
 
-from rich.console import Console, Group
+from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
 from arena.cli.keys import pressed
 from arena.cli.progress_bar import ProgressBar
-from arena.cli.viewer import position_text, said
-from arena.cli.watching import GameNow, RunningGames, Watching
+from arena.cli.viewer import Beside, said
+from arena.cli.watching import GameNow, RunningGames, SeatNow, Watching
 from engine.protocol import visible
 
 LOOK_SECONDS, LOOKS = 0.1, 10
@@ -88,24 +88,29 @@ class TerminalWatch(Watching):
             self._bar.show(self._done, words=self._words)
             self._is_left = True
 
-    def _picture(self, now: GameNow | None) -> Group:
+    def _picture(self, now: GameNow | None) -> RenderableType:
         played = f"{self._done} of {self._total} games played"
         stands = Text(f"{played}; {visible(self._words, but='')}" if self._words else played)
-        foot = Text(STOPPING if self._stopped() else HELP, "dim")
-        return Group(*(picture(now) if now else [Text("The bots are started.")]), stands, foot)
+        foot = stands, Text(STOPPING if self._stopped() else HELP, "dim")
+        return picture(now, foot) if now else Group("The bots are started.", "", *foot)
 
 
-def picture(now: GameNow) -> list[Text | Table | str]:
+def picture(now: GameNow, foot: Sequence[RenderableType] = ()) -> Beside:
     """A running game: which it is, its board, and who sits at it."""
+    where = Text(visible(f"{now.words}, ply {len(now.plies)}", but=""))
+    return Beside(now.state, now.last, [where, "", seats_table(now.seats), "", *foot])
+
+
+def seats_table(seats: Sequence[SeatNow]) -> Table:
+    """Who sits at a board, whose turn it is, and what they played last."""
     table = Table(box=None, padding=(0, 2, 0, 0))
-    timed = any(seat.left_ms is not None for seat in now.seats)
+    timed = any(seat.left_ms is not None for seat in seats)
     for heading in ("", "seat", "player", *(["left"] if timed else []), "last move"):
-        table.add_column(heading)
-    for seat in now.seats:
+        table.add_column(heading, no_wrap=True, overflow="ellipsis")
+    for seat in seats:
         last = said(seat.last) if seat.last else ""
         left = [] if seat.left_ms is None else [f"{seat.left_ms / 1000:.1f} s"]
         cells = ["▶" if seat.is_due else "", seat.name, seat.player, *left, last]
         # What bots say is no markup, and commands no terminal.
         table.add_row(*(Text(visible(cell, but="")) for cell in cells))
-    where = Text(visible(f"{now.words}, ply {len(now.plies)}", but=""))
-    return [where, "", position_text(now.state, now.last), "", table, ""]
+    return table

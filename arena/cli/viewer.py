@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-import click
-from rich.console import Group
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.live import Live
+from rich.table import Table
 from rich.text import Text
 
 from arena.cli.keys import pressed
-from arena.cli.listing import Output
-from arena.cli.terminal_board import draw
+from arena.cli.listing import Output, say
+from arena.cli.terminal_board import captions, draw, draw_board
 from engine.clicks import illustrate
 from engine.game import State, Variant
 from engine.protocol import visible
@@ -22,6 +22,8 @@ from engine.record import GameRecord, Ply, states_known
 PLAY_SECONDS = 0.7
 """How long a position stands while the replay plays."""
 PATIENCE_SECONDS = 60.0
+GAP, NARROWEST = 3, 30
+"""Columns between a board and the words beside it, and as many as these need."""
 HELP = "← → step   Home End   Space plays   q leaves"
 STEPS: Mapping[str, float] = {"left": -1, "right": 1, "home": -math.inf, "end": math.inf}
 """How many plies a key goes on."""
@@ -30,6 +32,34 @@ STEPS: Mapping[str, float] = {"left": -1, "right": 1, "home": -math.inf, "end": 
 def position_text(state: State, last: str | None) -> Text:
     """A position as it stands in a terminal, with the move that led to it marked."""
     return draw(illustrate(state, last=last))
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """A position with words about it at its right; beneath it, where the terminal is narrow.
+
+    What lies beside the board comes last, since of a low terminal the end is cut off.
+    """
+
+    state: State
+    last: str | None
+    """The move that led to it."""
+    words: Sequence[RenderableType]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        scene = illustrate(self.state, last=self.last)
+        board = draw_board(scene)
+        beneath = captions(scene)
+        rest: list[RenderableType] = ["", *beneath] if beneath else []
+        width = max((line.cell_len for line in board.split("\n")), default=0)
+        if width + GAP + NARROWEST > options.max_width:
+            yield Group(board, *rest, "", *self.words)
+            return
+        grid = Table.grid(padding=(0, GAP, 0, 0))
+        grid.add_column(width=width, no_wrap=True)
+        grid.add_column()
+        grid.add_row(board, Group(*self.words, *rest))
+        yield grid
 
 
 def move_line(record: GameRecord, ply: int) -> str:
@@ -105,12 +135,12 @@ def view(record: GameRecord, *, ply: int | None, title: str, end: str) -> None:
     last = len(states) - 1
     seen = _Seen(last if ply is None else min(ply, last), last)
 
-    def picture() -> Group:
+    def picture() -> Beside:
         at = seen.ply
-        board = position_text(states[at], record.plies[at - 1].move if at else None)
-        head, where = Text(visible(title, but="")), Text(move_line(record, at))
         result = visible(end, but="") if at == seen.last else f"of {len(record.plies)}"
-        return Group(head, "", board, "", where, Text(result), Text(HELP, "dim"))
+        words = Text(visible(title, but="")), "", Text(move_line(record, at)), Text(result), ""
+        last = record.plies[at - 1].move if at else None
+        return Beside(states[at], last, [*words, Text(HELP, "dim")])
 
     with (
         pressed() as read,
@@ -133,4 +163,4 @@ def view(record: GameRecord, *, ply: int | None, title: str, end: str) -> None:
 def print_texts(record: GameRecord, *, ply: int | None) -> None:
     """Prints the positions of a game, or one of them."""
     for text in texts(record, ply):
-        click.echo(text)
+        say(text)

@@ -17,6 +17,7 @@ from typing import Self
 
 import click
 
+from arena.cli.listing import say
 from arena.cli.progress_bar import ProgressBar
 from arena.cli.viewer import move_words, position_text
 from engine.game import State
@@ -219,4 +220,4 @@ def print_game(now: GameNow) -> None:
     """Prints a running game as text, for who has no terminal."""
     click.echo(visible(now.words, but=""))
     click.echo(f"ply {len(now.plies)}: {move_words(now.spec.variant, now.plies[-1])}")
-    click.echo(f"{position_text(now.state, now.last).plain}\n")
+    say(f"{position_text(now.state, now.last).plain}\n")

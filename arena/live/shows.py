@@ -88,6 +88,7 @@ class Play:
         self.spec, self.seed = spec, seed
         self.variant = variant.drawn(seed)
         self.state: State = self.variant.initial(seed)
+        self._start = self.state.text()
         self.plies: list[Ply] = []
         self.result = ""
         """What came of it, once that is known."""
@@ -201,13 +202,23 @@ class Play:
                 [ply.seat, {} if ply.seat == CHANCE else dict(ply.values)]
                 for ply in self.plies[max(0, boards - 1) : end - 1]
             ],
+            "moves": [
+                [ply.seat, ply.move, ply.cpu_us, ply.text]
+                for ply in self.plies[max(0, boards - 1) : end - 1]
+            ],
             "out": [one for one in self._out if one[1] < end],
             "due": self.state.to_move if head and not self.result else None,
             "left": self._left(),
             "result": self.result if head else "",
         }
         if not boards:
-            told |= {"games": self.spec.games, "players": self.players()}
+            # Not its seed, by which bots that watch could tell what is drawn by lot.
+            told |= {
+                "games": self.spec.games,
+                "players": self.players(),
+                "variant": str(self.variant),
+                "start": self._start,
+            }
         return told, end
 
     def _left(self) -> list[float] | None:

@@ -27,6 +27,7 @@ MOST_LOGS = 100
 """That one may ask for at once."""
 AFTERGLOW = timedelta(minutes=2)
 """For so long a match that has ended is shown as the running ones are, at its end."""
+NOTHING_PLAYED = "no match is being played just now"
 ABSENT = "Nobody tells of running matches just now: try again soon."
 
 

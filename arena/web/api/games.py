@@ -12,7 +12,7 @@ from pydantic import Field, create_model
 from sqlalchemy.orm import Session, joinedload
 
 from arena.ground.db import Database
-from arena.ground.refusals import Refusal, WrongField
+from arena.ground.refusals import NotThere, Refusal, WrongField
 from arena.lists.exported import lines
 from arena.lists.filters import LONGEST_WORD, WORDS, GameFilter
 from arena.lists.parts import look_up
@@ -42,6 +42,7 @@ from arena.web.game_lists import (
 )
 from arena.web.games import PGN, PICTURE_SECONDS, pgn_file
 from arena.web.identity import database, settings, signed_in
+from arena.web.live import NOTHING_PLAYED, best_running
 from arena.web.lookup import (
     find_competition,
     find_game,
@@ -139,6 +140,17 @@ def list_own_matches(query: Pages) -> MatchList:
     with reading() as session:
         own = wanted.where(Match.requester_id == signed_in().id)
         return page(MatchList, session, own, Match.id, query)
+
+
+@operation("GET /matches/best", MatchDetail, tag=TAG, errors=[404])
+def get_best_match() -> MatchDetail:
+    """The match being played whose players are rated highest."""
+    with reading() as session:
+        number = best_running(session)
+        if number is None:
+            raise NotThere(NOTHING_PLAYED)
+        match = find_match(session, number)
+        return MatchDetail.of(match, waits="")
 
 
 @operation("GET /matches/<int:number>", MatchDetail, tag=TAG)

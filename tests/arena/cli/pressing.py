@@ -13,11 +13,14 @@ from collections.abc import Iterable
 from tests.arena.running import COMMAND, environment
 
 
-def press(words: Iterable[object], steps: Iterable[tuple[bytes, str]]) -> tuple[int, str]:
+def press(
+    words: Iterable[object], steps: Iterable[tuple[bytes, str]], **variables: str
+) -> tuple[int, str]:
     """Runs a command line, and presses each key once the words before it were seen.
 
     Args:
         steps: keys, and what is to be seen after them.
+        variables: of its environment.
 
     Returns:
         The exit code, and what was said after the last step.
@@ -27,7 +30,7 @@ def press(words: Iterable[object], steps: Iterable[tuple[bytes, str]]) -> tuple[
     process = subprocess.Popen(
         [*COMMAND, *map(str, words)],
         stdin=terminal, stdout=terminal, stderr=terminal, start_new_session=True,
-        env=environment(TERM="xterm"),
+        env=environment(**{"TERM": "xterm", **variables}),
     )  # fmt: skip
     os.close(terminal)
     seen = b""

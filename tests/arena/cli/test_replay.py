@@ -295,3 +295,26 @@ def test_what_is_no_record_is_refused(
     path = tmp_path / "games.jsonl"
     path.write_text(change(records.read_text()))
     assert_refused(cli("replay", path), words)
+
+
+@pytest.mark.parametrize(
+    ("variables", "row"),
+    [
+        ({"TERM": "dumb"}, "4 O @ O @"),
+        ({"PYTHONIOENCODING": "ascii"}, "4 O @ O @"),
+        ({"NO_COLOR": "1"}, "4 ○ ● ○ ●"),
+    ],
+    ids=["dumb", "ASCII", "NO_COLOR"],
+)
+def test_a_terminal_is_told_what_it_can_show(
+    records: Path, variables: dict[str, str], row: str
+) -> None:
+    """Letters like the signs that it lacks, colours if it may; one that is dumb has no keys."""
+    words = ["replay", records, "--game", "1", "--ply", "0"]
+    steps: list[tuple[bytes, str]] = []
+    code, out = press([*words, "--text"], steps, **variables)
+    assert code == 0
+    assert row in out
+    assert ("\x1b[3" in out) == ("PYTHONIOENCODING" in variables)
+    if variables.get("TERM") == "dumb":
+        assert press([*words, "--board"], steps, **variables) == (0, out)

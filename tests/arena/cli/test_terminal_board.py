@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import codecs
 from random import Random
 
 import pytest
 
+from arena.cli import streams
 from arena.cli.terminal_board import draw
 from engine.clicks import illustrate
 from engine.games import GAMES
@@ -68,3 +70,7 @@ def test_every_game_has_a_board(name: str) -> None:
         for body, paint, sign in looks
     }
     assert len(cells) == len(looks)
+    # Where a terminal has no more than ASCII, too, in as many columns.
+    codecs.register_error(streams.ERRORS, streams.look_alike)
+    plain = {cell.encode("ascii", streams.ERRORS) for cell in cells}
+    assert [len(cell) for cell in plain] == [2] * len(looks)

@@ -10,10 +10,11 @@ from dataclasses import replace
 from threading import Event
 
 import pytest
-from rich.console import Console, Group
+from rich.console import Console
 
 from arena.cli.interrupts import AbandonedError
 from arena.cli.terminal_watch import picture
+from arena.cli.viewer import Beside
 from arena.cli.watching import GameNow, RunningGames
 from engine.clock import TimeControl
 from engine.games import GAMES
@@ -165,5 +166,21 @@ def test_a_running_game_tells_who_sits_where() -> None:
     hostile = replace(found[-1], plies=(*plies, last._replace(text="\x1b[2J [red]so[/]")))
     console = Console(width=100)
     with console.capture() as told:
-        console.print(Group(*picture(hostile)))
+        console.print(picture(hostile))
     assert r"\x1b[2J [red]so[/]" in told.get()
+
+
+@pytest.mark.parametrize("width", [80, 40])
+def test_words_stand_beside_a_board_where_there_is_room(width: int) -> None:
+    """In a terminal of 80 columns by 24 lines also of the largest board, with all its words."""
+    variant = GAMES["blokus"].variant()
+    state = variant.initial()
+    console = Console(width=width, color_system=None)
+    with console.capture() as told:
+        console.print(Beside(state, None, ["what it is", "", "who plays"]))
+    lines = told.get().splitlines()
+    assert all(len(line) <= width for line in lines)
+    beside = next(line for line in lines if "what it is" in line)
+    assert ("·" in beside) == (width == 80)
+    # The board has 20 rows and the letters of its files.
+    assert (len(lines) <= 24) == (width == 80)

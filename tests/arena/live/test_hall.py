@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 import urllib.error
 import urllib.request
@@ -13,6 +14,8 @@ import pytest
 
 from engine.game import State
 from engine.match import MatchResult
+from tests.arena.cli.conftest import assert_refused
+from tests.arena.conftest import Cli
 from tests.arena.live.house import House, Watcher, house
 from tests.arena.running import until
 
@@ -134,6 +137,27 @@ def test_a_match_that_is_over_is_told_whole(arena: House) -> None:
     watcher = Watcher(arena, job.lease.job)
     watcher.wait()
     assert watcher.plies() == boards(result, first=len(result.games) - 1)
+
+
+def test_a_command_watches_here_and_elsewhere(arena: House, cli: Cli) -> None:
+    """Every ply of the game with its board, and how the match ended."""
+    job = arena.issue()
+    result = arena.play(job)
+    elsewhere = "--server", f"http://127.0.0.1:{arena.port}"
+    arena.report(job, result)
+    number, last = job.lease.job, result.games[-1]
+    told = [cli("watch", number, *where) for where in (elsewhere, ("--data", arena.folder))]
+    assert [one.code for one in told] == [0, 0]
+    # Before that it may have been told how the match stood.
+    (out,) = {f"game 2{one.out.partition(f'match {number}, game 2')[2]}" for one in told}
+    plies = re.findall(r"^ply (\d+): (?:White|Black) (\w+)", out, re.MULTILINE)
+    assert plies == [(str(ply), one.move) for ply, one in enumerate(last.plies, 1)]
+    assert out.count("  a b c d") == len(last.plies)
+    assert out.endswith(f"match {number}: Finished.\n")
+    assert_refused(cli("watch", "--best", *elsewhere), "no match is being played just now")
+    assert_refused(cli("watch", 999999, *elsewhere), "There is no match 999999")
+    assert_refused(cli("watch", 999999, "--data", arena.folder), "there is no match 999999")
+    assert_refused(cli("watch", *elsewhere), "give the number of a match, or --best")
 
 
 @pytest.mark.parametrize("path", ["/matches/999999/stream", "/matches/x/stream"])

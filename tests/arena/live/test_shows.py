@@ -84,8 +84,10 @@ class Page:
             game["boards"] += data["boards"]
             game.setdefault("items", []).extend(data["items"])
             game.setdefault("said", []).extend(data["said"])
+            game.setdefault("moves", []).extend(data["moves"])
             game |= {key: data[key] for key in ("due", "left", "result", "out")}
-            game |= {key: data[key] for key in ("games", "players", "before") if key in data}
+            once = ("games", "players", "variant", "start", "before")
+            game |= {key: data[key] for key in once if key in data}
         assert self.show.since(self.seen)[0] == []
         return self
 
@@ -141,6 +143,10 @@ def test_each_ply_comes_once_and_in_order(match: Match) -> None:
         its = early.games[game, 0]
         assert len(its["items"]) == len(record.plies)
         assert its["said"] == [[ply.seat, ply.values] for ply in record.plies]
+        moves = [(ply.seat, ply.move, ply.cpu_us, ply.text) for ply in record.plies]
+        assert [tuple(one) for one in its["moves"]] == moves
+        start, *_ = states(record)
+        assert (its["variant"], its["start"]) == (str(record.variant), start.text())
         assert its["out"] == []
         assert its["left"] == [clock.left_ms for clock in clocks(record)]
         assert (its["games"], its["due"]) == (match.spec.games, None)

@@ -263,6 +263,7 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ("GET", "api.get_encounter"): ("/api/v1/bots/bot-0/against/bot-1", ALL),
     ("GET", "api.download_version"): ("/api/v1/bots/bot-0/versions/{last}/files", API_OWNERS),
     ("GET", "api.list_matches"): ("/api/v1/matches", ALL),
+    ("GET", "api.get_best_match"): ("/api/v1/matches/best", ALL),
     ("GET", "api.get_match"): ("/api/v1/matches/{played}", ALL),
     ("GET", "api.list_games"): ("/api/v1/games", ALL),
     ("GET", "api.explore_line"): ("/api/v1/explorer/ladder-0", ALL),
