@@ -16,7 +16,7 @@ from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.orm import Session, joinedload, selectinload, undefer
+from sqlalchemy.orm import Session, joinedload, object_session, selectinload, undefer
 
 from arena.ground import bot_names, locks
 from arena.ground.config import Settings
@@ -39,7 +39,7 @@ from arena.models import (
 from arena.schedule import leases, workers
 from arena.schedule.leases import Fate
 from engine import reporting, sitting
-from engine.game import Seat, Variant
+from engine.game import CHANCE, Seat, Variant
 from engine.match import entrants_needed
 from engine.openings import Opening, opening
 from engine.plurals import counted
@@ -175,11 +175,7 @@ def begin(
         bots = counted(needed - 1, "bot")
         raise SittingError(f"the ladder {ladder.title} is played against {bots}")
     versions = [_opponent(session, ladder, number) for number in wish.opponents]
-    if count_rows(session, Sitting, person.own, Sitting.finished.is_(None)) >= most_open:
-        raise SittingError(
-            f"you have {counted(most_open, 'game that is', 'games that are')} not over: end or "
-            "give up one of them first"
-        )
+    _demand_room(session, person.own, most_open)
     holders = [*versions[: wish.place], None, *versions[wish.place :]]
     seated = [holders[place] for place in variant.entrant_of]
     start = wish.opening or (
@@ -215,6 +211,15 @@ def begin(
     except IntegrityError:  # two forms of a guest, who has no row to wait at
         return session.scalars(of_this_form).one()
     return made
+
+
+def _demand_room(session: Session, own: sa.ColumnElement[bool], most_open: int) -> None:
+    """Refuses another game that goes on to who has as many of them as may be."""
+    if count_rows(session, Sitting, own, Sitting.finished.is_(None)) >= most_open:
+        raise SittingError(
+            f"you have {counted(most_open, 'game that is', 'games that are')} not over: end or "
+            "give up one of them first"
+        )
 
 
 def _opponent(session: Session, ladder: Ladder, number: int) -> BotVersion:
@@ -303,11 +308,45 @@ def resign(found: Sitting, ply: int, now: datetime) -> None:
     if other_rules(record_of(found)):
         found.break_off("its rules are not here any more", now)
         return
-    game = _at(found, ply)
-    to_move, mine = sitting.position(game).to_move, own_seats(found)
-    game = sitting.resigned(game, to_move if to_move in mine else mine[0])
-    _set(found, game, now)
+    _set(found, given_up(found, _at(found, ply)), now)
     found.status, found.finished = JobStatus.FIXED, now
+
+
+def given_up(found: Sitting, game: GameRecord) -> GameRecord:
+    """What becomes of a game that goes on if the person gives it up."""
+    to_move, mine = sitting.position(game).to_move, own_seats(found)
+    return sitting.resigned(game, to_move if to_move in mine else mine[0])
+
+
+def may_take_back(found: Sitting, game: GameRecord) -> bool:
+    """Whether the last move may be taken back: in a game played alone, unless it was given up."""
+    alone = all(one.version_id is None for one in found.seats)
+    moved = any(ply.seat != CHANCE for ply in game.plies[game.opening :])
+    return alone and moved and not game.faults and found.status is JobStatus.FIXED
+
+
+def take_back(found: Sitting, ply: int, now: datetime, *, most_open: int) -> None:
+    """Takes the last move back of a game that the person plays alone, also of one that it ended.
+
+    Args:
+        most_open: how many games that are not over a person may have.
+
+    Raises:
+        SittingError: it is no such game, nothing was moved, or it went on meanwhile.
+    """
+    game = record_of(found)
+    if other := other_rules(game):
+        raise SittingError(f"the game can't go on: {other}")
+    if ply != len(game.plies):
+        raise SittingError("the game went on meanwhile, so nothing was done")
+    if not may_take_back(found, game):
+        raise SittingError("a move can be taken back in a game that you play alone, after it")
+    if found.finished is not None:
+        session = object_session(found)
+        assert session is not None
+        own = Sitting.user_id == found.user_id if found.user_id else Sitting.guest == found.guest
+        _demand_room(session, own, most_open)
+    _set(found, sitting.taken_back(game), now)
 
 
 def _at(found: Sitting, ply: int) -> GameRecord:

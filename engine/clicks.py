@@ -83,29 +83,24 @@ def held(state: State, seat: Seat) -> Sequence[Held]:
         return ()
 
 
-def half_made(state: State, known: Ways, clicked: Clicks, *, last: Sequence[str] = ()) -> Scene:
+def half_made(state: State, known: Ways, clicked: Clicks) -> Scene:
     """The scene with as much of a move done as the clicks say, and what may be clicked next.
 
     What is written beneath the board is that of the position before the move.
 
     Args:
         clicked: the beginning of the clicks of some move, or all of them.
-        last: the squares that are marked before anything is clicked.
     """
-    before = _scene_or_text(state)
-    names = {square.name for square in before.squares}
-    if not clicked:
-        return replace(before, last=tuple(name for name in last if name in names))
-    move = beginning(known, clicked)[0]
+    before, move = _scene_or_text(state), beginning(known, clicked)[0]
     if known[move] == clicked:
-        after = state.play(move)
-        scene, marks = _scene_or_text(after), tuple(after.marks(move))
+        scene = illustrate(state.play(move), last=move, before=state)
     else:
-        scene, marks = _begun(state, clicked, before), ()
-    scene = replace(scene, title=before.title, captions=before.captions)
+        scene = _begun(state, clicked, before)
+        scene = replace(scene, arrows=arrows(before, scene))
     names = {square.name for square in scene.squares}
     targets = tuple(click for click in following(known, clicked) if click in names)
-    return replace(scene, last=tuple(name for name in marks if name in names), targets=targets)
+    scene = replace(scene, title=before.title, captions=before.captions, goals=before.goals)
+    return replace(scene, targets=targets)
 
 
 def _begun(state: State, clicked: Clicks, before: Scene) -> Scene:

@@ -127,6 +127,20 @@ def resigned(game: GameRecord, seat: Seat) -> GameRecord:
     return answered(game, Fault(seat, len(game.plies), Termination.RESIGN, "resigned"))
 
 
+def taken_back(game: GameRecord) -> GameRecord:
+    """The game before the last move of a seat, and what chance drew after it.
+
+    Raises:
+        RecordError: a seat has left it, or none has moved since the opening.
+    """
+    moved = [number for number, ply in enumerate(game.plies) if ply.seat != CHANCE]
+    if game.faults or not moved or moved[-1] < game.opening:
+        raise RecordError("there is no move to be taken back")
+    return replace(
+        game, plies=game.plies[: moved[-1]], termination=Termination.VOID, scores=(), ranks=()
+    )
+
+
 def answered(game: GameRecord, answer: Answer) -> GameRecord:
     """The game after a turn, and with its result if that ended it.
 

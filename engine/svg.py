@@ -16,7 +16,7 @@ from textwrap import wrap
 
 from engine.colours import FIGURE, FILL, GROUND, INK, LAST, WON, Strokes, Theme
 from engine.glyphs import FIGURES, SIGNS, SOLID_SIGNS
-from engine.scene import Area, Body, Goal, Line, Piece, Rim, Row, Scene, Shade, Square
+from engine.scene import Area, Body, Goal, Held, Line, Piece, Rim, Row, Scene, Shade, Square
 
 UNIT = 40
 """The side of a square in the picture's own units."""
@@ -113,6 +113,26 @@ def render(
     parts += words
     parts.append("</svg>")
     return "\n".join(parts) + "\n"
+
+
+def render_held(held: Held, *, size: int) -> str:
+    """One of what is held beside the board as an SVG element within a page.
+
+    Args:
+        size: the side of a square in pixels.
+    """
+    left, low = (min(cell[axis] for cell in held.cells) for axis in (0, 1))
+    width, height = (
+        1 + max(cell[axis] for cell in held.cells) - start for axis, start in ((0, left), (1, low))
+    )
+    places = {f"{x}.{y}": (x - left + 0.5, height - (y - low) - 0.5) for x, y in held.cells}
+    piece = Piece(tuple(places), held.body, held.paint, held.name, held.sign)
+    rim = 2
+    box = " ".join(map(str, (-rim, -rim, UNIT * width + 2 * rim, UNIT * height + 2 * rim)))
+    return (
+        f'<svg viewBox="{box}" width="{size * width}" height="{size * height}" aria-hidden="true">'
+        f"{_piece(piece, places, GROUND['light'])}</svg>"
+    )
 
 
 def width_of(scene: Scene) -> float:

@@ -26,7 +26,7 @@ from engine.analysis import (
     checked_comments,
     stretches,
 )
-from engine.clicks import Clicks
+from engine.clicks import Clicks, illustrate
 from engine.game import CHANCE, GameError, State
 from engine.protocol import share
 from engine.record import GameRecord
@@ -240,7 +240,8 @@ class AnalysisView:
             move = complete.get(way)
             return self.address(at=way) if move is None else self.after(move)
 
-        return boards.clickable(found, self.clicked, leads, last=self.last, before=self.before)
+        seen = illustrate(self.state, last=self.last, before=self.before)
+        return boards.clickable(found, self.clicked, leads, seen=seen)
 
     def played_by(self) -> list[Evaluation]:
         """What those who played the game expected at their moves, where the line is theirs."""

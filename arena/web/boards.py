@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from functools import cached_property, lru_cache
 
 from markupsafe import Markup
 
 from engine import clicks, svg
 from engine.clicks import Clicks, illustrate
-from engine.game import Move, State
-from engine.record import GameRecord
-from engine.scene import Scene
-from engine.sitting import position
+from engine.game import CHANCE, Move, Seat, State
+from engine.record import GameRecord, states
+from engine.scene import Body, Held, Scene
 
 SQUARE_PIXELS = 72
 """The side of a square on a large page; boards of many squares shrink to fit."""
+PIECE_PIXELS, CELL_PIXELS = 34, 11
+"""How large what is held is drawn beside a board, and each square of a polyomino."""
 LISTED = 600
 """More moves than these are not listed: nobody looks through them."""
+MARKED = 16
+"""The moves of how many plies are marked at most."""
 
 Address = Callable[[Clicks], str]
 """Gives the address of the page with these clicks."""
@@ -27,13 +32,35 @@ Address = Callable[[Clicks], str]
 class Reached:
     """A position, and what is clicked for its moves."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: State, path: Sequence[tuple[State, Move, State]] = ()) -> None:
         self.state = state
+        self._path = path
+        """The last moves, each with what stood before and after it."""
 
     @cached_property
     def ways(self) -> clicks.Ways:
         """What is clicked for each legal move."""
         return clicks.ways(self.state)
+
+    @cached_property
+    def tray(self) -> Sequence[Held]:
+        """The hand of whoever has the turn, if pieces of it are chosen there."""
+        seat = self.state.to_move
+        if seat is None or seat == CHANCE:
+            return ()
+        hand = clicks.held(self.state, seat)
+        clicked = {click for way in self.ways.values() for click in way}
+        return hand if any(held.name in clicked for held in hand) else ()
+
+    def seen(self, plies: int) -> Scene:
+        """The position with the last so many moves marked."""
+        scenes = [
+            illustrate(after, last=move, before=before)
+            for before, move, after in self._path[-plies:]
+        ]
+        last = dict.fromkeys(name for scene in scenes for name in scene.last)
+        arrows = dict.fromkeys(arrow for scene in scenes for arrow in scene.arrows)
+        return replace(illustrate(self.state), last=tuple(last), arrows=tuple(arrows))
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +82,28 @@ class _Played:
 
 @lru_cache(maxsize=64)
 def _reached(played: _Played) -> Reached:
-    return Reached(position(played.record))
+    path = list(deque(states(played.record), MARKED + 1))
+    return Reached(
+        path[-1], list(zip(path, played.record.moves[1 - len(path) :], path[1:], strict=False))
+    )
 
 
 def reached(record: GameRecord) -> Reached:
     """The position that a game has reached; kept, for each click asks for it again."""
     return _reached(_Played(record))
+
+
+class Standing(StrEnum):
+    """How a kind of piece in a tray stands."""
+
+    OPEN = "open"
+    """It may be chosen now."""
+    CHOSEN = "chosen"
+    LATER = "later"
+    """It is not what is chosen now."""
+    STUCK = "stuck"
+    """It fits nowhere."""
+    USED = "used"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +113,36 @@ class Word:
     words: str
     address: str
     move: Move | None
-    """What is played with it, if that is all."""
-    shape: str
-    """For a polyomino the squares of one of its placements, from its lower left: ``0,0 1,0``."""
-    paint: str
+    """What is played with it without asking, if that is all."""
+    needs_caution: bool
+    """Whether it is all of a move of which something should be known before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """The place of a kind of piece in a tray, which it has as long as the game lasts."""
+
+    held: Held
+    standing: Standing
+    address: str = ""
+    """Where it leads if it is chosen, or, once it is, if it is let go."""
+    move: Move | None = None
+    """As for a word."""
+
+    @property
+    def words(self) -> str:
+        """What it is called, for those who do not see how it stands."""
+        counts = "" if self.held.is_again or self.held.left == 1 else f", {self.held.left} left"
+        return self.held.name + WORDS_OF.get(self.standing, counts)
+
+    @property
+    def shape(self) -> str:
+        """The squares of a polyomino, as in ``0,0 1,0``; empty for other pieces."""
+        is_shape = self.held.body is Body.POLYOMINO
+        return " ".join(f"{x},{y}" for x, y in self.held.cells) if is_shape else ""
+
+
+WORDS_OF = {Standing.USED: ", used up", Standing.STUCK: ", fits nowhere"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +150,18 @@ class Clickable:
     """A position in which somebody is choosing a move by clicks."""
 
     board: Markup
+    prompt: str
+    """What is to be chosen next, in a sentence; empty when the move is complete."""
     words: list[Word]
-    """What may be clicked next beside the board."""
+    """What may be clicked next beside the board, but for what lies in the tray."""
+    tray: list[Slot]
     clicked: Clicks
+    before: str
+    """The address with one click less; empty if there is none."""
     complete: Move | None
     """The move that the clicks are all of."""
-    asks: bool
-    """Whether one click on the board can be all of a move, which is asked about once more."""
+    caution: str
+    """What is to be known before that is played."""
     moves: list[Move]
     """The moves that begin with the clicks; none if they are too many."""
     count: int
@@ -98,37 +172,71 @@ def clickable(
     clicked: Clicks,
     address: Address,
     *,
-    last: Move | None,
-    before: State | None = None,
+    seen: Scene,
+    at_once: bool = False,
 ) -> Clickable:
     """The board of the side to move; clicks that begin no move are forgotten.
 
     Args:
-        before: what stood before the last move, if that is known.
+        seen: the position as it is drawn before anything is clicked.
+        at_once: whether the last click of a move plays it, if it needs no caution; otherwise it
+            leads to an address with all clicks.
     """
-    moves = clicks.beginning(found.ways, clicked)
+    state, ways = found.state, found.ways
+    moves = clicks.beginning(ways, clicked)
     if not moves:
-        clicked, moves = (), list(found.ways)
-    complete = moves[0] if found.ways[moves[0]] == clicked else None
-    scene = illustrate(found.state, last=last, before=before)
+        clicked, moves = (), list(ways)
+    complete = moves[0] if ways[moves[0]] == clicked else None
+    scene = clicks.half_made(state, ways, clicked) if clicked else seen
+    chosen = _Choosing(found, clicked, address, at_once)
     names = {square.name for square in scene.squares}
-    following = clicks.following(found.ways, clicked)
-    if clicked:
-        scene = replace(scene, targets=tuple(name for name in following if name in names))
-    many = len(moves) > LISTED
+    held = {one.name for one in found.tray}
     return Clickable(
-        draw(scene, _links(found, clicked, address, scene)),
+        draw(scene, _links(chosen, scene)),
+        "" if complete else clicks.asked(state, ways, clicked),
         [
-            _word(found, scene, clicked, click, move, address)
-            for click, move in following.items()
-            if click not in names
+            Word(
+                click,
+                address((*clicked, click)),
+                chosen.played_by(click),
+                bool(move and clicks.caution(state, move)),
+            )
+            for click, move in chosen.following.items()
+            if click not in names and click not in held
         ],
+        _tray(chosen, found.tray),
         clicked,
+        address(clicked[:-1]) if clicked else "",
         complete,
-        not clicked and any(move for click, move in following.items() if click in names),
-        [] if many else moves,
+        clicks.caution(state, complete) if complete else "",
+        [] if len(moves) > LISTED else moves,
         len(moves),
     )
+
+
+class _Choosing:
+    """What may be clicked in a position after some clicks."""
+
+    def __init__(self, found: Reached, clicked: Clicks, address: Address, at_once: bool) -> None:
+        self.state, self.clicked, self.address = found.state, clicked, address
+        self.steps = [
+            clicks.following(found.ways, clicked[:many]) for many in range(len(clicked) + 1)
+        ]
+        """What may be clicked first, second and so on, as far as it came."""
+        self.following = self.steps[-1]
+        self._at_once = at_once
+
+    def played_by(self, click: str) -> Move | None:
+        """The move that is played with a click without asking."""
+        move = self.following.get(click)
+        return move if move and self._at_once and not clicks.caution(self.state, move) else None
+
+    def instead(self, click: str) -> Clicks | None:
+        """The clicks with this one in the place of one that was chosen, the latest if several."""
+        for many in reversed(range(len(self.clicked))):
+            if click in self.steps[many]:
+                return (*self.clicked[:many], click)
+        return None
 
 
 def draw(scene: Scene, links: Mapping[str, svg.Link] | None = None) -> Markup:
@@ -137,9 +245,10 @@ def draw(scene: Scene, links: Mapping[str, svg.Link] | None = None) -> Markup:
     return Markup(svg.render(scene, size=pixels, links=links))  # noqa: S704 - escaped in engine.svg
 
 
-def _links(found: Reached, clicked: Clicks, address: Address, scene: Scene) -> dict[str, svg.Link]:
+def _links(chosen: _Choosing, scene: Scene) -> dict[str, svg.Link]:
     """Where each square leads: on from the clicks made; or from fewer, for who thinks again."""
     lying = {name: piece.words for piece in scene.pieces for name in piece.squares}
+    clicked, address = chosen.clicked, chosen.address
     made: dict[str, svg.Link] = {}
 
     def add(name: str, way: Clicks, kind: str, does: str, move: Move | None = None) -> None:
@@ -147,52 +256,52 @@ def _links(found: Reached, clicked: Clicks, address: Address, scene: Scene) -> d
         made.setdefault(name, svg.Link(address(way), f"{what}: {does}", kind, move or ""))
 
     names = [square.name for square in sorted(scene.squares, key=lambda one: (-one.y, one.x))]
-    on = clicks.following(found.ways, clicked)
     for name in names:
-        if name in on:
-            # A move of a single click is asked about once more: it is easily clicked by mistake.
-            move = on[name] if clicked else None
-            does = f"play {on[name]}" if on[name] else "go on" if clicked else "begin here"
-            add(name, (*clicked, name), "on" if clicked else "first", does, move)
+        if name in chosen.following:
+            move = chosen.following[name]
+            does = f"play {move}" if move else "go on" if clicked else "begin here"
+            kind = "on" if clicked else "first"
+            add(name, (*clicked, name), kind, does, chosen.played_by(name))
     for number, name in enumerate(clicked):
         if name in names:
             add(name, clicked[:number], "chosen", "choose again")
-    for many in reversed(range(len(clicked))):
-        other = clicks.following(found.ways, clicked[:many])
-        for name in names:
-            if name in other:
-                add(name, (*clicked[:many], name), "other", "choose this instead")
+    for name in names:
+        if way := chosen.instead(name):
+            add(name, way, "other", "choose this instead")
     return made
 
 
-def _word(
-    found: Reached, scene: Scene, clicked: Clicks, click: str, move: Move | None, address: Address
-) -> Word:
-    way = (*clicked, click)
-    first = next(iter(clicks.beginning(found.ways, way)))
-    covered = found.ways[first][len(way) :]
-    shape = paint = ""
-    if move is None:
-        at = {square.name: (square.x, square.y) for square in scene.squares}
-        cells = [at[name] for name in covered]
-        left, low = min(x for x, _ in cells), min(y for _, y in cells)
-        shape = " ".join(f"{x - left:g},{y - low:g}" for x, y in cells)
-        paint = click.partition(" ")[0]
-    return Word(click, address(way), move, shape, paint)
+def _tray(chosen: _Choosing, hand: Sequence[Held]) -> list[Slot]:
+    """The hand of who moves, where each kind leads."""
+    due = any(held.name in chosen.following for held in hand)
+
+    def slot(held: Held) -> Slot:
+        name = held.name
+        if not held.left:
+            return Slot(held, Standing.USED)
+        if name in chosen.clicked:
+            way = chosen.clicked[: chosen.clicked.index(name)]
+            return Slot(held, Standing.CHOSEN, chosen.address(way))
+        if name in chosen.following:
+            there = chosen.address((*chosen.clicked, name))
+            return Slot(held, Standing.OPEN, there, chosen.played_by(name))
+        if instead := chosen.instead(name):
+            return Slot(held, Standing.OPEN, chosen.address(instead))
+        return Slot(held, Standing.STUCK if due else Standing.LATER)
+
+    return [slot(held) for held in hand]
 
 
-def shape(word: Word) -> Markup:
-    """A polyomino as a small picture, in its own colour."""
-    cells = [tuple(map(float, cell.split(","))) for cell in word.shape.split()]
-    width, height = max(x for x, _ in cells) + 1, max(y for _, y in cells) + 1
-    squares = Markup("").join(
-        Markup('<rect x="{:g}" y="{:g}" width="1" height="1"/>').format(x, height - 1 - y)
-        for x, y in cells
-    )
-    return Markup(
-        '<svg class="polyomino of-{}" viewBox="-0.1 -0.1 {:g} {:g}" width="{:g}" height="{:g}" '
-        'aria-hidden="true">{}</svg>'
-    ).format(word.paint, width + 0.2, height + 0.2, 12 * width, 12 * height, squares)
+def waiting_tray(found: Reached, seat: Seat) -> list[Slot]:
+    """What a seat holds while others move, in a game with trays: nothing of it can be chosen."""
+    hand = clicks.held(found.state, seat) if found.tray else ()
+    return [Slot(held, Standing.LATER if held.left else Standing.USED) for held in hand]
+
+
+def held_drawn(held: Held) -> Markup:
+    """One of what is held, as a small picture."""
+    pixels = CELL_PIXELS if held.body is Body.POLYOMINO else PIECE_PIXELS
+    return Markup(svg.render_held(held, size=pixels))  # noqa: S704 - escaped in engine.svg
 
 
 def position_drawn(state: State, last: Move | None) -> Markup:
@@ -200,5 +309,5 @@ def position_drawn(state: State, last: Move | None) -> Markup:
     return draw(illustrate(state, last=last))
 
 
-FILTERS = {"shape": shape, "position_drawn": position_drawn}
+FILTERS = {"held_drawn": held_drawn, "position_drawn": position_drawn}
 """Filters of templates, by their names there."""

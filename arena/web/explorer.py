@@ -24,7 +24,7 @@ from arena.web.lines import ChosenLine, ladder_for, line_at, read_line
 from arena.web.lookup import find_competition, find_game, reading
 from arena.web.words import sentence
 from engine import clicks
-from engine.clicks import Clicks
+from engine.clicks import Clicks, illustrate
 from engine.shelf import Missing
 
 pages = Blueprint("explorer", __name__)
@@ -192,7 +192,7 @@ def _board(found: Explored) -> Clickable | Any:
     last = line.opening.moves[-1] if line.opening.moves else None
     reached = Reached(line.state)
     if line.state.to_move is None or not reached.ways or not found.is_counted:
-        return {"board": draw(line.state, last), "words": []}
+        return {"board": draw(line.state, last)}
 
     def address(way: Clicks) -> str:
         for move in clicks.beginning(reached.ways, way):
@@ -201,7 +201,7 @@ def _board(found: Explored) -> Clickable | Any:
         return _address(found, at=list(way))
 
     clicked = tuple(request.args.getlist("at")[:8])
-    return boards.clickable(reached, clicked, address, last=last)
+    return boards.clickable(reached, clicked, address, seen=illustrate(line.state, last=last))
 
 
 @pages.get("/games/<int:number>/<int:ply>/explore")

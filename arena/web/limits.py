@@ -97,6 +97,7 @@ LIMITS = {
     "accounts.password": [RateLimit("10 per 15 minutes", _account, "tries", _failed)],
     "sittings.begin": [RateLimit("60 per hour", _account, "new games", _done)],
     "sittings.move": [RateLimit("120 per minute", _account, "moves")],
+    "sittings.take_back": [RateLimit("120 per minute", _account, "moves taken back")],
     "replays.show": [RateLimit("60 per minute", address, "records from your address")],
     "submissions.submit": [RateLimit("60 per hour", _account, "uploads")],
     "editor.change": [RateLimit("240 per hour", _account, "tries")],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -12,6 +12,7 @@ from typing import Any
 
 from flask import Blueprint, Response, abort, jsonify, redirect, render_template, request, url_for
 from flask import session as browser
+from markupsafe import Markup
 from sqlalchemy.orm import Session
 
 from arena import sittings
@@ -28,9 +29,10 @@ from arena.web.lookup import find_ladder, find_sitting, reading
 from arena.web.words import outcome, own_result, sentence
 from engine import clicks, sitting, svg
 from engine.clicks import illustrate
-from engine.game import IllegalMoveError
+from engine.game import IllegalMoveError, Seat, State
 from engine.games import GAMES
 from engine.record import GameRecord, Ply, other_rules
+from engine.scene import Held
 from engine.shelf import Missing
 
 pages = Blueprint("sittings", __name__)
@@ -39,6 +41,12 @@ TOO_LATE = 409
 LATEST = 20
 """How many of a person's games are listed."""
 SEED_BITS = 48
+KINDS_SHOWN = 4
+"""Hands of more kinds of pieces are not shown beside their players."""
+MATCHES_NAMED = 3
+"""How many matches are named for which a bot's move waits."""
+AT_ONCE_COOKIE, AT_ONCE_LASTS = "arena-at-once", 365 * 24 * 60 * 60
+""""yes" where moves are played without asking; how long that is remembered, in seconds."""
 
 
 def who_asks() -> Person | None:
@@ -192,6 +200,11 @@ class Shown:
         return self.mine and not self.over and self.to_move in self.own_seats
 
     @property
+    def queues(self) -> bool:
+        """Whether a bot's move waits for a worker."""
+        return self.sitting.status is JobStatus.OPEN
+
+    @property
     def waits(self) -> bool:
         """Whether the page will change by itself."""
         due = self.sitting.status in (JobStatus.OPEN, JobStatus.ISSUED)
@@ -205,18 +218,37 @@ class Shown:
         return played[max(own, default=0) :]
 
     @property
+    def next_own_seat(self) -> Seat:
+        """Which of the person's seats moves next."""
+        seats, due = self.record.variant.seats, self.to_move or 0
+        return min(self.own_seats, key=lambda seat: (seat - due) % seats)
+
+    def hands(self, state: State) -> dict[Seat, Sequence[Held]]:
+        """What each seat holds, where it is of few kinds."""
+        held = {seat: clicks.held(state, seat) for seat in range(state.variant.seats)}
+        return {seat: hand for seat, hand in held.items() if len(hand) <= KINDS_SHOWN}
+
+    @property
     def words(self) -> str:
         """What came of it, in sentences; empty while it goes on."""
         if not self.over:
             return ""
         if self.sitting.status is JobStatus.VOID:
             return "It was given up, for nobody moved any more."
-        if sitting.goes_on(self.record):
+        return self._told(self.record)
+
+    @property
+    def if_given_up(self) -> str:
+        """What would come of it if the person gave it up now, in sentences."""
+        return self._told(sittings.given_up(self.sitting, self.record))
+
+    def _told(self, record: GameRecord) -> str:
+        if sitting.goes_on(record):
             return "It ended when the person left; the bots did not play on."
-        said = outcome(self.record, self.own_seats)
+        said = outcome(record, self.own_seats)
         if not self.mine:
             return said
-        own = own_result(self.record.ranks, self.record.variant.side_of, self.own_seats[0])
+        own = own_result(record.ranks, record.variant.side_of, self.own_seats[0])
         return f"{own} {said}".lstrip()
 
 
@@ -247,22 +279,20 @@ def _page(number: int, ply: int | None = None, problem: str = "") -> str:
         shown = _show(session, number)
         record = shown.record
         at = len(record.plies) if ply is None else ply
-        chosen = None
-        if shown.my_turn and ply is None:
-            chosen = boards.clickable(
-                boards.reached(record),
-                tuple(request.args.getlist("at")[:8]),
-                lambda way: url_for("sittings.game", number=number, at=list(way)),
-                last=record.plies[-1].move if record.plies else None,
-                before=position(record, at)[2],
-            )
+        board = None
+        at_hand: dict[str, Any] = {"chosen": None, "slots": [], "hands": {}, "if_given_up": ""}
+        if shown.to_move is not None and ply is None:
+            board, at_hand = _at_hand(shown)
         return render_template(
             "sitting.html",
             shown=shown,
             record=record,
             ladder=shown.sitting.ladder,
-            chosen=chosen,
-            board=chosen.board if chosen else draw(*position(record, at)),
+            **at_hand,
+            board=board or draw(*position(record, at)),
+            at_once=_plays_at_once(),
+            may_take_back=shown.mine and sittings.may_take_back(shown.sitting, record),
+            busy_with=queries.running_matches(session)[:MATCHES_NAMED] if shown.queues else [],
             ply=at,
             replaying=shown.over or ply is not None,
             clocks=sitting.clocks(record),
@@ -272,6 +302,36 @@ def _page(number: int, ply: int | None = None, problem: str = "") -> str:
             rematch=_rematch(shown) if shown.over and shown.mine else None,
             workers=queries.living_workers(session, datetime.now(UTC)),
         )
+
+
+def _plays_at_once() -> bool:
+    return request.cookies.get(AT_ONCE_COOKIE) == "yes"
+
+
+def _at_hand(shown: Shown) -> tuple[Markup, dict[str, Any]]:
+    """The board of a game that goes on, and what stands beside it, by the names of the page."""
+    found, number = boards.reached(shown.record), shown.sitting.id
+    assert shown.to_move is not None
+    seen = found.seen(max(1, len(shown.answers)))
+    chosen = None
+    if shown.my_turn:
+        chosen = boards.clickable(
+            found,
+            tuple(request.args.getlist("at")[:8]),
+            lambda way: url_for("sittings.game", number=number, at=list(way)),
+            seen=seen,
+            at_once=_plays_at_once(),
+        )
+        board, slots = chosen.board, chosen.tray
+    else:
+        board = boards.draw(seen)
+        slots = boards.waiting_tray(found, shown.next_own_seat)
+    return board, {
+        "chosen": chosen,
+        "slots": slots if shown.mine else [],
+        "hands": shown.hands(found.state),
+        "if_given_up": shown.if_given_up if shown.mine else "",
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,6 +386,34 @@ def move(number: int) -> Any:
 def resign(number: int) -> Any:
     """Gives one's own game up."""
     return _change(number, sittings.resign)
+
+
+@pages.post("/play/<int:number>/back")
+@anybody
+def take_back(number: int) -> Any:
+    """Takes the last move of a game back that one plays alone."""
+    most = settings().open_games
+    return _change(
+        number, lambda found, ply, now: sittings.take_back(found, ply, now, most_open=most)
+    )
+
+
+@pages.post("/play/<int:number>/asking")
+@anybody
+def asking(number: int) -> Any:
+    """Chooses whether moves are confirmed before they are played, from now on in this browser."""
+    player()
+    answer = redirect(url_for("sittings.game", number=number), 303)
+    answer.set_cookie(
+        AT_ONCE_COOKIE,
+        "yes" if request.form.get("at_once") else "no",
+        max_age=AT_ONCE_LASTS,
+        path="/play",
+        secure=request.is_secure,
+        httponly=True,
+        samesite="Lax",
+    )
+    return answer
 
 
 @contextmanager

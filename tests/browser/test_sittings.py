@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from functools import cache
 
 import pytest
 import sqlalchemy as sa
 from playwright.sync_api import Page, expect
-from sqlalchemy.orm import Session
 
 from arena import sittings
 from arena.audit import ARENA
@@ -17,29 +17,70 @@ from arena.competitions import ladder_settings
 from arena.models import Bot, BotVersion, Ladder, User, VersionStatus
 from arena.sittings import Person, Wish
 from engine.games import GAMES
-from tests.browser.conftest import Watched
+from tests.browser.conftest import PHONE, Watched
+
+
+@pytest.fixture(scope="session")
+def ladder_of(served: Watched) -> Callable[..., int]:
+    """Gives the id of a ladder of a game, on which a bot plays if one can; each is made once."""
+
+    @cache
+    def made(game: str, **options: str) -> int:
+        now = datetime.now(UTC)
+        with served.database.begin() as session:
+            found = session.scalar(sa.select(Ladder).where(Ladder.game == game))
+            if found is not None:
+                return found.id
+            variant = GAMES[game].variant(**options)
+            ladder = ladder_settings.create(session, ARENA, game, variant, {}, now)
+            ready = sa.select(BotVersion).join(Bot).where(BotVersion.status == VersionStatus.READY)
+            version = session.scalars(ready.order_by(BotVersion.id)).first()
+            assert version is not None
+            enter(session, ladder, version, now)
+            return ladder.id
+
+    return made
 
 
 @pytest.fixture
-def puzzle(request: pytest.FixtureRequest, served: Watched) -> Iterator[str]:
-    """The address of a game of the owner's, alone on 8 by 10, that no other test plays."""
-    with served.database.begin() as session:
-        ladder = session.scalars(sa.select(Ladder).where(Ladder.game == "puzzle")).one()
-        address = begin(served, session, Wish(ladder, 0, (), False, request.node.name, 5))
-    yield address
+def sit(
+    request: pytest.FixtureRequest, served: Watched, ladder_of: Callable[..., int]
+) -> Iterator[Callable[..., str]]:
+    """Begins a game of the owner's that no other test plays, and gives its address."""
+    begun: list[int] = []
+
+    def sitting(game: str, **options: str) -> str:
+        number = ladder_of(game, **options)
+        with served.database.begin() as session:
+            ladder = session.get_one(Ladder, number)
+            others = len(sittings.places(ladder.variant)) - 1
+            bots = tuple(one.id for one in sittings.bots_for(session, ladder)[:1]) * others
+            owner = session.scalars(sa.select(User).where(User.name == served.owner)).one()
+            wish = Wish(ladder, 0, bots, False, f"{request.node.name} {game}", 5)
+            person = Person(owner.name, owner.id)
+            made = sittings.begin(session, person, wish, datetime.now(UTC), most_open=99)
+            begun.append(made.id)
+            return f"{served.base}/play/{made.id}"
+
+    yield sitting
     # Nobody has many games under way.
     with served.database.begin() as session:
-        found = sittings.find(session, int(address.rsplit("/", 1)[1]), to_change=True)
-        assert found is not None
-        sittings.resign(found, len(sittings.record_of(found).plies), datetime.now(UTC))
+        for number in begun:
+            found = sittings.find(session, number, to_change=True)
+            assert found is not None
+            sittings.resign(found, len(sittings.record_of(found).plies), datetime.now(UTC))
 
 
-def begin(served: Watched, session: Session, wish: Wish) -> str:
-    """Begins a game of the owner's; gives its address."""
-    owner = session.scalars(sa.select(User).where(User.name == served.owner)).one()
-    person = Person(owner.name, owner.id)
-    begun = sittings.begin(session, person, wish, datetime.now(UTC), most_open=99)
-    return f"{served.base}/play/{begun.id}"
+@pytest.fixture
+def puzzle(sit: Callable[..., str]) -> str:
+    """The address of a game alone on 8 by 10."""
+    return sit("puzzle")
+
+
+@pytest.fixture
+def oxoxo(sit: Callable[..., str]) -> str:
+    """The address of a game whose moves end with a choice beside the board."""
+    return sit("oxoxo")
 
 
 def test_a_piece_is_placed_by_keyboard_and_by_mouse(
@@ -52,19 +93,22 @@ def test_a_piece_is_placed_by_keyboard_and_by_mouse(
     owner.get_by_role("button", name="blue I4").click()
     fitting = owner.locator("#fitting")
     expect(fitting).to_contain_text("fits on")
-    # Upright it has 8 files and 7 places on each; lying 10 ranks and 5 places.
+    # Lying it has 10 ranks and 5 places on each; upright 8 files and 7 places.
     dots = owner.locator("#play-board .held .target")
-    expect(dots).to_have_count(8 * 7)
-    owner.keyboard.press("r")
     expect(dots).to_have_count(10 * 5)
+    owner.keyboard.press("r")
+    expect(dots).to_have_count(8 * 7)
     owner.keyboard.press("Escape")
     expect(dots).to_have_count(0)
     expect(owner.get_by_role("button", name="blue I4")).to_be_focused()
     owner.get_by_role("button", name="blue I4").click()
-    expect(dots).to_have_count(8 * 7)
+    expect(dots).to_have_count(10 * 5)
+    owner.keyboard.press("Enter")
+    expect(owner.locator("#confirm")).to_be_focused()
+    expect(moves).to_have_count(0)  # it is laid, and asked about
     owner.keyboard.press("Enter")
     expect(moves).to_have_count(1)
-    # The focus is where it goes on, above the tray, and not lost with the board of before.
+    # The focus is where it goes on, and not lost with the board of before.
     expect(owner.locator("#turn")).to_be_focused()
     owner.get_by_role("button", name="red O4").click()
     expect(fitting).to_contain_text("red O4")
@@ -72,27 +116,57 @@ def test_a_piece_is_placed_by_keyboard_and_by_mouse(
     square.hover()
     expect(owner.locator("#play-board .ghost.fits")).to_have_count(4)
     square.click()
+    expect(owner.locator("#play-board .ghost.laid")).to_have_count(4)
+    owner.locator("#undo").click()
+    expect(owner.locator("#play-board .ghost.laid")).to_have_count(0)
+    square.click()
+    owner.locator("#confirm").click()
     expect(moves).to_have_count(2)
-    expect(owner.locator(".piece-button")).to_have_count(4 * 5 - 2)
+    # Those that are placed stay in the tray, as ghosts.
+    expect(owner.locator(".tray .used")).to_have_count(2)
+    expect(owner.locator(".tray li")).to_have_count(4 * 5)
+    # A move of a game that is played alone is taken back.
+    owner.locator("#undo").click()
+    expect(moves).to_have_count(1)
+    expect(owner.locator(".tray .used")).to_have_count(1)
+
+
+def test_a_piece_is_turned_by_the_wheel_and_mirrored_by_the_other_button(
+    owner: Page, puzzle: str
+) -> None:
+    """An L lies on its long side, stands, and is mirrored; at its places on 8 by 10 all are one."""
+    owner.goto(puzzle)
+    owner.get_by_role("button", name="blue L4").click()
+    square = owner.locator('#play-board rect[data-square="d5"]')
+    square.hover()
+    ghost = owner.locator("#play-board .ghost")
+
+    def height() -> int:
+        return len({part.get_attribute("y") for part in ghost.all()})
+
+    assert height() == 2
+    owner.mouse.wheel(0, 100)
+    assert height() == 3
+    before = ghost.evaluate_all("(all) => all.map((one) => one.getAttribute('x')).join()")
+    square.click(button="right")
+    expect(owner.locator("#play-board .ghost.laid")).to_have_count(0)
+    assert ghost.evaluate_all("(all) => all.map((one) => one.getAttribute('x')).join()") != before
 
 
 def test_a_piece_is_placed_by_touch(site: Watched, puzzle: str) -> None:
-    """A phone has no room for tray and board: the board comes into sight with the piece."""
-    options = {"viewport": {"width": 375, "height": 560}, "has_touch": True, "is_mobile": True}
-    with site.context("owner", **options) as context:
+    """A tap lays it, another one elsewhere lays it there; Confirm plays. All is on one screen."""
+    with site.context("owner", viewport=PHONE, has_touch=True, is_mobile=True) as context:
         page = context.new_page()
         page.goto(puzzle)
         moves = page.get_by_role("list", name="Moves").get_by_role("listitem")
-        board = page.locator("#play-board svg")
-        expect(board).not_to_be_in_viewport(ratio=0.5)
         page.get_by_role("button", name="green O4").tap()
-        expect(board).to_be_in_viewport(ratio=0.9)
-        expect(page.locator("#turning")).to_be_in_viewport()
-        square = page.locator('#play-board rect[data-square="b8"]')
-        square.tap()
-        expect(page.locator("#play-board .ghost.fits")).to_have_count(4)
-        expect(moves).to_have_count(0)  # the first tap only shows it
-        square.tap()
+        for part in ("#play-board svg", "#confirm", "#turning", "#tray"):
+            expect(page.locator(part)).to_be_in_viewport(ratio=0.99)
+        for name in ("b8", "d4"):
+            page.locator(f'#play-board rect[data-square="{name}"]').tap()
+            expect(page.locator("#play-board .ghost.laid.fits")).to_have_count(4)
+        expect(moves).to_have_count(0)
+        page.locator("#confirm").tap()
         expect(moves).to_have_count(1)
 
 
@@ -126,33 +200,51 @@ def test_why_a_move_was_refused_is_read(site: Watched, puzzle: str) -> None:
     site.complaints[:] = [each for each in site.complaints if "400" not in each]
 
 
-@pytest.fixture(scope="session")
-def oxoxo(served: Watched) -> str:
-    """The address of a game of the owner's whose moves end with a choice beside the board.
-
-    As long-lived as the site that it changes: tests of other files may come between.
-    """
-    now = datetime.now(UTC)
-    with served.database.begin() as session:
-        variant = GAMES["oxoxo"].variant()
-        ladder = ladder_settings.create(session, ARENA, "oxoxo", variant, {}, now)
-        ready = sa.select(BotVersion).join(Bot).where(BotVersion.status == VersionStatus.READY)
-        version = session.scalars(ready.order_by(BotVersion.id)).first()
-        assert version is not None
-        enter(session, ladder, version, now)
-        return begin(served, session, Wish(ladder, 0, (version.id,), False, "oxoxo", 5))
+@pytest.mark.parametrize(
+    ("game", "clicks"),
+    [("oxono", ("c4", "c6", "c5")), ("mijnlieff", ("b2", "push <>")), ("siege", ("d9", "i8"))],
+)
+@pytest.mark.parametrize("phone", [False, True], ids=["by mouse", "by touch"])
+def test_a_move_is_chosen_on_one_screen(
+    site: Watched,
+    sit: Callable[..., str],
+    game: str,
+    clicks: tuple[str, ...],
+    phone: bool,
+) -> None:
+    """Nothing moves under the pointer from click to click, Undo goes one back, Confirm is there."""
+    options = {"viewport": PHONE, "has_touch": True, "is_mobile": True} if phone else {}
+    address = sit(game, **({"totems": "xc4"} if game == "oxono" else {}))
+    with site.context(
+        "owner", **{"viewport": {"width": 1366, "height": 768}, **options}
+    ) as context:
+        page = context.new_page()
+        page.goto(address)
+        parts = ["#play-board svg", "#undo", "#confirm", *["#tray"][: game == "mijnlieff"]]
+        places = [page.locator(part).bounding_box() for part in parts]
+        for click in (*clicks, "Undo", clicks[-1]):
+            asked = page.locator("#turn").text_content()
+            where = page.locator(f'[data-click="{click}"]').or_(
+                page.get_by_role("button", name=click)
+            )
+            (where.tap if phone else where.click)()
+            expect(page.locator("#turn")).not_to_have_text(asked)
+            for part, place in zip(parts, places, strict=True):
+                expect(page.locator(part)).to_be_in_viewport(ratio=0.99)
+                assert page.locator(part).bounding_box() == place
+        expect(page.locator("#confirm")).to_be_enabled()
 
 
 def test_what_is_chosen_beside_the_board_comes_into_sight(site: Watched, oxoxo: str) -> None:
-    """On a wide window twice enlarged the last row of the board is far below the choices."""
+    """On a wide window twice enlarged the choices are far below the first row of the board."""
     with site.context("owner", viewport={"width": 640, "height": 250}) as context:
         page = context.new_page()
         page.goto(oxoxo)
-        square = page.locator('#play-board a[data-click="b1"]')
-        square.evaluate("(square) => square.scrollIntoView({ block: 'start' })")
-        expect(page.locator("#turn")).not_to_be_in_viewport()
+        square = page.locator('#play-board a[data-click="b4"]')
+        square.evaluate("(square) => square.scrollIntoView({ block: 'end' })")
+        expect(page.locator("#tray")).not_to_be_in_viewport()
         square.click()
-        for side in page.locator(".words button").all():
+        for side in page.locator("#tray .open").all():
             expect(side).to_be_in_viewport(ratio=1)
 
 
@@ -222,6 +314,8 @@ def test_a_piece_that_was_placed_in_another_window(site: Watched, puzzle: str) -
             button.press("Space")
             if page is first:
                 expect(page.locator("#fitting")).to_contain_text("fits on")
+                page.keyboard.press("Enter")
+                expect(page.locator("#confirm")).to_be_focused()
                 page.keyboard.press("Enter")
                 expect(moves).to_have_count(1)
         expect(button).to_have_count(0)

@@ -57,6 +57,30 @@ def test_a_game_of_people_and_bots_is_a_record_in_the_end(variant: Variant) -> N
     assert game.started == "2026-01-02T03:04:05Z"
 
 
+@pytest.mark.parametrize(
+    ("moves", "before", "refused"),
+    [
+        ("red:a1,a2,a3,b1", "", False),
+        ("red:a1,a2,a3,b1 stop", "red:a1,a2,a3,b1", False),
+        ("", "", True),
+        ("red:a1,a2,a3,b1 resign", "", True),
+    ],
+)
+def test_the_last_move_of_a_seat_is_taken_back(moves: str, before: str, refused: bool) -> None:
+    """Also one that ended the game; never one of the opening, and none after a seat left."""
+    game = begun(GAMES["puzzle"].variant(task="tetrominoes"))
+    for move in moves.split():
+        game = sitting.resigned(game, 0) if move == "resign" else sitting.moved(game, move)
+    if refused:
+        with pytest.raises(RecordError, match="no move to be taken back"):
+            sitting.taken_back(game)
+        return
+    game = sitting.taken_back(game)
+    assert game.moves == tuple(before.split())
+    assert (sitting.goes_on(game), game.scores, game.ranks) == (True, (), ())
+    sitting.prove(game)
+
+
 def test_a_game_that_goes_on_is_proved_as_far_as_it_was_played() -> None:
     """Its moves are legal; once nobody is to move it must have a result."""
     game = sitting.moved(begun(), "b1c1")

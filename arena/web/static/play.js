@@ -1,11 +1,14 @@
 // Plays by clicks without loading the page anew. Each click is a link or a form that also works
 // without this script; the server alone knows the rules, and says what may be clicked next.
-// Pieces of several squares are held over the board here, to be turned, mirrored and placed.
+// Pieces of several squares are held over the board here, to be turned, mirrored and laid.
 "use strict";
 document.addEventListener("DOMContentLoaded", () => {
   const SVG = "http://www.w3.org/2000/svg";
   const sitting = () => document.getElementById("sitting");
   const board = () => document.getElementById("play-board");
+  const confirmButton = () => document.getElementById("confirm");
+  const undoButton = () => document.getElementById("undo");
+  const asks = () => !("atOnce" in sitting().dataset);
   let busy = false;
   let held = null;
 
@@ -41,10 +44,14 @@ document.addEventListener("DOMContentLoaded", () => {
     document.title = page.title;
     htmx.process(fresh);
     const same = focused && fresh.querySelector(`[data-click="${CSS.escape(focused)}"]`);
+    const complete = fresh.querySelector("form #confirm");
+    ready();
     // Who plays by keyboard goes on from here, not from the top of the page.
-    if (within) (same || document.getElementById("turn")).focus({ preventScroll: true });
-    // What is to be chosen beside the board may stand above what is seen of it.
-    fresh.querySelector(".words:not(#tray)")?.scrollIntoView({ block: "nearest" });
+    if (within) (complete || same || document.getElementById("turn")).focus({ preventScroll: true });
+    // Where it goes on beside the board, that may be out of sight in a small window.
+    if (!fresh.querySelector("#play-board a:is(.first, .on)")) {
+      fresh.querySelector(".choosing")?.scrollIntoView({ block: "nearest" });
+    }
     settle();
   };
 
@@ -66,6 +73,11 @@ document.addEventListener("DOMContentLoaded", () => {
     const data = new FormData(form);
     data.set("move", move);
     send(form.action, data);
+  };
+
+  // Pieces are turned by the script alone. Their buttons' room is kept from the start.
+  const ready = () => {
+    for (const part of document.querySelectorAll("#turning")) part.hidden = false;
   };
 
   // When the game is over, its replay needs a script that this page did not load.
@@ -131,10 +143,8 @@ document.addEventListener("DOMContentLoaded", () => {
     }
     const cells = button.dataset.shape.split(" ").map((cell) => cell.split(",").map(Number));
     drop();
-    held = { name, paint: button.dataset.paint, cells: corner(cells), squares, moves, svg, at: null };
+    held = { name, paint: button.dataset.paint, cells: corner(cells), squares, moves, svg, at: null, laid: false };
     button.setAttribute("aria-pressed", "true");
-    const turning = document.getElementById("turning");
-    turning.hidden = false;
     // The first way in which it fits anywhere, so that the board is never without a mark.
     for (let way = 0; way < 8 && !fitting(held.cells).length; way += 1) {
       held.cells = corner(held.cells.map(way === 3 ? turns.mirror : turns.right));
@@ -142,20 +152,31 @@ document.addEventListener("DOMContentLoaded", () => {
     held.at = fitting(held.cells)[0]?.cell ?? [...squares.values()][0].cell;
     board().tabIndex = 0;
     board().setAttribute("role", "application");
-    board().setAttribute("aria-label", "Board: arrow keys move the piece, R and L turn it, M mirrors it, Enter places it, Escape puts it back");
+    board().setAttribute("aria-label", "Board: arrow keys move the piece, R and L turn it, M mirrors it, Enter lays it, Escape puts it back");
     board().focus({ preventScroll: true });
+    for (const one of document.querySelectorAll("[data-turn]")) one.disabled = false;
+    held.undone = undoButton().disabled;
+    undoButton().disabled = false;
     draw();
-    // On a phone the board stands below the tray, out of sight.
     const { top, bottom } = board().getBoundingClientRect();
-    if ((top + bottom) / 2 > window.innerHeight) turning.scrollIntoView();
+    if ((top + bottom) / 2 > window.innerHeight || bottom < 0) board().scrollIntoView({ block: "nearest" });
     if (byKey) follow();
+  };
+
+  // How the piece lies stands in the place of what is asked.
+  const tell = (words) => {
+    document.getElementById("fitting").textContent = words;
+    document.getElementById("asked").hidden = Boolean(words);
   };
 
   const drop = () => {
     if (!held) return;
     held.svg.querySelector(".held")?.remove();
     document.querySelector('[data-piece][aria-pressed="true"]')?.removeAttribute("aria-pressed");
-    document.getElementById("turning").hidden = true;
+    for (const one of document.querySelectorAll("[data-turn]")) one.disabled = true;
+    undoButton().disabled = held.undone;
+    confirmButton().disabled = true;
+    tell("");
     board().removeAttribute("tabindex");
     board().removeAttribute("role");
     board().removeAttribute("aria-label");
@@ -179,13 +200,14 @@ document.addEventListener("DOMContentLoaded", () => {
     const fits = held.moves.has(key(cells));
     const covered = [...held.squares].filter(([, square]) => cells.some((cell) => String(cell) === String(square.cell)));
     for (const [, { x, y, side }] of covered) {
-      group.append(element("rect", { class: `ghost of-${held.paint} ${fits ? "fits" : "not"}`, x, y, width: side, height: side }));
+      group.append(element("rect", { class: `ghost of-${held.paint} ${fits ? "fits" : "not"} ${held.laid ? "laid" : ""}`, x, y, width: side, height: side }));
     }
     held.svg.append(group);
     const where = covered.map(([name]) => name).join(" ");
     const said = !places.length ? "It fits nowhere in this way: turn or mirror it."
       : fits ? `${held.name} fits on ${where}` : `${held.name} does not fit there; it fits in ${places.length} places`;
-    document.getElementById("fitting").textContent = said;
+    tell(said);
+    confirmButton().disabled = !(held.laid && fits);
   };
 
   // Whoever moves it by keys sees it; a pointer is where it is looked at already.
@@ -193,21 +215,34 @@ document.addEventListener("DOMContentLoaded", () => {
     for (const part of held.svg.querySelectorAll(".ghost")) part.scrollIntoView({ block: "nearest" });
   };
 
-  const lay = () => {
+  const place = () => {
     const move = held.moves.get(key(lying(held.cells, held.at)));
     if (move) play(move);
   };
 
+  // It stays where it is laid, and waits for Confirm, unless moves are played at once.
+  const lay = (byKey) => {
+    if (!held.moves.has(key(lying(held.cells, held.at)))) return;
+    if (!asks()) return place();
+    held.laid = true;
+    draw();
+    if (byKey) confirmButton().focus({ preventScroll: true });
+  };
+
+  // One step back: who has laid it holds it again.
   const putBack = () => {
+    if (held.laid) {
+      held.laid = false;
+      draw();
+      return board().focus({ preventScroll: true });
+    }
     const button = document.querySelector('[data-piece][aria-pressed="true"]');
     drop();
     // Who plays by keyboard chooses another piece from here.
     button?.focus({ preventScroll: true });
   };
 
-  const deeds = { place: lay, drop: putBack };
   const turn = (way) => {
-    if (deeds[way]) return deeds[way]();
     held.cells = corner(held.cells.map(turns[way]));
     draw();
   };
@@ -221,7 +256,7 @@ document.addEventListener("DOMContentLoaded", () => {
   };
 
   document.addEventListener("pointermove", (event) => {
-    if (!held || event.pointerType === "touch" || !board()?.contains(event.target)) return;
+    if (!held || held.laid || event.pointerType === "touch" || !board()?.contains(event.target)) return;
     const cell = cellAt(event);
     if (cell && String(cell) !== String(held.at)) {
       held.at = cell;
@@ -235,31 +270,55 @@ document.addEventListener("DOMContentLoaded", () => {
     const way = event.target.closest("[data-turn]");
     if (way && held) {
       turn(way.dataset.turn);
+    } else if (held && event.target.closest("#undo")) {
+      event.preventDefault();
+      putBack();
+    } else if (held && event.target.closest("#confirm")) {
+      place();
     } else if (link) {
       event.preventDefault();
       if (link.dataset.move) play(link.dataset.move);
-      else if (link.dataset.piece && document.getElementById("tray")) pick(link, !event.detail);
+      else if (link.dataset.piece && document.getElementById("tray").dataset.moves) pick(link, !event.detail);
       else send(link.getAttribute("href"));
     } else if (held && board()?.contains(event.target)) {
       const cell = cellAt(event);
       if (!cell) return;
-      // A finger shows no preview by hovering: the first tap does, and the second one places.
+      // A finger shows no preview by hovering: where moves are played at once, the first tap does.
       const shown = String(cell) === String(held.at);
       held.at = cell;
       draw();
-      if (shown || event.pointerType !== "touch") lay();
+      if (asks() || shown || event.pointerType !== "touch") lay();
     }
   });
 
+  // The wheel turns what hangs under the pointer, and the other button of a mouse mirrors it.
+  document.addEventListener("wheel", (event) => {
+    if (!held || held.laid || !event.deltaY || !board()?.contains(event.target)) return;
+    event.preventDefault();
+    turn(event.deltaY > 0 ? "right" : "left");
+  }, { passive: false });
+  document.addEventListener("contextmenu", (event) => {
+    if (!held || event.pointerType === "touch" || !board()?.contains(event.target)) return;
+    event.preventDefault();
+    turn("mirror");
+  });
+
   document.addEventListener("keydown", (event) => {
-    if (!held || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || !sitting()) return;
     if (event.target.matches("input, select, textarea")) return;
     const steps = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
-    const ways = { r: "right", l: "left", m: "mirror", Escape: "drop" };
+    const ways = { r: "right", l: "left", m: "mirror" };
     const step = steps[event.key];
-    const way = event.key === "Enter" && board().contains(event.target) ? "place"
-      : ways[event.key.length === 1 ? event.key.toLowerCase() : event.key];
-    if (step) {
+    const way = ways[event.key.toLowerCase()];
+    if (event.key === "Escape") {
+      if (held) putBack();
+      else if (undoButton()?.matches("a")) send(undoButton().getAttribute("href"));
+      else return;
+    } else if (!held) {
+      return;
+    } else if (event.key === "Enter" && board().contains(event.target)) {
+      lay(true);
+    } else if (step) {
       const next = [held.at[0] + step[0], held.at[1] + step[1]];
       const there = [...held.squares.values()].some(({ cell }) => String(cell) === String(next));
       if (there) held.at = next;
@@ -267,7 +326,7 @@ document.addEventListener("DOMContentLoaded", () => {
       follow();
     } else if (way) {
       turn(way);
-      if (held) follow();
+      follow();
     } else {
       return;
     }
@@ -280,6 +339,7 @@ document.addEventListener("DOMContentLoaded", () => {
     send(event.target.action, new FormData(event.target, event.submitter));
   });
 
-  document.addEventListener("htmx:after:swap", () => { held = null; settle(); });
+  document.addEventListener("htmx:after:swap", () => { held = null; ready(); settle(); });
   document.addEventListener("htmx:error", unreached);
+  ready();
 });

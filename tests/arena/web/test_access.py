@@ -123,6 +123,8 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ("GET", "sittings.game_json"): ("/play/{sitting}.json", ALL),
     ("GET", "sittings.moves"): ("/play/{sitting}/moves?at=blue+O4", ALL),
     ("POST", "sittings.move"): ("/play/{sitting}/move", (401, 403, 409, 403, 403)),
+    ("POST", "sittings.take_back"): ("/play/{sitting}/back", (401, 403, 409, 403, 403)),
+    ("POST", "sittings.asking"): ("/play/{sitting}/asking", (401, 303, 303, 303, 303)),
     ("POST", "sittings.resign"): ("/play/{sitting}/resign", (401, 403, 409, 403, 403)),
     ("GET", "tournaments.listing"): ("/tournaments", ALL),
     ("GET", "tournaments.tournament"): ("/tournaments/cup", ALL),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from html import unescape
 from random import Random
 
@@ -12,11 +13,12 @@ import sqlalchemy as sa
 
 from arena import sittings
 from arena.ground.db import Database
-from arena.models import BotVersion, JobStatus, Ladder, Sitting
+from arena.models import BotVersion, JobStatus, Ladder, Match, Sitting
 from engine import sitting
 from engine.games import GAMES
 from engine.player import CrashError
 from engine.record import replay
+from tests.arena.simulator import give_sign
 from tests.arena.test_sittings import SMALL, Table
 from tests.arena.web.signing_in import Browser, pages, person, signed_in
 from tests.engine.players import Scripted
@@ -83,15 +85,15 @@ def test_every_game_is_played_by_links_and_forms(database: Database, number: int
     for _ in range(3):
         room.serve(address)
         page = room.ada.get(address).text
-        if 'class="click' not in page and 'class="row words"' not in page:
+        if "Your turn" not in page:
             break
         for _ in range(8):
-            on = links(page, "on") or links(page, "first")
-            words = re.findall(r'class="piece-button" href="([^"]+)"', page)
-            buttons = re.findall(r'<button type="submit"[^>]* name="move" value="([^"]+)"', page)
-            if buttons and not (words and not on):
-                move = unescape(chance.choice(buttons))
+            if found := re.search(r'name="move" value="([^"]+)" id="confirm"', page):
+                move = unescape(found[1])
                 break
+            words = re.findall(r'<li class="open"><a role="button"[^>]* href="([^"]+)"', page)
+            words = words or re.findall(r'class="small" href="([^"]+)" data-at>[^U]', page)
+            on = links(page, "on") or links(page, "first")
             page = room.ada.get(unescape(chance.choice(on or words))).text
         fields = {"move": move, "ply": named(page, "ply")}
         assert room.ada.post(f"{address}/move", fields, page=address).status_code == 303
@@ -101,8 +103,7 @@ def test_every_game_is_played_by_links_and_forms(database: Database, number: int
         room.ada.post(f"{address}/resign", {"ply": named(page, "ply")}, page=address)
     page = room.ada.get(address).text
     assert 'id="replay"' in page
-    found = room.look(int(address.rsplit("/", 1)[1]))
-    record = sittings.record_of(found)
+    record = sittings.record_of(room.look(int(address.rsplit("/", 1)[1])))
     assert len(record.plies) >= 3
     if record.ranks:
         replay(record)
@@ -122,9 +123,14 @@ def test_the_board_says_what_may_be_clicked(room: Room) -> None:
     assert sorted(links(page, "on")) == [f"{address}?at=a2&at={end}" for end in ("a1", "a3", "b2")]
     assert links(page, "chosen") == [address]
     assert page.count('class="target"') == 3
-    assert 'data-move="a2a1" aria-label="a1, black stone: play a2a1"' in page
+    assert 'aria-label="a1, black stone: play a2a1"' in page
     assert f"{address}?at=b1" in links(page, "other")
-    assert 'value="a2a1" id="complete"' in room.ada.get(f"{address}?at=a2&at=a1").text
+    page = room.ada.get(f"{address}?at=a2&at=a1").text
+    assert 'value="a2a1" id="confirm"' in page
+    assert f'id="undo" href="{address}?at=a2"' in page
+    # The move is drawn before it is played: the white stone stands on a1.
+    assert "white stone: a1" in page
+    assert room.look(1).plies == 0
     # What begins no move is forgotten.
     assert links(room.ada.get(f"{address}?at=zz").text, "first") == links(
         room.ada.get(address).text, "first"
@@ -207,14 +213,112 @@ def test_while_a_bot_thinks_the_page_waits(room: Room) -> None:
 
 
 def test_what_bots_did_is_heard(room: Room) -> None:
-    """Their answers since one's own move stand beside whose turn it is."""
+    """Their answers since one's own move stand beside the board while the next one is chosen."""
     address = room.start(room.ada)
     room.ada.post(f"{address}/move", {"move": "a2a1", "ply": "0"}, page=address)
     room.serve(address)
     played = sittings.record_of(room.look(1)).plies[-1].move
-    heard = f'<span class="hidden"> Black played {played}.</span>'
-    assert heard in room.ada.get(address).text
-    assert heard not in room.ada.get(f"{address}?at=b1").text
+    for clicks in ("", "?at=b1"):
+        assert f"Black played <code>{played}</code>." in room.ada.get(address + clicks).text
+
+
+def test_a_puzzle_is_taken_back(room: Room) -> None:
+    """Move by move, as far as the opening; also after the game was stopped, but not given up."""
+    address = room.start(room.ada, 1)
+
+    def do(deed: str, **fields: str) -> int:
+        ply = str(room.look(1).plies)
+        sent = {"ply": ply, **fields}
+        return room.ada.post(f"{address}/{deed}", sent, page=address).status_code
+
+    assert do("back") == 409
+    assert do("move", move="red:a1,a2,a3,b1") == 303
+    assert 'title="Take red:a1,a2,a3,b1 back"' in room.ada.get(address).text
+    assert do("back", ply="0") == 409
+    assert do("move", move="stop") == 303
+    assert room.look(1).finished is not None
+    assert "Take the last move back" in room.ada.get(address).text
+    assert [do("back"), room.look(1).finished, room.look(1).plies] == [303, None, 1]
+    assert [do("back"), room.look(1).plies] == [303, 0]
+    assert do("move", move="red:a1,a2,a3,b1") == 303
+    # To give up keeps nothing, which is said before.
+    assert "It then ends so: <bdi>Solver (ada) resigned after ply 1. 0 points." in unescape(
+        room.ada.get(address).text
+    )
+    assert do("resign") == 303
+    assert do("back") == 409
+    against = room.start(room.ada)
+    room.ada.post(f"{against}/move", {"move": "a2a1", "ply": "0"}, page=against)
+    assert room.ada.post(f"{against}/back", {"ply": "1"}, page=against).status_code == 409
+
+
+def test_no_more_games_go_on_by_taking_back(room: Room) -> None:
+    """Whoever has as many as may be ends one first."""
+    ended = room.start(room.ada, 1, form="0")
+    for move in ("red:a1,a2,a3,b1", "stop"):
+        fields = {"move": move, "ply": str(room.look(1).plies)}
+        room.ada.post(f"{ended}/move", fields, page=ended)
+    for number in range(1, 6):
+        room.start(room.ada, 1, form=str(number))
+    answer = room.ada.post(f"{ended}/back", {"ply": "2"}, page=ended)
+    assert answer.status_code == 409
+    assert "You have 5 games that are not over" in answer.text
+    assert room.look(1).finished is not None
+
+
+def test_moves_are_confirmed_unless_one_wants_otherwise(room: Room) -> None:
+    """It is remembered for the browser, in all games; to stop a puzzle is asked about anyway."""
+    address = room.start(room.ada)
+    for at_once in ("yes", ""):
+        fields = {"at_once": at_once}
+        assert room.ada.post(f"{address}/asking", fields, page=address).status_code == 303
+        page = room.ada.get(f"{address}?at=a2").text
+        assert page.count('data-move="a2') == (3 if at_once else 0)
+        assert ("data-at-once" in page) == bool(at_once)
+        puzzle = room.ada.get(room.start(room.ada, 1, form="p")).text
+        assert ("data-at-once" in puzzle, "data-move=" in puzzle) == (bool(at_once), False)
+
+
+def test_the_last_moves_of_all_opponents_are_marked(database: Database) -> None:
+    """In Blokus three colours play between two moves of one's own; all are seen and named."""
+    room = Room(database, [("blokus", {"mode": "classic", "corners": "fixed"})])
+    address = room.start(room.ada)
+    for _ in range(2):
+        record = sittings.record_of(room.look(1))
+        move = sitting.position(record).legal_moves()[0]
+        fields = {"move": move, "ply": str(len(record.plies))}
+        room.ada.post(f"{address}/move", fields, page=address)
+        room.serve(address)
+    page, played = room.ada.get(address).text, sittings.record_of(room.look(1)).plies[-3:]
+    for ply, name in zip(played, ("Yellow", "Red", "Green"), strict=True):
+        assert f"{name} played <code>{ply.move}</code>." in page
+    squares = sum(len(ply.move.split(",")) for ply in played)
+    assert page.count('class="last"') == squares
+    room.app.extensions["arena.database"].close()
+
+
+def test_what_a_bots_move_waits_for_is_told(room: Room) -> None:
+    """The matches that the workers play meanwhile; while there is none, it is begun at once."""
+
+    with room.database.begin() as session:
+        session.execute(sa.update(Ladder).values(state="open"))
+    assert room.issue()
+    address = room.start(room.ada, place="1")
+
+    def told() -> str:
+        page = re.sub(r"<[^>]+>", "", room.ada.get(address).text)
+        return " ".join(unescape(page).split())
+
+    assert "White bot-0 v1 is to move, and no worker is there to start it." in told()
+    with room.database.begin() as session:
+        give_sign(session, "one", datetime.now(UTC), slots=2)
+    assert "White bot-0 v1 is being started." in told()
+    with room.database.begin() as session:
+        session.execute(sa.update(Match).where(Match.status == "issued").values(worker="one"))
+        match = session.scalars(sa.select(Match).order_by(Match.id.desc())).first()
+        assert match is not None
+        words = f"match {match.id}, {match.competition.title}"
+    assert f"waits for a free worker. What the workers do now: {words}" in told()
 
 
 def test_a_person_has_no_cpu_time(room: Room) -> None:
