@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from itertools import chain
-from math import isfinite
 
 from engine.options import fault_of_line
 from engine.scene import Body, Goal, Held, Paint, Piece, Scene, Shade, Square
@@ -21,6 +20,8 @@ MOST_SQUARES, MOST_PIECES, MOST_LINES = 2000, 4000, 200
 MOST_HELD, MOST_CELLS = 200, 40
 COUNTED = range(10_000)
 """What parts of a goal may be."""
+FARTHEST = 1000
+"""How far from the middle anything may be, in squares."""
 LONGEST_LINE, MOST_LETTERS, MOST_PARTS = 500, 6, 10
 """Letters of a title, a caption, or what a piece is called; of what a row is worth; and the most
 parts of a goal.
@@ -62,7 +63,7 @@ def undrawable(scene: Scene) -> str:
         return "a row has no colour"
     if not SHADES.issuperset(area.shade for area in scene.areas):
         return "an area has no shade"
-    if not all(isfinite(x) and isfinite(y) for corners in shapes for x, y in corners):
+    if not all(_is_near(x, y) for corners in shapes for x, y in corners):
         return "a rim or an area has no place"
     if any(row.points and fault_of_line(row.points, MOST_LETTERS) for row in scene.rows):
         return f"what a row is worth is no word of up to {MOST_LETTERS} letters"
@@ -90,10 +91,15 @@ def fault_of_hand(hand: Sequence[Held]) -> str:
     return ""
 
 
+def _is_near(x: float, y: float) -> bool:
+    """Whether a place is on a board that can be a picture."""
+    return abs(x) <= FARTHEST and abs(y) <= FARTHEST
+
+
 def _fault_of_square(square: Square) -> str:
     if not NAME.fullmatch(square.name):
         return "a name of a square is no word of up to 20 letters and digits"
-    if square.shade not in SHADES or not isfinite(square.x) or not isfinite(square.y):
+    if square.shade not in SHADES or not _is_near(square.x, square.y):
         return f"the square {square.name} has no shade, or no place"
     return ""
 

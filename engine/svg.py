@@ -20,7 +20,8 @@ from engine.scene import Area, Body, Goal, Held, Line, Piece, Rim, Row, Scene, S
 
 UNIT = 40
 """The side of a square in the picture's own units."""
-MARGIN = 0.75
+MARGIN, BARE_MARGIN = 0.75, 0.1
+"""Around a board with its coordinates, and without them, in squares."""
 HEXAGON = tuple(
     (x, y / sqrt(3))
     for x, y in ((0, 1), (0.5, 0.5), (0.5, -0.5), (0, -1), (-0.5, -0.5), (-0.5, 0.5))
@@ -65,6 +66,8 @@ def render(
     size: int | None = None,
     coordinates: bool = True,
     links: Mapping[str, Link] | None = None,
+    beneath: bool = True,
+    view: Sequence[float] | None = None,
 ) -> str:
     """The scene as an SVG document.
 
@@ -73,18 +76,22 @@ def render(
         size: width in pixels; without one the picture fills what holds it.
         coordinates: whether files and ranks are named along the edges.
         links: for squares that can be clicked, what that does; in their order.
+        beneath: whether the captions and goals stand beneath the board.
+        view: the part that is seen, as a ``viewBox``; all of it by default.
     """
     colours = GROUND[theme]
-    margin = MARGIN if coordinates else 0.1
+    margin = _margin(coordinates)
     left, bottom, width, board_height = _extent(scene, margin)
     letters = width / LETTERS_ACROSS
-    words, words_height = _words(scene, width, board_height, letters, colours)
+    words, words_height = (
+        _words(scene, width, board_height, letters, colours) if beneath else ([], 0.0)
+    )
     height = board_height + words_height
     top = bottom + board_height
     places = {square.name: (square.x - left, top - square.y) for square in scene.squares}
 
     parts = [
-        _opening(width, height, size, "group" if links else "img"),
+        _opening(view or (0, 0, width * UNIT, height * UNIT), size, "group" if links else "img"),
         f"<title>{escape(scene.title)}</title>",
         f"<desc>{escape(_spoken(scene))}</desc>",
         f'<rect class="page" width="{_n(width)}" height="{_n(height)}" fill="{colours["page"]}"/>',
@@ -140,6 +147,25 @@ def width_of(scene: Scene) -> float:
     return _extent(scene, MARGIN)[2]
 
 
+def size_of(scene: Scene, *, coordinates: bool) -> tuple[float, float]:
+    """The width and the height of a board in a picture's units, without words beneath it."""
+    _, _, width, height = _extent(scene, _margin(coordinates))
+    return width * UNIT, height * UNIT
+
+
+def places_of(scene: Scene, *, coordinates: bool) -> dict[str, tuple[float, float]]:
+    """The middle of each square in a picture's units, from its left and upper edge."""
+    left, bottom, _, height = _extent(scene, _margin(coordinates))
+    return {
+        square.name: ((square.x - left) * UNIT, (bottom + height - square.y) * UNIT)
+        for square in scene.squares
+    }
+
+
+def _margin(coordinates: bool) -> float:
+    return MARGIN if coordinates else BARE_MARGIN
+
+
 def _extent(scene: Scene, margin: float) -> tuple[float, float, float, float]:
     """Where a board is: its left and lower edge, its width and its height."""
     if not scene.squares:
@@ -163,11 +189,12 @@ def _path(unit_path: str, x: float, y: float) -> str:
     return f'd="{unit_path}" transform="translate({_n(x)} {_n(y)}) scale({UNIT})"'
 
 
-def _opening(width: float, height: float, size: int | None, role: str) -> str:
-    pixels = f' width="{size}" height="{round(size * height / width)}"' if size else ""
+def _opening(view: Sequence[float], size: int | None, role: str) -> str:
+    pixels = f' width="{size}" height="{round(size * view[3] / view[2])}"' if size else ""
+    box = " ".join(f"{edge:.6f}".rstrip("0").rstrip(".") for edge in view)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" role="{role}"{pixels} '
-        f'viewBox="0 0 {_n(width)} {_n(height)}" font-family="system-ui, sans-serif">'
+        f'viewBox="{box}" font-family="system-ui, sans-serif">'
     )
 
 

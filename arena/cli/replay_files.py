@@ -10,7 +10,7 @@ import click
 
 from arena.cli import writing
 from arena.cli.progress_bar import ProgressBar
-from arena.web.pictures import animate
+from arena.web.films import animate
 from arena.web.replay_files import as_page
 from engine.record import GameRecord
 
@@ -38,7 +38,7 @@ def write_animation(name: str, number: int | None, record: GameRecord) -> None:
         InputError: it can't be written.
     """
     with ProgressBar("drawing", "position", total=len(record.plies) + 1) as bar:
-        picture = animate(record, most=None, told=True, drawn=bar.advance)
+        picture = animate(record, most=None, drawn=bar.advance)
     _write(_named(name, number), picture)
 
 

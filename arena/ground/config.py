@@ -275,6 +275,11 @@ class Settings:
         "How many of those dumps are kept.",
         _between(1, 10_000, "from 1 to 10000"),
     )
+    films_mib: float = _setting(
+        256.0,
+        "How many MiB of animated pictures of games are kept, so that each is made once.",
+        _between(1, 2**30, "MiB, from 1 to 1073741824"),
+    )
     licence: str = _setting(
         "",
         "Under which licence the games may be used, as CC0-1.0; said in dumps of them. By default "
@@ -327,6 +332,11 @@ class Settings:
     def dump_folder(self) -> Path:
         """Where the dump of each day is kept, if one is made."""
         return self.data.resolve() / self.dumps
+
+    @property
+    def films(self) -> Path:
+        """Where animated pictures of games are kept."""
+        return self.data.resolve() / "films"
 
     @property
     def truth(self) -> Path:

@@ -34,6 +34,7 @@ from arena.web import (
     strength_charts,
     text_guard,
     tuning_charts,
+    unchanging,
     words,
 )
 from arena.web.accounts import pages as accounts
@@ -56,6 +57,7 @@ from arena.web.front import front
 from arena.web.game_pages import lists
 from arena.web.games import games
 from arena.web.gauntlets import gauntlets
+from arena.web.kept_films import KeptFilms
 from arena.web.ladders import ladders
 from arena.web.live import live
 from arena.web.news import news
@@ -232,6 +234,9 @@ def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
     )
     app.extensions["arena.settings"] = settings
     app.extensions["arena.bots.intake"] = intake
+    app.extensions["arena.films"] = KeptFilms(
+        settings.films, most_bytes=int(settings.films_mib * 2**20)
+    )
     if settings.proxies:
         trusted = settings.proxies
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=trusted, x_proto=trusted)  # type: ignore[method-assign]
@@ -298,9 +303,11 @@ def _static() -> Path:
 
 
 def _name_version(endpoint: str, values: dict[str, Any]) -> None:
-    """Static files are kept for long, so a changed one gets another address."""
+    """Static files and pictures are kept for long, so a changed one gets another address."""
     if endpoint == "static":
         values["v"] = _digest(_static() / values["filename"])
+    elif endpoint in unchanging.PICTURES:
+        values["v"] = unchanging.edition()
 
 
 def _complete(response: Response) -> Response:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -22,6 +22,7 @@ from arena.web.game_logs import readable_logs, shown_at
 from arena.web.identity import current, keep_to_itself, refuse_reading, settings
 from arena.web.lookup import find_game, find_match, find_record, reading
 from arena.web.truth import words_by_ply
+from arena.web.unchanging import unchanging
 from arena.web.words import outcome, sentence
 from engine import pgn, svg
 from engine.clicks import illustrate
@@ -246,7 +247,11 @@ def board(number: int, ply: int) -> Response:
     """The board of a game's page alone, for the replay."""
     with reading() as session:
         record = find_record(session, number)
-    return lasting(Response(draw(*position(record, ply)), mimetype="image/svg+xml"))
+
+    def drawn() -> Response:
+        return Response(draw(*position(record, ply)), mimetype="image/svg+xml")
+
+    return unchanging(record, drawn)
 
 
 @games.get("/games/<int:number>/<int:ply>.svg")
@@ -256,14 +261,16 @@ def picture(number: int, ply: int) -> Response:
     """
     with reading() as session:
         record = find_record(session, number)
-    state, last, before = position(record, ply)
     theme: Theme = "dark" if request.args.get("theme") == "dark" else "light"
-    scene = illustrate(state, last=last, before=before)
-    bare = request.args.get("view") == "board"
-    if bare:
-        scene = replace(scene, captions=(), goals=())
-    drawn = svg.render(scene, theme=theme, coordinates=not bare)
-    return lasting(Response(drawn, mimetype="image/svg+xml"))
+    whole = request.args.get("view") != "board"
+
+    def drawn() -> Response:
+        state, last, before = position(record, ply)
+        scene = illustrate(state, last=last, before=before)
+        drawing = svg.render(scene, theme=theme, coordinates=whole, beneath=whole)
+        return Response(drawing, mimetype="image/svg+xml")
+
+    return unchanging(record, drawn)
 
 
 def lasting(answer: Response) -> Response:

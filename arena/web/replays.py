@@ -19,7 +19,6 @@ from werkzeug.exceptions import ServiceUnavailable
 from arena.models import Competition
 from arena.web.games import shown
 from arena.web.identity import anybody, database
-from arena.web.pictures import AGAIN_SECONDS
 from arena.web.replay_files import pack_game
 from arena.web.words import sentence
 from engine.game import State, Variant
@@ -39,6 +38,7 @@ MOST_PLIES = 1000
 LONGEST_SECONDS = 5.0
 """How long the rules and the drawing may take of a record, apart from a ply that is under way."""
 ELSEWHERE = "arena replay shows it on your machine"
+AGAIN_SECONDS = 5
 showing = threading.Semaphore(1)
 """A record may take a core for seconds, so this process shows one at a time."""
 

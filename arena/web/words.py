@@ -18,6 +18,7 @@ from engine.places import mean_place, ordinal, results_head
 from engine.plurals import counted, decimal, listed
 from engine.protocol import visible
 from engine.record import Fault, GameRecord
+from engine.scene import Paint
 from engine.sitting import goes_on
 
 
@@ -209,15 +210,30 @@ def sides(variant: Variant) -> int:
     return len(set(variant.side_of))
 
 
+COIN_PAINTS = frozenset(Paint) - {Paint.NEUTRAL}
+
+
 def seat_class(name: str) -> str:
     """The class by which the stylesheet knows a seat, which is often named for a colour."""
     return "of-" + name.lower().replace(" ", "-")
+
+
+def paints_of(name: str) -> list[Paint]:
+    """The colours that a seat is named for, such as blue and red of "Blue and red"."""
+    return [Paint(word) for word in name.lower().split() if word in COIN_PAINTS]
+
+
+def coin(name: str) -> str:
+    """The classes of a seat's coin, in up to two colours; empty for a seat without any."""
+    paints = paints_of(name)[:2]
+    return " ".join(["coin", *map("{}-{}".format, ("left", "right"), paints)]) if paints else ""
 
 
 FILTERS = {
     "ago": ago,
     "by_side": by_side,
     "checked": checked,
+    "coin": coin,
     "counted": counted,
     "decimal": decimal,
     "display": display,

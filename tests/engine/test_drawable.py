@@ -38,6 +38,7 @@ def piece(**words: Any) -> Scene:
         (square(HOSTILE, 3, 3), "a name of a square is no word"),
         (square("x" * 21, 3, 3), "a name of a square is no word"),
         (square("c3", float("nan"), 3), "the square c3 has no shade, or no place"),
+        (square("c3", 3, -1e6), "the square c3 has no shade, or no place"),
         (square("c3", 3, 3, HOSTILE), "the square c3 has no shade, or no place"),
         (piece(paint=HOSTILE), "a piece has no body, or no colour"),
         (piece(body=HOSTILE), "a piece has no body, or no colour"),

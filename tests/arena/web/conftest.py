@@ -170,7 +170,7 @@ def site(
     """An arena with games, faults, a retired version and one refused, and a running match."""
     folder = tmp_path_factory.mktemp("site")
     with furnished_database(request, folder, furnish) as (database, numbers):
-        app = create_app(Settings(database=database.url))
+        app = create_app(Settings(data=folder, database=database.url))
         app.testing = True
         yield Site(database, app.test_client(), numbers)
         app.extensions["arena.database"].close()

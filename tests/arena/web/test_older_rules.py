@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from arena.web.films import animate
 from arena.web.games import position
-from arena.web.pictures import animate
 from engine.clock import TimeControl
 from engine.games import GAMES
 from engine.record import Ply, RecordError, replay, states_known
