@@ -37,13 +37,14 @@ from arena.models import (
     BotVersion,
     Check,
     Entrant,
+    EntrantState,
     JobStatus,
     Ladder,
     LargeFile,
     Scope,
 )
 from arena.operation import retention
-from arena.schedule import idle
+from arena.schedule import idle, waits
 from arena.schedule.builds import waits_for_builds
 from arena.schedule.presence import whereabouts
 from arena.web import queries, uploads
@@ -150,6 +151,7 @@ def find_check(session: Session, number: int) -> Check:
 def _check(session: Session, number: int) -> dict[str, Any]:
     found = find_check(session, number)
     version = found.version
+    now = datetime.now(UTC)
     shown: dict[str, Any] = {"check": found, "passed": found.passed}
     if found.status is JobStatus.FIXED:
         there = (Entrant.version_id == version.id, Entrant.competition_id == found.ladder_id)
@@ -160,8 +162,13 @@ def _check(session: Session, number: int) -> dict[str, Any]:
             "fitting": entries.fitting(session, version),
             "fate": entries.fates(session, [found])[number],
         }
+        entrant = shown["entrant"]
+        if entrant is not None and entrant.state is EntrantState.ACTIVE and not entrant.games:
+            _, shown["idle"] = queries.happening(session, found.ladder, settings(), now)
     shown["waits"] = why_it_waits(session, found)
-    return shown | {"workers": queries.living_workers(session, datetime.now(UTC))}
+    if found.status is JobStatus.OPEN and not shown["waits"]:
+        shown["queue"] = waits.of_check(session, found, now)
+    return shown | {"workers": queries.living_workers(session, now)}
 
 
 def why_it_waits(session: Session, check: Check) -> str:
