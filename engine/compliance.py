@@ -28,7 +28,7 @@ from engine.process import LOG_BYTES, BotProcess
 from engine.program import Program
 from engine.record import Fault, GameRecord, charged_us
 from engine.referee import Watch
-from engine.reporting import Finding
+from engine.reporting import NOT_TRIED, Finding
 
 TURNS = 3
 """How often a bot is asked in a game that is not played to its end."""
@@ -154,7 +154,7 @@ class Examination:
                 except InapplicableError as error:
                     yield _inapplicable(name, str(error), talk.take_lines())
                 except BotError as error:
-                    broken = f"not tried: the bot failed before, at: {name}"
+                    broken = f"{NOT_TRIED}the bot failed before, at: {name}"
                     if name in NEEDED:
                         self._missing = broken
                     hint = "; is its line flushed?" if isinstance(error, StartError) else ""

@@ -33,6 +33,8 @@ LONGEST_WORDS, MOST_LINES = 20_000, 100
 """Characters of what a finding says, and of each of its lines; and how many of these."""
 MOST_AT_HOME, MOST_GAMES_AT_HOME = 1000, 32
 """Bots at home that are connected to a worker, and games that one takes at once."""
+NOT_TRIED = "not tried: "
+"""How the words of a finding begin that could not be looked for, since the bot failed before."""
 LONGEST_MOVE = 1000
 LONGEST_LOG = 2**20
 """Characters of a check's log."""

@@ -41,7 +41,8 @@ def ladders_taking_bots(session: Session) -> list[Ladder]:
 
 
 def fitting(session: Session, version: BotVersion) -> list[Ladder]:
-    """The ladders of the games that a version has proved to play, where it is not active."""
+    """The ladders of the games that a version has proved to play, where it is not active and does
+    not wait to be."""
     checks = sa.select(Check).where(Check.version_id == version.id)
     checks = checks.options(joinedload(Check.ladder))
     games = {check.ladder.game for check in session.scalars(checks) if check.passed}
@@ -53,10 +54,16 @@ def fitting(session: Session, version: BotVersion) -> list[Ladder]:
         )
     )
     checked = set(session.scalars(sa.select(Check.ladder_id).where(is_under_way(version.id))))
+    tested = {
+        test.ladder_id
+        for test, candidate in waiting(session, version.bot_id, None)
+        if candidate.version_id == version.id
+    }
+    away = there | checked | tested
     return [
         ladder
         for ladder in ladders_taking_bots(session)
-        if ladder.game in games and ladder.id not in there | checked and ladder.admits(version)
+        if ladder.game in games and ladder.id not in away and ladder.admits(version)
     ]
 
 

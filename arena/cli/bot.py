@@ -20,7 +20,7 @@ from arena.cli.options import as_json, on_data
 from arena.cli.reading import told
 from arena.deeds import Deed
 from arena.ground import bot_names
-from arena.models import Bot, BotVersion, Check, Entrant, JobStatus, Ladder
+from arena.models import Bot, BotVersion, Check, Entrant, Ladder
 from arena.schedule.verdicts import RequeueChecks, checks_of
 
 
@@ -173,20 +173,20 @@ def bots(data: Path | None, in_json: bool) -> None:
                 "status": str(version.status),
                 "ladders": entered.get(version.id, 0),
                 "check": _check_words(checks.get(version.id)),
+                "its page": f"/checks/{checks[version.id].id}" if version.id in checks else "",
                 "digest": version.digest,
                 "options": version.options,
             }
             for version in versions
         ]
-    show(rows, ("bot", "version", "owner", "language", "status", "ladders", "check"), in_json)
+    shown = *("bot", "version", "owner", "language", "status", "ladders"), *("check", "its page")
+    show(rows, shown, in_json)
 
 
 def _check_words(check: Check | None) -> str:
     if check is None:
         return ""
     failed = [finding["words"] for finding in check.findings if not finding["kept"]]
-    if failed:
-        return "; ".join(failed)
-    if check.passed:
-        return f"passed, but entered nothing: {check.problem}" if check.problem else "passed"
-    return "cancelled" if check.status is JobStatus.VOID else str(check.status)
+    if check.passed and check.problem:
+        failed = [f"but entered nothing: {check.problem}"]
+    return "; ".join([check.outcome, *failed])

@@ -17,6 +17,7 @@ from workers.large_files import MIB
 COLUMNS = (
     *("bot", "version", "status", "ladder", "state"),
     *("rating", "rank", "best rank", "games", "results", "faults"),
+    *("check", "its page"),
 )
 """The columns of the table of bots."""
 
@@ -51,17 +52,26 @@ def _rows(there: RemoteArena, name: str) -> Iterable[dict[str, Any]]:
     found = there.get(f"/bots/{name}")
     name, on = found["name"], found["ladders"]
     newest = there.get(f"/bots/{name}/versions", limit=1)["items"]
+    # A server of the release before does not tell of checks.
+    checks = {one["version"]: one.get("check") or {} for one in newest}
     for version in newest:
         if not any(one["version"] == version["version"] for one in on):
-            yield _row(name, version["version"], version["status"], None)
+            yield _row(name, version["version"], version["status"], None, checks, there)
     for one in on:
         if one["state"] == "retired" and one["version"] != newest[0]["version"]:
             continue
-        yield _row(name, one["version"], "ready", one)
+        yield _row(name, one["version"], "ready", one, checks, there)
 
 
-def _row(bot: str, version: int, state: str, entrant: dict[str, Any] | None) -> dict[str, Any]:
-    found = entrant or {}
+def _row(
+    bot: str,
+    version: int,
+    state: str,
+    entrant: dict[str, Any] | None,
+    checks: dict[int, dict[str, Any]],
+    there: RemoteArena,
+) -> dict[str, Any]:
+    found, check = entrant or {}, checks.get(version, {})
     return {
         "bot": bot,
         "version": version,
@@ -74,6 +84,8 @@ def _row(bot: str, version: int, state: str, entrant: dict[str, Any] | None) -> 
         "games": found.get("games", 0),
         "results": _results(found) if found else "",
         "faults": found.get("faults", 0),
+        "check": check.get("outcome", ""),
+        "its page": f"{there.address}{check['page']}" if check else "",
     }
 
 

@@ -15,6 +15,7 @@ from arena.models.bots import BotVersion
 from arena.models.competitions import Competition, Entrant, Ladder, player_label
 from engine.bot_options import LONGEST_CHOSEN, chosen_words
 from engine.game import Termination
+from engine.reporting import NOT_TRIED
 
 
 class JobStatus(StrEnum):
@@ -191,6 +192,26 @@ class Check(Leasable, Base):
         """Whether it has ended, and nothing was found wrong."""
         ended = self.status is JobStatus.FIXED
         return ended and bool(self.findings) and all(one["kept"] for one in self.findings)
+
+    @property
+    def outcome(self) -> str:
+        """What it came to, or how it stands, with no word of the bot's: ``stopped at hello, 16 not
+        tried``."""
+        if self.passed:
+            return "passed"
+        if self.cancelled or self.status is JobStatus.VOID:
+            return "cancelled"
+        if self.status is not JobStatus.FIXED:
+            waits = {JobStatus.SET_ASIDE: "could not be checked", JobStatus.OPEN: "not begun"}
+            return waits.get(self.status, "under way")
+        broken = [one["clause"] for one in self.findings if not one["kept"] and one.get("clause")]
+        untried = sum(one["words"].startswith(NOT_TRIED) for one in self.findings)
+        if not broken:
+            return "did not pass"
+        if untried and len(broken) == 1:
+            return f"stopped at {broken[0]}, {untried} not tried"
+        more = f"{untried} not tried" if untried else f"{len(broken)} of {len(self.findings)}"
+        return f"broke {', '.join(broken)} ({more})"
 
 
 class Build(Base):

@@ -17,11 +17,13 @@ from wtforms import SelectChoice
 from arena import audit
 from arena.audit import Actor
 from arena.bots import entries, quota
+from arena.bots.alarms import alarms_of
 from arena.ground.locks import locking
 from arena.models import SCOPES, ApiToken, LinkKind, Role, Scope, User
 from arena.people import accounts
 from arena.people.accounts import PeopleError
 from arena.schedule.requests import matches_of
+from arena.web import queries
 from arena.web.deeds import REFUSED, asked_first, is_meant
 from arena.web.forms import PasswordForm, RegisterForm, ResetForm, SignInForm, TokenForm
 from arena.web.identity import (
@@ -200,11 +202,14 @@ def _account(form: Any, secret: str = "") -> tuple[str, int]:
         SelectChoice(str(scope), WORDS[scope]) for scope in Scope if scope in SCOPES[who.role]
     ]
     with database().read() as reading:
+        mine = entries.bots_of(reading, who.id)
         return _form(
             "account.html",
             form,
             user=reading.get_one(User, who.id),
-            bots=entries.bots_of(reading, who.id),
+            bots=mine,
+            checks=queries.checks_of_versions(reading, [version for _, version, _ in mine]),
+            alarms=alarms_of(reading, who.id),
             tokens=accounts.tokens_of(reading, who.id),
             requests=matches_of(reading, who.id, count=REQUESTS_SHOWN),
             secret=secret,

@@ -82,10 +82,17 @@ def _as_written(address: str) -> Answer:
 
 
 def _owners_choices(session: Session, bot: Bot) -> dict[str, Any]:
-    """What a bot's page shows to its owner alone: the ladders that can be entered."""
+    """What a bot's page shows to its owner alone: the ladders that can be entered, and whether
+    there is anything to withdraw it from."""
     account = current()
     mine = account is not None and account.owns(bot) and account.may(Scope.SUBMIT)
-    return {"ladders": entries.ladders_taking_bots(session)} if mine else {}
+    if not mine:
+        return {}
+    there = session.scalars(entries.on_ladders(bot)).first()
+    return {
+        "ladders": entries.ladders_taking_bots(session),
+        "may_withdraw": there is not None or entries.ending(session, bot) > 0,
+    }
 
 
 @bots.get("/bots/<name>/against/<rival>")

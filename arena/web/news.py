@@ -48,6 +48,8 @@ class Event:
     """What else there is to say; empty if nothing."""
     address: str
     """The address of the page where it can be seen."""
+    page: str = ""
+    """That of one that is the owner's alone, if there is more for them."""
 
 
 @news.get("/bots/<name>/feed.atom")
@@ -78,16 +80,19 @@ def _checks(session: Session, bot: Bot, count: int) -> Iterator[Event]:
         .limit(count)
         .options(joinedload(Check.ladder), joinedload(Check.version).joinedload(BotVersion.bot))
     )
-    address = url_for("bots.bot", name=bot.name, _external=True)
+    address = url_for("bots.bot", name=bot.name, _anchor="versions", _external=True)
     for check in session.scalars(query):
-        fate = "passed its check" if check.passed else "did not pass its check"
-        title = f"{check.version.label} {fate} for {check.ladder.title}"
+        title = f"{check.version.label} did not pass its check for {check.ladder.title}"
+        if check.passed:
+            title = f"{check.version.label} passed its check for {check.ladder.title}"
         broken = [one for one in check.findings if not one["kept"]]
         # What a finding says may quote the bot's output, which is its owners' to show.
-        told = ("clause", "words") if may_read(bot) else ("clause",)
-        words = "; ".join(": ".join(filter(None, map(one.get, told))) for one in broken)
+        told = ("clause", "words") if may_read(bot) else ()
+        wrong = [": ".join(filter(None, map(one.get, told))) for one in broken]
+        words = "; ".join(filter(None, [check.outcome, *wrong])) if broken else ""
+        page = url_for("submissions.check", number=check.id, _external=True)
         # XML has no way at all to say most control characters.
-        yield Event(f"check-{check.id}", check.created, title, visible(words), address)
+        yield Event(f"check-{check.id}", check.created, title, visible(words), address, page)
 
 
 def _suspensions(session: Session, bot: Bot, count: int) -> Iterator[Event]:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session, joinedload, selectinload, undefer
+from sqlalchemy.orm import Session, defer, joinedload, selectinload, undefer
 from sqlalchemy.orm.strategy_options import _AbstractLoad
 
 from arena.formats.score import Score
@@ -170,14 +170,23 @@ def entrants_of_bot(session: Session, bot: Bot) -> list[Entrant]:
     )
 
 
-def versions_of_bot(session: Session, bot: Bot) -> list[tuple[BotVersion, Check | None]]:
-    """A bot's versions, newest first, each with its last check."""
+def versions_of_bot(session: Session, bot: Bot) -> list[tuple[BotVersion, list[Check]]]:
+    """A bot's versions, newest first, each with its checks, the last one first."""
     versions = session.scalars(
         sa.select(BotVersion).where(BotVersion.bot_id == bot.id).order_by(BotVersion.number.desc())
     ).all()
+    checks = checks_of_versions(session, versions)
+    return [(version, checks.get(version.id, [])) for version in versions]
+
+
+def checks_of_versions(session: Session, versions: Sequence[BotVersion]) -> dict[int, list[Check]]:
+    """The checks of some versions without their logs, by the versions' ids, the last one first."""
     of_them = sa.select(Check).where(Check.version_id.in_([version.id for version in versions]))
-    checks = {check.version_id: check for check in session.scalars(of_them.order_by(Check.id))}
-    return [(version, checks.get(version.id)) for version in versions]
+    of_them = of_them.options(defer(Check.log), joinedload(Check.ladder)).order_by(Check.id.desc())
+    found: dict[int, list[Check]] = {}
+    for check in session.scalars(of_them):
+        found.setdefault(check.version_id, []).append(check)
+    return found
 
 
 def tests_waited_for(session: Session, bot: Bot) -> dict[int, list[StrengthTest]]:

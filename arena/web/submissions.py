@@ -38,13 +38,14 @@ from arena.models import (
     BotVersion,
     Check,
     Entrant,
+    EntrantState,
     JobStatus,
     Ladder,
     LargeFile,
     Scope,
 )
 from arena.operation import retention
-from arena.schedule import idle
+from arena.schedule import idle, waits
 from arena.schedule.builds import waits_for_builds
 from arena.schedule.presence import whereabouts
 from arena.web import queries, uploads
@@ -161,6 +162,7 @@ def shown(session: Session, number: int) -> dict[str, Any]:
     """What a check's page shows of it."""
     found = find_check(session, number)
     version = found.version
+    now = datetime.now(UTC)
     told: dict[str, Any] = {"check": found, "passed": found.passed}
     if found.status is JobStatus.FIXED:
         there = (Entrant.version_id == version.id, Entrant.competition_id == found.ladder_id)
@@ -171,8 +173,13 @@ def shown(session: Session, number: int) -> dict[str, Any]:
             "fitting": entries.fitting(session, version),
             "fate": entries.fates(session, [found])[number],
         }
+        entrant = told["entrant"]
+        if entrant is not None and entrant.state is EntrantState.ACTIVE and not entrant.games:
+            _, told["idle"] = queries.happening(session, found.ladder, settings(), now)
     told["waits"] = why_it_waits(session, found)
-    return told | {"workers": queries.living_workers(session, datetime.now(UTC))}
+    if found.status is JobStatus.OPEN and not told["waits"]:
+        told["queue"] = waits.of_check(session, found, now)
+    return told | {"workers": queries.living_workers(session, now)}
 
 
 def why_it_waits(session: Session, check: Check) -> str:

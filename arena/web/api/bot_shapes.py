@@ -23,6 +23,14 @@ from arena.web.api.shapes import At, List, Shape
 from arena.web.entrants import HISTORY_GAMES, OPENINGS_SHOWN, SPLIT_GAMES, OnLadder
 from engine.bot_options import BotOption, OptionKind
 
+PAGE = "Where its page is on this server, which is for the bot's owners."
+OUTCOME = "What it came to, or how it stands, in words: stopped at hello, 16 not tried."
+
+
+def page_of(check: int) -> str:
+    """Where the page of a check is on its server."""
+    return f"/checks/{check}"
+
 
 class BotShape(Shape):
     """A bot, through all its versions."""
@@ -190,6 +198,15 @@ class BotOnLadder(RankedEntrant):
         )
 
 
+class LastCheck(Shape):
+    """What a version's last check came to."""
+
+    number: Annotated[int, At("id")]
+    page: Annotated[str, At(lambda one: page_of(one.id))] = Field(description=PAGE)
+    ladder: Annotated[str, At("ladder.name")]
+    outcome: str = Field(description=OUTCOME)
+
+
 class VersionShape(Shape):
     """An uploaded revision of a bot."""
 
@@ -207,6 +224,16 @@ class VersionShape(Shape):
         list[OptionShape] | None,
         At(lambda one: one.options and [*map(OptionShape.declared, one.options)]),
     ] = Field(description="What can be chosen about it; null if no check has asked it yet.")
+    check: Annotated[LastCheck | None, At(lambda _: None)] = Field(
+        description="Its last check; null if it has none."
+    )
+
+    @classmethod
+    def with_checks(cls, session: Session, versions: Sequence[BotVersion]) -> list[Self]:
+        """Versions, each with its last check."""
+        checks = queries.checks_of_versions(session, versions)
+        last = {one: LastCheck.of(its[0]) for one, its in checks.items()}
+        return [cls.of(version, check=last.get(version.id)) for version in versions]
 
 
 class VersionList(List):
@@ -227,6 +254,8 @@ class CheckShape(Shape):
     """The check of a submitted version, for its owner."""
 
     number: Annotated[int, At("id")]
+    page: Annotated[str, At(lambda one: page_of(one.id))] = Field(description=PAGE)
+    outcome: str = Field(description=OUTCOME)
     bot: Annotated[str, At("version.bot.name")]
     version: Annotated[int, At("version.number")]
     ladder: Annotated[str, At("ladder.name")]

@@ -16,6 +16,7 @@ from arena.web.api.bot_shapes import (
     BotList,
     BotOnLadder,
     VersionList,
+    VersionShape,
 )
 from arena.web.api.paging import Pages, page
 from arena.web.api.results import Encounter
@@ -90,7 +91,8 @@ def list_versions(name: str, query: Pages) -> VersionList:
     with reading() as session:
         bot = find_bot(session, name)
         wanted = sa.select(BotVersion).where(BotVersion.bot_id == bot.id)
-        return page(VersionList, session, wanted, BotVersion.number, query)
+        told = VersionShape.with_checks
+        return page(VersionList, session, wanted, BotVersion.number, query, told=told)
 
 
 @operation("GET /bots/<name>/against/<rival>", Encounter, tag=TAG)

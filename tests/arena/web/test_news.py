@@ -106,13 +106,16 @@ def test_a_feed_tells_what_happened_to_a_bot(site: Site) -> None:
         ("bot-1 was suspended", (why, HOME)),
         (
             "bot-1 v1 did not pass its check for clobber size=4x3",
-            ("start", HOME),
+            ("broke start (1 of 2)", f"{HOME}#versions"),
         ),
     ]
     with site.database.begin() as session:
         session.scalars(sa.select(Bot).where(Bot.name == "bot-1")).one().open_source = True
     opened = told(read(site, "bot-1"))["bot-1 v1 did not pass its check for clobber size=4x3"]
-    assert opened == ("start: it said <b>\\x01</b> & ended", HOME)
+    assert opened == (
+        "broke start (1 of 2); start: it said <b>\\x01</b> & ended",
+        f"{HOME}#versions",
+    )
     with site.database.begin() as session:
         session.scalars(sa.select(Bot).where(Bot.name == "bot-1")).one().open_source = False
     assert f"Strength test {number} stopped: {title}" in told(read(site, "bot-2"))

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from flask import Flask
 
 from arena.ground.db import Database
-from arena.models import Bot, Build, Check, JobStatus, Ladder
+from arena.models import Bot, Build, Check, Entrant, JobStatus, Ladder
 from tests.arena.simulator import give_sign
 from tests.arena.web.signing_in import Browser, now
 from tests.arena.web.submissions.conftest import BOT, LADDER, OTHER_LADDER, settle, states, submit
@@ -61,18 +61,24 @@ def test_a_check_tells_what_became_of_the_bot(ada: Browser, database: Database) 
 
     submit(ada, (BOT, "mine.py"))
     settle(database)
-    entered = "It is entered on Clobber 6x7, and its first games begin in a moment."
-    assert told(1) == f"It passed. {entered} See the bot."
+    entered = "It is entered on Clobber 6x7, and has played no game there yet."
+    alone = "A match takes 2 active bots, and there is one."
+    assert told(1) == f"It passed. {entered} {alone} See the bot."
+    with database.begin() as session:
+        session.execute(sa.update(Entrant).values(games=7, wins=7, points=7.0))
+    played = "It plays on Clobber 6x7, and had 7 games there so far."
+    assert told(1) == f"It passed. {played} See the bot."
     submit(ada, (BOT + b"#2", "mine.py"), test_first="y")
     settle(database)
     assert "It enters Clobber 6x7 once it passes test " in told(2)
+    assert f'value="{LADDER}"' not in ada.get("/checks/2").text, "it is offered no second way there"
     ada.post("/bots/mine/withdraw", page="/bots/mine")
     assert "It was entered on Clobber 6x7, and is retired now." in told(1)
     submit(ada, (BOT + b"#3", "mine.py"))
     with database.begin() as session:
         session.execute(sa.update(Ladder).where(Ladder.name == LADDER).values(state="frozen"))
     settle(database)
-    assert "It is entered on Clobber 6x7. See the bot." in told(3)
+    assert "It is entered on Clobber 6x7, and has played no game there yet." in told(3)
     with database.begin() as session:
         session.execute(sa.update(Ladder).where(Ladder.name == LADDER).values(state="open"))
     submit(ada, (BOT + b"#4", "mine.py"))
@@ -112,6 +118,47 @@ def test_a_check_tells_that_it_waits_for_builds(ada: Browser, database: Database
         told = ada.get_renewed("/checks/2").text
         words = "bots of this owner were built for more than 15 minutes within the last hour"
         assert (words in told, "Waiting for a worker." in told) == (waits, not waits)
+
+
+def test_a_check_is_found_again(ada: Browser, app: Flask, database: Database) -> None:
+    """From the bot's versions, the account and the feed, by its outcome; from commands, too."""
+    submit(ada, (BOT, "mine.py"))
+    settle(database, kept=False)
+    submit(ada, (BOT, "mine.py"), ladder=OTHER_LADDER)
+    first, last = 'href="/checks/1"', 'href="/checks/2"'
+    bot, account = ada.get("/bots/mine").text, ada.get("/account").text
+    assert first in bot
+    assert last in bot
+    assert last in account
+    assert "mine v1 did not pass its check for Clobber 6x7: broke hello (1 of 1)." in account
+    assert 'href="/checks/1">See check 1' in account
+    assert 'href="http://localhost/checks/1"' in ada.get("/bots/mine/feed.atom").text
+    assert "/checks/" not in Browser(app).get("/bots/mine").text, "it is its owners' to look at"
+    (version,) = ada.get("/api/v1/bots/mine/versions").json["items"]
+    assert version["check"] == {
+        "number": 2, "page": "/checks/2", "ladder": OTHER_LADDER, "outcome": "not begun"
+    }  # fmt: skip
+
+
+def test_a_wait_tells_its_place_and_how_long(ada: Browser, database: Database) -> None:
+    """By what ended within the last hour, if that was enough to tell."""
+    with database.begin() as session:
+        give_sign(session, "w", now(), slots=1)
+    for number in range(5):
+        submit(ada, (BOT + b"#%d" % number, f"bot{number}.py"))
+    told = ada.get("/checks/1").text
+    assert "It is the next one." in told
+    told = ada.get("/checks/5").text
+    assert "4 checks are before it." in told
+    assert "minute" not in told.partition("Waiting for a worker.")[2]
+    with database.begin() as session:
+        for number in (1, 2, 3):
+            check = session.get_one(Check, number)
+            check.status, check.ended = JobStatus.FIXED, now()
+            check.created = now() - timedelta(minutes=6)
+    told = ada.get("/checks/5").text
+    assert "1 check is before it." in told
+    assert "By those of the last hour that is about 5 minutes." in told
 
 
 def test_lines_are_shown_of_what_was_tried(ada: Browser, database: Database) -> None:
@@ -160,7 +207,7 @@ def test_what_a_check_found_is_its_owners_to_read(
     assert "api-key" in ada.get("/checks/1").text
     if not aside:
         assert "<strong>hello</strong>" in reader.get("/bots/mine").text
-        assert ">hello</" in reader.get("/bots/mine/feed.atom").text
+        assert "broke hello (1 of 1)<" in reader.get("/bots/mine/feed.atom").text
     with database.begin() as session:
         session.scalars(sa.select(Bot)).one().open_source = True
     assert "api-key" in reader.get("/bots/mine").text
