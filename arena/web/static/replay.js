@@ -59,7 +59,10 @@ document.addEventListener("DOMContentLoaded", () => {
     button("next").href = address(Math.min(ply + 1, plies));
     if (embedded) return;
     if (picture) picture.href = `${base}/${ply}.svg`;
-    for (const link of replay.querySelectorAll("[data-go-on]")) link.href = `${base}/${ply}/${link.dataset.goOn}`;
+    for (const link of replay.querySelectorAll("[data-go-on]")) {
+      link.href = `${base}/${ply}/${link.dataset.goOn}`;
+      link.hidden = ply > Number(link.dataset.until ?? plies);
+    }
     if (analyse) analyse.href = `${base}/analysis?node=${ply}`;
     moves.querySelector("[aria-current]")?.removeAttribute("aria-current");
     made[ply - 1]?.setAttribute("aria-current", "true");

@@ -22,6 +22,7 @@ document.addEventListener("DOMContentLoaded", () => {
       if (!tab || event.ctrlKey || event.metaKey || event.shiftKey) return;
       event.preventDefault();
       take(tab);
+      if (event.detail) tab.blur(); // whoever points goes on by the arrow keys from ply to ply
     });
     list.addEventListener("keydown", (event) => {
       const at = tabs.indexOf(event.target);
