@@ -1,4 +1,5 @@
-"""How long the server takes for each page of a made-up arena, and how many statements it needs.
+"""How long the server takes for each page of a made-up arena, how many statements it needs, and
+what the page weighs.
 
 The arena of `arena fake` is made anew in SQLite and in PostgreSQL, as large as PAGES_BOTS,
 PAGES_LADDERS and PAGES_GAMES say. PAGES_DATABASE is the URL of one that is there already; then
@@ -35,6 +36,7 @@ TIDY = ("VACUUM ANALYZE", "CHECKPOINT")
 AIM_MS = 50.0
 """What 95 of 100 answers should keep."""
 FEWEST_ROUNDS = 5
+BROWSER = {"Accept-Encoding": "gzip, deflate, br, zstd"}
 
 
 @dataclass(slots=True)
@@ -45,6 +47,10 @@ class Measured:
     cpu_ms: list[float] = field(default_factory=list)
     """Of this process alone, so without a database server's."""
     statements: int = 0
+    bytes: int = 0
+    """Of the page as it is."""
+    sent_bytes: int = 0
+    """As browsers get it, compressed."""
 
 
 def quantile(times: list[float], share: float) -> float:
@@ -70,11 +76,13 @@ def run(seconds: float) -> Table:
                             for share in (0.5, 0.95)
                         ),
                         "yes" if quantile(took.wall_ms, 0.95) < AIM_MS else "no",
+                        f"{took.bytes / 1000:.1f}",
+                        f"{took.sent_bytes / 1000:.1f}",
                     )
                 )
     return Table(
         "Pages",
-        ("page", "statements", "CPU ms", "p95", "ms", "p95", f"under {AIM_MS:.0f}"),
+        ("page", "statements", "CPU ms", "p95", "ms", "p95", f"under {AIM_MS:.0f}", "kB", "sent"),
         rows,
     )
 
@@ -130,6 +138,7 @@ def measure(database: Database, seconds: float) -> Mapping[str, Measured]:
     try:
         for page, address in pages.items():
             found[page].statements = _statements(app, address)
+            found[page].bytes = len(app.test_client().get(address).data)
         # As a server does that has started (see arena.cli.serve).
         gc.collect()
         gc.freeze()
@@ -138,10 +147,11 @@ def measure(database: Database, seconds: float) -> Mapping[str, Measured]:
             rounds += 1
             for page, address in pages.items():
                 wall, cpu = time.perf_counter(), time.process_time()
-                answer = client.get(address)
+                answer = client.get(address, headers=BROWSER)
                 found[page].wall_ms.append((time.perf_counter() - wall) * 1000)
                 found[page].cpu_ms.append((time.process_time() - cpu) * 1000)
                 assert answer.status_code == 200, address
+                found[page].sent_bytes = len(answer.data)
     finally:
         gc.unfreeze()
         app.extensions["arena.database"].close()

@@ -14,6 +14,7 @@ def test_every_page_is_measured(sqlite_database: Database, monkeypatch: pytest.M
     for took in pages.values():
         assert len(took.wall_ms) == len(took.cpu_ms) == 5
         assert took.statements >= pages["docs"].statements > 0
+        assert 0 < took.sent_bytes < took.bytes / 2
 
 
 @pytest.mark.parametrize(("share", "value"), [(0.5, 10.0), (0.95, 19.0), (1.0, 20.0), (0.01, 1.0)])

@@ -148,7 +148,7 @@ def test_weights_are_sent_in_parts(kind: str, owner: Page, site: Watched, tmp_pa
         with tarfile.open(tmp_path / "heavy.tar", "w") as archive:
             archive.add(folder, "heavy")
         owner.locator("input[name=file]").set_input_files(tmp_path / "heavy.tar")
-    owner.locator("[name=name]").fill(f"heavy-{kind}")
+    owner.locator("#submit [name=name]").fill(f"heavy-{kind}")
     owner.get_by_role("button", name="Check and enter it").click()
     expect(owner).to_have_url(re.compile(r"/checks/\d+$"))
     answer = owner.request.get(site.address(f"/bots/heavy-{kind}/versions/1.tar"))
@@ -164,10 +164,10 @@ def test_too_many_files_are_told_before_they_are_sent(
     _fill(folder, "data", 1001)
     (folder / "bot.py").write_text(BOT)
     owner.goto(site.address("/submit"))
-    owner.locator("[name=note]").fill("a long thought")
+    owner.locator("#submit [name=note]").fill("a long thought")
     owner.locator("input[name=folder]").set_input_files(folder)
     expect(owner.locator("#chosen")).to_have_text(
         "These are too many: 1002 files, most of them in data, and 1000 are allowed."
     )
     expect(owner.get_by_role("button", name="Check and enter it")).to_be_disabled()
-    expect(owner.locator("[name=note]")).to_have_value("a long thought")
+    expect(owner.locator("#submit [name=note]")).to_have_value("a long thought")
