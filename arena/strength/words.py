@@ -30,8 +30,8 @@ def result_rows(test: SequentialTest) -> list[tuple[str, str]]:
         llr = llr_words(test.llr, test.llr_bounds)
         rows.append(("LLR", f"{llr} for {settings.terms.elo0:g} or {settings.terms.elo1:g}"))
     most = settings.most_matches
-    of = f" of {most * settings.games_a_match}" if most else ""
-    rows.append(("games", f"{test.games}{of}, W-D-L {games_words(test)}"))
+    of = f" of {most * settings.games_a_match:,}" if most else ""
+    rows.append(("games", f"{test.games:,}{of}, W-D-L {games_words(test)}"))
     shown = " ".join(map(str, test.counts)) if len(test.counts) <= MOST_COUNTS else ""
     rows.append(("matches", f"{test.matches}{shown and f', from 0 points to all: {shown}'}"))
     for board, its in zip(settings.boards, test.on_boards, strict=False):

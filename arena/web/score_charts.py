@@ -11,6 +11,8 @@ MOST_LINES = 8
 """There are so many colours in the stylesheet."""
 NAMES_WIDTH = 175
 NAME_LENGTH = 15
+APART = 1.6
+"""So far lines lie below each other that have the same points, or only the last would be seen."""
 LINE_HEIGHT = 20
 """Names are larger on phones, where the whole chart is smaller."""
 
@@ -22,7 +24,7 @@ def score_chart(found: Results) -> Markup:
     rounds = len(courses[shown[0].number])
     if rounds < 2:
         return Markup("")
-    left, right, top, bottom = 40, WIDTH - NAMES_WIDTH, 8, HEIGHT - 26
+    left, right, top, bottom = 40, WIDTH - NAMES_WIDTH, 12, HEIGHT - 32
     most = max(max(course) for course in courses.values()) or 1.0
 
     def x(round_: int) -> float:
@@ -45,7 +47,7 @@ def score_chart(found: Results) -> Markup:
         ).format(
             place,
             " ".join(
-                f"{x(number):.1f},{y(points):.1f}"
+                f"{x(number):.1f},{y(points) + (place - (len(shown) + 1) / 2) * APART:.1f}"
                 for number, points in enumerate((0.0, *courses[line.number]))
             ),
             right + 8,

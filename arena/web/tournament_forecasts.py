@@ -47,8 +47,8 @@ class Forecast:
         if self.seconds is None:
             return f"{least}{matches}; no worker is there to play them"
         workers = counted(self.workers, "worker")
-        at_a_time = f" of {self.slots} places" if self.slots != self.workers else ""
-        return f"{least}{matches}, about {lasting(self.seconds)} with {workers}{at_a_time}"
+        about = f"{least}{matches}, about {lasting(self.seconds)} with {workers}"
+        return about if self.slots == self.workers else f"{about}, {self.slots} at a time"
 
 
 def of_new(session: Session, deed: CreateTournament, now: datetime) -> Forecast:

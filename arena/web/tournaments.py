@@ -86,13 +86,15 @@ def tournament(name: str) -> str:
         found = results(session, find_tournament(session, name))
         now = datetime.now(UTC)
         running, quiet = queries.happening(session, found.tournament, settings(), now)
+        seen = [(match, live_game(match)) for match in running[:BOARDS]]
+        boards = [(match, live) for match, live in seen if live]
         return render_template(
             "tournament.html",
             tournament=found.tournament,
             found=found,
             kind=FORMATS[found.tournament.format],
             owned=_owns_any(found),
-            running=running,
+            running=[match for match in running if match not in dict(boards)],
             quiet=quiet,
             aside=found.set_aside,
             podium=[line for line in found.standings if line.place and line.place <= PODIUM]
@@ -100,7 +102,7 @@ def tournament(name: str) -> str:
             else [],
             played=found.count(JobStatus.FIXED),
             rest=tournament_forecasts.of_rest(session, found, now),
-            boards=[(match, live_game(match)) for match in running[:BOARDS]],
+            boards=boards,
             SHOWN_CELLS=SHOWN_CELLS,
             TOO_FEW=TOO_FEW,
         )

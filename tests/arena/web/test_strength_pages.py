@@ -34,6 +34,7 @@ from arena.models import (
     User,
     VersionStatus,
 )
+from arena.ratings.elo import TOO_FEW
 from tests.arena.competitions.strength_simulation import StrengthSimulation
 from tests.arena.simulator import CALM
 from tests.arena.web.signing_in import Browser, complaints, deeds, pages, person, signed_in
@@ -124,6 +125,31 @@ def test_a_test_shows_how_it_stands(
     found = json.loads(Browser(app).get(f"/tests/{number}.json").text)
     assert (found["verdict"], found["counts"]) == (str(verdict), counts)
     assert json.loads(Browser(app).get("/tests.json").text) == [found]
+
+
+@pytest.mark.parametrize(
+    ("counts", "words"),
+    [
+        ([0, 0, 1, 0, 0], TOO_FEW),
+        ([9, 0, 0, 0, 0], TOO_FEW),
+        # 1 - 0.025 ** (1 / 20) = 0.168 may be other than what was seen.
+        ([0, 0, 0, 0, 20], "above +277"),
+        ([20, 0, 0, 0, 0], "below -277"),
+    ],
+)
+def test_little_is_told_of_few_games_and_of_nothing_but_wins(
+    arena: Arena, app: Flask, counts: list[int], words: str
+) -> None:
+    """On the page, in the list, in what commands print, and in the block to paste."""
+    number = arena.create()
+    count(arena, number, "w", counts)
+    told = dict(json.loads(Browser(app).get(f"/tests/{number}.json").text)["told"])
+    assert told["Elo"].split(",")[0] == words
+    page = Browser(app).get(f"/tests/{number}").text
+    assert f"Elo   | {words}" in page
+    assert page.count(words) >= 3  # the tile, the text, the block
+    assert words in Browser(app).get("/tests").text
+    assert ("bars-of-scores" in page, "axis" in page) == (True, words != TOO_FEW)
 
 
 @pytest.mark.parametrize(

@@ -332,7 +332,7 @@ def test_bots_are_picked_from_those_of_the_ladder(office: Office) -> None:
     ("fields", "words"),
     [
         # 5 bots: 5 * 4 / 2 pairings; half a minute each on two places.
-        ({"format": "round-robin"}, "10 matches, about 2 min 30 s with 1 worker of 2 places"),
+        ({"format": "round-robin"}, "10 matches, about 2 min 30 s with 1 worker, 2 at a time"),
         ({"format": "round-robin", "picked": ["bot-0:1", "bot-1:1"]}, "1 match, about 15 s"),
         ({"format": "knockout"}, "at least 4 matches, about 1 min"),
         ({"format": "knockout", "double": "y", "legs": "3"}, "at least 16 matches, about 4 min"),
