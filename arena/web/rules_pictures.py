@@ -36,11 +36,11 @@ class DrawnPicture:
         """It as an SVG document.
 
         Args:
-            bare: without its coordinates and captions.
+            bare: the board alone.
         """
         scene = self._scene
         if bare:
-            scene = replace(scene, captions=())
+            scene = replace(scene, captions=(), goals=())
         return svg.render(scene, theme=theme, coordinates=not bare)
 
     @cached_property
