@@ -629,7 +629,7 @@ def check_game(game: Game) -> None:
     try:
         list(pictures_in(game, page))
     except RulesPictureError as error:
-        raise Broken(f"of its rules page {error}") from None
+        raise Broken(f"of its rules page: {error}") from None
 
 
 def _openings(variant: Variant) -> None:

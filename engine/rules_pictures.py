@@ -33,6 +33,8 @@ INFO = "board"
 WORDS = frozenset(
     ["caption", "position", "moves", "from", "legal", "illegal", "count", "scores"],
 )
+MOST = 60
+"""Pictures of a page."""
 FENCE = re.compile(r"^(```|~~~)(board\b[^\n`]*)\n(.*?)^\1\s*$", re.MULTILINE | re.DOTALL)
 
 
@@ -79,7 +81,10 @@ def pictures_in(game: Game, page: str) -> Iterator[RulesPicture]:
     Raises:
         RulesPictureError: one of them is none.
     """
-    for block in FENCE.finditer(page):
+    blocks = list(FENCE.finditer(page))
+    if len(blocks) > MOST:
+        raise RulesPictureError(f"it has {len(blocks)} pictures, and not {MOST} at most")
+    for block in blocks:
         yield read_picture(game, block[2], block[3])
 
 

@@ -6,9 +6,10 @@ they can't say anything else than these.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 from flask import Blueprint, Response, abort, render_template, request, url_for
@@ -34,6 +35,8 @@ from engine.shelf import UnknownGameError
 
 rules = Blueprint("rules", __name__)
 
+FEWEST_GAMES = 50
+"""From which it is told what the first seat takes."""
 TRIED = "try-board"
 """The part of a page on which a game is tried."""
 
@@ -82,10 +85,10 @@ def card(game: Game, ladders: Sequence[Ladder]) -> GameCard:
     return GameCard(game, first.of.caption if first else guide.summary if guide else "", its)
 
 
-def _pictures(game: str) -> list[DrawnPicture | None]:
+def _pictures(game: str) -> Iterator[DrawnPicture | None]:
     """The pictures of a game's rules page."""
     guide = docs.guides().get(docs.GAME_PAGES + game)
-    return pictures_of(game, guide.tokens) if guide else []
+    return pictures_of(game, guide.tokens if guide else ())
 
 
 def find_rules(name: str) -> Game:
@@ -137,8 +140,9 @@ def _of_main(session: Session, ladder: Ladder | None) -> dict[str, Any]:
     if ladder is None or not ladder.games:
         return {"played": None, "records": None, "recorded": {}}
     records = records_of(session, ladder.id)
+    played = results_by_seat(session, ladder)
     return {
-        "played": results_by_seat(session, ladder),
+        "played": played if played.games >= FEWEST_GAMES else None,
         "records": records,
         "recorded": {one.id: one for one in queries.games_by_id(session, records.games)},
         "LOOKED_AT": LOOKED_AT,
@@ -183,8 +187,7 @@ def emblem(game: str) -> Response:
 @rules.get("/rules/<game>/<int:number>.svg")
 def picture(game: str, number: int) -> Response:
     """A picture of a game's rules, counted from 1; ``?theme=dark`` for a dark ground."""
-    found = _pictures(find_rules(game).name)
-    its = found[number - 1] if 0 < number <= len(found) else None
+    its = next(islice(_pictures(find_rules(game).name), number - 1, None), None) if number else None
     if its is None:
         abort(404, f"The rules of {game} have no picture {number}.")
     return _answer(its)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from itertools import islice
 
 from flask import render_template
 from markdown_it.token import Token
@@ -15,7 +16,7 @@ from engine import svg
 from engine.colours import Theme
 from engine.faulty_rules import HangingRulesError
 from engine.games import GAMES
-from engine.rules_pictures import INFO, RulesPicture, read_picture
+from engine.rules_pictures import INFO, MOST, RulesPicture, read_picture
 from engine.scene import Scene
 
 log = logging.getLogger("arena.web")
@@ -35,11 +36,11 @@ class DrawnPicture:
         """It as an SVG document.
 
         Args:
-            bare: without its coordinates and captions.
+            bare: the board alone.
         """
         scene = self._scene
         if bare:
-            scene = replace(scene, captions=())
+            scene = replace(scene, captions=(), goals=())
         return svg.render(scene, theme=theme, coordinates=not bare)
 
     @cached_property
@@ -83,15 +84,15 @@ def _read(game: str, _rules: str, info: str, text: str) -> DrawnPicture | None:
     return drawn
 
 
-def pictures_of(game: str, page: Sequence[Token]) -> list[DrawnPicture | None]:
-    """The pictures of a page, one after the other."""
-    return [picture_of(game, token) for token in page if is_picture(token)]
+def pictures_of(game: str, page: Sequence[Token]) -> Iterator[DrawnPicture | None]:
+    """The pictures of a page, each read as it is asked for."""
+    return (picture_of(game, token) for token in islice(filter(is_picture, page), MOST))
 
 
 def figure(game: str, page: Sequence[Token], index: int) -> str:
     """A part of a page that is a picture as HTML; empty if it can't be drawn."""
-    picture = picture_of(game, page[index])
+    number = sum(map(is_picture, page[: index + 1]))
+    picture = picture_of(game, page[index]) if number <= MOST else None
     if picture is None:
         return ""
-    number = sum(map(is_picture, page[: index + 1]))
     return render_template("_rules_picture.html", game=game, number=number, picture=picture)

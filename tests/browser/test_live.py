@@ -248,7 +248,7 @@ def test_the_front_page_shows_it_and_what_has_ended_plays_its_end(
         page.evaluate("document.getElementById('show').dataset.next = '0.1'")
         running.end()
         # Nothing else is played, so that a game that has ended stands there.
-        expect(page.get_by_text("Nothing is running at this moment.")).to_be_visible()
+        expect(page.locator("#watch")).to_contain_text("that ended")
         expect(page.locator("#watch img")).to_be_visible()
         assert complaints == []
         page.goto(f"http://127.0.0.1:{arena.port}/matches/{running.job.lease.job}")
