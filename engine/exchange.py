@@ -25,7 +25,7 @@ LONGEST_LINE = 500
 """Characters that are kept of a line."""
 _WORDS = {BEFORE: "begin", AFTER: "end"}
 _PLIES = {words: ply for ply, words in _WORDS.items()}
-_LINE = re.compile(r"(\d{1,9}|begin|end) (?:(>)|(<) (\d{1,9}\.\d) ms:) (.*)", re.ASCII)
+_LINE = re.compile(r"(\d{1,9}|begin|end) (?:(>)|(<) (\d{1,9}\.\d{1,3}) ms:) (.*)", re.ASCII)
 _MOVES, _LEFT_OUT = " moves", " ..."
 
 
@@ -65,7 +65,7 @@ class Exchange:
             words = f"{where} > {_cut(line)}\n"
         else:
             ms = 1000 * (time.perf_counter() - self._asked)
-            words = f"{where} < {ms:.1f} ms: {_cut(without_control(line))}\n"
+            words = f"{where} < {ms:.2f} ms: {_cut(without_control(line))}\n"
         self._kept.add(words.encode())
 
     def take(self) -> str:

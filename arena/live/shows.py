@@ -216,6 +216,7 @@ class Play:
             told |= {
                 "games": self.spec.games,
                 "players": self.players(),
+                "sides": list(self.variant.side_of),
                 "variant": str(self.variant),
                 "start": self._start,
             }

@@ -40,6 +40,16 @@ class SeatLog:
             found[place].append(exchange.whole(line, self._record.plies))
         return found
 
+    def text_at(self, place: int) -> str:
+        """What there is in a position, below each other; empty if there is nothing."""
+        lines = self.exchanged.get(place, [])
+        told = [
+            f"> {line.text}" if line.ms is None else f"< {line.ms:.1f} ms: {line.text}"
+            for line in lines
+        ]
+        below = exchange.HEADING + "".join(f"{line}\n" for line in told) if told else ""
+        return self.written.get(place, "") + below
+
     @property
     def last_line(self) -> str:
         """The last that it wrote before it left; empty if it wrote nothing at that ply."""

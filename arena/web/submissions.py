@@ -272,8 +272,8 @@ def download(name: str, number: int) -> Response:
 
 @submissions.get("/games/<int:number>/logs/<int:seat>")
 def log(number: int, seat: int) -> Response:
-    """What a seat's bot wrote during a game, for its owner; seats are counted from 1. ``?ply=`` for
-    what belongs to the position after so many plies.
+    """What a seat's bot wrote during a game, and the lines exchanged with it, for its owner; seats
+    are counted from 1. ``?ply=`` for what belongs to the position after so many plies.
     """
     with reading() as session:
         found, record = find_game(session, number)
@@ -289,8 +289,8 @@ def log(number: int, seat: int) -> Response:
         if begin and found.finished < begin:
             text = f"Logs are kept for {settings().log_days:g} days.\n"
     elif (ply := request.args.get("ply", type=int)) is not None:
-        written = SeatLog(text, record, seat - 1).written
-        text = written.get(ply) or "The bot wrote nothing at this ply.\n"
+        its_log = SeatLog(text, record, seat - 1)
+        text = its_log.text_at(ply) or "The bot wrote nothing at this ply.\n"
     answer = Response(visible(text), mimetype="text/plain")
     return keep_to_itself(answer)
 

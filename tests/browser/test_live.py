@@ -11,6 +11,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from arena.models import Match
+from arena.recorder.storage import unpack
+from arena.web.strips import value_strips
 from engine import jobs
 from engine.game import State
 from engine.player import Choice, GameSetup, LogSoFar, Turn
@@ -38,11 +41,8 @@ class Talker(LotPlayer):
     def choose(self, turn: Turn) -> Choice:
         said = "<b>mine</b>"
         self._log += f"ply {turn.ply}: <i>thought</i> {turn.ply}\n"
-        return (
-            super()
-            .choose(turn)
-            ._replace(text=said, cpu_us=9000, wall_us=9000, values={"eval": 0.5})
-        )
+        values = {"eval": 9.5 - 4 * turn.ply, "depth": turn.ply}
+        return super().choose(turn)._replace(text=said, cpu_us=9000, wall_us=9000, values=values)
 
 
 class Running:
@@ -109,6 +109,12 @@ def ply(page: Page) -> int:
     return int(found[1]) if found else -1
 
 
+def points(drawn: str) -> list[float]:
+    """The numbers of all lines of some strips."""
+    lines = re.findall(r' points="([^"]*)"', drawn)
+    return [float(one) for line in lines for one in re.split("[ ,]", line)]
+
+
 def test_a_match_is_watched(
     arena: House, running: Running, chromium: Browser, object_to: Callable[..., list[str]]
 ) -> None:
@@ -124,7 +130,7 @@ def test_a_match_is_watched(
         running.go_on()
         expect(where).to_have_text(f"ply {first + 1} of {first + 1}")
         expect(page.locator("#show-moves li").last).to_contain_text("<b>mine</b>")
-        expect(page.locator("#show-moves li").last).to_contain_text("eval 0.5")
+        expect(page.locator("#show-moves li").last).to_contain_text(re.compile(r"eval -?\d"))
         page.keyboard.press("ArrowLeft")
         expect(where).to_have_text(f"ply {first} of {first + 1}")
         before = page.locator("#show-board").inner_html()
@@ -136,15 +142,15 @@ def test_a_match_is_watched(
         expect(where).to_have_text(f"ply 1 of {first + 2}")
         page.get_by_role("button", name="Live").click()
         expect(where).to_have_text(f"ply {first + 2} of {first + 2}")
-        # What is said is drawn as on the page of the ended game, and grows with the plies.
+        # What is said grows with the plies.
         charts = page.locator("#show-charts")
-        expect(charts.locator("figcaption")).to_have_text("eval 0.5 to 0.5")
+        expect(charts.locator("figcaption")).to_have_count(3)
         drawn = charts.locator("polyline").evaluate_all(
             "lines => lines.map((line) => line.getAttribute('points').split(/[ ,]/).at(-2))"
         )
         # The last ply is in the middle of the last of so many parts of 1000.
         assert max(map(float, drawn)) == pytest.approx(1000 - 500 / (first + 2), abs=0.1)
-        charts.locator(".strip").click(position={"x": 1, "y": 9})
+        charts.locator(".strip").first.click(position={"x": 1, "y": 9})
         expect(where).to_have_text(f"ply 1 of {first + 2}")
         page.keyboard.press("End")
         assert object_to(page) == []
@@ -156,6 +162,15 @@ def test_a_match_is_watched(
         expect(page.locator("#show-words")).to_have_text("Finished.")
         expect(page.locator("#show-result")).to_have_text(re.compile("wins"))
         assert object_to(page) == []
+        with arena.database.read() as session:
+            last = session.get_one(Match, running.job.lease.job).games[1]
+            strips = value_strips(unpack(last.record), 0)
+        assert charts.locator("figcaption").all_inner_texts() == [
+            f"{one.title} {one.note}" for one in strips
+        ]
+        assert points(charts.inner_html()) == pytest.approx(
+            points("".join(one.picture for one in strips)), abs=0.11
+        )
     assert complaints == []
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from arena.operation import queues
-from engine import jobs, reporting, sitting
+from engine import bot_logs, exchange, jobs, reporting, sitting
 from engine.clock import TimeControl
 from engine.game import Termination
 from engine.games import GAMES
@@ -240,7 +240,9 @@ def test_a_log_is_as_long_as_the_ladder_grants(briskly: None, tmp_path: Path) ->
     grant = jobs.Grant(256 * MIB, 16, 1000)
     job = job_of("match", tmp_path, sources, grant)
     (played,) = played_of(job)
-    parts = [*played.logs[0]]
+    parts = [bot_logs.apart(log)[0] for log in played.logs[0]]
+    below = [log.removeprefix(part) for log, part in zip(played.logs[0], parts, strict=True)]
+    assert all(one.startswith(exchange.HEADING) and len(one) <= 1100 for one in below)
     # Four conversations, and the game with a process for each seat.
     parts += checked(job).log.split("\n===")
     assert len(parts) == 2 + 6

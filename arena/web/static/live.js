@@ -64,10 +64,39 @@ const watch = (show) => {
     part("left").hidden = !shown.left;
     drawClocks();
   };
-  // As the page of the ended game has it (`value_strips` in arena/web/charts.py).
+  // As the page of the ended game has them (arena/web/strips.py).
+  const short = (value, digits) => String(Number(value.toPrecision(digits)));
+  const told = (key) => shown.said.flatMap(([seat, values], at) => key in values ? [[at, seat, values[key]]] : []);
+  const evaluations = () => shown.players.flatMap(([name], seat) => {
+    const its = told("eval").filter(([, one]) => one === seat);
+    if (!its.length) return [];
+    const two = new Set(shown.sides).size === 2;
+    const isShare = its.every(([, , value]) => value >= 0 && value <= 1);
+    const turned = two && shown.sides[seat] !== shown.sides[0] ? -1 : 1;
+    const values = its.map(([, , value]) => turned * (value - (isShare ? 0.5 : 0)));
+    const sizes = values.map(Math.abs).sort((a, b) => a - b);
+    const furthest = sizes.at(-1);
+    const most = isShare ? 0.5 : Math.min(furthest, 1.5 * sizes[Math.ceil(0.9 * sizes.length) - 1]) || furthest || 1;
+    const points = values.map((value, number) => [its[number][0], seat, 0.5 + Math.max(-1, Math.min(1, value / most)) / 2]);
+    const side = two ? shown.players[0][0] : name;
+    const range = `${short(-most, 4)} to ${short(most, 4)}, as ${side} sees it`;
+    const clipped = furthest > most ? `${range}; clipped, up to ${short(furthest, 4)}` : range;
+    return [{ title: `eval of ${name}`, note: isShare ? `0 to 1, as ${side} sees it` : clipped, points, even: true }];
+  });
+  const numbers = () => {
+    const keys = new Set(shown.said.flatMap(([, values]) => Object.keys(values)));
+    keys.delete("eval");
+    return [...keys].sort().slice(0, 4).map((key) => {
+      const its = told(key);
+      const [low, high] = [Math.min, Math.max].map((end) => its.reduce((most, [, , value]) => end(most, value), its[0][2]));
+      const share = (value) => high > low ? (value / 2 - low / 2) / (high / 2 - low / 2) : 0.5; // the whole span may be too much
+      const points = its.map(([at, seat, value]) => [at, seat, share(value)]);
+      return { title: key, note: `${short(low, 6)} to ${short(high, 6)}`, points };
+    });
+  };
   const drawSaid = () => {
-    const keys = [...new Set(shown.said.flatMap(([, values]) => Object.keys(values)))].sort().slice(0, 4);
-    part("charts").hidden = !keys.length;
+    const strips = [...evaluations(), ...numbers()];
+    part("charts").hidden = !strips.length;
     const step = 1000 / Math.max(1, shown.said.length);
     const made = (name, attributes) => {
       const one = document.createElementNS("http://www.w3.org/2000/svg", name);
@@ -75,28 +104,25 @@ const watch = (show) => {
       return one;
     };
     const dressed = (seat) => `ink dash-${seat + 1} of-${shown.players[seat][0].toLowerCase().replaceAll(" ", "-")}`;
-    part("values").replaceChildren(...keys.map((key) => {
-      const told = shown.said.flatMap(([seat, values], at) => key in values ? [[at, seat, values[key]]] : []);
-      const [low, high] = [Math.min, Math.max].map((end) => told.reduce((most, [, , value]) => end(most, value), told[0][2]));
+    part("values").replaceChildren(...strips.map(({ title, note, points, even }) => {
       const lines = new Map();
-      for (const [at, seat, value] of told) {
-        const share = high > low ? (value / 2 - low / 2) / (high / 2 - low / 2) : 0.5; // the whole span may be too much
+      for (const [at, seat, share] of points) {
         lines.set(seat, [...(lines.get(seat) ?? []), `${((at + 0.5) * step).toFixed(1)},${(37 - 34 * share).toFixed(1)}`]);
       }
-      const note = `${Number(low.toPrecision(6))} to ${Number(high.toPrecision(6))}`;
-      const picture = made("svg", { class: "strip", viewBox: "0 0 1000 40", preserveAspectRatio: "none", role: "img", "aria-label": `${key}, ${note}`, "data-step": step });
-      for (const [seat, points] of lines) {
-        const drawn = (points.length > 1 ? points : [...points, ...points]).join(" "); // a line of one is a dot
+      const picture = made("svg", { class: "strip", viewBox: "0 0 1000 40", preserveAspectRatio: "none", role: "img", "aria-label": `${title}, ${note}`, "data-step": step });
+      if (even) picture.append(made("line", { class: "even", x2: 1000, y1: 20, y2: 20 }));
+      for (const [seat, its] of lines) {
+        const drawn = (its.length > 1 ? its : [...its, ...its]).join(" "); // a line of one is a dot
         picture.append(made("polyline", { class: `line ${dressed(seat)}`, points: drawn, fill: "none" }));
       }
       picture.append(made("line", { class: "now", y1: 0, y2: 40 }));
-      const figure = document.createElement("figure"), title = document.createElement("strong");
+      const figure = document.createElement("figure"), name = document.createElement("strong");
       const caption = document.createElement("figcaption"), words = document.createElement("span");
       figure.className = "strip-figure";
       words.className = "faint";
-      title.textContent = key;
+      name.textContent = title;
       words.textContent = note;
-      caption.append(title, " ", words);
+      caption.append(name, " ", words);
       figure.append(caption, picture);
       return figure;
     }));
@@ -208,7 +234,7 @@ const watch = (show) => {
     play.boards.splice(told.first, Infinity, ...told.boards);
     play.items.splice(Math.max(0, told.first - 1), Infinity, ...told.items);
     play.said.splice(Math.max(0, told.first - 1), Infinity, ...told.said);
-    for (const key of ["out", "due", "left", "result", "games", "players", "before"]) if (key in told) play[key] = told[key];
+    for (const key of ["out", "due", "left", "result", "games", "players", "sides", "before"]) if (key in told) play[key] = told[key];
     play.since = performance.now();
     if (!shown) {
       choose(play, Math.max(0, play.boards.length - 1 - (hasEnded ? NEAR : 0)));

@@ -86,7 +86,7 @@ class Page:
             game.setdefault("said", []).extend(data["said"])
             game.setdefault("moves", []).extend(data["moves"])
             game |= {key: data[key] for key in ("due", "left", "result", "out")}
-            once = ("games", "players", "variant", "start", "before")
+            once = ("games", "players", "sides", "variant", "start", "before")
             game |= {key: data[key] for key in once if key in data}
         assert self.show.since(self.seen)[0] == []
         return self

@@ -107,6 +107,8 @@ def test_each_position_has_its_own(
     part = lost.browsers["ada"].get(f"/games/{lost.number}/{ply}/log").text
     assert [one for one in there if one not in part] == []
     assert [one for one in elsewhere if one in part] == []
+    alone = lost.browsers["ada"].get(f"/games/{lost.number}/logs/1?ply={ply}").text
+    assert [one for one in there[:2] if " to ply " not in one and one not in alone] == []
     assert lost.browsers["ada"].get(f"/games/{lost.number}/7/log").status_code == 404
 
 
