@@ -145,6 +145,7 @@ def _rates(found: Mapping[str, Any]) -> Table | str:
     if not rates:
         return "no game ended in the last five minutes"
     table = _table("games a minute", "")
+    table.columns[1].justify = "right"
     table.add_row("all", f"{sum(rates.values()):.1f}")
     for name, rate in sorted(rates.items(), key=lambda pair: -pair[1]):
         table.add_row(_safe(name), f"{rate:.1f}")
