@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
+import pydoc
 import re
-from collections.abc import Callable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import click
-from rich.console import Console
+from rich.console import Console, JustifyMethod
 from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from arena.cli.keys import is_terminal
 from engine.protocol import visible
 
 GOOD, BAD, DOUBTFUL = "green", "bold red", "yellow"
@@ -25,6 +29,8 @@ STATES: Mapping[str, str] = {
     "undecided": DOUBTFUL,
 }
 """The colours of what such a column says, where it is more than a fact."""
+FOLDS = 3
+"""Lines that a cell may take."""
 TIMESTAMP = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?(?:Z|\+00:00)", re.ASCII)
 """A moment as JSON has it."""
 
@@ -47,14 +53,12 @@ def show(
         return
     if cells is not None:
         rows = [row | cells(row) for row in rows]
-    table = Table(title=title or None)
-    for column in columns:
-        number = bool(rows) and isinstance(rows[0][column], int)
-        heading = column.replace("_", " ")
-        table.add_column(heading, justify="right" if number else "left")
-    for row in rows:
-        table.add_row(*(_cell(row[column], column) for column in columns))
-    print_table(table)
+    headings = {
+        column.replace("_", " "): bool(rows) and isinstance(rows[0][column], int)
+        for column in columns
+    }
+    cells_of = [[_cell(row[column], column) for column in columns] for row in rows]
+    print_table(headings, cells_of, title)
 
 
 def say(*parts: str | tuple[str, str]) -> None:
@@ -71,15 +75,98 @@ class Output(Console):
             self.width = 200  # a pipe has no width; what reads it wants whole words
 
 
-def print_table(table: Table) -> None:
-    """Prints a table of which nothing is cut off: if it is too wide, its frame goes first."""
+def print_table(
+    headings: Mapping[str, bool], rows: Sequence[Sequence[str]], title: str = ""
+) -> None:
+    """Prints a table of which nothing is cut off, by a pager where it is longer than the screen.
+
+    If it is too wide, its frame goes first, then columns with nothing in them. What then still
+    takes more than a few lines of its column is told beneath its row, if the others fit so.
+
+    Args:
+        headings: and whether what stands below them is numbers.
+        rows: of cells in rich's markup.
+    """
     console = Output()
-    for column in table.columns:
-        column.overflow = "fold"
-    whole = console.measure(table, options=console.options.update(width=1000)).maximum
-    if whole > console.width:
+    with console.capture() as printed:
+        for part in _fitting(console, headings, rows, title):
+            console.print(part)
+    text = printed.get()
+    if is_terminal() and text.count("\n") >= console.height:
+        # As others have it that page: colours, and it stays on the screen.
+        os.environ.setdefault("LESS", "FRX")
+        pydoc.pager(text)
+    else:
+        click.echo(text, nl=False, file=sys.stdout, color=True)
+
+
+def _fitting(
+    console: Console, headings: Mapping[str, bool], rows: Sequence[Sequence[str]], title: str
+) -> Iterable[Table | Text]:
+    """A table as the terminal has room for it, in parts."""
+
+    def width(table: Table) -> int:
+        return console.measure(table, options=console.options.update(width=1000)).maximum
+
+    def fits(table: Table) -> bool:
+        return width(table) <= console.width
+
+    whole, bare = _table(headings, rows, title), _table(headings, rows, title, bare=True)
+    if fits(whole) or fits(bare) or not rows:
+        return [whole if fits(whole) else bare]
+    used = [number for number in range(len(headings)) if any(row[number] for row in rows)]
+    names = [list(headings)[number] for number in used]
+    rows = [[row[number] for number in used] for row in rows]
+    headings = {name: headings[name] for name in names}
+    filled = _table(headings, rows, title, bare=True)
+    if fits(filled):
+        return [filled]
+    columns = list(zip(*rows, strict=True))
+    widths = [max(Text.from_markup(cell).cell_len for cell in column) for column in columns]
+    longest = widths.index(max(widths))
+    told = columns.pop(longest)
+    name = names.pop(longest)
+    others = {heading: headings[heading] for heading in names}
+    rest = _table(others, list(zip(*columns, strict=True)), title, bare=True)
+    room = console.width - width(rest) - 1
+    if not others or not fits(rest) or max(widths) <= FOLDS * room:
+        return [filled]
+    return _with_notes(console, rest, [f"{name}: {cell}" if cell else "" for cell in told])
+
+
+def _table(
+    headings: Mapping[str, bool],
+    rows: Iterable[Sequence[str]],
+    title: str,
+    *,
+    bare: bool = False,
+) -> Table:
+    """One of these cells; a bare one without its frame."""
+    table = Table(title=title or None)
+    if bare:
         table.box, table.padding = None, (0, 1, 0, 0)
-    console.print(table)
+    for heading, is_number in headings.items():
+        justify: JustifyMethod = "right" if is_number else "left"
+        table.add_column(heading, justify=justify, overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def _with_notes(console: Console, table: Table, notes: Sequence[str]) -> Iterator[Text]:
+    """A bare table that fits, whose rows are a line each, with a note beneath each that has one."""
+    with console.capture() as printed:
+        console.print(table)
+    lines = Text.from_ansi(printed.get()).split("\n")
+    head = len(lines) - len(notes)
+    yield from lines[:head]
+    for line, note in zip(lines[head:], notes, strict=True):
+        yield line
+        if note:
+            text = Text.from_markup(note, overflow="fold")
+            yield from (
+                Text("    ").append_text(one) for one in text.wrap(console, console.width - 4)
+            )
 
 
 def _cell(value: Any, column: str) -> str:

@@ -16,7 +16,6 @@ from typing import TextIO
 import click
 from click.core import ParameterSource
 from rich.markup import escape
-from rich.table import Table
 
 from arena.cli import InputError, writing
 from arena.cli.arguments import (
@@ -456,12 +455,11 @@ def _row(tally: RunTally, number: int) -> dict[str, str]:
 def _print(tally: RunTally) -> None:
     """The table at the end."""
     rows = [_row(tally, number) for number in range(len(tally.lines))]
-    table = Table("bot", title=str(tally.variant))
-    for heading in rows[0]:
-        table.add_column(heading, justify="right")
-    for line, row in zip(tally.lines, rows, strict=True):
-        table.add_row(escape(line.name), *row.values())
-    print_table(table)
+    headings = {"bot": False, **dict.fromkeys(rows[0], True)}
+    cells = [
+        [escape(line.name), *row.values()] for line, row in zip(tally.lines, rows, strict=True)
+    ]
+    print_table(headings, cells, title=str(tally.variant))
     if tally.elo and not tally.elo[0].tells:
         click.echo(f"Elo: {tally.elo[0].words}")
     for line in tally.lines:

@@ -105,12 +105,16 @@ def seats_table(seats: Sequence[SeatNow]) -> Table:
     """Who sits at a board, whose turn it is, and what they played last."""
     table = Table(box=None, padding=(0, 2, 0, 0))
     timed = any(seat.left_ms is not None for seat in seats)
-    for heading in ("", "seat", "player", *(["left"] if timed else []), "last move"):
-        table.add_column(heading, no_wrap=True, overflow="ellipsis")
+    # Names and moves alone have less room where there is little.
+    for heading, is_short in (("", True), ("seat", True), ("player", False), ("left", True)):
+        if timed or heading != "left":
+            table.add_column(heading, no_wrap=is_short)
+    table.add_column("last move")
     for seat in seats:
         last = said(seat.last) if seat.last else ""
         left = [] if seat.left_ms is None else [f"{seat.left_ms / 1000:.1f} s"]
         cells = ["▶" if seat.is_due else "", seat.name, seat.player, *left, last]
         # What bots say is no markup, and commands no terminal.
-        table.add_row(*(Text(visible(cell, but="")) for cell in cells))
+        words = (visible(cell, but="") for cell in cells)
+        table.add_row(*(Text(word, no_wrap=True, overflow="ellipsis") for word in words))
     return table

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import click
@@ -19,13 +21,14 @@ from sqlalchemy.exc import SQLAlchemyError
 from arena.cli.arguments import Seconds
 from arena.cli.client import ServerFault, Where, on_arena
 from arena.cli.data_folder import opened
-from arena.cli.listing import Output
+from arena.cli.listing import BAD, GOOD, Output
 from arena.cli.options import as_json
 from arena.ground.config import Settings
 from arena.ground.db import Database
 from arena.operation import queues
 from arena.operation.broker import EmbeddedBroker
 from arena.operation.health import ago, look
+from arena.operation.under_way import under_way
 from engine.protocol import visible
 
 
@@ -58,9 +61,9 @@ def top(where: Where, once: bool, every: float, in_json: bool) -> None:
 
 def _look_here(database: Database, settings: Settings) -> dict[str, Any]:
     with database.read() as session:
-        health = look(session, settings, datetime.now(UTC))
+        health, jobs = look(session, settings, datetime.now(UTC)), under_way(session)
     broker = settings.broker or EmbeddedBroker(settings.data.resolve()).url
-    return health.as_json(queues.look(broker))
+    return health.as_json(queues.look(broker), jobs)
 
 
 def _follow(now: Callable[[], dict[str, Any]], *, once: bool, every: float, in_json: bool) -> None:
@@ -86,31 +89,74 @@ def _picture_now(now: Callable[[], dict[str, Any]]) -> Group:
     try:
         return picture(now())
     except ServerFault as fault:
-        return Group(f"[bold red]{escape(visible(fault.message))}[/]")
+        return Group(f"[{BAD}]{_safe(fault.message)}[/]")
     except SQLAlchemyError as error:
-        problem = escape(str(error).splitlines()[0])
-        return Group(f"[bold red]the database can't be read:[/] {problem}")
+        problem = _safe(str(error).splitlines()[0])
+        return Group(f"[{BAD}]the database can't be read:[/] {problem}")
 
 
 def picture(found: Mapping[str, Any]) -> Group:
     """What the terminal shows of an arena, of which the API tells the same."""
-    work = Table("", "open", "issued", "overdue", "set aside", title="Work")
-    for name in ("matches", "checks"):
-        counts = (found[name][key] for key in ("open", "issued", "overdue", "set_aside"))
-        work.add_row(name, *map(str, counts))
-    workers = Table(
-        "worker", "state", "slots", "isolation", "last sign", "problem", title="Workers"
-    )
-    for one in found["workers"]:
-        silence = ago(one["silent_seconds"])
-        words = (one["name"], one["state"], str(one["slots"]), one["isolation"], silence)
-        workers.add_row(*(escape(visible(word)) for word in (*words, one["problem"])))
-    games = Table("competition", "games a minute", title="The last five minutes")
-    for name, rate in sorted(found["games_a_minute"].items(), key=lambda pair: -pair[1]):
-        games.add_row(escape(visible(name)), f"{rate:.1f}")
-    said = escape(visible(found["broker"]))
+    said = _safe(found["broker"])
     if found["queues"] is not None:
         lengths = (f"{name} {count}" for name, count in found["queues"].items())
         said = "waiting: " + ", ".join(lengths)
-    alarms = [f"[bold red]{escape(visible(alarm['words']))}[/]" for alarm in found["alarms"]]
-    return Group(said, work, workers, games, *alarms)
+    alarms = [f"[{BAD}]{_safe(alarm['words'])}[/]" for alarm in found["alarms"]]
+    jobs = found["under_way"]
+    parts = _work(found), _workers(found["workers"], jobs), _jobs(jobs), _rates(found)
+    return Group(*alarms, said, *chain.from_iterable(("", part) for part in parts))
+
+
+def _work(found: Mapping[str, Any]) -> Table:
+    work = _table("work", "open", "issued", "overdue", "set aside")
+    for name in ("matches", "checks"):
+        counts = (found[name][key] for key in ("open", "issued", "overdue", "set_aside"))
+        work.add_row(name, *map(str, counts))
+    return work
+
+
+def _workers(workers: Sequence[Mapping[str, Any]], jobs: Sequence[Mapping[str, Any]]) -> Table:
+    table = _table("worker", "state", "busy", "box", "last sign", "problem")
+    busy = Counter(job["worker"] for job in jobs)
+    for one in workers:
+        state, of = one["state"], f"{busy[one['name']]} of {one['slots']}"
+        colour = GOOD if state == "at work" else BAD
+        words = of, one["isolation"], ago(one["silent_seconds"]), one["problem"]
+        table.add_row(_safe(one["name"]), f"[{colour}]{_safe(state)}[/]", *map(_safe, words))
+    return table
+
+
+def _jobs(jobs: Sequence[Mapping[str, Any]]) -> Table | str:
+    """A line for each slot in which something is played."""
+    if not jobs:
+        return "nothing is under way"
+    table = _table("under way", "game", "ply", "bots", "on", "worker")
+    for column in table.columns[3:]:
+        column.no_wrap, column.overflow = True, "ellipsis"
+    for job in jobs:
+        numbers = ("" if job[key] is None else str(job[key]) for key in ("game", "plies"))
+        names = ", ".join(job["bots"]), job["competition"], job["worker"]
+        table.add_row(f"{job['kind']} {job['number']}", *numbers, *map(_safe, names))
+    return table
+
+
+def _rates(found: Mapping[str, Any]) -> Table | str:
+    rates = found["games_a_minute"]
+    if not rates:
+        return "no game ended in the last five minutes"
+    table = _table("games a minute", "")
+    table.columns[1].justify = "right"
+    table.add_row("all", f"{sum(rates.values()):.1f}")
+    for name, rate in sorted(rates.items(), key=lambda pair: -pair[1]):
+        table.add_row(_safe(name), f"{rate:.1f}")
+    return table
+
+
+def _table(*headings: str) -> Table:
+    """One without lines, so that a terminal of 80 columns has room for it."""
+    return Table(*headings, box=None, padding=(0, 2, 0, 0))
+
+
+def _safe(words: str) -> str:
+    """What somebody wrote, as it is: neither a style nor an order to the terminal."""
+    return escape(visible(str(words)))

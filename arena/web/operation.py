@@ -25,6 +25,7 @@ from arena.deeds import Done, perform
 from arena.models import CompetitionState, JobStatus, Ladder, Match, Scope
 from arena.operation import queues
 from arena.operation.health import look
+from arena.operation.under_way import under_way
 from arena.schedule import verdicts
 from arena.schedule.verdicts import RequeueMatch, VoidMatch
 from arena.schedule.workers import ForgetWorker, ReadmitWorker
@@ -70,8 +71,8 @@ def overview() -> str:
 def overview_json() -> Response:
     """What the page shows, for programs that watch."""
     with reading() as session:
-        health = look(session, settings(), datetime.now(UTC))
-    return jsonify(health.as_json(queues.look(settings().broker)))
+        health, jobs = look(session, settings(), datetime.now(UTC)), under_way(session)
+    return jsonify(health.as_json(queues.look(settings().broker), jobs))
 
 
 @operation.post("/operator/matches")

@@ -12,6 +12,7 @@ from arena import audit
 from arena.models import HOUSE, AuditEntry, Role, Scope, User
 from arena.operation import queues
 from arena.operation.health import look
+from arena.operation.under_way import under_way
 from arena.web.api.paging import Pages, page
 from arena.web.api.shapes import Name
 from arena.web.api.specification import operation
@@ -44,8 +45,8 @@ class AuditPages(Pages):
 def get_overview() -> Overview:
     """How the arena is: queues, matches and checks by where they stand, workers, alarms."""
     with reading() as session:
-        health = look(session, settings(), datetime.now(UTC))
-    return Overview(health.as_json(queues.look(settings().broker)))
+        health, jobs = look(session, settings(), datetime.now(UTC)), under_way(session)
+    return Overview(health.as_json(queues.look(settings().broker), jobs))
 
 
 @operation("GET /users", UserList, tag=TAG, scope=Scope.ADMIN)

@@ -13,6 +13,7 @@ import click
 import pytest
 
 from arena.cli.listing import BAD, GOOD, say, show
+from tests.arena.cli.pressing import press
 from tests.arena.running import COMMAND
 
 ROWS = [
@@ -43,6 +44,47 @@ def test_nothing_of_a_table_is_cut_off(
     cells = [str(row[column]) for row in ROWS for column in COLUMNS]
     assert Counter("".join(cells).replace(" ", "")) <= Counter(out)
     assert all(cell in out for cell in cells) == whole
+
+
+LONG = "it said nothing within ten seconds and [so] it was ended, as the log of its check shows"
+
+
+@pytest.mark.parametrize(
+    ("check", "lines"),
+    [
+        # What takes few lines stays in its column; what takes more stands beneath its row.
+        (LONG[:40], ["bot      owner   check              ", "mybot-12 someone it said nothing"]),
+        (LONG, ["bot      owner   ", "mybot-12 someone ", "    check: it said nothing within ten"]),
+    ],
+)
+def test_a_long_cell_takes_no_seven_lines(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    check: str,
+    lines: list[str],
+) -> None:
+    """And a column with nothing in it takes no room from the others."""
+    for name, value in {"FORCE_COLOR": "1", "TERM": "xterm", "COLUMNS": "40"}.items():
+        monkeypatch.setenv(name, value)
+    row = {"bot": "mybot-12", "owner": "someone", "problem": "", "check": check}
+    show([row, row | {"check": "passed"}], tuple(row), in_json=False)
+    out = click.unstyle(capsys.readouterr().out)
+    told = out.splitlines()
+    assert [line[: len(its)].rstrip() for line, its in zip(told, lines, strict=False)] == [
+        its.rstrip() for its in lines
+    ]
+    assert all(len(line) <= 40 for line in told)
+    assert Counter(check.replace(" ", "")) <= Counter(out)
+    assert len(told) < 10
+
+
+@pytest.mark.parametrize(("height", "is_paged"), [("5", True), ("1000", False)])
+def test_what_is_longer_than_the_screen_is_paged(height: str, is_paged: bool) -> None:
+    """In a terminal, by the pager that somebody uses."""
+    code, out = press(["games"], [], LINES=height, PAGER="sed s/^/paged:/")
+    assert code == 0
+    assert "Clobber" in out
+    assert all(line.startswith("paged:") == is_paged for line in out.splitlines() if line.strip())
 
 
 def test_people_read_headings_and_moments(capsys: pytest.CaptureFixture[str]) -> None:

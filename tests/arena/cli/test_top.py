@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 
+import click
 import pytest
 import sqlalchemy as sa
 
@@ -22,6 +23,7 @@ from arena.ground.db import Database
 from arena.models import JobStatus, Match, PlayedGame, Worker
 from arena.operation.health import look
 from arena.operation.queues import Queues
+from arena.operation.under_way import under_way
 from tests.arena.running import COMMAND, environment
 from tests.arena.simulator import CALM, Simulation
 
@@ -71,7 +73,7 @@ def test_once_for_people(data: Path, capsys: pytest.CaptureFixture[str]) -> None
     text = capsys.readouterr().out
     for words in ("the broker does not answer", "one", "at work", "set aside", "no [space] left"):
         assert words in text
-    assert re.search(r"matches\s+│ \d+\s+│ \d+\s+│ 0\s+│ 1", text)
+    assert re.search(r"matches +\d+ +\d+ +0 +1", text)
     assert "1 match is set aside after failing three times" in text
 
 
@@ -82,7 +84,7 @@ def test_a_long_silence_is_told_in_days(data: Path, capsys: pytest.CaptureFixtur
         session.get_one(Worker, "one").last_seen = datetime.now(UTC) - timedelta(days=3, hours=1)
     database.close()
     assert run(["top", "--once", "--data", str(data)]) == 0
-    assert re.search(r"one\s+│ gone .*│ 3 days ago", capsys.readouterr().out)
+    assert re.search(r"one +gone .*3 days ago", capsys.readouterr().out)
 
 
 def test_what_waits_is_told_by_queue(data: Path) -> None:
@@ -91,8 +93,39 @@ def test_what_waits_is_told_by_queue(data: Path) -> None:
     with database.read() as session:
         health = look(session, Settings(), datetime.now(UTC))
     database.close()
-    said, *_ = picture(health.as_json(Queues({"results": 3, "matches": 0}))).renderables
-    assert said == "waiting: results 3, matches 0"
+    told = picture(health.as_json(Queues({"results": 3, "matches": 0}), [])).renderables
+    assert "waiting: results 3, matches 0" in told
+    assert "nothing is under way" in told
+
+
+def test_each_slot_that_is_taken_has_a_line(
+    data: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which match, how far it is, and whose; in a terminal of 80 columns, too."""
+    database = Database(f"sqlite:///{data}/arena.db")
+    with database.begin() as session:
+        matches = sa.select(Match).where(Match.status == JobStatus.ISSUED, Match.worker == "one")
+        match = session.scalars(matches.order_by(Match.id)).first()
+        assert match is not None
+        match.progress = {"game": 1, "moves": ["1:a1a2"] * 7}
+        first = match.id
+    with database.read() as session:
+        jobs = under_way(session)
+    database.close()
+    assert [(job.game, job.plies) for job in jobs if job.number == first] == [(2, 7)]
+    assert {job.worker for job in jobs} <= {"one", "two"}
+    assert all(len(job.bots) == 1 + (job.kind == "match") for job in jobs)
+    assert {job.competition for job in jobs} == {"ladder-0"}
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    assert run(["top", "--once", "--data", str(data)]) == 0
+    lines = click.unstyle(capsys.readouterr().out).splitlines()
+    assert all(len(line) <= 80 for line in lines)
+    (line,) = (line for line in lines if line.startswith(f"match {first} "))
+    assert re.search(r"match \d+ +2 +7 +bot-\d v1, bot-\d v1 +ladder-0 +one", line)
+    (worker,) = (line for line in lines if line.startswith("one "))
+    assert re.search(rf"one +at work +{sum(job.worker == 'one' for job in jobs)} of \d", worker)
 
 
 def rename(database: Database, table: str, name: str) -> None:
