@@ -103,6 +103,7 @@ LIMITS = {
     "editor.change": [RateLimit("240 per hour", _account, "tries")],
     "api.begin_sitting": [RateLimit("60 per hour", _account, "new games", _done)],
     "api.play_move": [RateLimit("120 per minute", _account, "moves")],
+    "api.take_back": [RateLimit("120 per minute", _account, "moves taken back")],
     "api.submit_bot": [RateLimit("60 per hour", _account, "uploads")],
     "api.send_part": [RateLimit("1500 per hour", _account, "parts of files")],
     # More than a client asks, which waits for each answer. Each bot has its own, and whoever asks

@@ -20,7 +20,7 @@ from arena.web.api.game_shapes import Record
 from arena.web.api.paging import Pages, page
 from arena.web.api.shapes import At, BotVersionName, Key, List, Name, Number, Shape
 from arena.web.api.specification import operation
-from arena.web.identity import signed_in
+from arena.web.identity import settings, signed_in
 from arena.web.lines import line_at
 from arena.web.lookup import find_ladder, find_sitting, reading
 from arena.web.sittings import any_place, any_seed, begin_game, own_game, player
@@ -156,6 +156,12 @@ class Resignation(Shape):
     ply: Ply
 
 
+class TakeBack(Shape):
+    """That one takes the last move back."""
+
+    ply: Ply
+
+
 class SittingList(List):
     items: list[SittingShape]
 
@@ -235,6 +241,17 @@ def resign_sitting(number: int, json: Resignation) -> SittingDetail:
     """Gives a game of one's own up."""
     with own_game(number) as found:
         sittings.resign(found, json.ply, datetime.now(UTC))
+    return _own(number)
+
+
+@operation(
+    "POST /sittings/<int:number>/back", SittingDetail, tag=TAG, scope=Scope.SUBMIT, errors=[409]
+)
+def take_back(number: int, json: TakeBack) -> SittingDetail:
+    """Takes the last move of a game back that one plays alone, such as a puzzle."""
+    most = settings().open_games
+    with own_game(number) as found:
+        sittings.take_back(found, json.ply, datetime.now(UTC), most_open=most)
     return _own(number)
 
 

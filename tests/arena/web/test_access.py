@@ -359,6 +359,7 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ("POST", "api.requeue_checks"): ("/api/v1/checks/requeue", (401, 403, 403, 415, 415)),
     ("POST", "api.begin_sitting"): ("/api/v1/sittings", (401, 415, 415, 415, 415)),
     ("POST", "api.play_move"): ("/api/v1/sittings/{sitting}/move", (401, 415, 415, 415, 415)),
+    ("POST", "api.take_back"): ("/api/v1/sittings/{sitting}/back", (401, 415, 415, 415, 415)),
     ("POST", "api.resign_sitting"): (
         "/api/v1/sittings/{sitting}/resign",
         (401, 415, 415, 415, 415),

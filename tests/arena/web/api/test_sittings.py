@@ -118,13 +118,23 @@ def test_a_game_is_its_players_own(arena: SimpleNamespace) -> None:
     """Others look on; nobody moves for them."""
     made = send(arena, "POST", "/sittings", "other", json=BODY).json
     body = {"move": made["legal"][0], "ply": 0}
-    for action in ("move", "resign"):
+    for action in ("move", "resign", "back"):
         sent = {key: body[key] for key in (("move", "ply") if action == "move" else ("ply",))}
         there = f"/sittings/{made['number']}/{action}"
         assert send(arena, "POST", there, "administrator", json=sent).status_code == 403
         assert send(arena, "POST", there, "anonymous", json=sent).status_code == 401
     assert send(arena, "GET", f"/sittings/{made['number']}", "administrator").json["played"] == []
     assert send(arena, "POST", "/sittings/999999/move", "other", json=body).status_code == 404
+
+
+def test_only_what_is_played_alone_is_taken_back(arena: SimpleNamespace) -> None:
+    """Against a bot a move stands; a game played alone is in `arena/web/test_sittings.py`."""
+    made = send(arena, "POST", "/sittings", "other", json=BODY).json
+    there = f"/sittings/{made['number']}"
+    body = {"move": made["legal"][0], "ply": 0}
+    assert send(arena, "POST", f"{there}/move", "other", json=body).status_code == 200
+    refused = send(arena, "POST", f"{there}/back", "other", json={"ply": 1})
+    assert (refused.status_code, "that you play alone" in refused.json["detail"]) == (409, True)
 
 
 def test_so_many_games_may_be_open_as_on_the_pages(arena: SimpleNamespace) -> None:
