@@ -29,11 +29,11 @@ HEXAGON = tuple(
 """The corners of a hexagon that is a square wide, around its centre."""
 COORDINATE = 0.5
 """How high letters beside a board are at most."""
-LETTERS_ACROSS = 32
+LETTERS_ACROSS, LETTERS_DOWN, MOST_LARGER = 32, 36, 1.25
 """Letters are so high a part of the width, on small boards as on large ones: nine pixels in a
-picture of 300, nineteen in one of 600."""
-LINE_LENGTH = 52
-"""Letters of a line, which are about 0.6 of their height wide; a longer one goes on in another."""
+picture of 300, nineteen in one of 600. Higher boards are drawn narrower, and have larger ones."""
+LETTER = 0.6
+"""About how wide letters are, in parts of their height; a long line goes on in the next."""
 LINE_SPACING = 1.55
 BAR = 0.6
 """The height of a goal's bar, in that of a letter."""
@@ -82,7 +82,7 @@ def render(
     colours = GROUND[theme]
     margin = _margin(coordinates)
     left, bottom, width, board_height = _extent(scene, margin)
-    letters = width / LETTERS_ACROSS
+    letters = _letters(width, board_height)
     words, words_height = (
         _words(scene, width, board_height, letters, colours) if beneath else ([], 0.0)
     )
@@ -162,6 +162,12 @@ def places_of(scene: Scene, *, coordinates: bool) -> dict[str, tuple[float, floa
     }
 
 
+def _letters(width: float, height: float) -> float:
+    """How high letters are beside a board, and beneath it."""
+    usual = width / LETTERS_ACROSS
+    return min(max(usual, height / LETTERS_DOWN), MOST_LARGER * usual)
+
+
 def _margin(coordinates: bool) -> float:
     return MARGIN if coordinates else BARE_MARGIN
 
@@ -222,11 +228,12 @@ def _words(
     """The captions and goals beneath a board, and how high they are together."""
     parts: list[str] = []
     y, spacing = top, letters * LINE_SPACING
+    most = int((width - 0.4) / (LETTER * letters))
 
     def write(words: str) -> None:
         nonlocal y
         # An empty caption is a distance.
-        for line in wrap(words, LINE_LENGTH) or [words]:
+        for line in wrap(words, most) or [words]:
             middle = y + 0.45 * spacing
             parts.append(_text(line, width / 2, middle, letters, colours["text"], "caption"))
             y += spacing

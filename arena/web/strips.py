@@ -16,9 +16,10 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from arena.web.words import duration, ending, listed, seat_class
+from arena.web.words import duration, ending, seat_class
 from engine.clock import Clock
 from engine.game import Seat
+from engine.plurals import listed
 from engine.record import GameRecord, charged_us, states_known
 
 STRIP_WIDTH, STRIP_HEIGHT, TALL = 1000, 40, 100
