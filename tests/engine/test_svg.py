@@ -25,7 +25,8 @@ from engine.scene import (
     Sign,
     Square,
 )
-from engine.svg import UNIT, render, width_of
+from engine.svg import render, width_of
+from engine.svg_pieces import UNIT
 from tests.engine.games.random_games import spiel_variants
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -79,6 +80,8 @@ def test_every_game_is_drawn(variant, theme):
             assert len(named(picture, name)) == len(getattr(scene, name))
         assert len(named(picture, "row")) == len(scene.rows)
         assert named(picture, "page")[0].get("fill") == GROUND[theme]["page"]
+        told = [item.text for item in picture.iter(SVG + "title")][1:]
+        assert told == [piece.words for piece in scene.pieces if piece.sign]
         spoken = picture.find(SVG + "desc").text or ""
         assert all(piece.words in spoken for piece in scene.pieces)
         # Strict pages refuse these, and nothing of a picture may reach out of it.
