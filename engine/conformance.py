@@ -228,6 +228,20 @@ def check_values(trial: Trial) -> None:
         raise Broken(f"{type(state).__name__} can be changed: make it a frozen dataclass")
 
 
+def check_points(trial: Trial) -> None:
+    """Points so far are a number for each seat in all positions, in the end its score; or none."""
+    for state in trial.positions:
+        points = state.points_so_far()
+        if points is None:
+            told = any(one.points_so_far() for one in trial.positions)
+            demand(not told, "some positions have no points", state)
+            return
+        fine = len(points) == trial.variant.seats and all(map(isfinite, points))
+        demand(fine, f"the points {points} are not a number a seat", state)
+        over = state.to_move is None
+        demand(not over or points == state.scores(), "in the end points are no scores", state)
+
+
 def check_outlook(trial: Trial) -> None:
     """An outlook is from 0 to 1 for each seat, the same for those of a side; or there is none."""
     variant = trial.variant
@@ -586,6 +600,7 @@ CHECKS: Mapping[str, Callable[[Trial], None]] = {
     "nonsense": check_nonsense,
     "playouts": check_playouts,
     "outlook": check_outlook,
+    "points": check_points,
     "leaving": check_leaving,
     "pictures": check_pictures,
     "clicks": check_clicks,

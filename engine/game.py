@@ -141,6 +141,13 @@ class State(ABC):
     def scores(self) -> tuple[float, ...]:
         """A score for each seat, higher is better; to be asked for only when the game is over."""
 
+    def points_so_far(self) -> tuple[float, ...] | None:
+        """What each seat has on the board, where a game is one of points; by itself it is none.
+
+        In the end they are the scores.
+        """
+        return None
+
     @abstractmethod
     def text(self) -> str:
         """The position text of the game's page, on one line; `Variant.read` takes it back."""
@@ -361,6 +368,9 @@ class Forfeited(State):
 
     def hand(self, seat: Seat) -> Sequence[Held]:
         return self.before.hand(seat)
+
+    def points_so_far(self) -> tuple[float, ...] | None:
+        return self.before.points_so_far()
 
     def scene(self) -> Scene:
         # The first line, and the title after the variant, say whose turn it was.

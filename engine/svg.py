@@ -10,16 +10,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from itertools import product
 from math import hypot, sqrt
 from textwrap import wrap
 
-from engine.colours import FIGURE, FILL, GROUND, INK, LAST, WON, Strokes, Theme
-from engine.glyphs import FIGURES, SIGNS, SOLID_SIGNS
-from engine.scene import Area, Body, Goal, Held, Line, Piece, Rim, Row, Scene, Shade, Square
+from engine.colours import FILL, GROUND, INK, LAST, WON, Strokes, Theme
+from engine.scene import Area, Goal, Held, Line, Piece, Rim, Row, Scene, Shade, Square
+from engine.svg_pieces import UNIT, at, drawn_piece, path, writing
 
-UNIT = 40
-"""The side of a square in the picture's own units."""
 MARGIN, BARE_MARGIN = 0.75, 0.1
 """Around a board with its coordinates, and without them, in squares."""
 HEXAGON = tuple(
@@ -29,11 +26,11 @@ HEXAGON = tuple(
 """The corners of a hexagon that is a square wide, around its centre."""
 COORDINATE = 0.5
 """How high letters beside a board are at most."""
-LETTERS_ACROSS = 32
+LETTERS_ACROSS, LETTERS_DOWN, MOST_LARGER = 32, 36, 1.25
 """Letters are so high a part of the width, on small boards as on large ones: nine pixels in a
-picture of 300, nineteen in one of 600."""
-LINE_LENGTH = 52
-"""Letters of a line, which are about 0.6 of their height wide; a longer one goes on in another."""
+picture of 300, nineteen in one of 600. Higher boards are drawn narrower, and have larger ones."""
+LETTER = 0.6
+"""About how wide letters are, in parts of their height; a long line goes on in the next."""
 LINE_SPACING = 1.55
 BAR = 0.6
 """The height of a goal's bar, in that of a letter."""
@@ -82,7 +79,7 @@ def render(
     colours = GROUND[theme]
     margin = _margin(coordinates)
     left, bottom, width, board_height = _extent(scene, margin)
-    letters = width / LETTERS_ACROSS
+    letters = _letters(width, board_height)
     words, words_height = (
         _words(scene, width, board_height, letters, colours) if beneath else ([], 0.0)
     )
@@ -94,7 +91,7 @@ def render(
         _opening(view or (0, 0, width * UNIT, height * UNIT), size, "group" if links else "img"),
         f"<title>{escape(scene.title)}</title>",
         f"<desc>{escape(_spoken(scene))}</desc>",
-        f'<rect class="page" width="{_n(width)}" height="{_n(height)}" fill="{colours["page"]}"/>',
+        f'<rect class="page" width="{at(width)}" height="{at(height)}" fill="{colours["page"]}"/>',
     ]
     cell = _hexagon if scene.hexagonal else _square
     parts += (cell(square, places, colours) for square in scene.squares)
@@ -108,7 +105,7 @@ def render(
             parts += _hexagonal_coordinates(scene.squares, places, names, colours)
         else:
             parts += _coordinates(scene.squares, left, top, width, board_height, names, colours)
-    parts += (_piece(piece, places, colours) for piece in scene.pieces)
+    parts += (drawn_piece(piece, places, colours) for piece in scene.pieces)
     parts += (_dead(name, places, colours) for name in scene.dead)
     parts += (_last(name, places) for name in scene.last)
     parts += (_row(row, places) for row in scene.rows)
@@ -138,7 +135,7 @@ def render_held(held: Held, *, size: int) -> str:
     box = " ".join(map(str, (-rim, -rim, UNIT * width + 2 * rim, UNIT * height + 2 * rim)))
     return (
         f'<svg viewBox="{box}" width="{size * width}" height="{size * height}" aria-hidden="true">'
-        f"{_piece(piece, places, GROUND['light'])}</svg>"
+        f"{drawn_piece(piece, places, GROUND['light'])}</svg>"
     )
 
 
@@ -162,6 +159,12 @@ def places_of(scene: Scene, *, coordinates: bool) -> dict[str, tuple[float, floa
     }
 
 
+def _letters(width: float, height: float) -> float:
+    """How high letters are beside a board, and beneath it."""
+    usual = width / LETTERS_ACROSS
+    return min(max(usual, height / LETTERS_DOWN), MOST_LARGER * usual)
+
+
 def _margin(coordinates: bool) -> float:
     return MARGIN if coordinates else BARE_MARGIN
 
@@ -177,16 +180,6 @@ def _extent(scene: Scene, margin: float) -> tuple[float, float, float, float]:
     ys = [square.y for square in scene.squares]
     left, bottom = min(xs) - 0.5 - margin, min(ys) - 0.5 - margin
     return left, bottom, max(xs) - min(xs) + 1 + 2 * margin, max(ys) - min(ys) + 1 + 2 * margin
-
-
-def _n(value: float) -> str:
-    """A length in the picture's units, as short as it can be written."""
-    return f"{value * UNIT:.2f}".rstrip("0").rstrip(".")
-
-
-def _path(unit_path: str, x: float, y: float) -> str:
-    """Attributes that draw a path given in squares around (x, y)."""
-    return f'd="{unit_path}" transform="translate({_n(x)} {_n(y)}) scale({UNIT})"'
 
 
 def _opening(view: Sequence[float], size: int | None, role: str) -> str:
@@ -222,13 +215,14 @@ def _words(
     """The captions and goals beneath a board, and how high they are together."""
     parts: list[str] = []
     y, spacing = top, letters * LINE_SPACING
+    most = int((width - 0.4) / (LETTER * letters))
 
     def write(words: str) -> None:
         nonlocal y
         # An empty caption is a distance.
-        for line in wrap(words, LINE_LENGTH) or [words]:
+        for line in wrap(words, most) or [words]:
             middle = y + 0.45 * spacing
-            parts.append(_text(line, width / 2, middle, letters, colours["text"], "caption"))
+            parts.append(writing(line, width / 2, middle, letters, colours["text"], "caption"))
             y += spacing
 
     for caption in scene.captions:
@@ -250,11 +244,11 @@ def _bar(
     x = (width - long) / 2
     drawn = []
     for there, needed in goal.parts:
-        rect = f'x="{_n(x)}" y="{_n(y)}" height="{_n(height)}"'
+        rect = f'x="{at(x)}" y="{at(y)}" height="{at(height)}"'
         drawn.append(
-            f'<rect class="goal {goal.paint}" {rect} width="{_n(unit * min(there, needed))}" '
+            f'<rect class="goal {goal.paint}" {rect} width="{at(unit * min(there, needed))}" '
             f'fill="{FILL[goal.paint]}"/>'
-            f'<rect class="goal-edge" {rect} width="{_n(unit * needed)}" fill="none" '
+            f'<rect class="goal-edge" {rect} width="{at(unit * needed)}" fill="none" '
             f'stroke="{colours["outline"]}" stroke-width="1"/>'
         )
         x += unit * needed + gap
@@ -262,7 +256,7 @@ def _bar(
 
 
 def _area(area: Area, left: float, top: float, colours: Mapping[Shade | str, str]) -> str:
-    corners = " ".join(f"{_n(x - left)},{_n(top - y)}" for x, y in area.corners)
+    corners = " ".join(f"{at(x - left)},{at(top - y)}" for x, y in area.corners)
     return (
         f'<polygon class="area {area.shade}" points="{corners}" fill="{colours[area.shade]}" '
         f'stroke="{colours["edge"]}" stroke-width="1" stroke-linejoin="round"/>'
@@ -276,7 +270,7 @@ def _square(
     edge = colours[square.shade if square.shade is Shade.POINT else "edge"]
     return (
         f'<rect class="square {square.shade}" data-square="{square.name}" '
-        f'x="{_n(x - 0.5)}" y="{_n(y - 0.5)}" width="{UNIT}" height="{UNIT}" '
+        f'x="{at(x - 0.5)}" y="{at(y - 0.5)}" width="{UNIT}" height="{UNIT}" '
         f'fill="{colours[square.shade]}" stroke="{edge}" stroke-width="1"/>'
     )
 
@@ -285,7 +279,7 @@ def _hexagon(
     square: Square, places: Mapping[str, tuple[float, float]], colours: Mapping[Shade | str, str]
 ) -> str:
     x, y = places[square.name]
-    corners = " ".join(f"{_n(x + dx)},{_n(y + dy)}" for dx, dy in HEXAGON)
+    corners = " ".join(f"{at(x + dx)},{at(y + dy)}" for dx, dy in HEXAGON)
     return (
         f'<polygon class="square {square.shade}" data-square="{square.name}" points="{corners}" '
         f'fill="{colours[square.shade]}" stroke="{colours["edge"]}" stroke-width="1"/>'
@@ -293,7 +287,7 @@ def _hexagon(
 
 
 def _rim(rim: Rim, left: float, top: float, colours: Mapping[Shade | str, str]) -> str:
-    corners = " ".join(f"{_n(x - left)},{_n(top - y)}" for x, y in rim.corners)
+    corners = " ".join(f"{at(x - left)},{at(top - y)}" for x, y in rim.corners)
     return "".join(
         f'<polyline class="{kind}" points="{corners}" fill="none" stroke="{colour}" '
         f'stroke-width="{width}" stroke-linejoin="round" stroke-linecap="round"/>'
@@ -312,8 +306,8 @@ def _typed(
         if line.strip():
             y = margin + TEXT * TEXT_SPACING * (row + 0.5)
             yield (
-                f'<text class="typed" x="{_n(margin)}" y="{_n(y)}" dy=".35em" '
-                f'font-family="ui-monospace, DejaVu Sans Mono, monospace" font-size="{_n(TEXT)}" '
+                f'<text class="typed" x="{at(margin)}" y="{at(y)}" dy=".35em" '
+                f'font-family="ui-monospace, DejaVu Sans Mono, monospace" font-size="{at(TEXT)}" '
                 f'fill="{colours["text"]}" xml:space="preserve">{escape(line)}</text>'
             )
 
@@ -325,7 +319,7 @@ def _line(
     dashes = ' stroke-dasharray="6 5"' if line.broken else ""
     thickness = 1.5 if line.thin else 5
     return (
-        f'<line class="line" x1="{_n(x1)}" y1="{_n(y1)}" x2="{_n(x2)}" y2="{_n(y2)}" '
+        f'<line class="line" x1="{at(x1)}" y1="{at(y1)}" x2="{at(x2)}" y2="{at(y2)}" '
         f'stroke="{colours["edge"]}" stroke-width="{thickness}"{dashes}/>'
     )
 
@@ -344,10 +338,10 @@ def _coordinates(
     parts = []
     for x, name in files.items():
         for y in (MARGIN / 2, height - MARGIN / 2):
-            parts.append(_text(name, x - left, y, letters, colours["text"], "coordinate"))
+            parts.append(writing(name, x - left, y, letters, colours["text"], "coordinate"))
     for y, name in ranks.items():
         for x in (MARGIN / 2, width - MARGIN / 2):
-            parts.append(_text(name, x, top - y, letters, colours["text"], "coordinate"))
+            parts.append(writing(name, x, top - y, letters, colours["text"], "coordinate"))
     return parts
 
 
@@ -363,7 +357,7 @@ def _hexagonal_coordinates(
     named = [(one.name, one.name[0], -0.28, -0.85) for one in squares if one.y == highest]
     named += [(name, name[1:], -0.85, 0) for name in firsts.values()]
     return [
-        _text(
+        writing(
             label,
             places[name][0] + dx,
             places[name][1] + dy,
@@ -375,78 +369,9 @@ def _hexagonal_coordinates(
     ]
 
 
-def _text(text: str, x: float, y: float, height: float, fill: str, name: str) -> str:
-    # dy instead of dominant-baseline, which not every renderer knows.
-    return (
-        f'<text class="{name}" x="{_n(x)}" y="{_n(y)}" dy=".35em" text-anchor="middle" '
-        f'font-size="{_n(height)}" fill="{fill}">{escape(text)}</text>'
-    )
-
-
-def _piece(
-    piece: Piece, places: Mapping[str, tuple[float, float]], colours: Mapping[Shade | str, str]
-) -> str:
-    fill, ink = FILL[piece.paint], INK[piece.paint]
-    if piece.body is Body.POLYOMINO:
-        return _polyomino(piece, places)
-    x, y = places[piece.squares[0]]
-    if piece.body is Body.FIGURE and piece.sign in FIGURES:
-        shape = _path(FIGURES[piece.sign], x, y)
-        return (
-            f'<g class="piece {piece.paint}" data-square="{piece.squares[0]}">'
-            f'<path {shape} fill="none" stroke="{ink}" stroke-width=".09" '
-            f'stroke-linejoin="round"/><path {shape} fill="{fill}"/></g>'
-        )
-    if piece.body is not Body.TILE:
-        body = f'<circle cx="{_n(x)}" cy="{_n(y)}" r="{_n(0.4)}"'
-    else:
-        body = (
-            f'<rect x="{_n(x - 0.38)}" y="{_n(y - 0.38)}" width="{_n(0.76)}" '
-            f'height="{_n(0.76)}" rx="{_n(0.06)}"'
-        )
-    parts = [
-        f'<g class="piece {piece.paint}" data-square="{piece.squares[0]}">'
-        f'{body} fill="{fill}" stroke="{colours["outline"]}" stroke-width="1.5"/>'
-    ]
-    if piece.sign in SOLID_SIGNS:
-        parts.append(f'<path {_path(SOLID_SIGNS[piece.sign], x, y)} fill="{ink}"/>')
-    elif piece.sign in SIGNS:
-        parts.append(
-            f'<path {_path(SIGNS[piece.sign], x, y)} fill="none" stroke="{ink}" '
-            'stroke-width=".1" stroke-linecap="round"/>'
-        )
-    elif piece.sign:
-        parts.append(_text(piece.sign, x, y, 0.5, ink, "sign"))
-    return "".join([*parts, "</g>"])
-
-
-def _polyomino(piece: Piece, places: Mapping[str, tuple[float, float]]) -> str:
-    """One filled shape with an outline around it, and its colour's figure on every square."""
-    fill, ink = FILL[piece.paint], INK[piece.paint]
-    covered = {places[name] for name in piece.squares}
-    ground = "".join(f"M{_n(x - 0.5)} {_n(y - 0.5)}h{UNIT}v{UNIT}h-{UNIT}z" for x, y in covered)
-    outline = ""
-    for (x, y), (dx, dy) in product(sorted(covered), ((0, 1), (0, -1), (1, 0), (-1, 0))):
-        if (x + dx, y + dy) not in covered:
-            # The edge towards that neighbour, from corner to corner.
-            outline += (
-                f"M{_n(x + (dx - dy) / 2)} {_n(y + (dy + dx) / 2)}"
-                f"L{_n(x + (dx + dy) / 2)} {_n(y + (dy - dx) / 2)}"
-            )
-    figure = FIGURE.get(piece.paint, "")
-    figures = "".join(f"<path {_path(figure, x, y)}/>" for x, y in sorted(covered) if figure)
-    return (
-        f'<g class="piece {piece.paint}" data-square="{" ".join(piece.squares)}">'
-        f'<path d="{ground}" fill="{fill}"/>'
-        f'<g fill="none" stroke="{ink}" stroke-width=".07" opacity=".75">{figures}</g>'
-        f'<path d="{outline}" fill="none" stroke="#1b1c1f" stroke-width="3.5" '
-        'stroke-linecap="square"/></g>'
-    )
-
-
 def _last(name: str, places: Mapping[str, tuple[float, float]]) -> str:
     x, y = places[name]
-    return _twice(f"M{_n(x - 0.46)} {_n(y - 0.46)}{FRAME}", "last", LAST)
+    return _twice(f"M{at(x - 0.46)} {at(y - 0.46)}{FRAME}", "last", LAST)
 
 
 def _dead(
@@ -455,9 +380,9 @@ def _dead(
     """A veil over a square and its piece, with lines across, which are seen without colours."""
     x, y = places[name]
     return (
-        f'<g class="dead"><rect x="{_n(x - 0.5)}" y="{_n(y - 0.5)}" width="{UNIT}" '
+        f'<g class="dead"><rect x="{at(x - 0.5)}" y="{at(y - 0.5)}" width="{UNIT}" '
         f'height="{UNIT}" fill="{colours["page"]}" fill-opacity=".55"/>'
-        f'<path {_path(HATCHING, x, y)} fill="none" stroke="{colours["edge"]}" '
+        f'<path {path(HATCHING, x, y)} fill="none" stroke="{colours["edge"]}" '
         'stroke-width=".035"/></g>'
     )
 
@@ -469,10 +394,10 @@ def _row(row: Row, places: Mapping[str, tuple[float, float]]) -> str:
     if not row.points:
         left, up = dx * ROW, dy * ROW
         around = (
-            f"M{_n(x1 + up)} {_n(y1 - left)}L{_n(x2 + up)} {_n(y2 - left)}"
-            f"A{_n(ROW)} {_n(ROW)} 0 0 1 {_n(x2 - up)} {_n(y2 + left)}"
-            f"L{_n(x1 - up)} {_n(y1 + left)}"
-            f"A{_n(ROW)} {_n(ROW)} 0 0 1 {_n(x1 + up)} {_n(y1 - left)}z"
+            f"M{at(x1 + up)} {at(y1 - left)}L{at(x2 + up)} {at(y2 - left)}"
+            f"A{at(ROW)} {at(ROW)} 0 0 1 {at(x2 - up)} {at(y2 + left)}"
+            f"L{at(x1 - up)} {at(y1 + left)}"
+            f"A{at(ROW)} {at(ROW)} 0 0 1 {at(x1 + up)} {at(y1 - left)}z"
         )
         return _twice(around, "row", WON)
     fill, ink = (FILL[row.paint], INK[row.paint]) if row.paint else (WON[1][0], WON[0][0])
@@ -480,14 +405,14 @@ def _row(row: Row, places: Mapping[str, tuple[float, float]]) -> str:
     # No sign is crossed out: rows of several kinds of pieces are read by these.
     steps = max(1, round(max(abs(x2 - x1), abs(y2 - y1))))
     between = "".join(
-        f"M{_n(x1 + (x2 - x1) * (step + 0.3) / steps)} {_n(y1 + (y2 - y1) * (step + 0.3) / steps)}"
-        f"L{_n(x1 + (x2 - x1) * (step + 0.7) / steps)} {_n(y1 + (y2 - y1) * (step + 0.7) / steps)}"
+        f"M{at(x1 + (x2 - x1) * (step + 0.3) / steps)} {at(y1 + (y2 - y1) * (step + 0.3) / steps)}"
+        f"L{at(x1 + (x2 - x1) * (step + 0.7) / steps)} {at(y1 + (y2 - y1) * (step + 0.7) / steps)}"
         for step in range(steps)
     )
     return (
-        f'{_twice(between, "row", ((ink, 6), (fill, 3.5)))}<circle class="worth" cx="{_n(x)}" '
-        f'cy="{_n(y)}" r="{_n(0.16)}" fill="{fill}" stroke="{ink}" stroke-width="1.5"/>'
-        f"{_text(row.points, x, y, 0.26, ink, 'points')}"
+        f'{_twice(between, "row", ((ink, 6), (fill, 3.5)))}<circle class="worth" cx="{at(x)}" '
+        f'cy="{at(y)}" r="{at(0.16)}" fill="{fill}" stroke="{ink}" stroke-width="1.5"/>'
+        f"{writing(row.points, x, y, 0.26, ink, 'points')}"
     )
 
 
@@ -501,10 +426,10 @@ def _arrow(
     if start in taken:
         x1, y1 = x1 + 0.42 * dx, y1 + 0.42 * dy
     head = "".join(
-        f"M{_n(x2)} {_n(y2)}L{_n(x2 - 0.2 * dx + side * dy)} {_n(y2 - 0.2 * dy - side * dx)}"
+        f"M{at(x2)} {at(y2)}L{at(x2 - 0.2 * dx + side * dy)} {at(y2 - 0.2 * dy - side * dx)}"
         for side in (0.16, -0.16)
     )
-    return _twice(f"M{_n(x1)} {_n(y1)}L{_n(x2)} {_n(y2)}{head}", "arrow", LAST)
+    return _twice(f"M{at(x1)} {at(y1)}L{at(x2)} {at(y2)}{head}", "arrow", LAST)
 
 
 def _towards(x1: float, y1: float, x2: float, y2: float) -> tuple[float, float]:
@@ -527,7 +452,7 @@ def _target(
 ) -> str:
     x, y = places[name]
     return (
-        f'<circle class="target" cx="{_n(x)}" cy="{_n(y)}" r="{_n(0.2)}" '
+        f'<circle class="target" cx="{at(x)}" cy="{at(y)}" r="{at(0.2)}" '
         f'fill="{colours["target"]}" fill-opacity=".75" stroke="#ffffff" stroke-width="1"/>'
     )
 
@@ -538,6 +463,6 @@ def _link(name: str, link: Link, places: Mapping[str, tuple[float, float]], high
     move = f' data-move="{escape(link.move)}"' if link.move else ""
     return (
         f'<a class="click {link.kind}" href="{escape(link.address)}" data-click="{name}"{move} '
-        f'aria-label="{escape(link.words)}"><rect x="{_n(x - 0.47)}" y="{_n(y - high / 2)}" '
-        f'width="{_n(0.94)}" height="{_n(high)}" fill="transparent"/></a>'
+        f'aria-label="{escape(link.words)}"><rect x="{at(x - 0.47)}" y="{at(y - high / 2)}" '
+        f'width="{at(0.94)}" height="{at(high)}" fill="transparent"/></a>'
     )

@@ -25,7 +25,7 @@ from engine.scene import Scene
 
 WIDTH, HIGHEST = 400, 560
 """Pixels of a board."""
-MOST_FRAMES = 500
+MOST_FRAMES = 1000
 """Longer games are shown with plies left out, which the film says."""
 FRAME_MS, LEAST_MS, LAST_MS = 500, 100, 3000
 FILM_MS = 90_000

@@ -198,6 +198,7 @@ def shown(record: GameRecord, ply: int) -> dict[str, Any]:
         "other": other_rules(record),
         # Where each move has its own time, there is no clock to look at.
         "clocks": clocks(record) if any(one.time_ms for one in record.controls) else (),
+        "points": strips.point_strips(record, ply),
         "times": strips.time_strips(record, ply),
         "values": strips.value_strips(record, ply),
         "moments": strips.moments(record),

@@ -12,6 +12,7 @@ from PIL import Image
 from engine import svg
 from engine.colours import GROUND
 from engine.scene import Scene
+from engine.svg_pieces import UNIT
 
 FONT = Path(__file__).parent / "static/vendor/dejavu-2.35-sans-mono.ttf"
 FAMILY = "DejaVu Sans Mono"
@@ -29,15 +30,15 @@ class Raster:
             widest, highest: how many pixels it may have; it has as many as fit.
         """
         self.scene = scene
-        width, height = (edge / svg.UNIT for edge in svg.size_of(scene, coordinates=False))
+        width, height = (edge / UNIT for edge in svg.size_of(scene, coordinates=False))
         # Lines between squares are in the middle of a pixel: then a part of the picture is the
         # same, pixel by pixel, as that part of the whole.
         side = min((widest - 5) / width, (highest - 5) / height)
         side = int(side) or side
         edge = max(2, ceil(svg.BARE_MARGIN * side))
-        self.scale = side / svg.UNIT
+        self.scale = side / UNIT
         """Pixels of one of the drawing's units."""
-        self._start = svg.BARE_MARGIN * svg.UNIT - (edge + 0.5) / self.scale
+        self._start = svg.BARE_MARGIN * UNIT - (edge + 0.5) / self.scale
         """Where the first pixel begins, in these units, in either direction."""
         across, down = (round((each - 2 * svg.BARE_MARGIN) * side) for each in (width, height))
         self.size = across + 2 * edge + 1, down + 2 * edge + 1
@@ -81,5 +82,5 @@ class Raster:
         )
 
 
-AROUND = 0.75 * svg.UNIT
+AROUND = 0.75 * UNIT
 """How far from its middle anything is drawn of a square, in the drawing's units."""

@@ -296,6 +296,7 @@ def _page(number: int, ply: int | None = None, problem: str = "") -> str:
             ply=at,
             replaying=shown.over or ply is not None,
             clocks=sitting.clocks(record),
+            points=strips.point_strips(record, at) if shown.over else [],
             times=strips.time_strips(record, at) if shown.over else [],
             values=strips.value_strips(record, at) if shown.over else [],
             problem=problem,

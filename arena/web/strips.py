@@ -10,6 +10,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
+from itertools import takewhile
 from typing import NamedTuple
 
 from markupsafe import Markup
@@ -17,9 +19,11 @@ from markupsafe import Markup
 from arena.web.words import duration, ending, seat_class
 from engine.clock import Clock
 from engine.game import Seat
-from engine.record import GameRecord, charged_us
+from engine.plurals import listed
+from engine.record import GameRecord, charged_us, states_known
 
-STRIP_WIDTH, STRIP_HEIGHT = 1000, 40
+STRIP_WIDTH, STRIP_HEIGHT, TALL = 1000, 40, 100
+MOST_POINTS = 1e9
 EVALUATION = "eval"
 """The number that has a strip for each bot."""
 MOST_VALUES = 4
@@ -119,6 +123,40 @@ def evaluations(record: GameRecord) -> list[Evaluations]:
     return found
 
 
+def point_strips(record: GameRecord, ply: int) -> list[Strip]:
+    """The points after each ply as a line for each seat, where the game is one of points."""
+    names = record.variant.seat_names
+    told = (state.points_so_far() for state in states_known(record))
+    courses = list(zip(*takewhile(partial(_are_points, len(names)), told), strict=True))
+    if not courses or len(courses[0]) < 2:
+        return []
+    low, high = (extreme(map(extreme, courses)) for extreme in (min, max))
+    step, span = STRIP_WIDTH / len(record.plies), (high - low) or 1
+    drawn = Markup("").join(
+        _line(
+            seat,
+            names[seat],
+            [
+                f"{at * step:.1f},{TALL - 3 - (points - low) / span * (TALL - 6):.1f}"
+                for at, points in enumerate(course)
+            ],
+        )
+        for seat, course in enumerate(courses)
+    )
+    last = listed([f"{name} {course[-1]:g}" for name, course in zip(names, courses, strict=True)])
+    words = f"Points after each ply, from {low:g} to {high:g}; in the end {last}"
+    return [Strip("Points", last, _strip(record, ply, words, drawn, TALL))]
+
+
+def _are_points(seats: int, points: object) -> bool:
+    """Whether they can be drawn; the rules may be a stranger's."""
+    return (
+        isinstance(points, tuple)
+        and len(points) == seats
+        and all(isinstance(one, (int, float)) and abs(one) <= MOST_POINTS for one in points)
+    )
+
+
 def value_strips(record: GameRecord, ply: int) -> list[Strip]:
     """The numbers that bots gave: a strip for each bot's evaluations, and for each of the first of
     the other keys one with a line a seat.
@@ -181,13 +219,18 @@ def _line(seat: Seat, name: str, points: list[str]) -> Markup:
     )
 
 
-def _strip(record: GameRecord, ply: int, words: str, drawn: Markup) -> Markup:
+def _strip(
+    record: GameRecord, ply: int, words: str, drawn: Markup, height: int = STRIP_HEIGHT
+) -> Markup:
     step = STRIP_WIDTH / len(record.plies)
     return Markup(
-        '<svg class="strip" viewBox="0 0 {} {}" preserveAspectRatio="none" role="img" '
+        '<svg class="strip{}" viewBox="0 0 {} {}" preserveAspectRatio="none" role="img" '
         'aria-label="{}" data-step="{:.4f}">{}<line class="now" x1="{:.1f}" x2="{:.1f}" y1="0" '
         'y2="{}"/></svg>'
-    ).format(STRIP_WIDTH, STRIP_HEIGHT, words, step, drawn, ply * step, ply * step, STRIP_HEIGHT)
+    ).format(
+        " tall" if height == TALL else "", STRIP_WIDTH, height, words, step, drawn,
+        ply * step, ply * step, height,
+    )  # fmt: skip
 
 
 class Moment(NamedTuple):

@@ -272,6 +272,8 @@ class BlokusState(State):
                 scores[owner] += _points(left, last)
         return tuple(scores)
 
+    points_so_far = scores
+
     def ranks(self) -> tuple[int, ...]:
         scores, sides = self.scores(), self.variant.sides
         totals = [

@@ -219,6 +219,8 @@ class MijnlieffState(State):
     def scores(self) -> tuple[float, ...]:
         return tuple(float(points) for points in self._points())
 
+    points_so_far = scores
+
     def forfeit_scores(self, seat: Seat) -> tuple[float, ...]:
         return self.scores()
 

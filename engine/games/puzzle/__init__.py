@@ -240,6 +240,8 @@ class PuzzleState(State):
     def scores(self) -> tuple[float, ...]:
         return (float(sum(covered.bit_count() for covered in self.position.covered)),)
 
+    points_so_far = scores
+
     def text(self) -> str:
         turn = write_turn(self.turn[0] if self.turn else None)
         shown = ANY if self.turn == EVERY_COLOUR else turn

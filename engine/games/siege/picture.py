@@ -126,8 +126,7 @@ def draw(board: Board, news: str, soldiers_needed: int) -> Scene:
                 Paint.YELLOW,
             ),
             Goal(
-                f"Attackers inside: soldiers {soldiers_in} of {soldiers_needed}, "
-                f"officers {officers_in} of 1",
+                f"Inside: soldiers {soldiers_in} of {soldiers_needed}, officers {officers_in} of 1",
                 ((soldiers_in, soldiers_needed), (officers_in, 1)),
                 Paint.NEUTRAL,
             ),

@@ -177,7 +177,7 @@ def test_a_film_says_who_plays_each_ply_and_what_came_of_it() -> None:
 def test_a_long_game_loses_plies_which_its_film_says() -> None:
     """Never its last position, which is shown the longest."""
     record = played("clobber", size="4x3")
-    whole, less = (Image.open(io.BytesIO(animate(record, most=most))) for most in (500, 4))
+    whole, less = (Image.open(io.BytesIO(animate(record, most=most))) for most in (1000, 4))
     assert whole.format == "GIF"
     assert whole.n_frames == len(record.plies) + 1
     assert less.n_frames in (3, 4)

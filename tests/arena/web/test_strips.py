@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from arena.web.strips import evaluations, moments, value_strips
+from arena.web.strips import evaluations, moments, point_strips, value_strips
 from engine.clock import TimeControl
 from engine.game import Termination
 from engine.games import find_variant
@@ -17,6 +17,8 @@ from engine.referee import play_game
 from tests.engine.players import PLENTY, FirstMove
 
 CLOBBER = find_variant("clobber", ["size=4x3"])
+PUBLISHED = "a1+ a3>< a2+ a4<> b2>< c2+ c3<> c1x d2>< d3+ d4x b4x b3<> b1<>"
+"""The game of Mijnlieff that its rules come with."""
 BLOKUS = find_variant("blokus", ["mode=classic", "corners=fixed"])
 
 
@@ -33,6 +35,37 @@ def record_of(
         for number, (ms, values) in enumerate(plies)
     ]
     return replace(like, variant=variant, time=time, plies=tuple(made), faults=tuple(faults))
+
+
+@pytest.mark.parametrize(
+    ("variant", "moves", "low", "high", "last"),
+    [
+        # Squares of pieces that are left count less than nothing: of 89 one has gone, and two.
+        (BLOKUS, ("blue:a20", "yellow:t20,t19"), -89, -87, "Blue -88, Yellow -87, Red -89"),
+        # The published game, which ends by 4 to 1.
+        (find_variant("mijnlieff", []), PUBLISHED.split(), 0, 4, "White 4 and Black 1"),
+        (find_variant("puzzle", ["task=tetrominoes"]), ("red:a1,a2,a3,b1",), 0, 4, "Solver 4"),
+        (CLOBBER, ("a2a1",), 0, 0, ""),
+    ],
+    ids=str,
+)
+def test_points_after_each_ply(variant, moves, low, high, last) -> None:
+    """By hand, from the start to the last ply; and nothing where no points are counted."""
+    state, plies = variant.initial(), []
+    for move in moves:
+        plies.append(Ply(state.to_move, move, 0, 0))
+        state = state.play(move)
+    record = replace(record_of(()), variant=variant, plies=tuple(plies), opening=0)
+    record = replace(record, players=("one",) * variant.seats)
+    strips = point_strips(record, 1)
+    if not last:
+        assert strips == []
+        return
+    (strip,) = strips
+    assert strip.note.startswith(last)
+    assert f"from {low} to {high}; in the end {last}" in str(strip.picture)
+    lines = re.findall(r'points="([^"]*)"', str(strip.picture))
+    assert [len(line.split()) for line in lines] == [len(moves) + 1] * variant.seats
 
 
 def said(*values: float | None) -> list[tuple[int, Mapping[str, float]]]:

@@ -161,7 +161,7 @@ def test_the_picture_shows_how_near_either_side_is(state, taken, inside):
     (soldiers, all_soldiers), (officers, all_officers) = taken
     said = f"Taken: soldiers {soldiers} of {all_soldiers}, officers {officers} of {all_officers}"
     assert first.words == said
-    assert second.words.startswith(f"Attackers inside: soldiers {inside[0][0]} of {inside[0][1]}")
+    assert second.words.startswith(f"Inside: soldiers {inside[0][0]} of {inside[0][1]}")
 
 
 def test_the_city_covers_no_place():
