@@ -55,6 +55,14 @@ class DeedForm(FlaskForm):
             field.errors = [sentence(error.words)]
 
 
+class Names(StringField):
+    """Names, one a field or several with spaces between them."""
+
+    def process_formdata(self, valuelist: list[str]) -> None:
+        """Reads them all as one text."""
+        self.data = " ".join(valuelist).strip()
+
+
 def form_of(deed: type[Deed], **others: Field) -> type[DeedForm]:
     """The form of a deed, with all its fields but those in the address.
 
@@ -79,6 +87,8 @@ def _field(part: Part) -> Field:
         kind = WholeNumber if part.kind is int else FloatField
         return kind(label, [Optional()], default=default, render_kw={"required": part.needed})
     looks = {"autocomplete": "off", "required": part.needed}
+    if part.kind is tuple:
+        return Names(label, render_kw=looks)
     if part.kind is str and its.most is not None:
         looks["maxlength"] = int(its.most)
     return StringField(label, default=default if part.kind is str else None, render_kw=looks)
