@@ -79,6 +79,18 @@ def as_json(user: User) -> dict[str, Any]:
     }
 
 
+def refusal(session: Session, name: str) -> str:
+    """Why nobody can be called so now; empty if somebody can."""
+    if not NAME.fullmatch(name):
+        return (
+            f"{name[:60]!r} is no name: 1 to 40 letters, digits, '_', '.', '-', a letter or "
+            "digit first"
+        )
+    if name.lower() in RESERVED or find(session, name) is not None:
+        return f"the name {name} is taken: choose another"
+    return ""
+
+
 def add(
     session: Session,
     actor: Actor | None,
@@ -99,13 +111,8 @@ def add(
         PeopleError: the name is no name, or taken.
     """
     name = typed(name)
-    if not NAME.fullmatch(name):
-        raise PeopleError(
-            f"{name[:60]!r} is no name: 1 to 40 letters, digits, '_', '.', '-', a letter or "
-            "digit first"
-        )
-    if name.lower() in RESERVED or find(session, name) is not None:
-        raise PeopleError(f"the name {name} is taken: choose another")
+    if words := refusal(session, name):
+        raise PeopleError(words)
     user = User(name=name, role=role, password=password, must_change=must_change, created=now)
     session.add(user)
     session.flush()

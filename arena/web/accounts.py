@@ -25,7 +25,14 @@ from arena.people.accounts import PeopleError
 from arena.schedule.requests import matches_of
 from arena.web import queries
 from arena.web.deeds import REFUSED, asked_first, is_meant
-from arena.web.forms import PasswordForm, RegisterForm, ResetForm, SignInForm, TokenForm
+from arena.web.forms import (
+    PASSWORD_RULE,
+    PasswordForm,
+    RegisterForm,
+    ResetForm,
+    SignInForm,
+    TokenForm,
+)
 from arena.web.identity import (
     anybody,
     before_change,
@@ -104,7 +111,13 @@ def _next(address: str) -> str:
 def _form(template: str, form: Any, **more: Any) -> tuple[str, int]:
     """A page with a form: empty, or as it was sent with what is wrong."""
     refused = request.method == "POST" and form.errors
-    page = render_template(template, form=form, registration=settings().registration, **more)
+    page = render_template(
+        template,
+        form=form,
+        registration=settings().registration,
+        password_rule=PASSWORD_RULE,
+        **more,
+    )
     return page, REFUSED if refused else 200
 
 
@@ -278,15 +291,19 @@ def password() -> Any:
     """Changes the password; every other session ends."""
     demand_session()
     who, form = signed_in(), PasswordForm()
-    if not form.validate_on_submit():
+    if who.must_change:  # who is here has just signed in with it
+        del form.present
+    sound = form.validate_on_submit()
+    if request.method == "GET":
         return _form("password.html", form)
     with database().read() as reading:
         stored = reading.get_one(User, who.id).password
-    if stored is None or not verify_password(form.present.data, stored):
+    knows = form.present is None or _is(form.present.data, stored)
+    if not (knows or form.present.errors):
         form.present.errors = ["This is not the present password."]
-        return _form("password.html", form)
-    if form.present.data == form.password.data:
+    elif knows and not form.password.errors and _is(form.password.data, stored):
         form.password.errors = ["This is the present password: choose a new one."]
+    if not sound or form.errors:
         return _form("password.html", form)
     hashed = hash_password(form.password.data)
     with database().begin() as writing:
@@ -298,6 +315,13 @@ def password() -> Any:
     begin_session(user)
     flash("The new password counts from now on, and every other session has ended.")
     return redirect(url_for("accounts.account"))
+
+
+def _is(typed: str | None, stored: str | None) -> bool:
+    """Whether something that was typed is the password of this hash."""
+    if not (typed and stored):
+        return False
+    return bool(verify_password(typed, stored))
 
 
 @pages.post("/account/end-sessions")

@@ -6,7 +6,7 @@ import json
 import zlib
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 from flask import Blueprint, abort, flash, redirect, render_template, request, url_for
 from flask_wtf import FlaskForm
@@ -26,6 +26,7 @@ MOST_UNDO_BYTES = 1500
 MESSAGE = "message"
 """The category of what is said where nothing undoes it; of all else it says what does."""
 
+D = TypeVar("D", bound=Deed)
 Page = Callable[..., str]
 """A page with a form: takes what is in the address, the form, and what is wrong with all of it."""
 
@@ -49,7 +50,17 @@ class DeedForm(FlaskForm):
         """
         if error.field not in self:
             raise error
-        self[error.field].errors = [*self[error.field].errors, sentence(error.words)]
+        field = self[error.field]
+        if not field.errors:  # one that could not be read seems to be empty, too
+            field.errors = [sentence(error.words)]
+
+
+class Names(StringField):
+    """Names, one a field or several with spaces between them."""
+
+    def process_formdata(self, valuelist: list[str]) -> None:
+        """Reads them all as one text."""
+        self.data = " ".join(valuelist).strip()
 
 
 def form_of(deed: type[Deed], **others: Field) -> type[DeedForm]:
@@ -76,27 +87,41 @@ def _field(part: Part) -> Field:
         kind = WholeNumber if part.kind is int else FloatField
         return kind(label, [Optional()], default=default, render_kw={"required": part.needed})
     looks = {"autocomplete": "off", "required": part.needed}
+    if part.kind is tuple:
+        return Names(label, render_kw=looks)
     if part.kind is str and its.most is not None:
         looks["maxlength"] = int(its.most)
     return StringField(label, default=default if part.kind is str else None, render_kw=looks)
 
 
-def filled_in(deed: type[Deed], said: Mapping[str, Any]) -> Deed:
-    """A deed of what was filled in; names are told apart by spaces and commas.
+def filled_in(
+    deed: type[D], form: DeedForm, more: Mapping[str, Any] = MappingProxyType({})
+) -> D | None:
+    """A deed of what was filled in; None if something can't be so or is missing, all of which is
+    put beside its fields. Names are told apart by spaces and commas.
+
+    Args:
+        more: fields of the deed that are no fields of the form.
 
     Raises:
-        WrongField: something can't be so, or is missing.
+        WrongField: something of these can't be so.
+        Refusal: what was filled in contradicts itself.
     """
-    values = {}
+    values, is_sound = {**form.said(), **more}, form.validate()
     for part in deed.parts():
-        text = said.get(part.name, part.default)
-        if part.kind is tuple and isinstance(text, str):
-            text = tuple(bot_names.apart(text))
-        if part.needed and part.name not in said:
-            raise WrongField(part.name, "this is needed")
-        if part.name in said:
-            values[part.name] = text
-    return deed(**values)
+        try:
+            if part.name in values:
+                if part.kind is tuple and isinstance(values[part.name], str):
+                    values[part.name] = tuple(bot_names.apart(values[part.name]))
+                part.check(values[part.name])
+            elif part.needed:
+                raise WrongField(part.name, "this is needed")
+        except WrongField as error:
+            form.blame(error)
+            is_sound = False
+    if not is_sound:
+        return None
+    return deed(**{part.name: values[part.name] for part in deed.parts() if part.name in values})
 
 
 def do(deed: Deed) -> Done:
@@ -174,8 +199,8 @@ def sent(
     """
     problem = ""
     try:
-        if form.validate():
-            meant = filled_in(deed, {**form.said(), **there, **more})
+        meant = filled_in(deed, form, {**there, **more})
+        if meant is not None:
             if (page := _asked(meant)) is not None:
                 return page
             done = do(meant)

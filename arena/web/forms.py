@@ -23,9 +23,15 @@ from wtforms.validators import EqualTo, InputRequired, Length, StopValidation
 from wtforms.widgets import CheckboxInput, ListWidget
 
 from arena.bots.submissions import LONGEST_NOTE
+from arena.ground import bot_names
 from arena.people import accounts
+from arena.web.identity import PASSWORD_LENGTH_MIN, database
+from arena.web.words import sentence
 
 PASSWORD_LENGTH_MAX = 200
+PASSWORD_RULE = (
+    f"{PASSWORD_LENGTH_MIN} to {PASSWORD_LENGTH_MAX} characters, and not with your name in it."
+)
 
 NEEDED = InputRequired("This is needed.")
 NUMBER = InputRequired("Give a number.")
@@ -59,12 +65,13 @@ def _good_password(form: Any, field: Any) -> None:
     if field.errors:  # it is too long, and what else there is to say of it would be wrong
         return
     problems, normal = _password_util().validate(field.data or "", False)
-    if problems:
-        raise StopValidation(" ".join(str(problem) for problem in problems))
-    field.data = normal
+    words = [str(problem) for problem in problems or ()]
     name = form.name.data if "name" in form else ""
-    if name and name.lower() in field.data.lower():
-        raise StopValidation("A password must not have the name in it.")
+    if name and name.lower() in normal.lower():
+        words.append("A password must not have the name in it.")
+    if words:
+        raise StopValidation(" ".join(words))
+    field.data = normal
 
 
 def _normal(text: str | None) -> str | None:
@@ -117,11 +124,20 @@ class ResetForm(_NewPassword):
     """A new password, without the old one."""
 
 
+def _free_name(_: Any, field: Any) -> None:
+    """Refuses what nobody can be called, with all else that is wrong."""
+    if field.errors:
+        return
+    with database().read() as reading:
+        if words := accounts.refusal(reading, field.data):
+            raise StopValidation(sentence(words))
+
+
 class RegisterForm(_NewPassword):
     """A new account."""
 
     name = StringField(
-        "Name", [NEEDED, NAME], filters=[_typed], render_kw={"autocomplete": "username"}
+        "Name", [NEEDED, NAME, _free_name], filters=[_typed], render_kw={"autocomplete": "username"}
     )
     invitation = HiddenField()
     next = HiddenField()
@@ -154,12 +170,18 @@ class TokenForm(FlaskForm):
     scopes = _Boxes("It may")
 
 
+def _bot_name(_: Any, field: Any) -> None:
+    """Refuses what no bot can be called, with all else that is wrong; none is the file's."""
+    if field.data and not field.errors and (words := bot_names.refusal(field.data)):
+        raise StopValidation(sentence(words))
+
+
 class SubmitForm(FlaskForm):
     """A bot's files, and what is said of them."""
 
     file = FileField("File")
     folder = MultipleFileField("Folder")
-    name = StringField("The bot's name", [NAME], render_kw={"autocomplete": "off"})
+    name = StringField("The bot's name", [NAME, _bot_name], render_kw={"autocomplete": "off"})
     note = TextAreaField(
         "What is new in this version",
         [Length(max=LONGEST_NOTE, message="A note has at most %(max)d characters.")],

@@ -31,7 +31,7 @@ from arena.models import (
     SeatResult,
     Selection,
 )
-from arena.web import charts, queries
+from arena.web import charts, picking, queries
 from arena.web.api.count_shapes import month_word
 from arena.web.api.game_shapes import its_opening
 from arena.web.deeds import REFUSED, DeedForm, add_deed, form_of
@@ -206,6 +206,7 @@ def _offered(session: Session) -> dict[str, Any]:
     named = sa.select(Ladder.name).order_by(Ladder.name).limit(OFFERED)
     return {
         "competition": session.scalars(named).all(),
+        "bot": picking.offered("bots"),
         "game": sorted(GAMES.singles),
         "tag": known_words(session, GameTag.tag, OFFERED),
         "value": known_words(session, GameValue.key, OFFERED),

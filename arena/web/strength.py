@@ -209,10 +209,9 @@ def _preview(form: DeedForm) -> Any:
     """The form as it was filled in, with what the test would take; nothing is made."""
     problem = ""
     try:
-        if form.validate():
+        deed = filled_in(CreateTest, form)
+        if deed is not None:
             said = form.said()
-            deed = filled_in(CreateTest, said)
-            assert isinstance(deed, CreateTest)
             with reading() as session:
                 plan = deed.plan(session, signed_in().by())
                 return _form(form, "", estimate(session, plan, deed.ladder, draws=_draws(said)))

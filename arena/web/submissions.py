@@ -81,16 +81,19 @@ def submit() -> Any:
     if request.method == "GET":
         form.name.data = request.args.get("bot", "")
         form.ladder.data = request.args.get("ladder", "")
-    if not form.validate_on_submit():
+    if not form.is_submitted():
         return _form(form, ladders)
+    form.validate()
     ladder = next((ladder for ladder in ladders if ladder.name == form.ladder.data), None)
+    taken = None
     if ladder is None:
         form.ladder.errors = ["Choose one of these ladders."]
-        return _form(form, ladders)
-    try:
-        taken = uploads.take_files([form.file.data, *(form.folder.data or ())], ladder)
-    except Refusal as error:
-        form.file.errors = [sentence(error)]
+    else:
+        try:
+            taken = uploads.take_files([form.file.data, *(form.folder.data or ())], ladder)
+        except Refusal as error:
+            form.file.errors = [sentence(error)]
+    if ladder is None or taken is None or form.errors:
         return _form(form, ladders)
     name = form.name.data or taken.name
     form.name.data = name

@@ -236,10 +236,10 @@ def _forecast(form: DeedForm, more: dict[str, Any]) -> Any:
     """The form as it was filled in, with what the tournament would take; nothing is made."""
     problem = ""
     try:
-        if form.validate():
-            # What it is called is nothing to how long it takes.
-            deed = filled_in(CreateTournament, {"name": "forecast", **form.said(), **more})
-            assert isinstance(deed, CreateTournament)
+        # What it is called is nothing to how long it takes.
+        named = {"name": form["name"].data or "forecast"}
+        deed = filled_in(CreateTournament, form, named | more)
+        if deed is not None:
             with reading() as session:
                 expected = tournament_forecasts.of_new(session, deed, datetime.now(UTC))
             return _new_page(form, "", expected)

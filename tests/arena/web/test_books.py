@@ -20,7 +20,7 @@ from engine.pgn import read_games
 from tests.arena.competitions.tournament_simulation import TournamentSimulation
 from tests.arena.doing import do
 from tests.arena.simulator import CALM, START, give_sign
-from tests.arena.web.signing_in import Browser, person, signed_in
+from tests.arena.web.signing_in import Browser, complaints, person, signed_in
 from tests.arena.web.test_pages import read
 from tests.requirements import need_openspiel
 
@@ -98,6 +98,10 @@ def test_a_file_is_added_listed_and_downloaded(
 def test_what_is_no_book_comes_back(browser: Browser, fields: dict[str, str], words: str) -> None:
     complete = {"name": "mine", "game": GAME, "text": "a2a1"} | fields
     answer = browser.post("/books/add", complete, page="/books")
+    empty = browser.post("/books/add", {"name": "x" * 81}, page="/books")
+    assert complaints(empty) == [
+        "Give at most 80 characters.", "This is needed.", "This is needed."
+    ]  # fmt: skip
     assert (answer.status_code, words in answer.text) == (422, True)
     assert read(answer.text).verdict() == []
 

@@ -94,6 +94,21 @@ def test_registrations_that_are_refused(app: Flask, fields: dict[str, str], comp
     assert "<script>alert" not in answer.text
 
 
+def test_all_that_is_wrong_is_told_at_once(app: Flask) -> None:
+    """And what a name and a password may be before anything is, and after."""
+    browser = Browser(app)
+    rules = "a letter or digit first; everybody", "10 to 200 characters, and not with your name"
+    fields = {"name": "-ada", "password": "x-ada", "again": "y"}
+    answer = browser.post("/register", fields, page="/register")
+    name, password, again = complaints(answer)
+    assert "is no name" in name
+    assert "at least 10" in password
+    assert "must not have the name in it" in password
+    assert again == "The two are not the same."
+    for page in (browser.get("/register").text, answer.text):
+        assert all(rule in page for rule in rules)
+
+
 @pytest.mark.parametrize(
     ("how", "words"), [("closed", "takes no new accounts"), ("invitation", "by invitation")]
 )

@@ -142,8 +142,14 @@ def test_who_must_change_the_password_does_so_first(app: Flask, database: Databa
         assert len(accounts.tokens_of(session, ada.id)) == 1
     bearer = {"Authorization": f"Bearer {token}"}
     assert app.test_client().get("/account", headers=bearer).status_code == 200
-    browser.post("/account/password", {"present": PASSWORD, **NEW}, page="/account/password")
+    # It was typed a moment ago, and is asked for no second time.
+    assert "Present password" not in browser.get("/account/password").text
+    same = {"password": PASSWORD, "again": PASSWORD}
+    refused = browser.post("/account/password", same, page="/account/password")
+    assert complaints(refused) == ["This is the present password: choose a new one."]
+    browser.post("/account/password", NEW, page="/account/password")
     assert browser.get("/account").status_code == 200
+    assert "Present password" in browser.get("/account/password").text
 
 
 @pytest.mark.parametrize(

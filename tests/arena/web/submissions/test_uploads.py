@@ -224,7 +224,8 @@ def test_a_frozen_ladder_takes_no_bots(ada: Browser, database: Database) -> None
     with database.begin() as session:
         session.execute(sa.update(Ladder).where(Ladder.name == LADDER).values(state="frozen"))
     assert f'value="{LADDER}"' not in ada.get("/submit").text
-    assert complaints(submit(ada, (BOT, "mine.py"))) == ["Choose one of these ladders."]
+    wrong = complaints(submit(ada, (BOT, "mine.py"), name="-", note="x" * 501))
+    assert [one.partition(" ")[0] for one in wrong] == ["&#39;-&#39;", "A", "Choose"]
     asked = ada.post("/bots/mine/enter", {"version": 1, "ladder": LADDER}, page="/bots/mine")
     assert asked.status_code == 409
 

@@ -1,0 +1,74 @@
+"""Names that forms offer: there is a list in the page for each field that asks for one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+import sqlalchemy as sa
+
+from arena.audit import ARENA
+from arena.competitions import books
+from arena.models import Bot, Role
+from engine.games import GAMES
+from tests.arena.web.conftest import Site
+from tests.arena.web.signing_in import Browser, now, pages, person, signed_in
+from tests.arena.web.test_access import unchanged
+
+
+@pytest.fixture(scope="module")
+def admin(site: Site) -> Iterator[Browser]:
+    """An administrator whose is bot-1; eve has no bot."""
+    with unchanged(site.database):
+        user = person(site.database, "root", Role.ADMINISTRATOR)
+        person(site.database, "eve")
+        variant = GAMES["clobber"].variant()
+        with site.database.begin() as session:
+            session.execute(sa.update(Bot).where(Bot.name == "bot-1").values(owner_id=user.id))
+            books.add(session, "small", variant, "a2a1", now(), ARENA, most=None)
+        app = pages(site.database)
+        yield signed_in(app, "root")
+        app.extensions["arena.database"].close()
+
+
+OFFERED = {
+    "/bots/bot-1": {"people": "root"},
+    "/gauntlets/new": {"bots": "bot-1", "books": "small"},
+    "/tests/new": {"books": "small"},
+    "/tunings/new": {"books": "small"},
+    "/tests": {"bots": "bot-1"},
+    "/tunings": {"bots": "bot-1"},
+    "/books": {"games": "clobber size=6x7"},
+    "/new-ladder/clobber": {"books": "small"},
+    "/games": {"bot": "bot-1"},
+}
+"""Of pages the lists, each with what stands in it, by their kinds."""
+
+
+@pytest.mark.parametrize("page", OFFERED)
+def test_names_are_offered(admin: Browser, page: str) -> None:
+    """Each list once, for a field that is there; nobody who has no bot is told of."""
+    text = admin.get(page).text
+    for kind, name in OFFERED[page].items():
+        (known,) = re.findall(rf'<datalist id="known-{kind}">(.*?)</datalist>', text)
+        assert f'<option value="{name}">' in known
+        assert f' list="known-{kind}"' in text
+        assert "eve" not in known
+    asked = set(re.findall(r' list="([^"]*)"', text))
+    assert asked == set(re.findall(r'<datalist id="([^"]*)"', text))
+
+
+def test_ones_own_bots_come_first(admin: Browser) -> None:
+    """Before all others that play."""
+    found = re.findall(r'value="(bot-\d)"', admin.get("/gauntlets/new").text)
+    assert found[0] == "bot-1"
+    assert set(found) == {"bot-0", "bot-1", "bot-2", "bot-3"}
+
+
+def test_opponents_are_picked_one_by_one(admin: Browser) -> None:
+    """Each in a field of its own, and all come back."""
+    fields = {"candidate": "bot-0", "baseline": "bot-1", "against": ["bot-2", "bot-3", ""]}
+    text = admin.post("/gauntlets/new", fields, page="/gauntlets/new").text
+    found = re.findall(r'name="against"[^>]* value="([^"]*)"', text)
+    assert found == ["bot-2", "bot-3", "", "", ""]
