@@ -259,6 +259,7 @@ class CheckShape(Shape):
     bot: Annotated[str, At("version.bot.name")]
     version: Annotated[int, At("version.number")]
     ladder: Annotated[str, At("ladder.name")]
+    enters: bool = Field(description="Whether the version is to enter; if not, it is only tried.")
     status: JobStatus
     passed: Annotated[
         bool | None, At(lambda one: one.passed if one.status is JobStatus.FIXED else None)

@@ -48,6 +48,13 @@ class Submission(Shape):
         bool,
         Field(description="Whether it is to pass a strength test before it enters."),
     ] = False
+    enters: Annotated[
+        bool,
+        Field(
+            description="Whether it enters when it has passed; one that does not is only tried, "
+            "and so many may be a day. It enters at once by the operation of entering."
+        ),
+    ] = True
     elo0: Annotated[float, Field(ge=-1000, le=1000)] = 0.0
     elo1: Annotated[float, Field(ge=-1000, le=1000)] = 10.0
     max_games: Annotated[int, Field(ge=1, le=MOST_GAMES)] = MAX_GAMES
@@ -59,14 +66,14 @@ class Submission(Shape):
 def submit_bot(form: Submission) -> tuple[CheckShape, int, dict[str, str]]:
     """Takes a bot in, as a new one or as the next version of one's own.
 
-    It is checked at once, and enters the ladder when it has passed.
+    It is checked at once, and enters the ladder when it has passed, unless it is only tried.
     """
     with reading() as session:
         ladder = find_ladder(session, form.ladder)
     terms = StrengthTerms.from_json(form.model_dump()) if form.test_first else None
     taken = uploads.take_files(request.files.getlist("file"), ladder)
     name = form.name or taken.name
-    number = uploads.store(name, taken, ladder, form.note, test_first=terms)
+    number = uploads.store(name, taken, ladder, form.note, test_first=terms, enters=form.enters)
     with reading() as session:
         found = submissions.find_check(session, number)
         (made,) = _told(session, [found])

@@ -189,6 +189,32 @@ def test_an_own_bot_is_written_on(ada: Browser, app: Flask, files: dict[str, str
     assert signed_in(app, "eve").get("/editor?bot=mine").status_code == 403
 
 
+def test_what_is_tried_is_no_business_of_others(
+    ada: Browser, app: Flask, database: Database, files: dict[str, str]
+) -> None:
+    """A bot's page shows such versions to its owners alone, until they are handed in."""
+    sent(ada, files)
+    settle(database)
+    eve = signed_in(app, "eve")
+    download = "/bots/mine/versions/1.tar"
+    assert download in ada.get("/bots/mine").text
+    page = eve.get("/bots/mine").text
+    assert "<td>v1" not in page.partition('id="versions"')[2]
+    assert "only tried" in page
+    sent(ada, files, "enter")
+    assert "<td>v1" in eve.get("/bots/mine").text.partition('id="versions"')[2]
+
+
+def test_the_api_tries_too(ada: Browser, files: dict[str, str]) -> None:
+    """By a field, and tells of it."""
+    sent_files = [(io.BytesIO(text.encode()), f"mine/{path}") for path, text in files.items()]
+    data = {"ladder": LADDER, "enters": "false", "file": sent_files}
+    proof = {"X-CSRFToken": ada.secret()}
+    answer = ada.client.post("/api/v1/submissions", data=data, headers=proof)
+    assert answer.status_code == 201, answer.text
+    assert answer.json["enters"] is False
+
+
 def test_what_is_no_text_is_changed_at_home(ada: Browser, files: dict[str, str]) -> None:
     """The editor does not open what it could not give back."""
     data = {"ladder": LADDER, "name": "mine", "folder": []}
