@@ -37,6 +37,8 @@ KEPT_TESTS = 64
 """The scores of so many tests stay in memory, those asked for last."""
 RECENT_MATCHES = 100
 """By the last ones it is told how fast a test is played."""
+STILL_SECONDS = 60 * 60.0
+"""A test of which no match ended for so long has no pace."""
 FAULTS_SHOWN = 20
 
 
@@ -116,7 +118,7 @@ def pace(
 ) -> tuple[int, float] | None:
     """How many games were played lately, and in how many seconds; None if that can't be told.
 
-    A test that stands still gets slower with every moment.
+    A test that stands still gets slower with every moment, until nothing is told of it.
     """
     last = (
         sa.select(Match.fixed)
@@ -125,7 +127,8 @@ def pace(
         .limit(RECENT_MATCHES)
     )
     moments = [moment for moment in session.scalars(last) if moment is not None]
-    if len(moments) < 2 or moments[-1] >= now:
+    still = len(moments) < 2 or (now - moments[0]).total_seconds() > STILL_SECONDS
+    if still or moments[-1] >= now:
         return None
     return (len(moments) - 1) * games_a_match, (now - moments[-1]).total_seconds()
 
