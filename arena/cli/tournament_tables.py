@@ -12,7 +12,7 @@ from arena.cli.tournament_progress import label
 from arena.formats.score import Score
 from arena.ratings.elo import FEWEST_GAMES, signed
 from engine.places import TWO, results_head, results_words
-from engine.plurals import decimal
+from engine.plurals import counted, decimal
 from engine.protocol import visible
 
 MOST_COLUMNS = 20
@@ -125,7 +125,8 @@ def _print_rounds(rounds: list[Mapping[str, Any]]) -> None:
             points = "-".join(map(decimal, pair["points"])) if pair["points"] else pair["status"]
             _say(f"  {' - '.join(pair['bots'])}: {points}")
         for bye in each["byes"]:
-            _say(f"  {bye['bot']} sits out")
+            points = counted(bye["points"], "point")
+            _say(f"  {bye['bot']} has a bye" + (f", for {points}" if bye["points"] else ""))
 
 
 def _cell(cell: Mapping[str, int] | None) -> str:

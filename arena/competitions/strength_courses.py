@@ -37,6 +37,8 @@ KEPT_TESTS = 64
 """The scores of so many tests stay in memory, those asked for last."""
 RECENT_MATCHES = 100
 """By the last ones it is told how fast a test is played."""
+STILL_SECONDS = 60 * 60.0
+"""A test of which no match ended for so long has no pace."""
 FAULTS_SHOWN = 20
 
 
@@ -48,6 +50,8 @@ class _Scores:
     """The `Match.seq` of the last one."""
     workers: list[str] = field(default_factory=list)
     half_points: list[int] = field(default_factory=list)
+    llrs: dict[tuple[int, tuple[str, ...]], float] = field(default_factory=dict)
+    """The LLR after so many matches without some workers."""
     reading: Any = field(default_factory=Lock)
 
 
@@ -70,23 +74,38 @@ def path(session: Session, test: StrengthTest, standing: SequentialTest) -> list
             _kept.popitem(last=False)
     with scores.reading:
         _go_on(session, test, scores)
-        counting = [
-            half_points
-            for worker, half_points in zip(scores.workers, scores.half_points, strict=True)
-            if worker not in test.excluded
-        ]
-    step = max(1, -(-len(counting) // POINTS))
+        return _points(scores, test, standing)
+
+
+def _points(
+    scores: _Scores, test: StrengthTest, standing: SequentialTest
+) -> list[tuple[int, float]]:
+    sprt, without = standing.settings.sprt, tuple(sorted(test.excluded))
+    matches = [
+        half_points
+        for worker, half_points in zip(scores.workers, scores.half_points, strict=True)
+        if worker not in test.excluded
+    ]
+    # A power of two, so that most points are those of before when the test has grown.
+    step = 1
+    while len(matches) > POINTS * step:
+        step *= 2
     counts = [0] * len(standing.counts)
-    sprt, found = standing.settings.sprt, [(0, 0.0)]
-    for number, half_points in enumerate(counting, 1):
+    found = [(0, 0.0)]
+    for number, half_points in enumerate(matches, 1):
         counts[half_points] += 1
-        if number % step == 0 or number == len(counting):
-            found.append((number, sprt.llr(counts)))
+        if number % step == 0 or number == len(matches):
+            if (llr := scores.llrs.get((number, without))) is None:
+                llr = scores.llrs[number, without] = sprt.llr(counts)
+            found.append((number, llr))
     return found
 
 
 def _go_on(session: Session, test: StrengthTest, scores: _Scores) -> None:
-    """Reads what came since."""
+    """Reads what came since; all anew where an older state was restored from a backup."""
+    of_it = Match.competition_id == test.id, Match.status == JobStatus.FIXED
+    if (session.scalar(sa.select(sa.func.max(Match.seq)).where(*of_it)) or 0) < scores.last:
+        scores.last, scores.workers, scores.half_points, scores.llrs = 0, [], [], {}
     newer = outcomes_in(session, test, Match.seq > scores.last, boards=test.variants)
     for match, outcome in sorted(newer, key=lambda found: found[0].seq):
         scores.last = match.seq
@@ -99,7 +118,7 @@ def pace(
 ) -> tuple[int, float] | None:
     """How many games were played lately, and in how many seconds; None if that can't be told.
 
-    A test that stands still gets slower with every moment.
+    A test that stands still gets slower with every moment, until nothing is told of it.
     """
     last = (
         sa.select(Match.fixed)
@@ -108,7 +127,8 @@ def pace(
         .limit(RECENT_MATCHES)
     )
     moments = [moment for moment in session.scalars(last) if moment is not None]
-    if len(moments) < 2 or moments[-1] >= now:
+    still = len(moments) < 2 or (now - moments[0]).total_seconds() > STILL_SECONDS
+    if still or moments[-1] >= now:
         return None
     return (len(moments) - 1) * games_a_match, (now - moments[-1]).total_seconds()
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from arena.models import CompetitionState, EntrantState
+from arena.models import CompetitionState, Entrant, EntrantState
 from arena.ratings.trueskill import Rating
 from arena.web.api.shapes import At, List, Options, Shape
 
@@ -59,6 +59,13 @@ class CompetitionList(List):
     items: list[CompetitionShape]
 
 
+def _shown(entrant: Entrant, what: str) -> float | None:
+    """A number of its rating, if it has one."""
+    if not entrant.games or entrant.competition.kind != "ladder":
+        return None
+    return round(float(getattr(Rating(entrant.mu, entrant.sigma), what)), 1)
+
+
 class EntrantShape(Shape):
     """A bot version, with its options, in a competition."""
 
@@ -69,8 +76,12 @@ class EntrantShape(Shape):
     options: str = Field(description="What it plays with there, as depth=8; empty on a ladder.")
     state: EntrantState
     reason: str
-    rating: Annotated[float, At(lambda one: round(Rating(one.mu, one.sigma).display, 1))]
-    interval: Annotated[float, At(lambda one: round(Rating(one.mu, one.sigma).display_margin, 1))]
+    rating: Annotated[float | None, At(lambda one: _shown(one, "display"))] = Field(
+        description="Null before its first game, and where nothing is rated."
+    )
+    interval: Annotated[float | None, At(lambda one: _shown(one, "display_margin"))] = Field(
+        description="Half of the rating's 95 % interval."
+    )
     mu: float
     sigma: float
     games: int

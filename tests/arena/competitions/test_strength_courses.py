@@ -37,6 +37,7 @@ def test_the_path_of_the_llr_is_that_of_what_counts(arena: StrengthSimulation) -
         # So many as came after the oldest, since it did.
         assert games == 2 * (len(moments) - 1)
         assert timedelta(seconds=seconds_gone) == arena.now - min(moments)
+        assert pace(session, test, arena.now + timedelta(hours=2), 2) is None
         assert last_game(session, test) == session.scalar(sa.select(sa.func.max(PlayedGame.id)))
         assert lost_by_fault(session, test) == []
 
