@@ -48,20 +48,18 @@ def records_of(session: Session, competition_id: int) -> Records:
 def _first(session: Session, competition_id: int, *, longest: bool) -> int | None:
     """The longest or shortest game; None if too many that ended by a fault are more so."""
     seat = a_seat()
-    found = (
-        sa.select(seat.game_id, seat.plies, seat.ending, seat.counts)
+    order = (seat.plies, seat.game_id)
+    rows = session.execute(
+        sa.select(seat.game_id, seat.ending, seat.counts)
         .where(seat.competition_id == competition_id, seat.seat == FIRST_SEAT)
-        .order_by(*_order(seat, longest))
-        .limit(MOST_PASSED)
-        .subquery()
+        .order_by(*(one.desc() for one in order) if longest else order)
+        .limit(MOST_PASSED),
+        # Mostly one of the first is it.
+        execution_options={"yield_per": 100},
     )
-    wanted = sa.select(found.c.game_id).where(found.c.ending == Termination.NORMAL, found.c.counts)
-    return session.scalar(wanted.order_by(*_order(found.c, longest)).limit(1))
-
-
-def _order(row: Any, longest: bool) -> list[sa.ColumnElement[Any]]:
-    """The longest or the shortest first."""
-    return [one.desc() if longest else one.asc() for one in (row.plies, row.game_id)]
+    with rows:
+        ended = (row for row in rows if row.ending is Termination.NORMAL and row.counts)
+        return next((row.game_id for row in ended), None)
 
 
 def _upset(session: Session, competition_id: int) -> tuple[int | None, float]:
