@@ -21,8 +21,8 @@ from arena.models import (
     PlayedGame,
 )
 from arena.web.bots import find_bot
-from arena.web.front import games_of_day
 from arena.web.own_bots import LAST_GAMES, own_bots
+from arena.web.queries import games_of_day
 from engine.games import GAMES
 from tests.arena.web.conftest import Site
 from tests.arena.web.signing_in import now
