@@ -17,6 +17,8 @@ from engine.game import Termination
 
 LOOKED_AT = 1000
 """For the least expected win, so many of the last games."""
+MOST_PASSED = 10_000
+"""So many games that ended otherwise are passed over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,24 +40,26 @@ class Records:
 
 def records_of(session: Session, competition_id: int) -> Records:
     """The records of a competition among the games that count."""
-    seat = a_seat()
-    ended = (
-        sa.select(seat.game_id)
-        .where(
-            seat.competition_id == competition_id,
-            seat.seat == FIRST_SEAT,
-            seat.ending == Termination.NORMAL,
-            seat.counts,
-        )
-        .limit(1)
-    )
     upset, expected = _upset(session, competition_id)
-    return Records(
-        session.scalar(ended.order_by(seat.plies.desc(), seat.game_id.desc())),
-        session.scalar(ended.order_by(seat.plies, seat.game_id)),
-        upset,
-        expected,
+    longest, shortest = (_first(session, competition_id, longest=one) for one in (True, False))
+    return Records(longest, shortest, upset, expected)
+
+
+def _first(session: Session, competition_id: int, *, longest: bool) -> int | None:
+    """The longest or shortest game; None if too many that ended by a fault are more so."""
+    seat = a_seat()
+    order = (seat.plies, seat.game_id)
+    rows = session.execute(
+        sa.select(seat.game_id, seat.ending, seat.counts)
+        .where(seat.competition_id == competition_id, seat.seat == FIRST_SEAT)
+        .order_by(*(one.desc() for one in order) if longest else order)
+        .limit(MOST_PASSED),
+        # Mostly one of the first is it.
+        execution_options={"yield_per": 100},
     )
+    with rows:
+        ended = (row for row in rows if row.ending is Termination.NORMAL and row.counts)
+        return next((row.game_id for row in ended), None)
 
 
 def _upset(session: Session, competition_id: int) -> tuple[int | None, float]:

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-import sqlalchemy as sa
 from flask import Blueprint, render_template
 from sqlalchemy.orm import Session
 
-from arena.models import GameDayCount, Match, PlayedGame
+from arena.models import Match, PlayedGame
 from arena.web import docs, leaderboards, queries
 from arena.web.games import live_game
 from arena.web.identity import current
@@ -39,7 +38,7 @@ def first_page() -> str:
             bot=docs.first_code("writing-a-bot", "python"),
             cards=games,
             leaders=leaderboards.leaders(session, [one.main for one in games if one.main]),
-            today=games_of_day(session, now),
+            today=queries.games_of_day(session, now),
             mine=own_bots(session, account.id) if account else None,
             match=match,
             live=match and live_game(match),
@@ -78,10 +77,3 @@ def _finest(games: Sequence[PlayedGame]) -> PlayedGame | None:
         return game.termination is Termination.NORMAL, sum(ratings) / max(len(ratings), 1)
 
     return max(games, key=fineness, default=None)
-
-
-def games_of_day(session: Session, day: datetime) -> dict[str, int]:
-    """How many games by the rules of each game ended on a day."""
-    query = sa.select(GameDayCount.game, GameDayCount.games)
-    rows = session.execute(query.where(GameDayCount.day == day.toordinal()))
-    return {row.game: row.games for row in rows}

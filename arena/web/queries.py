@@ -19,6 +19,7 @@ from arena.models import (
     Check,
     Competition,
     Entrant,
+    GameDayCount,
     GameSeat,
     JobStatus,
     Ladder,
@@ -154,6 +155,13 @@ def latest_of_each(session: Session, shown: Sequence[Ladder], *, count: int) -> 
     ]
     ids = session.scalars(sa.union_all(*(sa.select(part) for part in parts))).all()
     return list(session.scalars(_games(ids)))
+
+
+def games_of_day(session: Session, day: datetime) -> dict[str, int]:
+    """How many games by the rules of each game ended on a day, in UTC."""
+    query = sa.select(GameDayCount.game, GameDayCount.games)
+    rows = session.execute(query.where(GameDayCount.day == day.toordinal()))
+    return {row.game: row.games for row in rows}
 
 
 def entrants_of_bot(session: Session, bot: Bot) -> list[Entrant]:

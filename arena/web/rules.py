@@ -6,18 +6,19 @@ they can't say anything else than these.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import islice
 from typing import Any
 
-from flask import Blueprint, Response, abort, render_template, request, url_for
+from flask import Blueprint, Response, abort, jsonify, render_template, request, url_for
 from markupsafe import Markup
 from sqlalchemy.orm import Session
 
 from arena.lists.records import LOOKED_AT, records_of
-from arena.models import CompetitionState, Ladder
+from arena.models import CompetitionState, Entrant, Ladder
 from arena.web import docs, leaderboards, queries
 from arena.web.analysis_views import AnalysisView, Beginning
 from arena.web.games import draw, lasting
@@ -108,7 +109,37 @@ def listing() -> str:
             "games_here.html",
             cards=cards(ladders),
             leaders=leaderboards.leaders(session, ladders),
+            today=queries.games_of_day(session, datetime.now(UTC)),
         )
+
+
+@rules.get("/rules.json")
+def listing_json() -> Response:
+    """The same as JSON."""
+    with reading() as session:
+        ladders = queries.ladders(session)
+        leaders = leaderboards.leaders(session, ladders)
+        return jsonify([_told(one, leaders) for one in cards(ladders)])
+
+
+def _told(card: GameCard, leaders: Mapping[int, Entrant]) -> dict[str, Any]:
+    """A game in short as JSON's types; its ladders in their order, each with who leads it."""
+    return {
+        "game": card.name,
+        "title": card.game.title,
+        "sentence": card.sentence,
+        "games": card.games,
+        "ladders": [
+            {
+                "name": ladder.name,
+                "title": ladder.title,
+                "state": str(ladder.state),
+                "games": ladder.games,
+                "leader": leader.version.label if (leader := leaders.get(ladder.id)) else None,
+            }
+            for ladder in card.ladders
+        ],
+    }
 
 
 @rules.get("/rules/<game>")

@@ -110,6 +110,7 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ("GET", "docs.index"): ("/docs/", ALL),
     ("GET", "docs.guide"): ("/docs/protocol", ALL),
     ("GET", "rules.listing"): ("/rules", ALL),
+    ("GET", "rules.listing_json"): ("/rules.json", ALL),
     ("GET", "rules.game"): ("/rules/clobber", ALL),
     ("GET", "rules.emblem"): ("/rules/clobber.svg", ALL),
     ("GET", "rules.picture"): ("/rules/clobber/1.svg", ALL),

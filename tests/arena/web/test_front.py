@@ -21,12 +21,12 @@ from arena.models import (
     PlayedGame,
 )
 from arena.web.bots import find_bot
-from arena.web.front import games_of_day
 from arena.web.own_bots import LAST_GAMES, own_bots
+from arena.web.queries import games_of_day
 from engine.games import GAMES
 from tests.arena.web.conftest import Site
 from tests.arena.web.signing_in import now
-from tests.arena.web.test_access import NoIntake, opened, unchanged
+from tests.arena.web.test_access import opened, unchanged
 from tests.arena.web.test_pages import read as look
 from tests.sample_bots.test_kits import printed_bots
 
@@ -37,7 +37,7 @@ MOST_BYTES = 150_000
 def door(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
     """The site with people at its door."""
     with unchanged(site.database):
-        found = opened(site, tmp_path_factory.mktemp("data"), NoIntake())
+        found = opened(site, tmp_path_factory.mktemp("data"))
         yield found
         found.app.extensions["arena.database"].close()
 

@@ -62,6 +62,11 @@ def test_games_and_ladders_are_listed(site: Site) -> None:
     for name in GAMES.singles:
         assert f'href="/rules/{name}"' in page
     assert "Take a neighbour with every move" in page
+    told = {one["game"]: one for one in site.client.get("/rules.json").get_json()}
+    assert told.keys() >= set(GAMES.singles)
+    (its,) = told["clobber"]["ladders"]
+    assert (its["name"], told["clobber"]["games"]) == ("ladder-0", its["games"])
+    assert f"{its['leader'].partition(' v')[0]}</bdi></a> leads." in page
     ladders = site.page("/ladders")
     assert look(ladders).verdict() == []
     for ladder in ("ladder-0", "ladder-1", "ladder-2"):
