@@ -201,7 +201,7 @@ def shown(record: GameRecord, ply: int) -> dict[str, Any]:
         "points": strips.point_strips(record, ply),
         "times": strips.time_strips(record, ply),
         "values": strips.value_strips(record, ply),
-        "moments": strips.moments(record),
+        "incidents": strips.incidents(record),
         "nearly": strips.NEARLY,
     }
 

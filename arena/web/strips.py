@@ -233,7 +233,7 @@ def _strip(
     )  # fmt: skip
 
 
-class Moment(NamedTuple):
+class Incident(NamedTuple):
     """Something that happened in a game, as its timeline marks it."""
 
     kind: str
@@ -245,19 +245,19 @@ class Moment(NamedTuple):
     words: str
 
 
-def moments(record: GameRecord) -> list[Moment]:
+def incidents(record: GameRecord) -> list[Incident]:
     """What happened in a game, in the order of its positions."""
     names, found = record.variant.seat_names, []
     for fault in record.faults:
         words = f"{names[fault.seat]}: {ending(fault.termination)}"
-        found.append(Moment("fault", fault.ply, fault.ply, names[fault.seat], words))
+        found.append(Incident("fault", fault.ply, fault.ply, names[fault.seat], words))
     for its in evaluations(record):
         name = names[its.seat]
         words = f"{name}: {EVALUATION} changed sign"
-        found += [Moment("turn", at + 1, at + 1, name, words) for at in its.turns()]
+        found += [Incident("turn", at + 1, at + 1, name, words) for at in its.turns()]
     for seat, first, last in _hurried(record):
         words = f"{names[seat]} used {NEARLY:.0%} of its time or more"
-        found.append(Moment("time", first + 1, last + 1, names[seat], words))
+        found.append(Incident("time", first + 1, last + 1, names[seat], words))
     return sorted(found, key=lambda one: (one.first, one.last))
 
 
