@@ -29,6 +29,8 @@ STATES: Mapping[str, str] = {
     "undecided": DOUBTFUL,
 }
 """The colours of what such a column says, where it is more than a fact."""
+UTC = " UTC"
+"""What stands behind a moment."""
 FOLDS = 3
 """Lines that a cell may take."""
 TIMESTAMP = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?(?:Z|\+00:00)", re.ASCII)
@@ -122,16 +124,24 @@ def _fitting(
     if fits(filled):
         return [filled]
     columns = list(zip(*rows, strict=True))
-    widths = [max(Text.from_markup(cell).cell_len for cell in column) for column in columns]
+    widths = [_text_width(column) for column in columns]
     longest = widths.index(max(widths))
     told = columns.pop(longest)
     name = names.pop(longest)
     others = {heading: headings[heading] for heading in names}
     rest = _table(others, list(zip(*columns, strict=True)), title, bare=True)
-    room = console.width - width(rest) - 1
-    if not others or not fits(rest) or max(widths) <= FOLDS * room:
+    if not others or not fits(rest):
+        return [filled]
+    if max(widths) <= FOLDS * (console.width - width(rest) - 1):
+        for number, column in enumerate(filled.columns):
+            column.no_wrap = number != longest
         return [filled]
     return _with_notes(console, rest, [f"{name}: {cell}" if cell else "" for cell in told])
+
+
+def _text_width(cells: Iterable[str]) -> int:
+    """How wide a column of texts is; moments are none, and stay in a line."""
+    return max(0 if cell.endswith(UTC) else Text.from_markup(cell).cell_len for cell in cells)
 
 
 def _table(
@@ -176,5 +186,5 @@ def _cell(value: Any, column: str) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, str) and (moment := TIMESTAMP.fullmatch(value)):
-        return f"{moment[1]} {moment[2]} UTC"
+        return f"{moment[1]} {moment[2]}{UTC}"
     return "" if value is None else escape(visible(str(value)))

@@ -6,15 +6,17 @@ where there are no colours, too. The second column has what is drawn on a piece.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from rich.style import Style
 from rich.text import Text
 
 from engine.colours import FILL, INK
 from engine.protocol import visible
-from engine.scene import Body, Paint, Piece, Scene, Shade, Sign, Square
+from engine.scene import Body, Paint, Piece, Row, Scene, Shade, Sign, Square
 
+HAIR = 1e-6
+"""How far from a straight line is still on it, in squares."""
 WIDTH = 2
 """Columns of a square; halves of it are where hexagons lie."""
 GROUND: Mapping[Shade, str] = {
@@ -26,8 +28,8 @@ GROUND: Mapping[Shade, str] = {
     Shade.WALL: "#77726a",
 }
 """Of colours between, on which both white and black are seen."""
-LAST, EDGE = "#a3386b", "#4c4639"
-"""The ground of the last move's squares, and what is written on free ones."""
+LAST, COUNTED, EDGE = "#a3386b", "#3d7a52", "#4c4639"
+"""The ground of the last move's squares and of rows that count, and what is on free ones."""
 FREE: Mapping[Shade, str] = {Shade.SPECIAL: "+"}
 BODIES: Mapping[tuple[Body, Paint], str] = {
     (Body.DISC, Paint.WHITE): "○",
@@ -72,8 +74,15 @@ def draw_board(scene: Scene) -> Text:
 
 def captions(scene: Scene) -> list[Text]:
     """What lies beside it, a line each."""
-    beneath = (*scene.captions, *(goal.words for goal in scene.goals))
+    rows = [f"Counts together: {', '.join(map(_row, scene.rows))}"] if scene.rows else []
+    beneath = (*scene.captions, *(goal.words for goal in scene.goals), *rows)
     return [Text(visible(caption, but="")) for caption in beneath]
+
+
+def _row(row: Row) -> str:
+    if row.points:
+        return f"{row.start} to {row.end} for {row.points}"
+    return f"{row.start} to {row.end}"
 
 
 def _lines(scene: Scene) -> list[Text]:
@@ -82,7 +91,7 @@ def _lines(scene: Scene) -> list[Text]:
     for square in scene.squares:
         rows.setdefault(square.y, {})[round((square.x - left) * WIDTH)] = square
     pieces = {name: piece for piece in scene.pieces for name in piece.squares}
-    last = set(scene.last)
+    grounds = dict.fromkeys(_on_rows(scene), COUNTED) | dict.fromkeys(scene.last, LAST)
     ranks = {y: row[min(row)].name[1:] for y, row in rows.items()}
     margin = max(map(len, ranks.values())) + 1
     lines = []
@@ -90,7 +99,7 @@ def _lines(scene: Scene) -> list[Text]:
         line = Text(f"{ranks[y]:>{margin - 1}} ")
         for column, square in sorted(rows[y].items()):
             line.pad_right(margin + column - line.cell_len)
-            line.append_text(_cell(square, pieces.get(square.name), square.name in last))
+            line.append_text(_cell(square, pieces.get(square.name), grounds.get(square.name, "")))
         lines.append(line)
     if scene.hexagonal:  # each row has its files elsewhere: those of the highest are named
         lines.insert(0, _files(rows[max(rows)], margin))
@@ -107,8 +116,25 @@ def _files(row: Mapping[int, Square], margin: int) -> Text:
     return line
 
 
-def _cell(square: Square, piece: Piece | None, is_last: bool) -> Text:
-    ground = LAST if is_last else GROUND[square.shade]
+def _on_rows(scene: Scene) -> Iterator[str]:
+    """The squares of rows that count: all that lie between two ends, and these."""
+    at = {square.name: (square.x, square.y) for square in scene.squares}
+    for row in scene.rows:
+        (left, bottom), (right, top) = at[row.start], at[row.end]
+        for name, (x, y) in at.items():
+            across = (x - left) * (top - bottom) - (y - bottom) * (right - left)
+            within = (x - left) * (x - right) <= 0 and (y - bottom) * (y - top) <= 0
+            if within and abs(across) < HAIR:
+                yield name
+
+
+def _cell(square: Square, piece: Piece | None, mark: str) -> Text:
+    """A square with what lies on it.
+
+    Args:
+        mark: the ground of one that is marked; empty for its own.
+    """
+    ground = mark or GROUND[square.shade]
     if piece is None:
         return Text(FREE.get(square.shade, "·").ljust(WIDTH), Style(color=EDGE, bgcolor=ground))
     sign = SIGNS.get(piece.sign, piece.sign[:1])
@@ -119,5 +145,6 @@ def _cell(square: Square, piece: Piece | None, is_last: bool) -> Text:
     words = f"{body}{sign}".ljust(WIDTH)
     if piece.paint in (Paint.WHITE, Paint.BLACK):
         return Text(words, Style(color=FILL[piece.paint], bgcolor=ground, bold=True))
-    # Its own colour hides the ground, so the last move's pieces are underlined.
-    return Text(words, Style(color=INK[piece.paint], bgcolor=FILL[piece.paint], underline=is_last))
+    # Its own colour hides the ground, so pieces on marked squares are underlined.
+    style = Style(color=INK[piece.paint], bgcolor=FILL[piece.paint], underline=bool(mark))
+    return Text(words, style)

@@ -8,10 +8,10 @@ from random import Random
 import pytest
 
 from arena.cli import streams
-from arena.cli.terminal_board import draw
+from arena.cli.terminal_board import COUNTED, draw
 from engine.clicks import illustrate
 from engine.games import GAMES
-from engine.scene import Body, Paint, Piece, Scene, Sign, Square
+from engine.scene import Body, Paint, Piece, Row, Scene, Sign, Square
 
 PIECES = (
     Piece(("a1",), Body.FIGURE, Paint.WHITE, "white king", "king"),
@@ -50,6 +50,19 @@ def test_the_last_move_is_seen() -> None:
         for last in ((), ("b1",), ("a2",))
     ]
     assert len({frozenset(map(str, one)) for one in styles}) == 3
+
+
+def test_a_row_that_counts_is_seen() -> None:
+    """By the ground of all its squares, and in words where there are no colours."""
+    scene = Scene("", SQUARES, PIECES, rows=(Row("a1", "b2", points="3"), Row("a2", "b2")))
+    drawn = draw(scene)
+    assert drawn.plain.endswith("\nCounts together: a1 to b2 for 3, a2 to b2")
+    marked = {
+        drawn.plain[span.start : span.end]
+        for span in drawn.spans
+        if COUNTED in str(span.style) or "underline" in str(span.style)
+    }
+    assert marked == {"♔ ", "♟ ", "BG"}  # but not b1
 
 
 @pytest.mark.parametrize("name", GAMES.singles)
