@@ -28,9 +28,9 @@ def look(site: Site, address: str, status: int = 200) -> str:
 
 def links(page: str) -> list[str]:
     """Where clicks on the board and beside it lead."""
-    _, _, rest = page.partition('id="turn"')
-    part, _, _ = rest.partition('aria-label="Moves"')
-    return [unescape(one) for one in re.findall(r'href="(/analysis[^"]*)"', part)]
+    parts = (('class="board"', 'aria-label="Moves"'), ('id="turn"', 'class="tree'))
+    inside = "".join(page.partition(start)[2].partition(end)[0] for start, end in parts)
+    return [unescape(one) for one in re.findall(r'href="(/analysis[^"]*)"', inside)]
 
 
 def state_of(site: Site, address: str) -> dict:
