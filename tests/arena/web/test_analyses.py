@@ -28,9 +28,9 @@ def look(site: Site, address: str, status: int = 200) -> str:
 
 def links(page: str) -> list[str]:
     """Where clicks on the board and beside it lead."""
-    _, _, rest = page.partition('id="turn"')
-    part, _, _ = rest.partition('aria-label="Moves"')
-    return [unescape(one) for one in re.findall(r'href="(/analysis[^"]*)"', part)]
+    parts = (('class="board"', 'aria-label="Moves"'), ('id="turn"', 'class="tree'))
+    inside = "".join(page.partition(start)[2].partition(end)[0] for start, end in parts)
+    return [unescape(one) for one in re.findall(r'href="(/analysis[^"]*)"', inside)]
 
 
 def state_of(site: Site, address: str) -> dict:
@@ -121,7 +121,7 @@ def test_positions_are_read(site: Site) -> None:
     """A position text of the game's page, with whose turn it is."""
     after = state_of(site, f"{SMALL}&moves=b1c1&node=1")["at"].replace("/", "%2F").replace(" ", "+")
     page = look(site, f"{SMALL}&position={after}")
-    assert re.search(r'role="status"><span class="seat of-black">Black</span> to move', page)
+    assert re.search(r'role="status"><span class="seat [^"]*of-black">Black</span> to move', page)
     assert site.client.get(f"{SMALL.replace('?', '.svg?')}&moves=b1c1&node=1").mimetype == (
         "image/svg+xml"
     )

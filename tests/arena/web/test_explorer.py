@@ -51,7 +51,7 @@ def test_a_game_leads_to_where_it_stood(site: Site) -> None:
             PlayedGame, site.numbers["trio"], options=[sa.orm.undefer(PlayedGame.record)]
         )
         record, name = unpack(found.record), found.competition.name
-    assert "Explore and play on from here" in site.page("/games/{trio}")
+    assert "Explore from here" in site.page("/games/{trio}")
     for ply in (3, 25):
         answer = site.client.get(f"/games/{found.id}/{ply}/explore")
         page = site.page(answer.location)
