@@ -18,6 +18,7 @@ from arena.models import (
     StrengthTest,
     TestVerdict,
 )
+from arena.models.matches import NOT_PASSED
 
 
 class BotAlarm(NamedTuple):
@@ -69,7 +70,8 @@ def alarms_of(session: Session, user_id: int) -> list[BotAlarm]:
 def _of_check(version: BotVersion, check: Check) -> Iterator[BotAlarm]:
     """What is wrong about a check of a version that is not on its ladder."""
     if check.status is JobStatus.FIXED and not check.passed:
-        words = f"{version.label} did not pass its check for {check.ladder.title}: {check.outcome}."
+        words = f"{version.label} did not pass its check for {check.ladder.title}"
+        words += "." if check.outcome == NOT_PASSED else f": {check.outcome}."
     elif check.status is JobStatus.SET_ASIDE and not check.cancelled:
         words = (
             f"{version.label} could not be checked for {check.ladder.title}, through no fault of "

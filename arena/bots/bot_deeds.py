@@ -241,6 +241,10 @@ def _what_ends(session: Session, bot: Bot, ladder: Ladder | None = None) -> str:
         words += f"It can't come back while they take no bots: {', '.join(shut)}. "
     elif ladder is not None and ladder.name in shut:
         words += f"It can't come back while the ladder {ladder.name} takes no bots. "
+    if words and ladder is None:
+        words = f"The bot {bot.name} leaves every ladder. {words}"
+    elif words and ladder is not None:
+        words = f"The bot {bot.name} leaves the ladder {ladder.name}. {words}"
     return words.strip()
 
 

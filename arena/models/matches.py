@@ -17,6 +17,9 @@ from engine.bot_options import LONGEST_CHOSEN, chosen_words
 from engine.game import Termination
 from engine.reporting import NOT_TRIED
 
+NOT_PASSED = "did not pass"
+"""What is told of a check of which no more can be told to everybody."""
+
 
 class JobStatus(StrEnum):
     """Where a match or a check stands.
@@ -194,6 +197,11 @@ class Check(Leasable, Base):
         return ended and bool(self.findings) and all(one["kept"] for one in self.findings)
 
     @property
+    def tried(self) -> list[Any]:
+        """The findings without those that could not be looked for."""
+        return [one for one in self.findings if not one["words"].startswith(NOT_TRIED)]
+
+    @property
     def outcome(self) -> str:
         """What it came to, or how it stands, with no word of the bot's: ``stopped at hello, 16 not
         tried``."""
@@ -205,9 +213,9 @@ class Check(Leasable, Base):
             waits = {JobStatus.SET_ASIDE: "could not be checked", JobStatus.OPEN: "not begun"}
             return waits.get(self.status, "under way")
         broken = [one["clause"] for one in self.findings if not one["kept"] and one.get("clause")]
-        untried = sum(one["words"].startswith(NOT_TRIED) for one in self.findings)
+        untried = len(self.findings) - len(self.tried)
         if not broken:
-            return "did not pass"
+            return NOT_PASSED
         if untried and len(broken) == 1:
             return f"stopped at {broken[0]}, {untried} not tried"
         more = f"{untried} not tried" if untried else f"{len(broken)} of {len(self.findings)}"

@@ -39,6 +39,19 @@ def of_check(session: Session, check: Check, now: datetime) -> list[str]:
     return told
 
 
+def of_match(session: Session, match: Match) -> list[str]:
+    """How many wait that somebody asked for before it, and what the workers are busy with."""
+    told = []
+    if match.requester_id is not None and match.status is JobStatus.OPEN:
+        asked_for = Match.requester_id.is_not(None), Match.status == JobStatus.OPEN
+        before = count_rows(session, Match, *asked_for, Match.id < match.id)
+        if before:
+            many = counted(before, "match", "matches")
+            told.append(f"{many} asked for before it did not begin yet.")
+    busy = busy_with(session)
+    return [*told, busy] if busy else told
+
+
 def busy_with(session: Session) -> str:
     """What the workers do at this moment, in a sentence; empty if nothing."""
     matches, checks = (

@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 from arena.competitions.kinds import kind_of
 from arena.lists.accuracy import marks_of
 from arena.models import JobStatus, Match, Place, Scope
+from arena.schedule import waits
 from arena.schedule.jobs import spec_of, variant_of
 from arena.schedule.verdicts import VoidMatch
 from arena.web import boards, queries, strips
@@ -94,7 +95,10 @@ def live(number: int) -> str:
 
 def standing(session: Session, match: Match) -> dict[str, Any]:
     """What a match's page shows that changes: the running game, or why there is none."""
-    return {"live": live_game(match), "waits": queries.why_waiting(session, match, settings())}
+    why = queries.why_waiting(session, match, settings())
+    waits_its_turn = match.status in (JobStatus.OPEN, JobStatus.ISSUED) and not match.worker
+    queue = waits.of_match(session, match) if waits_its_turn and not why else []
+    return {"live": live_game(match), "waits": why, "queue": queue}
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from arena.models import (
     CompetitionState,
     Entrant,
     EntrantState,
+    JobStatus,
     Ladder,
     Match,
     Scope,
@@ -27,6 +28,7 @@ from arena.models import (
     VersionStatus,
 )
 from arena.people.accounts import add_token, get
+from arena.schedule import waits
 from tests.arena.simulator import CALM, START, Simulation
 from tests.arena.web.conftest import HOSTILE
 from tests.arena.web.signing_in import Browser, now, pages_of_a_copy, person, signed_in
@@ -168,6 +170,25 @@ def test_the_quota_is_said_and_kept(ada: Asking) -> None:
     assert status == 422
     assert "3 matches may be asked for within 24 hours: the next is free at" in text
     assert len(ada.asked()) == QUOTA
+
+
+def test_a_match_tells_what_was_asked_for_before(ada: Asking) -> None:
+    """And has not begun either; and what the workers are busy with."""
+    for _ in range(3):
+        ada.ask(DUEL, "bot-0", "bot-1")
+    with ada.database.begin() as session:
+        found = session.scalars(sa.select(Match).where(Match.requester_id.is_not(None))).all()
+        first, *_, last = sorted(found, key=lambda match: match.id)
+        assert waits.of_match(session, first) == []
+        assert waits.of_match(session, last) == ["2 matches asked for before it did not begin yet."]
+        first.status, first.worker, first.lease_ends = JobStatus.ISSUED, "w", now()
+        first.ticket = "ticket"
+        session.flush()
+        assert waits.of_match(session, last) == [
+            "1 match asked for before it did not begin yet.",
+            "The workers are busy with 1 match.",
+        ]
+        session.rollback()
 
 
 @pytest.mark.parametrize("state", ["paused", "frozen", "closed"])

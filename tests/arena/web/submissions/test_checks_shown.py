@@ -72,8 +72,11 @@ def test_a_check_tells_what_became_of_the_bot(ada: Browser, database: Database) 
     settle(database)
     assert "It enters Clobber 6x7 once it passes test " in told(2)
     assert f'value="{LADDER}"' not in ada.get("/checks/2").text, "it is offered no second way there"
+    (test,) = set(re.findall(r'href="(/tests/\d+)"', ada.get("/checks/2").text))
+    assert "If it passes, the candidate enters its ladder." in ada.get(test).text
     ada.post("/bots/mine/withdraw", page="/bots/mine")
     assert "It was entered on Clobber 6x7, and is retired now." in told(1)
+    assert "The candidate did not enter its ladder by it" in ada.get(test).text
     submit(ada, (BOT + b"#3", "mine.py"))
     with database.begin() as session:
         session.execute(sa.update(Ladder).where(Ladder.name == LADDER).values(state="frozen"))
