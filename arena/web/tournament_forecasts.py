@@ -17,7 +17,7 @@ from engine.plurals import counted, lasting
 
 
 @dataclass(frozen=True, slots=True)
-class Forecast:
+class TournamentForecast:
     """What is to be expected of a tournament, or of the rest of one."""
 
     matches: int
@@ -51,7 +51,7 @@ class Forecast:
         return about if self.slots == self.workers else f"{about}, {self.slots} at a time"
 
 
-def of_new(session: Session, deed: CreateTournament, now: datetime) -> Forecast:
+def of_new(session: Session, deed: CreateTournament, now: datetime) -> TournamentForecast:
     """What a tournament would take that is not made yet.
 
     Raises:
@@ -61,16 +61,16 @@ def of_new(session: Session, deed: CreateTournament, now: datetime) -> Forecast:
     planned = form.planned(size)
     seconds = ladder.match_seconds(0) if ladder is not None and ladder.worker_seconds else None
     fewest = form.fewest(size) if planned is None else planned
-    return Forecast(fewest, planned is None, seconds, *_workers(session, now))
+    return TournamentForecast(fewest, planned is None, seconds, *_workers(session, now))
 
 
-def of_rest(session: Session, found: Results, now: datetime) -> Forecast | None:
+def of_rest(session: Session, found: Results, now: datetime) -> TournamentForecast | None:
     """What is left of a tournament; None if nothing is, or if nobody knows how much."""
     if found.planned is None or found.tournament.finished is not None:
         return None
     played = found.count(JobStatus.FIXED)
     seconds = found.tournament.worker_seconds / played if played else None
-    return Forecast(found.planned - played, False, seconds, *_workers(session, now))
+    return TournamentForecast(found.planned - played, False, seconds, *_workers(session, now))
 
 
 def _workers(session: Session, now: datetime) -> tuple[int, int]:

@@ -57,7 +57,7 @@ from arena.web.games import live_game
 from arena.web.identity import current, needs, settings, signed_in
 from arena.web.leaderboards import View
 from arena.web.lookup import find_tournament, reading
-from arena.web.tournament_forecasts import Forecast
+from arena.web.tournament_forecasts import TournamentForecast
 from arena.web.words import sentence
 
 tournaments = Blueprint("tournaments", __name__)
@@ -250,7 +250,7 @@ def _forecast(form: DeedForm, more: dict[str, Any]) -> Any:
     return _new_page(form, problem), REFUSED
 
 
-def _new_page(form: DeedForm, problem: str, expected: Forecast | None = None) -> str:
+def _new_page(form: DeedForm, problem: str, expected: TournamentForecast | None = None) -> str:
     with reading() as session:
         chosen = form["ladder"].data or next((one.value for one in form["ladder"].choices), None)
         query = sa.select(Ladder).where(Ladder.name == chosen)
