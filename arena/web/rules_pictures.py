@@ -14,7 +14,6 @@ from markdown_it.token import Token
 
 from engine import svg
 from engine.colours import Theme
-from engine.faulty_rules import HangingRulesError
 from engine.games import GAMES
 from engine.rules_pictures import INFO, MOST, RulesPicture, read_picture
 from engine.scene import Scene
@@ -74,9 +73,7 @@ def _read(game: str, _rules: str, info: str, text: str) -> DrawnPicture | None:
     try:
         drawn = DrawnPicture(read_picture(GAMES[game], info, text))
         assert drawn.size
-    except HangingRulesError:
-        raise
-    except Exception as error:  # a stranger's rules
+    except Exception as error:  # a stranger's rules, whatever they do: other games are shown beside
         log.warning(
             "a picture of the rules of %s is not shown: %s: %s", game, type(error).__name__, error
         )
