@@ -50,10 +50,14 @@ def asked(state: State, known: Ways, clicked: Clicks) -> str:
     if words:
         return words
     names = {square.name for square in _scene_or_text(state).squares}
-    on_board = [click in names for click in following(known, clicked)]
+    due = following(known, clicked)
     if clicked:
-        return "Choose one of the marked squares." if all(on_board) else "Choose how it goes on."
-    return "Choose where a move begins." if any(on_board) else "Choose a move."
+        return (
+            "Choose one of the marked squares." if due.keys() <= names else "Choose how it goes on."
+        )
+    if not due.keys() & names:
+        return "Choose a move."
+    return "Choose a square." if None not in due.values() else "Choose where a move begins."
 
 
 def caution(state: State, move: Move) -> str:

@@ -93,7 +93,7 @@ def reached(record: GameRecord) -> Reached:
     return _reached(_Played(record))
 
 
-class Standing(StrEnum):
+class Availability(StrEnum):
     """How a kind of piece in a tray stands."""
 
     OPEN = "open"
@@ -123,7 +123,7 @@ class Slot:
     """The place of a kind of piece in a tray, which it has as long as the game lasts."""
 
     held: Held
-    standing: Standing
+    availability: Availability
     address: str = ""
     """Where it leads if it is chosen, or, once it is, if it is let go."""
     move: Move | None = None
@@ -133,7 +133,7 @@ class Slot:
     def words(self) -> str:
         """What it is called, for those who do not see how it stands."""
         counts = "" if self.held.is_again or self.held.left == 1 else f", {self.held.left} left"
-        return self.held.name + WORDS_OF.get(self.standing, counts)
+        return self.held.name + WORDS_OF.get(self.availability, counts)
 
     @property
     def shape(self) -> str:
@@ -142,7 +142,7 @@ class Slot:
         return " ".join(f"{x},{y}" for x, y in self.held.cells) if is_shape else ""
 
 
-WORDS_OF = {Standing.USED: ", used up", Standing.STUCK: ", fits nowhere"}
+WORDS_OF = {Availability.USED: ", used up", Availability.STUCK: ", fits nowhere"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,16 +278,16 @@ def _tray(chosen: _Choosing, hand: Sequence[Held]) -> list[Slot]:
     def slot(held: Held) -> Slot:
         name = held.name
         if not held.left:
-            return Slot(held, Standing.USED)
+            return Slot(held, Availability.USED)
         if name in chosen.clicked:
             way = chosen.clicked[: chosen.clicked.index(name)]
-            return Slot(held, Standing.CHOSEN, chosen.address(way))
+            return Slot(held, Availability.CHOSEN, chosen.address(way))
         if name in chosen.following:
             there = chosen.address((*chosen.clicked, name))
-            return Slot(held, Standing.OPEN, there, chosen.played_by(name))
+            return Slot(held, Availability.OPEN, there, chosen.played_by(name))
         if instead := chosen.instead(name):
-            return Slot(held, Standing.OPEN, chosen.address(instead))
-        return Slot(held, Standing.STUCK if due else Standing.LATER)
+            return Slot(held, Availability.OPEN, chosen.address(instead))
+        return Slot(held, Availability.STUCK if due else Availability.LATER)
 
     return [slot(held) for held in hand]
 
@@ -295,7 +295,7 @@ def _tray(chosen: _Choosing, hand: Sequence[Held]) -> list[Slot]:
 def waiting_tray(found: Reached, seat: Seat) -> list[Slot]:
     """What a seat holds while others move, in a game with trays: nothing of it can be chosen."""
     hand = clicks.held(found.state, seat) if found.tray else ()
-    return [Slot(held, Standing.LATER if held.left else Standing.USED) for held in hand]
+    return [Slot(held, Availability.LATER if held.left else Availability.USED) for held in hand]
 
 
 def held_drawn(held: Held) -> Markup:

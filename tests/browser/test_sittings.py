@@ -151,6 +151,13 @@ def test_a_piece_is_turned_by_the_wheel_and_mirrored_by_the_other_button(
     square.click(button="right")
     expect(owner.locator("#play-board .ghost.laid")).to_have_count(0)
     assert ghost.evaluate_all("(all) => all.map((one) => one.getAttribute('x')).join()") != before
+    # Who wants no questions lays it by one click.
+    moves = owner.get_by_role("list", name="Moves").get_by_role("listitem")
+    owner.get_by_role("button", name="Play my moves without Confirm").click()
+    expect(owner.get_by_role("button", name="Ask before a move of mine is played")).to_be_visible()
+    owner.get_by_role("button", name="blue L4").click()
+    square.click()
+    expect(moves).to_have_count(1)
 
 
 def test_a_piece_is_placed_by_touch(site: Watched, puzzle: str) -> None:

@@ -214,6 +214,28 @@ def test_where_colours_begin_is_marked(
 
 
 @pytest.mark.parametrize(
+    ("ways", "clicked", "words"),
+    [
+        ({"a1b1": ("a1", "b1")}, (), "Choose where a move begins."),
+        ({"a1b1": ("a1", "b1")}, ("a1",), "Choose one of the marked squares."),
+        ({"a1": ("a1", "up"), "a1!": ("a1", "down")}, ("a1",), "Choose how it goes on."),
+        ({"a1": ("a1",), "pass": ("pass",)}, (), "Choose a square."),
+        ({"take 1": ("take 1",), "take 2": ("take 2",)}, (), "Choose a move."),
+    ],
+)
+def test_the_general_words(
+    ways: dict[str, tuple[str, ...]],
+    clicked: tuple[str, ...],
+    words: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of a game that has none of its own, by where its clicks are: on squares or beside them."""
+    state = GAMES["clobber"].variant(size="3x2").initial()
+    monkeypatch.setattr(type(state), "prompt", lambda *_: "")
+    assert asked(state, ways, clicked) == words
+
+
+@pytest.mark.parametrize(
     ("name", "fails"),
     [
         ("prompt", lambda *_: 1 // 0),

@@ -121,7 +121,7 @@ def test_positions_are_read(site: Site) -> None:
     """A position text of the game's page, with whose turn it is."""
     after = state_of(site, f"{SMALL}&moves=b1c1&node=1")["at"].replace("/", "%2F").replace(" ", "+")
     page = look(site, f"{SMALL}&position={after}")
-    assert re.search(r'role="status"><span class="seat [^"]*of-black">Black</span> to move', page)
+    assert re.search(r'role="status"><span class="seat [^"]*black">Black</span> to move', page)
     assert site.client.get(f"{SMALL.replace('?', '.svg?')}&moves=b1c1&node=1").mimetype == (
         "image/svg+xml"
     )

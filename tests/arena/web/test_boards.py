@@ -59,7 +59,7 @@ def test_what_ends_a_puzzle_is_always_asked_about() -> None:
 
 
 @pytest.mark.parametrize(
-    ("game", "options", "before", "clicked", "standings"),
+    ("game", "options", "before", "clicked", "counts"),
     [
         # A piece is there to be chosen, chosen, for later, placed, or fits nowhere.
         ("mijnlieff", {}, "", "", {"later": 4}),
@@ -74,7 +74,7 @@ def test_what_ends_a_puzzle_is_always_asked_about() -> None:
     ids=lambda value: str(value),
 )
 def test_how_pieces_in_a_tray_stand(
-    game: str, options: dict[str, str], before: str, clicked: str, standings: dict[str, int]
+    game: str, options: dict[str, str], before: str, clicked: str, counts: dict[str, int]
 ) -> None:
     """The places stay; only how they stand changes."""
     state = find_variant(game, [f"{key}={its}" for key, its in options.items()]).initial()
@@ -83,8 +83,10 @@ def test_how_pieces_in_a_tray_stand(
     way = tuple(clicked.split("|") if clicked else ())
     found = clickable(Reached(state), way, address, seen=state.scene())
     assert found.clicked == way
-    assert Counter(slot.standing for slot in found.tray) == standings
-    assert all(bool(slot.address) == (slot.standing in ("open", "chosen")) for slot in found.tray)
+    assert Counter(slot.availability for slot in found.tray) == counts
+    assert all(
+        bool(slot.address) == (slot.availability in ("open", "chosen")) for slot in found.tray
+    )
 
 
 def test_a_piece_that_fits_nowhere_is_told_from_one_that_is_used() -> None:
@@ -98,7 +100,7 @@ def test_a_piece_that_fits_nowhere_is_told_from_one_that_is_used() -> None:
         assert [slot.held.name.split()[1] for slot in found.tray] == [
             one.split()[1] for one in names
         ]
-        stuck = {slot.held.name for slot in found.tray if slot.standing == "stuck"}
+        stuck = {slot.held.name for slot in found.tray if slot.availability == "stuck"}
         if stuck:
             break
         state = state.play(state.legal_moves()[-1])
