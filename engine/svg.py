@@ -26,10 +26,10 @@ HEXAGON = tuple(
 """The corners of a hexagon that is a square wide, around its centre."""
 COORDINATE = 0.5
 """How high letters beside a board are at most."""
-LETTERS_ACROSS, LETTERS_DOWN, MOST_LARGER = 32, 36, 1.25
-"""Letters are so high a part of the width, on small boards as on large ones: nine pixels in a
-picture of 300, nineteen in one of 600. Higher boards are drawn narrower, and have larger ones."""
-LETTER = 0.6
+LETTERS_ACROSS, LETTERS_DOWN, MOST_LARGER = 28, 34, 1.25
+"""Letters are so high a part of the width, on small boards as on large ones: eleven pixels in
+a picture of 300, and 21 in one of 600. Higher boards are drawn narrower, and have larger ones."""
+LETTER = 0.56
 """About how wide letters are, in parts of their height; a long line goes on in the next."""
 LINE_SPACING = 1.55
 BAR = 0.6

@@ -198,19 +198,19 @@ def test_every_kind_of_piece(body, paint):
 
 @pytest.mark.parametrize(
     ("files", "ranks", "share"),
-    # By hand: 12x16 with its margins are 13.5 by 17.5, of which 17.5 / 36 is the larger; 2x26 is
+    # By hand: 12x16 with its margins are 13.5 by 17.5, of which 17.5 / 34 is the larger; 2x26 is
     # 3.5 wide, and has letters a quarter larger at most.
     [
-        (4, 4, 32),
-        (8, 8, 32),
-        (20, 20, 32),
-        (26, 2, 32),
-        (12, 16, 13.5 / (17.5 / 36)),
-        (2, 26, 25.6),
+        (4, 4, 28),
+        (8, 8, 28),
+        (20, 20, 28),
+        (26, 2, 28),
+        (12, 16, 13.5 / (17.5 / 34)),
+        (2, 26, 22.4),
     ],
 )
 def test_letters_are_as_high_on_small_boards_as_on_large_ones(files, ranks, share):
-    """A 32nd of the width; what is too long for a line goes on in the next, and nothing is lost."""
+    """A 28th of the width; what is too long for a line goes on in the next, and nothing is lost."""
     long = "soldiers and officers " * 5
     scene = Scene("words", grid(files, ranks), (), captions=("short", long))
     picture = drawn(scene)
@@ -218,7 +218,7 @@ def test_letters_are_as_high_on_small_boards_as_on_large_ones(files, ranks, shar
     lines = named(picture, "caption")
     (high,) = {float(line.get("font-size")) for line in lines}
     assert high == pytest.approx(width / share, abs=0.01)
-    assert all(len(line.text) * 0.6 * width / share < width for line in lines)
+    assert all(len(line.text) * 0.56 * width / share < width for line in lines)
     assert " ".join(line.text for line in lines).split() == ["short", *long.split()]
     assert all(float(line.get("y")) < height for line in lines)
 
