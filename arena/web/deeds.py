@@ -55,7 +55,7 @@ class DeedForm(FlaskForm):
             field.errors = [sentence(error.words)]
 
 
-class Names(StringField):
+class NamesField(StringField):
     """Names, one a field or several with spaces between them."""
 
     def process_formdata(self, valuelist: list[str]) -> None:
@@ -88,7 +88,7 @@ def _field(part: Part) -> Field:
         return kind(label, [Optional()], default=default, render_kw={"required": part.needed})
     looks = {"autocomplete": "off", "required": part.needed}
     if part.kind is tuple:
-        return Names(label, render_kw=looks)
+        return NamesField(label, render_kw=looks)
     if part.kind is str and its.most is not None:
         looks["maxlength"] = int(its.most)
     return StringField(label, default=default if part.kind is str else None, render_kw=looks)

@@ -12,22 +12,26 @@ from arena.audit import ARENA
 from arena.competitions import books
 from arena.models import Bot, Role
 from engine.games import GAMES
-from tests.arena.web.conftest import Site
+from tests.arena.web.conftest import furnish
 from tests.arena.web.signing_in import Browser, now, pages, person, signed_in
-from tests.arena.web.test_access import unchanged
+from tests.furnished import furnished_database
 
 
 @pytest.fixture(scope="module")
-def admin(site: Site) -> Iterator[Browser]:
+def admin(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Browser]:
     """An administrator whose is bot-1; eve has no bot."""
-    with unchanged(site.database):
-        user = person(site.database, "root", Role.ADMINISTRATOR)
-        person(site.database, "eve")
+    request.param = "sqlite"
+    folder = tmp_path_factory.mktemp("picking")
+    with furnished_database(request, folder, furnish) as (database, _):
+        user = person(database, "root", Role.ADMINISTRATOR)
+        person(database, "eve")
         variant = GAMES["clobber"].variant()
-        with site.database.begin() as session:
+        with database.begin() as session:
             session.execute(sa.update(Bot).where(Bot.name == "bot-1").values(owner_id=user.id))
             books.add(session, "small", variant, "a2a1", now(), ARENA, most=None)
-        app = pages(site.database)
+        app = pages(database)
         yield signed_in(app, "root")
         app.extensions["arena.database"].close()
 
