@@ -126,7 +126,7 @@ class Area:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class PieceRow:
     """Pieces in a straight line that count together, such as four that win."""
 
     start: str
@@ -170,7 +170,7 @@ class Scene:
     goals: tuple[Goal, ...] = ()
     """What wins, beneath the captions."""
     areas: tuple[Area, ...] = ()
-    rows: tuple[Row, ...] = ()
+    rows: tuple[PieceRow, ...] = ()
     dead: tuple[str, ...] = ()
     """Squares with pieces that will neither move nor be taken any more."""
     last: tuple[str, ...] = ()

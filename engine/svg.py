@@ -14,7 +14,7 @@ from math import hypot, sqrt
 from textwrap import wrap
 
 from engine.colours import FILL, GROUND, INK, LAST, WON, Strokes, Theme
-from engine.scene import Area, Goal, Held, Line, Piece, Rim, Row, Scene, Shade, Square
+from engine.scene import Area, Goal, Held, Line, Piece, PieceRow, Rim, Scene, Shade, Square
 from engine.svg_pieces import UNIT, at, drawn_piece, path, writing
 
 MARGIN, BARE_MARGIN = 0.75, 0.1
@@ -387,7 +387,7 @@ def _dead(
     )
 
 
-def _row(row: Row, places: Mapping[str, tuple[float, float]]) -> str:
+def _row(row: PieceRow, places: Mapping[str, tuple[float, float]]) -> str:
     """A line around the pieces of a row; or from each to the next, and at its end its worth."""
     (x1, y1), (x2, y2) = places[row.start], places[row.end]
     dx, dy = _towards(x1, y1, x2, y2)

@@ -36,7 +36,7 @@ class TakenIn:
 
 
 @dataclass(frozen=True, slots=True)
-class Starter:
+class FirstFiles:
     """A bot to begin with."""
 
     program: Mapping[str, str]
@@ -71,7 +71,7 @@ class Intake(Protocol):
     languages: Mapping[str, str]
     """In what bots can be begun, by the names that `starter` takes, and what people call these."""
 
-    def starter(self, name: str, language: str, variant: Variant) -> Starter:
+    def starter(self, name: str, language: str, variant: Variant) -> FirstFiles:
         """A bot that plays, to begin with.
 
         Raises:

@@ -33,7 +33,7 @@ Open = Callable[[str], AbstractContextManager[http.client.HTTPResponse]]
 """Opens the stream after an event, by its id; at the beginning of what is known without one."""
 
 
-class Event(NamedTuple):
+class StreamEvent(NamedTuple):
     """Something that a stream tells, as `arena.live.shows` has it."""
 
     kind: str
@@ -69,7 +69,7 @@ def there(server: RemoteArena, match: int) -> Open:
     return lambda after: server.stream(f"/matches/{match}/stream", after, WAIT_SECONDS)
 
 
-def events(stream: Open) -> Iterator[Event]:
+def events(stream: Open) -> Iterator[StreamEvent]:
     """What happens in a match, until it is over; a stream that breaks is taken up again.
 
     Raises:
@@ -82,7 +82,7 @@ def events(stream: Open) -> Iterator[Event]:
             with stream(seen) as answer:
                 for kind, at, text in _parts(answer):
                     seen, failures = at, 0
-                    yield Event(kind, told_json(text))
+                    yield StreamEvent(kind, told_json(text))
                     if kind == "over":
                         return
             failures += 1
@@ -175,7 +175,7 @@ class FollowedMatch:
         self.is_over = False
         self._numbers: dict[tuple[int, int], FollowedGame] = {}
 
-    def take(self, event: Event) -> None:
+    def take(self, event: StreamEvent) -> None:
         """Takes in what a stream tells."""
         if event.kind in ("words", "over"):
             self.words, self.is_over = str(event.data), event.kind == "over"

@@ -20,7 +20,7 @@ from flask import Flask
 from sqlalchemy.exc import SQLAlchemyError
 from waitress.server import MultiSocketServer
 
-from arena.bots.intake import Sender, Starter, TakenIn
+from arena.bots.intake import FirstFiles, Sender, TakenIn
 from arena.bots.submissions import SubmissionError
 from arena.cli import connections
 from arena.cli.new import TEMPLATES, contents, name_refusal, program
@@ -69,7 +69,7 @@ class BundleIntake:
         self._folder = folder
         self._tidying = Every(TIDY_SECONDS)
 
-    def starter(self, name: str, language: str, variant: Variant) -> Starter:
+    def starter(self, name: str, language: str, variant: Variant) -> FirstFiles:
         """The bot that `arena new` writes.
 
         Raises:
@@ -79,7 +79,7 @@ class BundleIntake:
             raise Refusal(words)
         of = name, TEMPLATES[language], variant
         files, made = contents(*of), program(*of)
-        return Starter(made, {path: files[path] for path in files if path not in made})
+        return FirstFiles(made, {path: files[path] for path in files if path not in made})
 
     def texts(self, digest: str) -> dict[str, str] | None:
         """The files of a stored bundle with their texts, the one to start first; None if some are

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from engine.colours import FILL, INK
 from engine.protocol import visible
-from engine.scene import Body, Paint, Piece, Row, Scene, Shade, Sign, Square
+from engine.scene import Body, Paint, Piece, PieceRow, Scene, Shade, Sign, Square
 
 HAIR = 1e-6
 """How far from a straight line is still on it, in squares."""
@@ -79,7 +79,7 @@ def captions(scene: Scene) -> list[Text]:
     return [Text(visible(caption, but="")) for caption in beneath]
 
 
-def _row(row: Row) -> str:
+def _row(row: PieceRow) -> str:
     if row.points:
         return f"{row.start} to {row.end} for {row.points}"
     return f"{row.start} to {row.end}"

@@ -18,7 +18,7 @@ from sqlalchemy.orm import Session
 from arena.cli import InputError
 from arena.cli.client import RemoteArena, Where, on_arena
 from arena.cli.data_folder import opened
-from arena.cli.following import Event, FollowedGame, FollowedMatch, events, here, there
+from arena.cli.following import FollowedGame, FollowedMatch, StreamEvent, events, here, there
 from arena.cli.keys import is_terminal, pressed
 from arena.cli.listing import Output, say
 from arena.cli.reading import told
@@ -99,7 +99,7 @@ def _best(where: Where) -> int | None:
     return told(where, ask, lambda session, _: best_running(session))
 
 
-def _events(where: Where, number: int) -> Iterator[Event]:
+def _events(where: Where, number: int) -> Iterator[StreamEvent]:
     server = where.server()
     if server is not None:
         return events(there(server, number))
@@ -107,7 +107,7 @@ def _events(where: Where, number: int) -> Iterator[Event]:
         return events(here(settings, number))
 
 
-def _print(told_events: Iterator[Event], name: str, *, stays: bool) -> bool:
+def _print(told_events: Iterator[StreamEvent], name: str, *, stays: bool) -> bool:
     """Prints what happens in a match; says whether somebody may want to see another."""
     match, printed, result = FollowedMatch(), 0, ""
     for event in told_events:
@@ -228,13 +228,13 @@ class Watched:
         ]
 
 
-def _view(told_events: Iterator[Event], name: str, *, stays: bool) -> bool:
+def _view(told_events: Iterator[StreamEvent], name: str, *, stays: bool) -> bool:
     """Shows a match in the terminal; says whether it was seen to its end, and nobody left.
 
     Args:
         stays: whether its end stands until somebody leaves.
     """
-    heard: SimpleQueue[Event | BaseException] = SimpleQueue()
+    heard: SimpleQueue[StreamEvent | BaseException] = SimpleQueue()
 
     def listen() -> None:
         try:
@@ -264,7 +264,7 @@ def _view(told_events: Iterator[Event], name: str, *, stays: bool) -> bool:
             return False
 
 
-def _take(heard: SimpleQueue[Event | BaseException], match: FollowedMatch) -> None:
+def _take(heard: SimpleQueue[StreamEvent | BaseException], match: FollowedMatch) -> None:
     """Takes in all that was heard since.
 
     Raises:

@@ -37,7 +37,7 @@ from arena.models import (
     Worker,
 )
 from arena.operation.queues import Queues
-from arena.operation.under_way import UnderWay
+from arena.operation.under_way import JobUnderWay
 from arena.schedule import occurrences, speeds, workers
 from arena.schedule.idle import why_nobody_can, why_nobody_keeps, why_not_made
 from arena.schedule.needs import COLUMNS, Needs, unfit
@@ -149,7 +149,7 @@ class Health:
     """Since the last backup by `arena backup`; None if there was none."""
     alarms: tuple[Alarm, ...]
 
-    def as_json(self, queues: Queues, jobs: Sequence[UnderWay]) -> dict[str, Any]:
+    def as_json(self, queues: Queues, jobs: Sequence[JobUnderWay]) -> dict[str, Any]:
         """All of it as JSON's types, with what the broker says, and what is under way."""
         told = [asdict(one) for one in jobs]
         waiting = {"queues": queues.waiting, "broker": queues.problem}

@@ -15,7 +15,7 @@ MOST = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class UnderWay:
+class JobUnderWay:
     """A job that a worker has begun."""
 
     worker: str
@@ -32,13 +32,13 @@ class UnderWay:
     """How many that game has by now, as the worker last told."""
 
 
-def under_way(session: Session) -> list[UnderWay]:
+def under_way(session: Session) -> list[JobUnderWay]:
     """All of them, by worker."""
     found = [*_matches(session), *_checks(session)]
     return sorted(found, key=lambda one: (one.worker, one.kind, one.number))
 
 
-def _matches(session: Session) -> Iterator[UnderWay]:
+def _matches(session: Session) -> Iterator[JobUnderWay]:
     places = selectinload(Match.places).joinedload(Place.entrant)
     query = (
         sa.select(Match)
@@ -52,7 +52,7 @@ def _matches(session: Session) -> Iterator[UnderWay]:
     )
     for match in session.scalars(query):
         told = match.progress
-        yield UnderWay(
+        yield JobUnderWay(
             str(match.worker),
             "match",
             match.id,
@@ -63,7 +63,7 @@ def _matches(session: Session) -> Iterator[UnderWay]:
         )
 
 
-def _checks(session: Session) -> Iterator[UnderWay]:
+def _checks(session: Session) -> Iterator[JobUnderWay]:
     query = (
         sa.select(Check, BotVersion.number, Bot.name)
         .join(BotVersion, Check.version_id == BotVersion.id)
@@ -75,4 +75,4 @@ def _checks(session: Session) -> Iterator[UnderWay]:
     )
     for check, number, bot in session.execute(query):
         label = f"{bot} v{number}"
-        yield UnderWay(str(check.worker), "check", check.id, check.ladder.name, (label,))
+        yield JobUnderWay(str(check.worker), "check", check.id, check.ladder.name, (label,))

@@ -119,7 +119,7 @@ class Word:
 
 
 @dataclass(frozen=True, slots=True)
-class Slot:
+class TrayPlace:
     """The place of a kind of piece in a tray, which it has as long as the game lasts."""
 
     held: Held
@@ -154,7 +154,7 @@ class Clickable:
     """What is to be chosen next, in a sentence; empty when the move is complete."""
     words: list[Word]
     """What may be clicked next beside the board, but for what lies in the tray."""
-    tray: list[Slot]
+    tray: list[TrayPlace]
     clicked: Clicks
     before: str
     """The address with one click less; empty if there is none."""
@@ -271,31 +271,33 @@ def _links(chosen: _Choosing, scene: Scene) -> dict[str, svg.Link]:
     return made
 
 
-def _tray(chosen: _Choosing, hand: Sequence[Held]) -> list[Slot]:
+def _tray(chosen: _Choosing, hand: Sequence[Held]) -> list[TrayPlace]:
     """The hand of who moves, where each kind leads."""
     due = any(held.name in chosen.following for held in hand)
 
-    def slot(held: Held) -> Slot:
+    def slot(held: Held) -> TrayPlace:
         name = held.name
         if not held.left:
-            return Slot(held, Availability.USED)
+            return TrayPlace(held, Availability.USED)
         if name in chosen.clicked:
             way = chosen.clicked[: chosen.clicked.index(name)]
-            return Slot(held, Availability.CHOSEN, chosen.address(way))
+            return TrayPlace(held, Availability.CHOSEN, chosen.address(way))
         if name in chosen.following:
             there = chosen.address((*chosen.clicked, name))
-            return Slot(held, Availability.OPEN, there, chosen.played_by(name))
+            return TrayPlace(held, Availability.OPEN, there, chosen.played_by(name))
         if instead := chosen.instead(name):
-            return Slot(held, Availability.OPEN, chosen.address(instead))
-        return Slot(held, Availability.STUCK if due else Availability.LATER)
+            return TrayPlace(held, Availability.OPEN, chosen.address(instead))
+        return TrayPlace(held, Availability.STUCK if due else Availability.LATER)
 
     return [slot(held) for held in hand]
 
 
-def waiting_tray(found: Reached, seat: Seat) -> list[Slot]:
+def waiting_tray(found: Reached, seat: Seat) -> list[TrayPlace]:
     """What a seat holds while others move, in a game with trays: nothing of it can be chosen."""
     hand = clicks.held(found.state, seat) if found.tray else ()
-    return [Slot(held, Availability.LATER if held.left else Availability.USED) for held in hand]
+    return [
+        TrayPlace(held, Availability.LATER if held.left else Availability.USED) for held in hand
+    ]
 
 
 def held_drawn(held: Held) -> Markup:

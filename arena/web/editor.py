@@ -23,7 +23,7 @@ from werkzeug.wrappers import Response
 
 from arena.bots import entries
 from arena.bots.bot_deeds import EnterBot
-from arena.bots.intake import Starter
+from arena.bots.intake import FirstFiles
 from arena.bots.submissions import tried_lately
 from arena.ground.refusals import Refusal
 from arena.models import BotVersion, Check, Entrant, JobStatus, Ladder, Match, Place, Scope
@@ -75,7 +75,7 @@ def starter_file() -> Response:
     return answer
 
 
-def _asked_starter() -> tuple[str, Ladder, Starter]:
+def _asked_starter() -> tuple[str, Ladder, FirstFiles]:
     """The starter that an address asks for, for which ladder, and what it is called.
 
     Raises:

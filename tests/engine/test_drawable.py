@@ -12,7 +12,7 @@ from engine.board import grid
 from engine.clicks import illustrate
 from engine.drawable import undrawable
 from engine.games import GAMES
-from engine.scene import Area, Body, Goal, Line, Paint, Piece, Rim, Row, Scene, Shade, Square
+from engine.scene import Area, Body, Goal, Line, Paint, Piece, PieceRow, Rim, Scene, Shade, Square
 from engine.svg import render
 from tests import faulty
 from tests.packages import Installer
@@ -57,9 +57,9 @@ def piece(**words: Any) -> Scene:
         (replace(FINE, rims=(Rim(((0, float("inf")),), Paint.RED),)), "has no place"),
         (replace(FINE, areas=(Area(((0, 0), (1, 1)), HOSTILE),)), "an area has no shade"),  # type: ignore[arg-type]
         (replace(FINE, areas=(Area(((0, 0),) * 2000, Shade.WALL),)), "than can be drawn"),
-        (replace(FINE, rows=(Row("a1", "d9"),)), "a line leads nowhere"),
-        (replace(FINE, rows=(Row("a1", "a2", HOSTILE),)), "a row has no colour"),  # type: ignore[arg-type]
-        (replace(FINE, rows=(Row("a1", "a2", points="x" * 7),)), "what a row is worth"),
+        (replace(FINE, rows=(PieceRow("a1", "d9"),)), "a line leads nowhere"),
+        (replace(FINE, rows=(PieceRow("a1", "a2", HOSTILE),)), "a row has no colour"),  # type: ignore[arg-type]
+        (replace(FINE, rows=(PieceRow("a1", "a2", points="x" * 7),)), "what a row is worth"),
         (replace(FINE, goals=(Goal("", ((1, 2),), Paint.RED),)), "a goal has 0 letters"),
         (replace(FINE, goals=(Goal("x", (), Paint.RED),)), "the parts of a goal are not numbers"),
         (replace(FINE, goals=(Goal("x", ((1, 0),), Paint.RED),)), "the parts of a goal"),

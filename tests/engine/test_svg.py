@@ -18,8 +18,8 @@ from engine.scene import (
     Line,
     Paint,
     Piece,
+    PieceRow,
     Rim,
-    Row,
     Scene,
     Shade,
     Sign,
@@ -246,7 +246,7 @@ def test_rows_go_around_or_between_pieces():
     """Around four that won; and from each of three to the next with what they are worth, so that
     no sign is crossed out.
     """
-    rows = (Row("a1", "d1"), Row("a2", "c4", Paint.BLACK, "12"))
+    rows = (PieceRow("a1", "d1"), PieceRow("a2", "c4", Paint.BLACK, "12"))
     scene = Scene("rows", grid(4, 4), (), rows=rows)
     picture = drawn(scene, coordinates=False)
     around, between = (item.get("d") for item in named(picture, "row"))

@@ -26,7 +26,7 @@ from engine.game import (
 )
 from engine.games.mijnlieff.board import KINDS, TILES, TYPES, Board
 from engine.options import board_size, choice
-from engine.scene import Body, Held, Look, Paint, Piece, Row, Scene, Shade, Sign, Square
+from engine.scene import Body, Held, Look, Paint, Piece, PieceRow, Scene, Shade, Sign, Square
 from engine.speed import maker
 
 if TYPE_CHECKING:
@@ -267,7 +267,7 @@ class MijnlieffState(State):
             pieces=tuple(pieces),
             captions=(turn, where, *hands),
             rows=tuple(
-                Row(board.names[start], board.names[end], paint, str(points))
+                PieceRow(board.names[start], board.names[end], paint, str(points))
                 for _, paint, side in sides
                 for start, end, points in board.lines(side)
             ),

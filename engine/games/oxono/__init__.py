@@ -55,7 +55,7 @@ from engine.games.oxono.board import (
 )
 from engine.options import choice
 from engine.plurals import counted
-from engine.scene import Body, Held, Look, Paint, Piece, Row, Scene, Sign
+from engine.scene import Body, Held, Look, Paint, Piece, PieceRow, Scene, Sign
 from engine.speed import judged_once, maker
 
 if TYPE_CHECKING:
@@ -352,10 +352,10 @@ class OxonoState(State):
             rows=tuple(self._rows()) if self.won else (),
         )
 
-    def _rows(self) -> Iterator[Row]:
+    def _rows(self) -> Iterator[PieceRow]:
         """The rows that won: of a colour or a symbol, each once."""
         ends = dict.fromkeys(end for some in self.colours + self.symbols for end in rows_in(some))
-        return (Row(NAMES[start], NAMES[end]) for start, end in ends)
+        return (PieceRow(NAMES[start], NAMES[end]) for start, end in ends)
 
     def codes(self) -> Sequence[int]:
         if self.won:

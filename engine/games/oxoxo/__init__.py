@@ -39,7 +39,7 @@ from engine.game import (
     page_beside,
 )
 from engine.plurals import counted
-from engine.scene import Body, Held, Look, Paint, Piece, Row, Scene, Sign
+from engine.scene import Body, Held, Look, Paint, Piece, PieceRow, Scene, Sign
 from engine.speed import judged_once, maker
 
 FORM, COLOUR = 0, 1
@@ -291,11 +291,11 @@ class OxoxoState(State):
             rows=self._rows(),
         )
 
-    def _rows(self) -> tuple[Row, ...]:
+    def _rows(self) -> tuple[PieceRow, ...]:
         """The lines of four that ended the game, each once."""
         made = lines_made(self.form | self.colour, self.crosses, self.colour)
         ends = (bits_of(line) for line in dict.fromkeys((*made[FORM], *made[COLOUR])))
-        return tuple(Row(NAMES[bits[0]], NAMES[bits[-1]]) for bits in ends)
+        return tuple(PieceRow(NAMES[bits[0]], NAMES[bits[-1]]) for bits in ends)
 
     def _turn(self) -> str:
         """Who is to move, or how the game ended."""

@@ -11,7 +11,7 @@ from arena.cli import streams
 from arena.cli.terminal_board import COUNTED, draw
 from engine.clicks import illustrate
 from engine.games import GAMES
-from engine.scene import Body, Paint, Piece, Row, Scene, Sign, Square
+from engine.scene import Body, Paint, Piece, PieceRow, Scene, Sign, Square
 
 PIECES = (
     Piece(("a1",), Body.FIGURE, Paint.WHITE, "white king", "king"),
@@ -54,7 +54,9 @@ def test_the_last_move_is_seen() -> None:
 
 def test_a_row_that_counts_is_seen() -> None:
     """By the ground of all its squares, and in words where there are no colours."""
-    scene = Scene("", SQUARES, PIECES, rows=(Row("a1", "b2", points="3"), Row("a2", "b2")))
+    scene = Scene(
+        "", SQUARES, PIECES, rows=(PieceRow("a1", "b2", points="3"), PieceRow("a2", "b2"))
+    )
     drawn = draw(scene)
     assert drawn.plain.endswith("\nCounts together: a1 to b2 for 3, a2 to b2")
     marked = {

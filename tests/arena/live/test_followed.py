@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from arena.cli.following import Event, FollowedMatch
+from arena.cli.following import FollowedMatch, StreamEvent
 from arena.cli.watch import REST_SECONDS, SLOWEST_SECONDS, Watched
 from arena.live.shows import NOTHING, LiveEvent
 from engine.record import states
@@ -18,7 +18,7 @@ def follow(told: Iterable[LiveEvent]) -> FollowedMatch:
     """What a command knows that is told so much, by what travels."""
     match = FollowedMatch()
     for kind, _, data in told:
-        match.take(Event(kind, json.loads(json.dumps(data))))
+        match.take(StreamEvent(kind, json.loads(json.dumps(data))))
     return match
 
 
@@ -32,7 +32,7 @@ def test_all_positions_come_from_the_moves(name: str) -> None:
             show.take(played.told(number, first, first + 3))
             events, seen = show.since(seen)
             for event in [*events, *events]:
-                match.take(Event(event.kind, event.data))
+                match.take(StreamEvent(event.kind, event.data))
     assert len(match.games) == len(played.records)
     for game, record in zip(match.games, played.records, strict=True):
         assert game.states == list(states(record))
@@ -82,13 +82,13 @@ def test_a_ply_stands_and_what_is_behind_is_caught_up_with() -> None:
     show.take(played.told(0, 0, 1))
     events, seen = show.since(NOTHING)
     for event in events:
-        watched.match.take(Event(event.kind, event.data))
+        watched.match.take(StreamEvent(event.kind, event.data))
     watched.go_on(0)
     assert watched.ply == 1
     show.take(played.told(0, 1, 3))
     events, seen = show.since(seen)
     for event in events:
-        watched.match.take(Event(event.kind, event.data))
+        watched.match.take(StreamEvent(event.kind, event.data))
     watched.go_on(SLOWEST_SECONDS / 2)
     assert watched.ply == 1
     watched.go_on(SLOWEST_SECONDS)
@@ -102,11 +102,11 @@ def test_a_ply_stands_and_what_is_behind_is_caught_up_with() -> None:
     show.take(played.told(0, 3))
     show.take(played.told(1, 0))
     for event in show.since(seen)[0]:
-        watched.match.take(Event(event.kind, event.data))
+        watched.match.take(StreamEvent(event.kind, event.data))
     first, second = watched.match.games
     watched.press("end")
     assert watched.game is second
-    watched.match.take(Event("over", "Finished."))
+    watched.match.take(StreamEvent("over", "Finished."))
     assert watched.is_at_end
     watched.press("left")
     assert not watched.is_at_end

@@ -31,7 +31,7 @@ from engine.game import (
     page_beside,
 )
 from engine.options import board_size, read_size
-from engine.scene import Body, Look, Paint, Piece, Row, Scene
+from engine.scene import Body, Look, Paint, Piece, PieceRow, Scene
 
 WHITE, BLACK = 0, 1
 ROW = 3
@@ -182,7 +182,7 @@ class ThreeInARowState(State):
             pieces=pieces,
             captions=(words,),
             rows=tuple(
-                Row(variant.names[first], variant.names[last])
+                PieceRow(variant.names[first], variant.names[last])
                 for first, _, last in map(bits_of, found)
             ),
         )
