@@ -28,8 +28,11 @@ PEOPLE = {
 OURS = {"looked at 2 moves", "ValueError: bad hash", "go 6 clocks="}
 THEIRS = {"secret plan", "go 5 clocks="}
 ALL = OURS | THEIRS
-WHERE = ("", "/6", "/6?tab=log", "/6?tab=protocol", "/6/log", "/logs/1", "/logs/2", "/logs/1?ply=6")
-EVERYWHERE = [f"{base}{where}" for base in ("/games/{0}", "/api/v1/games/{0}") for where in WHERE]
+PAGES = ("", "/6?tab=log", "/6?tab=protocol", "/6/log", "/logs/1", "/logs/2", "/logs/1?ply=6")
+OF_THE_API = ("", "/record", "/logs/1", "/logs/2")
+EVERYWHERE = [f"/games/{{0}}{one}" for one in PAGES] + [
+    f"/api/v1/games/{{0}}{one}" for one in OF_THE_API
+]
 
 
 @pytest.fixture(scope="module")
