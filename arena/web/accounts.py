@@ -298,9 +298,10 @@ def password() -> Any:
         return _form("password.html", form)
     with database().read() as reading:
         stored = reading.get_one(User, who.id).password
-    knows = form.present is None or _is(form.present.data, stored)
-    if not (knows or form.present.errors):
-        form.present.errors = ["This is not the present password."]
+    asked = form.present  # what is wrong with it already may be too long to be hashed
+    knows = asked is None or (not asked.errors and _is(asked.data, stored))
+    if not (knows or asked.errors):
+        asked.errors = ["This is not the present password."]
     elif knows and not form.password.errors and _is(form.password.data, stored):
         form.password.errors = ["This is the present password: choose a new one."]
     if not sound or form.errors:

@@ -266,6 +266,7 @@ def test_sessions_can_be_ended(app: Flask) -> None:
     ("fields", "complaint"),
     [
         ({"present": "wrong", **NEW}, "This is not the present password."),
+        ({"present": "x" * 5000, **NEW}, "A password has at most 200 characters."),
         ({"present": PASSWORD, "password": "short", "again": "short"}, "at least 10"),
         ({"present": PASSWORD, **NEW, "again": "another one"}, "The two are not the same."),
         (
