@@ -100,7 +100,7 @@ def test_the_page_leads_to_a_rated_game(place: Place) -> None:
     install, try_out, up, submit = (block.splitlines() for block in COMMANDS.findall(PAGE))
     said = [place.run(line) for line in install]
     assert re.search(r"connect-four \W+Connect Four \W+connect-four 1\.0", said[1])
-    assert "by the rules of connect-four 1.0: 16 of 16 checks hold" in said[2]
+    assert "by the rules of connect-four 1.0: 18 of 18 checks hold" in said[2]
     for line in try_out:
         place.run(line)
     assert "<svg" in (place.work / "position.svg").read_text()

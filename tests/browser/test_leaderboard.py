@@ -42,16 +42,16 @@ def test_it_renews_itself(page: Page, site: Watched) -> None:
 
 
 def test_a_bot_is_picked_and_put_back(page: Page, site: Watched) -> None:
-    """Every row gains the games against it, tinted; a second click takes them away."""
+    """Every row gains the games against it; a second click takes them away."""
     page.goto(site.address(CLOBBER))
     row = page.locator("table.leaderboard tbody tr").first
     name = row.locator("td.bot a").inner_text()
     row.get_by_role("link", name=f"With the games against {name}").click()
     expect(page.get_by_role("columnheader", name=f"against {name}").first).to_be_visible()
-    expect(page.locator("td.tint").first).to_have_text(re.compile(r"^\d+-\d+-\d+$"))
+    expect(page.locator("td.against").first).to_have_text(re.compile(r"^\d+-\d+-\d+$"))
     expect(page.locator("tr.picked")).to_contain_text(name)
     page.get_by_role("link", name=f"Without the games against {name}").click()
-    expect(page.locator("td.tint")).to_have_count(0)
+    expect(page.locator("td.against")).to_have_count(0)
 
 
 @pytest.mark.parametrize("size", ["wide", "phone"])
@@ -96,7 +96,7 @@ def test_the_longest_name_leaves_room_for_the_other_columns(
         page.goto(site.address(CLOBBER))
         assert scrolled(page) == []
         page.get_by_role("link", name=f"With the games against {LONGEST}").click()
-        expect(page.locator("td.tint").first).to_be_visible()
+        expect(page.locator("td.against").first).to_be_visible()
         assert scrolled(page) == []
         expect(page.get_by_role("link", name=LONGEST, exact=True).first).to_be_visible()
 

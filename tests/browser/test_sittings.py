@@ -141,12 +141,14 @@ def test_a_piece_is_turned_by_the_wheel_and_mirrored_by_the_other_button(
     square.hover()
     ghost = owner.locator("#play-board .ghost")
 
-    def height() -> int:
-        return len({part.get_attribute("y") for part in ghost.all()})
+    def await_height(squares: int) -> None:
+        ghosts = "[...document.querySelectorAll('#play-board .ghost')]"
+        rows = f"new Set({ghosts}.map((one) => one.getAttribute('y')))"
+        owner.wait_for_function(f"{rows}.size === {squares}")
 
-    assert height() == 2
+    await_height(2)
     owner.mouse.wheel(0, 100)
-    assert height() == 3
+    await_height(3)
     before = ghost.evaluate_all("(all) => all.map((one) => one.getAttribute('x')).join()")
     square.click(button="right")
     expect(owner.locator("#play-board .ghost.laid")).to_have_count(0)

@@ -1,5 +1,6 @@
 // Follows the links of a part of a page without loading the page anew; without this script they do.
 "use strict";
+let latest = 0;
 document.addEventListener("click", async (event) => {
   const part = event.target.closest("[data-part]");
   const link = part && event.target.closest("a");
@@ -9,10 +10,13 @@ document.addEventListener("click", async (event) => {
   if (page.pathname !== location.pathname) return;
   event.preventDefault();
   const clicked = link.dataset.click;
+  const mine = ++latest;
   try {
     const answer = await fetch(page);
     const fresh = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById(part.id);
-    part.replaceWith(fresh);
+    // Who has clicked on meanwhile waits for the answer to that.
+    if (mine !== latest) return;
+    document.getElementById(part.id).replaceWith(fresh);
     history.replaceState(null, "", address);
     // Who clicks by keyboard goes on from where they were.
     const same = clicked && fresh.querySelector(`[data-click="${CSS.escape(clicked)}"]`);

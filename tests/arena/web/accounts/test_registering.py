@@ -30,8 +30,8 @@ def test_registering(app: Flask, database: Database) -> None:
     """Whoever registers is a participant, and signed in."""
     browser = Browser(app, "192.0.2.1")
     answer = browser.post("/register", {"name": "bob", **NEW}, page="/register")
-    assert answer.location == "/account"
-    assert "Welcome" in browser.get("/account").text
+    assert answer.location == "/submit"
+    assert "Welcome" in browser.get("/submit").text
     with database.read() as session:
         assert accounts.get(session, "bob").role is Role.PARTICIPANT
     assert deeds(database)[-1] == "bob: add user"
@@ -125,7 +125,7 @@ def test_an_arena_that_is_not_open(database: Database, how: str, words: str) -> 
         secret = accounts.invite(session, ARENA, Role.ORGANISER, now())
     page = f"/register?invitation={secret}"
     fields = {"name": "bob", "invitation": secret, **NEW}
-    assert browser.post("/register", fields, page=page).location == "/account"
+    assert browser.post("/register", fields, page=page).location == "/submit"
     with database.read() as session:
         assert accounts.get(session, "bob").role is Role.ORGANISER
     again = Browser(app).post("/register", {**fields, "name": "eve"})
