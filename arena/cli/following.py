@@ -20,6 +20,7 @@ from arena.cli.client import RemoteArena, ServerFault, told_json
 from arena.ground.config import Settings
 from engine.game import GameError, State, Variant
 from engine.handed_over import hand_over
+from engine.protocol import visible
 from engine.record import Ply
 from engine.unix_sockets import connect_to
 
@@ -90,7 +91,8 @@ def events(stream: Open) -> Iterator[StreamEvent]:
         except ServerFault as error:
             failures, fault = failures + 1, error
         except (OSError, http.client.HTTPException) as error:
-            failures, fault = failures + 1, ServerFault(f"the stream broke off: {error}")
+            words = visible(str(error), but="")
+            failures, fault = failures + 1, ServerFault(f"the stream broke off: {words}")
         if failures > TIMES:
             raise fault
         time.sleep(COME_BACK_SECONDS * failures)

@@ -244,7 +244,8 @@ def _show(game: GameRecord, problem: str, ply: int | None, output: str | None) -
     _say(f"position before ply {index}: {reached[index].text()}")
     if output:
         last = game.plies[index - 1].move if index else None
-        picture = svg.render(illustrate(reached[index], last=last))
+        before = reached[index - 1] if index else None
+        picture = svg.render(illustrate(reached[index], last=last, before=before))
         with writing(output):
             Path(output).write_text(picture, encoding="utf-8")
 

@@ -10,7 +10,7 @@ import click
 from arena.cli.listing import show as show_rows
 from arena.cli.tournament_progress import label
 from arena.formats.score import Score
-from arena.ratings.elo import FEWEST_GAMES, signed
+from arena.ratings.elo import FEWEST_GAMES, TOO_FEW, signed
 from engine.places import TWO, results_head, results_words
 from engine.plurals import counted, decimal
 from engine.protocol import visible
@@ -88,7 +88,7 @@ def _elo(line: Mapping[str, Any]) -> str:
     if line["elo"] is None:
         return ""
     if line["games"] < FEWEST_GAMES:
-        return "too few games"
+        return TOO_FEW
     elo, *ends = (signed(line[key]) for key in ("elo", "elo_lower", "elo_upper"))
     return f"{elo} [{', '.join(ends)}]"
 

@@ -142,7 +142,8 @@ def _move(game: FollowedGame, ply: Ply) -> str:
 def _board(game: FollowedGame, ply: int) -> Text:
     if ply < len(game.states):
         return position_text(game.states[ply], game.plies[ply - 1].move if ply else None)
-    return Text(f"{game.name} is not installed here in these rules: its board can't be shown.")
+    name = visible(game.name, but="")
+    return Text(f"{name} is not installed here in these rules: its board can't be shown.")
 
 
 class Watched:

@@ -148,6 +148,7 @@ User-agent: *
 Allow: /static/
 Allow: /latest.png
 Allow: /games/*.png$
+Allow: /games/*.png?v=
 Disallow: /*?
 Disallow: /*.csv$
 Disallow: /*.gif$

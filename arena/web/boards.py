@@ -306,9 +306,9 @@ def held_drawn(held: Held) -> Markup:
     return Markup(svg.render_held(held, size=pixels))  # noqa: S704 - escaped in engine.svg
 
 
-def position_drawn(state: State, last: Move | None) -> Markup:
-    """A position as a picture within a page."""
-    return draw(illustrate(state, last=last))
+def position_drawn(state: State, last: Move | None, before: State | None = None) -> Markup:
+    """A position as a picture within a page, with the last move and what stood before it."""
+    return draw(illustrate(state, last=last, before=before))
 
 
 FILTERS = {"held_drawn": held_drawn, "position_drawn": position_drawn}

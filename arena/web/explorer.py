@@ -189,10 +189,9 @@ def _board(found: Explored) -> Clickable | Any:
     line = found.line
     if line is None:
         return None
-    last = line.opening.moves[-1] if line.opening.moves else None
     reached = Reached(line.state)
     if line.state.to_move is None or not reached.ways or not found.is_counted:
-        return {"board": draw(line.state, last)}
+        return {"board": draw(line.state, line.last, line.before)}
 
     def address(way: Clicks) -> str:
         for move in clicks.beginning(reached.ways, way):
@@ -201,7 +200,8 @@ def _board(found: Explored) -> Clickable | Any:
         return _address(found, at=list(way))
 
     clicked = tuple(request.args.getlist("at")[:8])
-    return boards.clickable(reached, clicked, address, seen=illustrate(line.state, last=last))
+    seen = illustrate(line.state, last=line.last, before=line.before)
+    return boards.clickable(reached, clicked, address, seen=seen)
 
 
 @pages.get("/games/<int:number>/<int:ply>/explore")

@@ -23,7 +23,7 @@ from arena.web.game_logs import readable_logs, shown_at
 from arena.web.identity import current, keep_to_itself, refuse_reading, settings
 from arena.web.lookup import find_game, find_match, find_record, reading
 from arena.web.truth import words_by_ply
-from arena.web.unchanging import unchanging
+from arena.web.unchanging import DAY, unchanging
 from arena.web.words import outcome, sentence
 from engine import pgn, svg
 from engine.clicks import illustrate
@@ -40,8 +40,6 @@ PGN = "application/x-chess-pgn"
 MOVES = "moves"
 TABS = {MOVES: "Moves", "log": "Log", "protocol": "Protocol"}
 """What stands beside the board of a game for who may read a log of it."""
-PICTURE_SECONDS = 24 * 60 * 60
-"""Pictures never change, but for a release that draws them otherwise."""
 
 
 def draw(state: State, last: str | None, before: State | None = None) -> Markup:
@@ -280,7 +278,7 @@ def picture(number: int, ply: int) -> Response:
 
 def lasting(answer: Response) -> Response:
     """An answer that may be kept; to who has it already only that is said."""
-    answer.headers["Cache-Control"] = f"public, max-age={PICTURE_SECONDS}"
+    answer.headers["Cache-Control"] = f"public, max-age={DAY}"
     answer.add_etag()
     answer.make_conditional(request)
     return answer

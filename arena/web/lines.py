@@ -19,7 +19,7 @@ from arena.ground.refusals import Refusal, WrongField
 from arena.models import Competition, CompetitionState, Ladder, PlayedGame
 from arena.recorder.storage import unpack
 from arena.web.forms import named_number
-from engine.game import CHANCE, GameError, Seat, State, Variant
+from engine.game import CHANCE, GameError, Move, Seat, State, Variant
 from engine.openings import Opening, played, start_at
 from engine.record import other_rules
 from engine.shelf import Missing
@@ -43,6 +43,16 @@ class ChosenLine:
     def state(self) -> State:
         """The position that is reached."""
         return self.states[-1]
+
+    @property
+    def last(self) -> Move | None:
+        """The move that led there; None at the start."""
+        return self.opening.moves[-1] if self.opening.moves else None
+
+    @property
+    def before(self) -> State | None:
+        """What stood before that move."""
+        return self.states[-2] if len(self.states) > 1 else None
 
     @property
     def last_mover(self) -> Seat | None:

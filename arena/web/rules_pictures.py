@@ -1,4 +1,4 @@
-"""The pictures of rules pages as this site shows them: read once, drawn once for each theme."""
+"""The pictures of rules pages as this site shows them: read once, drawn when asked for."""
 
 from __future__ import annotations
 

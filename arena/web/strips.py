@@ -237,7 +237,7 @@ class Incident(NamedTuple):
     """Something that happened in a game, as its timeline marks it."""
 
     kind: str
-    """``fault``, ``time``, or ``turn`` for an evaluation that changed its sign."""
+    """``fault``, ``time``, or ``turn`` for an evaluation by which another is ahead than before."""
     first: int
     """In which position it is seen, or begins to be."""
     last: int
@@ -253,7 +253,7 @@ def incidents(record: GameRecord) -> list[Incident]:
         found.append(Incident("fault", fault.ply, fault.ply, names[fault.seat], words))
     for its in evaluations(record):
         name = names[its.seat]
-        words = f"{name}: {EVALUATION} changed sign"
+        words = f"{name}, {EVALUATION}: another is ahead"
         found += [Incident("turn", at + 1, at + 1, name, words) for at in its.turns()]
     for seat, first, last in _hurried(record):
         words = f"{names[seat]} used {NEARLY:.0%} of its time or more"

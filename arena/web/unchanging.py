@@ -21,6 +21,7 @@ from engine.record import GameRecord
 PICTURES = frozenset(["games.picture", "pictures.preview", "pictures.animation"])
 """What pages name by addresses with the edition."""
 DAY, YEAR = 24 * 60 * 60, 365 * 24 * 60 * 60
+"""For how many seconds a picture is kept: none changes, but for a release that draws otherwise."""
 HERE = Path(__file__).parent
 
 

@@ -115,6 +115,16 @@ def test_keys_play_and_are_told(page: Page, site: Watched) -> None:
     speed.focus()
     page.keyboard.press("End")
     expect(where).to_have_text(held)
+    # An editor is a field, too, though what holds it hides what has the focus.
+    page.evaluate(
+        """() => {
+          const holder = document.body.appendChild(document.createElement("div"));
+          holder.attachShadow({ mode: "open" }).innerHTML = "<p contenteditable>text</p>";
+          holder.shadowRoot.firstChild.focus();
+        }"""
+    )
+    page.keyboard.press("End")
+    expect(where).to_have_text(held)
 
 
 def test_an_embedded_replay_is_as_its_address_says(page: Page, site: Watched) -> None:

@@ -40,7 +40,7 @@ from arena.web.game_lists import (
     read_cursor,
     read_filter,
 )
-from arena.web.games import PGN, PICTURE_SECONDS, pgn_file
+from arena.web.games import PGN, pgn_file
 from arena.web.identity import database, settings, signed_in
 from arena.web.live import NOTHING_PLAYED, best_running
 from arena.web.lookup import (
@@ -51,6 +51,7 @@ from arena.web.lookup import (
     find_record,
     reading,
 )
+from arena.web.unchanging import DAY
 
 TAG = "games"
 LINES, CSV = "application/x-ndjson", "text/csv"
@@ -206,7 +207,7 @@ def get_record(number: int) -> tuple[Record, int, dict[str, str]]:
     """The record of a game: every move with its times. It never changes."""
     with reading() as session:
         record = find_record(session, number)
-    return Record(record.to_json()), 200, {"Cache-Control": f"public, max-age={PICTURE_SECONDS}"}
+    return Record(record.to_json()), 200, {"Cache-Control": f"public, max-age={DAY}"}
 
 
 read_log = operation(

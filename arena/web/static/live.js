@@ -343,6 +343,7 @@ const watch = (show) => {
     if (button) steps[button.dataset.go](); else go(Number(move.dataset.ply));
   });
   document.addEventListener("keydown", (event) => {
+    if (event.defaultPrevented || event.composedPath()[0].isContentEditable) return; // as in an editor
     const keys = { ArrowLeft: "previous", ArrowRight: "next", Home: "first", End: "live" };
     const wanted = keys[event.key];
     if (!wanted || !shown || muted || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;

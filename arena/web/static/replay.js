@@ -139,6 +139,7 @@ document.addEventListener("DOMContentLoaded", () => {
     }
   });
   document.addEventListener("keydown", (event) => {
+    if (event.defaultPrevented || event.composedPath()[0].isContentEditable) return; // as in an editor
     const meant = {
       ArrowLeft: "previous", ArrowRight: "next", Home: "first", End: "last",
       " ": "play", "+": "quicker", "-": "slower", "?": "keys",

@@ -128,10 +128,11 @@ def test_replay_as_json(cli: Cli, records: Path) -> None:
 
 
 def test_a_position_of_a_record_is_drawn(cli: Cli, records: Path, tmp_path: Path) -> None:
-    """The last one, unless another is asked for."""
+    """The last one, unless another is asked for, with the move that led there."""
     picture = tmp_path / "end.svg"
     assert cli("replay", records, "--game", "1", "--draw", picture).code == 0
     assert ET.fromstring(picture.read_text()).tag.endswith("svg")
+    assert 'class="arrow' in picture.read_text()  # where the last move came from
 
 
 def test_positions_as_text(cli: Cli, records: Path) -> None:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 from collections.abc import Iterable
+from contextlib import AbstractContextManager
 
 import pytest
+from rich.console import Console
 
+from arena.cli import following
+from arena.cli.client import ServerFault
 from arena.cli.following import FollowedMatch, StreamEvent
-from arena.cli.watch import REST_SECONDS, SLOWEST_SECONDS, Watched
+from arena.cli.watch import REST_SECONDS, SLOWEST_SECONDS, Watched, _print
 from arena.live.shows import NOTHING, LiveEvent
 from engine.record import states
 from tests.arena.live.test_shows import SPECS, Match
@@ -68,6 +73,41 @@ def test_what_the_rules_at_hand_do_not_know_is_told_in_moves(
     watched.match = match
     watched.press("end")
     assert watched.picture()
+
+
+def test_what_a_server_says_commands_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    """Whatever part of an event it is in, and whether it is shown on a screen or line by line."""
+    escape = "no\x1b[2J"
+    played = Match(*SPECS["two seats"])
+    show = played.show()
+    show.take(played.told(0, 0))
+    (event, *_), _ = show.since(NOTHING)
+    assert isinstance(event.data, dict)
+    words = {"variant": escape, "result": escape, "players": [[escape, escape]] * 2}
+    data = event.data | words | {"moves": [[0, escape, None, escape]]}
+    told = [StreamEvent("words", escape), StreamEvent("plies", data), StreamEvent("over", escape)]
+    _print(iter(told), "match 7", stays=True)
+    watched = Watched("match 7")
+    screen = Console(width=200)
+    with screen.capture() as captured:
+        for one in told:
+            watched.match.take(one)
+            watched.press("end")
+            screen.print(watched.picture())
+    for shown in (capsys.readouterr().out, captured.get()):
+        assert "no\\x1b[2J is not installed here" in shown
+        assert "\x1b" not in shown
+
+
+def test_how_a_stream_broke_off_commands_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Such a fault has the server's own first line in it."""
+    monkeypatch.setattr(following, "COME_BACK_SECONDS", 0)
+
+    def stream(_: str) -> AbstractContextManager[http.client.HTTPResponse]:
+        raise http.client.BadStatusLine("no\x1b[2J")
+
+    with pytest.raises(ServerFault, match=r"broke off: no\\x1b\[2J$"):
+        list(following.events(stream))
 
 
 def test_a_ply_stands_and_what_is_behind_is_caught_up_with() -> None:

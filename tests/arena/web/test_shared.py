@@ -60,6 +60,15 @@ def test_a_page_that_is_shared_says_what_it_is(site: Site, address: str, words: 
     assert PREVIEW_PIXELS * 0.9 < Image.open(io.BytesIO(answer.data)).width <= PREVIEW_PIXELS
 
 
+def test_crawlers_may_fetch_the_preview_of_a_game(site: Site) -> None:
+    """By the very address that its page names."""
+    with site.database.read() as session:
+        number = session.scalars(sa.select(PlayedGame.id).limit(1)).one()
+    picture = meta(site.page(f"/games/{number}"))["og:image"].removeprefix("http://localhost")
+    assert "?v=" in picture
+    assert allowed(picture)
+
+
 def test_the_picture_of_what_was_played_last(site: Site) -> None:
     """Of a competition, of a bot, of all: the end of the last game."""
     with site.database.read() as session:

@@ -143,5 +143,5 @@ def test_faults_and_changes_of_sign_are_incidents() -> None:
     found = incidents(record_of(plies, faults=[CRASH]))
     assert [(one.kind, one.first, one.words) for one in found] == [
         ("fault", 4, "Black: crash"),
-        ("turn", 5, "White: eval changed sign"),
+        ("turn", 5, "White, eval: another is ahead"),
     ]

@@ -238,6 +238,9 @@ def test_sparklines_of_a_table_have_one_scale() -> None:
         (0.6, 1000, 0.5, "tint tint-3"),
         (0.6, 1000, 0.75, "tint tint-1"),
         (0.6, 1000, 0.6, ""),
+        # Of who nearly always wins three lost say something: 2 exp(-6 * 0.81) = 0.016.
+        (0.0, 2, 0.9, ""),
+        (0.0, 3, 0.9, "tint tint-0"),
         (0.5, 0, 0.5, ""),
     ],
 )
