@@ -462,9 +462,13 @@ def picture(number: int, ply: int) -> Response:
 
 
 def _drawn(shown: Shown, ply: int, drawing: str) -> Response:
-    """A position; the last one of a game that goes on may change by who leaves it there."""
+    """A position; the last one of a game that goes on may change by who leaves it there, and all
+    of a game that is played alone by moves taken back.
+    """
     answer = Response(drawing, mimetype="image/svg+xml")
-    return lasting(answer) if shown.over or ply < len(shown.record.plies) else answer
+    alone = all(seat.version_id is None for seat in shown.sitting.seats)
+    stays = shown.over or ply < len(shown.record.plies)
+    return lasting(answer) if stays and not alone else answer
 
 
 @pages.get("/play/<int:number>.json")

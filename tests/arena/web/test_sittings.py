@@ -252,6 +252,19 @@ def test_a_puzzle_is_taken_back(room: Room) -> None:
     assert room.ada.post(f"{against}/back", {"ply": "1"}, page=against).status_code == 409
 
 
+def test_what_can_be_taken_back_is_not_kept(room: Room) -> None:
+    """Another move may come in the place of one that was looked at, also after the end."""
+    address, boards = room.start(room.ada, 1), []
+    for move in ("red:a1,a2,a3,b1", "stop"):
+        room.ada.post(f"{address}/move", {"move": move, "ply": "0"}, page=address)
+        for what in ("/0/board", "/1/board", "/1.svg"):
+            answer = room.ada.get(address + what)
+            assert "max-age" not in answer.headers["Cache-Control"]
+        boards.append(room.ada.get(f"{address}/1/board").text)
+        room.ada.post(f"{address}/back", {"ply": "1"}, page=address)
+    assert boards[0] != boards[1]
+
+
 def test_no_more_games_go_on_by_taking_back(room: Room) -> None:
     """Whoever has as many as may be ends one first."""
     ended = room.start(room.ada, 1, form="0")
