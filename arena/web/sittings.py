@@ -19,6 +19,7 @@ from arena import sittings
 from arena.ground.refusals import Refusal
 from arena.models import GUEST, JobStatus, Ladder, Scope, Sitting
 from arena.recorder.dispatch import wake
+from arena.schedule import waits
 from arena.sittings import Person, SittingError, Wish
 from arena.web import boards, forms, queries, strips
 from arena.web.deeds import REFUSED
@@ -292,7 +293,8 @@ def _page(number: int, ply: int | None = None, problem: str = "") -> str:
             board=board or draw(*position(record, at)),
             at_once=_plays_at_once(),
             may_take_back=shown.mine and sittings.may_take_back(shown.sitting, record),
-            busy_with=queries.running_matches(session)[:MATCHES_NAMED] if shown.queues else [],
+            matches=queries.running_matches(session)[:MATCHES_NAMED] if shown.queues else [],
+            busy_with=waits.busy_with(session) if shown.queues else "",
             ply=at,
             replaying=shown.over or ply is not None,
             clocks=sitting.clocks(record),

@@ -13,10 +13,11 @@ import sqlalchemy as sa
 
 from arena import sittings
 from arena.ground.db import Database
-from arena.models import BotVersion, JobStatus, Ladder, Match, Sitting
+from arena.models import BotVersion, Check, JobStatus, Ladder, Match, Sitting
 from engine import sitting
 from engine.games import GAMES
 from engine.player import CrashError
+from engine.plurals import counted
 from engine.record import replay
 from tests.arena.simulator import give_sign
 from tests.arena.test_sittings import SMALL, Table
@@ -331,7 +332,24 @@ def test_what_a_bots_move_waits_for_is_told(room: Room) -> None:
         match = session.scalars(sa.select(Match).order_by(Match.id.desc())).first()
         assert match is not None
         words = f"match {match.id}, {match.competition.title}"
-    assert f"waits for a free worker. What the workers do now: {words}" in told()
+        many = len(
+            session.scalars(
+                sa.select(Match).where(Match.worker == "one", Match.status == "issued")
+            ).all()
+        )
+    busy = "waits for a free worker. The workers are busy with " + counted(many, "match", "matches")
+    assert f"{busy}. Now is played: {words}" in told()
+    with room.database.begin() as session:
+        version = session.scalars(sa.select(BotVersion)).first()
+        ladder = session.scalars(sa.select(Ladder)).first()
+        at = datetime.now(UTC)
+        its = {"status": JobStatus.ISSUED, "worker": "one", "created": at}
+        its |= {"lease_ends": at, "ticket": "check"}
+        session.add(Check(version=version, ladder=ladder, findings=[], **its))
+    assert f"{busy} and 1 check. Now is played: {words}" in told()
+    with room.database.begin() as session:
+        session.execute(sa.update(Match).values(worker=None))
+    assert "The workers are busy with 1 check." in told()
 
 
 def test_a_person_has_no_cpu_time(room: Room) -> None:
