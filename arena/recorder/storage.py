@@ -271,8 +271,9 @@ def _seats(played: PlayedMatch, number: int) -> list[dict[str, Any]]:
         played.results[told],
         played.changes[told] if played.changes else None,
     )
-    # As much as `engine.process` keeps: standard error, four times that of its lines, two headings.
-    longest = 5 * played.match.competition.log_bytes + 1000
+    # As much as `engine.process` keeps: standard error, four times that of its lines, once that of
+    # the lines exchanged, and headings.
+    longest = 6 * played.match.competition.log_bytes + 1000
     logs = played.report.logs[number]
     return [{**row, "log": log[:longest]} for row, log in zip(rows, logs, strict=True)]
 

@@ -1,42 +1,24 @@
-"""For what something waits that only its turn keeps from beginning, and about how long."""
+"""For what something waits that only its turn keeps from beginning."""
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
-from math import ceil
-
-import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from arena.ground.db import count_rows
 from arena.models import Check, JobStatus, Match
 from engine.plurals import counted
 
-LOOKED_BACK = timedelta(hours=1)
-LEAST_ENDED = 3
-"""So many must have ended lately for the time that one takes to be told."""
 
+def of_check(session: Session, check: Check) -> list[str]:
+    """How many wait like it, and what the workers are busy with, in sentences.
 
-def of_check(session: Session, check: Check, now: datetime) -> list[str]:
-    """Its place in the queue, what the workers are busy with, and how long it takes, in sentences.
-
-    What is not known is not told.
+    Its place is not told: owners take turns, and whose is next changes with all that ends.
     """
-    kind = Check.at_home == check.at_home
-    before = count_rows(session, Check, Check.status == JobStatus.OPEN, Check.id < check.id, kind)
-    told = ["It is the next one."]
-    if before:
-        told = [f"{counted(before, 'check is', 'checks are')} before it."]
-    if busy := busy_with(session):
-        told.append(busy)
-    lately = Check.ended > now - LOOKED_BACK, Check.ended <= now, kind
-    ended = count_rows(session, Check, *lately)
-    if before and ended >= LEAST_ENDED:
-        first = session.scalars(sa.select(sa.func.min(Check.created)).where(*lately)).one()
-        each = (now - max(first, now - LOOKED_BACK)) / ended
-        minutes = ceil(each * (before + 1) / timedelta(minutes=1))
-        told.append(f"By those of the last hour that is about {counted(minutes, 'minute')}.")
-    return told
+    waiting = Check.status == JobStatus.OPEN, Check.at_home == check.at_home
+    others = count_rows(session, Check, *waiting, Check.id != check.id)
+    told = [f"{others + 1} checks wait in all."] if others else ["It is the only one that waits."]
+    busy = busy_with(session)
+    return [*told, busy] if busy else told
 
 
 def of_match(session: Session, match: Match) -> list[str]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import zlib
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -17,12 +15,15 @@ from arena.deeds import Deed, Done, Part, fields_of, perform
 from arena.ground import bot_names
 from arena.ground.refusals import NotAllowed, NotThere, Refusal, WrongField
 from arena.web.forms import WholeNumber
-from arena.web.identity import database, needs, own_address, signed_in
+from arena.web.identity import database, needs, own_address, signed_in, signer
 from arena.web.words import sentence
 
 REFUSED = 422
 """The status of a form that comes back with what is wrong in it."""
-MOST_UNDO_BYTES = 1500
+MOST_UNDO_CHARACTERS, MOST_UNDONE = 2000, 100
+"""How long what takes something back may be, packed and signed, and of how many deeds."""
+UNDO = "undo"
+"""For what it is signed."""
 MESSAGE = "message"
 """The category of what is said where nothing undoes it; of all else it says what does."""
 
@@ -173,10 +174,11 @@ def _asked(deed: Deed) -> str | None:
 def tell(done: Done) -> None:
     """Says on the next page what was done, with a button that takes it back if something does."""
     said = sentence(done.said)
-    undo = json.dumps([[deed.called(), fields_of(deed)] for deed in done.undo])
-    # It travels in the session's cookie, in which browsers keep so much, packed.
-    fits = len(zlib.compress(undo.encode())) <= MOST_UNDO_BYTES
-    flash(said, undo if done.undo and fits else MESSAGE)
+    named = [[deed.called(), fields_of(deed)] for deed in done.undo]
+    undo = str(signer(UNDO).dumps([signed_in().id, named]))
+    # It travels in the session's cookie, in which browsers keep so much.
+    fits = len(undo) <= MOST_UNDO_CHARACTERS and len(named) <= MOST_UNDONE
+    flash(said, undo if named and fits else MESSAGE)
 
 
 def sent(

@@ -308,7 +308,7 @@ def begin_session(user: User) -> None:
     session.permanent = True
     with database().read() as reading:
         login_user(account_of(reading, user))
-    known = _known_browsers().dumps([user.lower_name, secrets.token_hex(8)])
+    known = signer("known browser").dumps([user.lower_name, secrets.token_hex(8)])
 
     @after_this_request
     def keep_known(answer: Response) -> Response:
@@ -327,14 +327,15 @@ def begin_session(user: User) -> None:
 def known_browser(name: str) -> str | None:
     """What the browser of a request is known by at an account, if it was signed in there before."""
     try:
-        its_name, browser = _known_browsers().loads(request.cookies.get(KNOWN_COOKIE, ""))
+        its_name, browser = signer("known browser").loads(request.cookies.get(KNOWN_COOKIE, ""))
     except BadData:
         return None
     return str(browser) if its_name == name else None
 
 
-def _known_browsers() -> URLSafeSerializer:
-    return URLSafeSerializer(str(current_app.secret_key), salt="known browser")
+def signer(use: str) -> URLSafeSerializer:
+    """Signs what browsers bring back; what is signed for one use is good for no other."""
+    return URLSafeSerializer(str(current_app.secret_key), salt=use)
 
 
 class _Sessions(SecureCookieSessionInterface):

@@ -83,6 +83,8 @@ class RateLimit:
 
 
 WRITING = {"POST", "PATCH"}
+CHANGES = [RateLimit("600 per hour", _account, "changes")]
+"""The limit of undoing, and of each operation of the API that changes something without another."""
 
 LIMITS = {
     "accounts.sign_in": [
@@ -100,6 +102,7 @@ LIMITS = {
     "sittings.take_back": [RateLimit("120 per minute", _account, "moves taken back")],
     "replays.show": [RateLimit("60 per minute", address, "records from your address")],
     "submissions.submit": [RateLimit("60 per hour", _account, "uploads")],
+    "undoing.undo": CHANGES,
     "editor.change": [RateLimit("240 per hour", _account, "tries")],
     "api.begin_sitting": [RateLimit("60 per hour", _account, "new games", _done)],
     "api.play_move": [RateLimit("120 per minute", _account, "moves")],
@@ -110,8 +113,6 @@ LIMITS = {
     # too often waits for no longer than a game bears.
     "api.poll_link": [RateLimit("200 per second", _bot_at_home, "polls of this bot")],
 }
-CHANGES = [RateLimit("600 per hour", _account, "changes")]
-"""The limit of each other operation of the API that changes something."""
 
 
 def install(app: Flask, settings: Settings) -> None:

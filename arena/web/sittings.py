@@ -19,6 +19,7 @@ from arena import sittings
 from arena.ground.refusals import Refusal
 from arena.models import GUEST, JobStatus, Ladder, Scope, Sitting
 from arena.recorder.dispatch import wake
+from arena.schedule import waits
 from arena.sittings import Person, SittingError, Wish
 from arena.web import boards, forms, queries, strips
 from arena.web.deeds import REFUSED
@@ -292,7 +293,8 @@ def _page(number: int, ply: int | None = None, problem: str = "") -> str:
             board=board or draw(*position(record, at)),
             at_once=_plays_at_once(),
             may_take_back=shown.mine and sittings.may_take_back(shown.sitting, record),
-            busy_with=queries.running_matches(session)[:MATCHES_NAMED] if shown.queues else [],
+            matches=queries.running_matches(session)[:MATCHES_NAMED] if shown.queues else [],
+            busy_with=waits.busy_with(session) if shown.queues else "",
             ply=at,
             replaying=shown.over or ply is not None,
             clocks=sitting.clocks(record),
@@ -462,9 +464,13 @@ def picture(number: int, ply: int) -> Response:
 
 
 def _drawn(shown: Shown, ply: int, drawing: str) -> Response:
-    """A position; the last one of a game that goes on may change by who leaves it there."""
+    """A position; the last one of a game that goes on may change by who leaves it there, and all
+    of a game that is played alone by moves taken back.
+    """
     answer = Response(drawing, mimetype="image/svg+xml")
-    return lasting(answer) if shown.over or ply < len(shown.record.plies) else answer
+    alone = all(seat.version_id is None for seat in shown.sitting.seats)
+    stays = shown.over or ply < len(shown.record.plies)
+    return lasting(answer) if stays and not alone else answer
 
 
 @pages.get("/play/<int:number>.json")

@@ -181,7 +181,7 @@ def shown(session: Session, number: int) -> dict[str, Any]:
             _, told["idle"] = queries.happening(session, found.ladder, settings(), now)
     told["waits"] = why_it_waits(session, found)
     if found.status is JobStatus.OPEN and not told["waits"]:
-        told["queue"] = waits.of_check(session, found, now)
+        told["queue"] = waits.of_check(session, found)
     return told | {"workers": queries.living_workers(session, now)}
 
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from flask import Blueprint, abort, redirect, request, url_for
+from itsdangerous import BadData
 from werkzeug.wrappers import Response
 
 from arena.all_deeds import DEEDS
 from arena.deeds import Deed, Done, perform
 from arena.models import Scope
-from arena.web.deeds import tell
-from arena.web.identity import database, needs, own_address, signed_in
+from arena.web.deeds import UNDO, tell
+from arena.web.identity import database, needs, own_address, signed_in, signer
 
 undoing = Blueprint("undoing", __name__)
 
@@ -24,7 +24,8 @@ CALLED = {deed.called(): deed for deed in DEEDS}
 def undo() -> Response:
     """Does what takes something back: all of it, or nothing.
 
-    It may be whatever who asks may do anyway, but for what is to be asked about first.
+    It may be what `tell` signed for who asks, and they may still do, but for what is to be asked
+    about first.
     """
     deeds, by = _read(request.form.get("undo", "")), signed_in().by()
     done: list[Done] = []
@@ -47,11 +48,16 @@ def _read(text: str) -> list[Deed]:
         WrongField: something of one can't be so.
     """
     try:
-        named = [(CALLED[called], dict(fields)) for called, fields in json.loads(text)]
-        deeds = [kind(**{name: _value(one) for name, one in said.items()}) for kind, said in named]
-    except (ValueError, TypeError, KeyError, RecursionError):
-        abort(400, "This names nothing that can be taken back.")
-    return deeds or abort(400, "This names nothing that can be taken back.")
+        whose, named = signer(UNDO).loads(text)
+        if whose != signed_in().id:
+            abort(400, "This was for another account to take back.")
+        # A button of the release before may name what is there no more.
+        return [
+            CALLED[called](**{name: _value(one) for name, one in fields.items()})
+            for called, fields in named
+        ]
+    except (BadData, TypeError, KeyError):
+        abort(400, "This is no button of a page of yours: do it by its own form.")
 
 
 def _value(one: Any) -> Any:

@@ -16,6 +16,8 @@ from arena.recorder.process import Recorder
 from arena.schedule import leases, workers
 from engine import jobs
 from engine.messages import pack
+from engine.process import BotProcess
+from engine.program import Program
 from engine.reporting import SignOfLife
 from tests.arena.recorder.conftest import AGO, MATCH_SECONDS, the_match, worker_seconds
 from tests.arena.recorder.spoiling import (
@@ -56,15 +58,34 @@ def test_no_more_time_is_believed_than_there_was(
 def test_no_more_of_a_log_is_kept_than_a_worker_of_ours_says(
     database: Database, recorder: Recorder, report: Any
 ) -> None:
-    """A ladder's limit of 64 KiB of standard error, and four times as much of other lines."""
+    """A ladder's limit of 64 KiB of standard error, four times as much of other lines, and once
+    of the lines exchanged, all of which is kept of a bot that fills all three."""
     data = report()
     data["logs"][0][0] = "the first line\n" + "x" * 2**20
+    data["logs"][0][1] = full = full_log(2**16)
     recorder.tasks.record_match(data)
     with database.read() as session:
         kept = session.scalars(sa.select(GameSeat).options(undefer(GameSeat.log))).all()
         longest = max((seat.log for seat in kept), key=len)
-        assert len(longest) == 5 * 2**16 + 1000
+        assert len(longest) == 6 * 2**16 + 1000
         assert longest.startswith("the first line\n")
+        assert full in [seat.log for seat in kept]
+
+
+def full_log(log_bytes: int) -> str:
+    """What `engine.process` keeps of a bot that writes too much everywhere."""
+    bot = BotProcess(no_program, log_bytes=log_bytes)
+    bot._log.add(b"#" * 2**20)
+    bot._errors.add(b"e" * 2**20)
+    for _ in range(2**12):
+        bot._exchange.tell("<", "l" * 100)
+    log = bot.take_log()
+    assert len(log) > 6 * log_bytes - 1000
+    return log
+
+
+def no_program() -> Program:
+    raise AssertionError("nothing is started")
 
 
 def test_a_worker_of_the_release_before(

@@ -13,10 +13,11 @@ import sqlalchemy as sa
 
 from arena import sittings
 from arena.ground.db import Database
-from arena.models import BotVersion, JobStatus, Ladder, Match, Sitting
+from arena.models import BotVersion, Check, JobStatus, Ladder, Match, Sitting
 from engine import sitting
 from engine.games import GAMES
 from engine.player import CrashError
+from engine.plurals import counted
 from engine.record import replay
 from tests.arena.simulator import give_sign
 from tests.arena.test_sittings import SMALL, Table
@@ -252,6 +253,19 @@ def test_a_puzzle_is_taken_back(room: Room) -> None:
     assert room.ada.post(f"{against}/back", {"ply": "1"}, page=against).status_code == 409
 
 
+def test_what_can_be_taken_back_is_not_kept(room: Room) -> None:
+    """Another move may come in the place of one that was looked at, also after the end."""
+    address, boards = room.start(room.ada, 1), []
+    for move in ("red:a1,a2,a3,b1", "stop"):
+        room.ada.post(f"{address}/move", {"move": move, "ply": "0"}, page=address)
+        for what in ("/0/board", "/1/board", "/1.svg"):
+            answer = room.ada.get(address + what)
+            assert "max-age" not in answer.headers["Cache-Control"]
+        boards.append(room.ada.get(f"{address}/1/board").text)
+        room.ada.post(f"{address}/back", {"ply": "1"}, page=address)
+    assert boards[0] != boards[1]
+
+
 def test_no_more_games_go_on_by_taking_back(room: Room) -> None:
     """Whoever has as many as may be ends one first."""
     ended = room.start(room.ada, 1, form="0")
@@ -318,7 +332,24 @@ def test_what_a_bots_move_waits_for_is_told(room: Room) -> None:
         match = session.scalars(sa.select(Match).order_by(Match.id.desc())).first()
         assert match is not None
         words = f"match {match.id}, {match.competition.title}"
-    assert f"waits for a free worker. What the workers do now: {words}" in told()
+        many = len(
+            session.scalars(
+                sa.select(Match).where(Match.worker == "one", Match.status == "issued")
+            ).all()
+        )
+    busy = "waits for a free worker. The workers are busy with " + counted(many, "match", "matches")
+    assert f"{busy}. Now is played: {words}" in told()
+    with room.database.begin() as session:
+        version = session.scalars(sa.select(BotVersion)).first()
+        ladder = session.scalars(sa.select(Ladder)).first()
+        at = datetime.now(UTC)
+        its = {"status": JobStatus.ISSUED, "worker": "one", "created": at}
+        its |= {"lease_ends": at, "ticket": "check"}
+        session.add(Check(version=version, ladder=ladder, findings=[], **its))
+    assert f"{busy} and 1 check. Now is played: {words}" in told()
+    with room.database.begin() as session:
+        session.execute(sa.update(Match).values(worker=None))
+    assert "The workers are busy with 1 check." in told()
 
 
 def test_a_person_has_no_cpu_time(room: Room) -> None:

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import html
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from secrets import token_hex
+from typing import Any, NamedTuple
 
 import pytest
 import sqlalchemy as sa
+from flask import Flask, get_flashed_messages
+from flask_login import login_user
 
+from arena.bots.bot_deeds import ShareBot
+from arena.deeds import Deed, Done
 from arena.ground.db import Database
-from arena.models import Bot, Check, Entrant, Ladder, Role
+from arena.models import Bot, Check, Entrant, Ladder, Role, User
+from arena.web.deeds import MESSAGE, MOST_UNDONE, UNDO, tell
+from arena.web.identity import account_of, signer
 from tests.arena.web.conftest import furnish
 from tests.arena.web.signing_in import Browser, pages, person, signed_in
 from tests.furnished import furnished_database
@@ -77,27 +85,63 @@ def test_what_was_done_is_undone(admin: Browser, subtests: pytest.Subtests) -> N
             assert "Undo" not in admin.get("/account").text, "it is offered once"
 
 
-NOT_UNDONE = {
-    "": 400,
-    "[]": 400,
-    "7": 400,
-    "[[]]": 400,
-    '[["fly", {}]]': 400,
-    '[["share_bot", {"name": "bot-0"}]]': 400,
-    '[["share_bot", ["name"]]]': 400,
-    '[["share_bot", {"name": "bot-0", "user": 7}]]': 400,
-    '[["remove_book", {"name": "small"}]]': 400,
-    '[["share_bot", {"name": "bot-0", "user": "nobody"}]]': 409,
-    '[["share_bot", {"name": "nobody", "user": "mate"}]]': 404,
-    "[" * 5000: 400,
-}
+def button(app: Flask, account: int, named: object, use: str = UNDO) -> str:
+    """What a page's button says that takes something back."""
+    with app.app_context():
+        return str(signer(use).dumps([account, named]))
 
 
-def test_what_undoes_nothing_is_refused(admin: Browser, subtests: pytest.Subtests) -> None:
-    """What is no deed, can't be, or is to be asked about first."""
-    for undo, status in NOT_UNDONE.items():
+SHARE = [["share_bot", {"name": "bot-0", "user": "mate"}]]
+UNSIGNED = ["", "[]", "7", json.dumps(SHARE), json.dumps([1, SHARE]), "[" * 5000]
+SIGNED = [
+    ([["fly", {}]], 400),
+    ([["share_bot", {"name": "bot-0"}]], 400),
+    ([["share_bot", {"name": "bot-0", "user": "mate", "why": "so"}]], 400),
+    ([["remove_book", {"name": "small"}]], 400),
+    ([["share_bot", {"name": "bot-0", "user": "nobody"}]], 409),
+    ([["share_bot", {"name": "nobody", "user": "mate"}]], 404),
+]
+"""What a button may have named when it was made, and how it is refused now."""
+
+
+def test_what_undoes_nothing_is_refused(
+    admin: Browser, arena: Office, subtests: pytest.Subtests
+) -> None:
+    """What no page wrote for who asks, is there no more, or is to be asked about first."""
+    app = admin.client.application
+    with arena.database.read() as session:
+        ids = {user.name: user.id for user in session.scalars(sa.select(User))}
+    theirs, other_use = (
+        button(app, ids["mate"], SHARE),
+        button(app, ids["root"], SHARE, "known browser"),
+    )
+    sound = button(app, ids["root"], SHARE)
+    forged = [*UNSIGNED, theirs, other_use, sound[:-1], "x" + sound]
+    signed = [(button(app, ids["root"], named), status) for named, status in SIGNED]
+    for undo, status in [*((one, 400) for one in forged), *signed]:
         with subtests.test(undo[:40]):
             assert admin.post("/undo", {"undo": undo}, page="/account").status_code == status
+    assert admin.post("/undo", {"undo": sound}, page="/account").status_code == 302
+
+
+def test_what_is_too_much_has_no_button(admin: Browser, subtests: pytest.Subtests) -> None:
+    """What a cookie can't hold, and more deeds than one click is to do."""
+    app, share = admin.client.application, ShareBot("bot-0", "mate")
+    unlike = tuple(ShareBot(token_hex(20), "mate") for _ in range(MOST_UNDONE))
+    for deeds, fits in ((1, True), (MOST_UNDONE, True), (MOST_UNDONE + 1, False)):
+        with subtests.test(str(deeds)):
+            assert has_button(app, (share,) * deeds) == fits
+    assert not has_button(app, unlike)
+
+
+def has_button(app: Flask, undo: tuple[Deed, ...]) -> bool:
+    """Whether what was done is told with a button that takes it back."""
+    with app.test_request_context(), app.extensions["arena.database"].read() as session:
+        root = session.scalars(sa.select(User).where(User.name == "root")).one()
+        login_user(account_of(session, root))
+        tell(Done("it is done", undo=undo))
+        ((told, _),) = list[Any](get_flashed_messages(with_categories=True))
+    return bool(told != MESSAGE)
 
 
 def test_all_of_it_is_undone_or_nothing(admin: Browser, arena: Office) -> None:

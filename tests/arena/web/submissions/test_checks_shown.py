@@ -143,25 +143,20 @@ def test_a_check_is_found_again(ada: Browser, app: Flask, database: Database) ->
     }  # fmt: skip
 
 
-def test_a_wait_tells_its_place_and_how_long(ada: Browser, database: Database) -> None:
-    """By what ended within the last hour, if that was enough to tell."""
+def test_a_wait_tells_how_many_wait(ada: Browser, database: Database) -> None:
+    """But no place: owners take turns, whoever was there first."""
     with database.begin() as session:
         give_sign(session, "w", now(), slots=1)
-    for number in range(5):
+    submit(ada, (BOT + b"#0", "bot0.py"))
+    assert "It is the only one that waits." in ada.get("/checks/1").text
+    for number in range(1, 5):
         submit(ada, (BOT + b"#%d" % number, f"bot{number}.py"))
-    told = ada.get("/checks/1").text
-    assert "It is the next one." in told
-    told = ada.get("/checks/5").text
-    assert "4 checks are before it." in told
-    assert "minute" not in told.partition("Waiting for a worker.")[2]
+    for number in (1, 5):
+        assert "5 checks wait in all." in ada.get(f"/checks/{number}").text
     with database.begin() as session:
         for number in (1, 2, 3):
-            check = session.get_one(Check, number)
-            check.status, check.ended = JobStatus.FIXED, now()
-            check.created = now() - timedelta(minutes=6)
-    told = ada.get("/checks/5").text
-    assert "1 check is before it." in told
-    assert "By those of the last hour that is about 5 minutes." in told
+            session.get_one(Check, number).status = JobStatus.FIXED
+    assert "2 checks wait in all." in ada.get("/checks/5").text
 
 
 def test_lines_are_shown_of_what_was_tried(ada: Browser, database: Database) -> None:
