@@ -12,10 +12,14 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
+from arena import audit
 from arena.bots.submissions import enter, submit
 from arena.cli.new import TEMPLATES, contents, name_refusal
 from arena.cli.serve import BundleIntake
+from arena.competitions.players import named_players
+from arena.deeds import By
 from arena.ground.db import Database
+from arena.ground.refusals import Refusal
 from arena.models import (
     HOUSE,
     Bot,
@@ -23,6 +27,7 @@ from arena.models import (
     Check,
     Ladder,
     Match,
+    Scope,
     User,
     VersionStatus,
 )
@@ -203,6 +208,38 @@ def test_what_is_tried_is_no_business_of_others(
     assert "only tried" in page
     sent(ada, files, "enter")
     assert "<td>v1" in eve.get("/bots/mine").text.partition('id="versions"')[2]
+
+
+def test_what_is_tried_is_played_by_its_owners_alone(
+    ada: Browser, app: Flask, database: Database, files: dict[str, str], rivals: list[str]
+) -> None:
+    """By its number; the name alone stands for what was handed in, if the code is open, too."""
+    sent(ada, files, "enter")
+    sent(ada, {**files, "bot.py": files["bot.py"] + "# better\n"})
+    settle(database)
+    with database.begin() as session:
+        session.scalars(sa.select(Bot).where(Bot.name == "mine")).one().open_source = True
+    mine, others = (
+        By(audit.Actor(number, "", ""), frozenset(Scope), now()) for number in ada_and_eve(database)
+    )
+    with database.read() as session:
+        for by in (mine, others, None):
+            assert [one.label for one in named_players(session, ["mine"], by)] == ["mine v1"]
+        assert [one.label for one in named_players(session, ["mine:2"], mine)] == ["mine v2"]
+        for by in (others, None):
+            with pytest.raises(Refusal, match="no version 2"):
+                named_players(session, ["mine:2"], by)
+    assert "mine v2" in ada.get("/tests/new").text
+    offered = signed_in(app, "eve").get("/tests/new").text
+    assert "mine v1" in offered
+    assert "mine v2" not in offered
+
+
+def ada_and_eve(database: Database) -> list[int]:
+    """Their numbers."""
+    with database.read() as session:
+        people = sa.select(User.id).where(User.name.in_(["ada", "eve"])).order_by(User.name)
+        return list(session.scalars(people))
 
 
 def test_the_api_tries_too(ada: Browser, files: dict[str, str]) -> None:
