@@ -197,17 +197,36 @@ def test_an_own_bot_is_written_on(ada: Browser, app: Flask, files: dict[str, str
 def test_what_is_tried_is_no_business_of_others(
     ada: Browser, app: Flask, database: Database, files: dict[str, str]
 ) -> None:
-    """A bot's page shows such versions to its owners alone, until they are handed in."""
+    """No door shows such versions to others, though the code is open, until they are handed in."""
     sent(ada, files)
     settle(database)
+    with database.begin() as session:
+        session.scalars(sa.select(Bot).where(Bot.name == "mine")).one().open_source = True
     eve = signed_in(app, "eve")
-    download = "/bots/mine/versions/1.tar"
-    assert download in ada.get("/bots/mine").text
-    page = eve.get("/bots/mine").text
-    assert "<td>v1" not in page.partition('id="versions"')[2]
-    assert "only tried" in page
+    doors = {
+        "/bots/mine": "<td>v1",
+        "/bots/mine/feed.atom": "mine v1",
+        "/api/v1/bots/mine": '"version":1',
+        "/api/v1/bots/mine/versions": '"version":1',
+        f"/api/v1/bots/mine/ladders/{LADDER}": '"version":1',
+        f"/bots/mine?ladder={LADDER}": "v1",
+        "/bots/mine/versions/1.tar": "bot.py",
+        "/api/v1/bots/mine/versions/1/files": "bot.py",
+    }
+
+    def shown(browser: Browser) -> dict[str, bool]:
+        found = {}
+        for address, words in doors.items():
+            answer = browser.get(address)
+            found[address] = answer.status_code == 200 and words in answer.text
+            answer.close()
+        return found
+
+    assert shown(ada) == dict.fromkeys(doors, True)
+    assert shown(eve) == dict.fromkeys(doors, False)
+    assert eve.get("/bots/mine:1/against/mine").status_code == 404
     sent(ada, files, "enter")
-    assert "<td>v1" in eve.get("/bots/mine").text.partition('id="versions"')[2]
+    assert shown(eve) == dict.fromkeys(doors, True)
 
 
 def test_what_is_tried_is_played_by_its_owners_alone(
