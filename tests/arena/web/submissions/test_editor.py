@@ -13,6 +13,7 @@ import sqlalchemy as sa
 from flask import Flask
 
 from arena import audit
+from arena.bots.alarms import alarms_of
 from arena.bots.submissions import enter, submit
 from arena.cli.new import TEMPLATES, contents, name_refusal
 from arena.cli.serve import BundleIntake
@@ -252,6 +253,23 @@ def test_what_is_tried_is_played_by_its_owners_alone(
     offered = signed_in(app, "eve").get("/tests/new").text
     assert "mine v1" in offered
     assert "mine v2" not in offered
+
+
+def test_a_try_is_no_alarm(ada: Browser, database: Database, files: dict[str, str]) -> None:
+    """Nor does it hide what is wrong about the version that was handed in before."""
+    ada_id, _ = ada_and_eve(database)
+    sent(ada, files)
+    settle(database)
+    with database.read() as session:
+        assert alarms_of(session, ada_id) == []
+    changed = {**files, "bot.py": files["bot.py"] + "# worse\n"}
+    sent(ada, changed, "enter")
+    settle(database, kept=False)
+    sent(ada, files)
+    settle(database)
+    with database.read() as session:
+        (alarm,) = alarms_of(session, ada_id)
+        assert "mine v2 did not pass its check" in alarm.words
 
 
 def ada_and_eve(database: Database) -> list[int]:
