@@ -143,6 +143,7 @@ def test_tried_played_and_handed_in(
     handed_in = sent(ada, files, "enter")
     assert handed_in.location == f"/bots/mine?ladder={LADDER}"
     assert states(database)[f"mine v1 on {LADDER}"] == "active"
+    assert "It was only tried" not in ada.get("/checks/1").text
     with database.read() as session:
         assert session.scalars(sa.select(BotVersion).join(Bot).where(Bot.name == "mine")).one()
 
@@ -287,6 +288,10 @@ def test_the_api_tries_too(ada: Browser, files: dict[str, str]) -> None:
     answer = ada.client.post("/api/v1/submissions", data=data, headers=proof)
     assert answer.status_code == 201, answer.text
     assert answer.json["enters"] is False
+    data["test_first"], data["file"] = "true", [(io.BytesIO(b"x"), "mine/bot.py")]
+    answer = ada.client.post("/api/v1/submissions", data=data, headers=proof)
+    assert answer.status_code == 409
+    assert "leave out test_first" in answer.text
 
 
 def test_what_is_no_text_is_changed_at_home(ada: Browser, files: dict[str, str]) -> None:
