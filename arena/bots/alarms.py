@@ -9,7 +9,9 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, aliased, defer, joinedload
 
 from arena.bots.entries import bots_of
+from arena.competitions.players import handed_in
 from arena.models import (
+    TRIED,
     BotVersion,
     Check,
     Entrant,
@@ -38,19 +40,20 @@ class BotAlarm(NamedTuple):
 def alarms_of(session: Session, user_id: int) -> list[BotAlarm]:
     """The alarms of somebody's own and shared bots, by the bots' names.
 
-    Of checks and tests only those of a bot's newest version are told: what came after it mended
-    the others, or was to.
+    Of checks and tests only those of the newest version that was handed in are told: what came
+    after it mended the others, or was to.
     """
     mine = bots_of(session, user_id)
-    newest = [version.id for _, version, _ in mine]
-    checks = sa.select(Check).where(Check.version_id.in_(newest)).order_by(Check.id)
+    handed = _handed_in(session, [bot.id for bot, _, _ in mine])
+    newest = [version.id for version in handed.values()]
+    checks = sa.select(Check).where(Check.version_id.in_(newest), Check.enters).order_by(Check.id)
     checks = checks.options(defer(Check.log), joinedload(Check.ladder))
     last: dict[int, dict[int, Check]] = {}
     for check in session.scalars(checks):
         last.setdefault(check.version_id, {})[check.ladder_id] = check
     tests = _failed_tests(session, newest)
     found = []
-    for bot, version, entrants in mine:
+    for bot, _, entrants in mine:
         for entrant in entrants:
             if entrant.state is EntrantState.SUSPENDED:
                 words = (
@@ -58,6 +61,9 @@ def alarms_of(session: Session, user_id: int) -> list[BotAlarm]:
                     f"{entrant.reason}."
                 )
                 found.append(BotAlarm(bot.name, words, ladder=entrant.competition.name))
+        version = handed.get(bot.id)
+        if version is None:
+            continue
         active = {one.competition_id for one in entrants if one.version_id == version.id}
         its = [one for one in last.get(version.id, {}).values() if one.ladder_id not in active]
         found += [alarm for check in its for alarm in _of_check(version, check)]
@@ -65,6 +71,13 @@ def alarms_of(session: Session, user_id: int) -> list[BotAlarm]:
             words = f"{version.label} did not pass test {test}, so it did not enter."
             found.append(BotAlarm(bot.name, words, test=test))
     return found
+
+
+def _handed_in(session: Session, bots: list[int]) -> dict[int, BotVersion]:
+    """The newest versions of bots that were handed in, by the bots' ids."""
+    query = sa.select(BotVersion).where(BotVersion.bot_id.in_(bots), handed_in())
+    query = query.options(joinedload(BotVersion.bot)).order_by(BotVersion.number)
+    return {version.bot_id: version for version in session.scalars(query)}
 
 
 def _of_check(version: BotVersion, check: Check) -> Iterator[BotAlarm]:
@@ -103,7 +116,9 @@ def _failed_tests(session: Session, versions: list[int]) -> dict[int, list[int]]
     )
     other = aliased(Entrant)
     there = sa.exists().where(
-        other.version_id == Entrant.version_id, other.competition_id == StrengthTest.ladder_id
+        other.version_id == Entrant.version_id,
+        other.competition_id == StrengthTest.ladder_id,
+        sa.or_(other.state != EntrantState.RETIRED, other.reason != TRIED),
     )
     found: dict[int, list[int]] = {}
     for version, test in session.execute(query.where(~there)):

@@ -18,6 +18,7 @@ from arena.ground.locks import locking
 from arena.models import (
     AT_HOME,
     HOUSE,
+    TRIED,
     Bot,
     BotVersion,
     Check,
@@ -213,7 +214,10 @@ def fates(session: Session, checks: Sequence[Check]) -> dict[int, EntryFate]:
     versions = {check.version_id for check in passed}
     entered = sa.select(Entrant.version_id, Entrant.competition_id)
     entered = entered.join(Ladder, Ladder.id == Entrant.competition_id)
-    entered = entered.where(Entrant.version_id.in_(versions))
+    entered = entered.where(
+        Entrant.version_id.in_(versions),
+        sa.or_(Entrant.state != EntrantState.RETIRED, Entrant.reason != TRIED),
+    )
     there = {(version, ladder) for version, ladder in session.execute(entered)}
     waiting = (
         sa.select(Entrant.version_id, StrengthTest.ladder_id, StrengthTest.id)

@@ -71,7 +71,7 @@ def usable_players(
         Refusal: there is no such player.
         NotAllowed: a version is not for them to use.
     """
-    players = named_players(session, names)
+    players = named_players(session, names, by)
     for player in players:
         if not may_test(by, player.version):
             raise NotAllowed(f"the bot {player.version.bot.name} is not for you to {what}")

@@ -6,14 +6,16 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session, joinedload
+from sqlalchemy.orm import Session, aliased, joinedload
 
+from arena.deeds import By
 from arena.ground import bot_names
 from arena.ground.guesses import meant
 from arena.ground.refusals import Refusal
 from arena.models import (
     Bot,
     BotVersion,
+    Check,
     Competition,
     Entrant,
     VersionStatus,
@@ -56,9 +58,22 @@ def player_of(entrant: Entrant) -> NamedPlayer:
     return NamedPlayer(entrant.version, entrant.options, entrant.own_time, entrant.own_threads)
 
 
-def named_players(session: Session, names: Iterable[str]) -> list[NamedPlayer]:
+def handed_in() -> sa.ColumnElement[bool]:
+    """Of versions: whether they were handed in, and not only tried."""
+    its = aliased(Check)
+    checked = sa.exists().where(its.version_id == BotVersion.id)
+    return sa.or_(~checked, checked.where(its.enters))
+
+
+def named_players(
+    session: Session, names: Iterable[str], by: By | None = None
+) -> list[NamedPlayer]:
     """The players of names such as ``greedy`` (its newest version that is ready), ``greedy:2`` and
     ``greedy:2:depth=8,style=fast``.
+
+    Args:
+        by: who names them: a version that was only tried is there for its owners, who say its
+            number.
 
     Raises:
         Refusal: there is no such bot or version, or it has no such option or value.
@@ -76,10 +91,15 @@ def named_players(session: Session, names: Iterable[str]) -> list[NamedPlayer]:
         )
         what = f"bot {named.name[:60]!r}"
         if named.version is None:
-            version = session.scalar(query.where(BotVersion.status == VersionStatus.READY))
+            is_ready = BotVersion.status == VersionStatus.READY
+            version = session.scalar(query.where(is_ready, handed_in()))
             what = f"{what} that is ready"
         else:
-            version = session.scalar(query.where(BotVersion.number == named.version))
+            numbered = query.where(BotVersion.number == named.version)
+            version = session.scalar(numbered.where(handed_in()))
+            if version is None and by is not None:
+                tried = session.scalar(numbered)
+                version = tried if tried is not None and by.owns(tried.bot) else None
             what = f"version {named.version} of a {what}"
         if version is None:
             raise Refusal(f"there is no {what}{meant(session, Bot.name, named.name)}")

@@ -139,7 +139,7 @@ class CreateTournament(CreateByRules):
             allows_options=not self.no_options,
             paused=self.paused,
         )
-        field = self._field(session, ladder)[: self.top]
+        field = self._field(session, by, ladder)[: self.top]
         made = tournaments.create(session, plan, field, by.now, by.actor)
         planned = results(session, made).planned
         matches = "" if planned is None else f", {counted(planned, 'match', 'matches')}"
@@ -147,22 +147,22 @@ class CreateTournament(CreateByRules):
         then = "waits until you open it" if self.paused else "begins as soon as a worker is free"
         return Done(f"the tournament {made.name} {then}: {what}", made)
 
-    def planned(self, session: Session) -> tuple[Ladder | None, Format, int]:
+    def planned(self, session: Session, by: By) -> tuple[Ladder | None, Format, int]:
         """Its ladder, its format with all settings, and how many play.
 
         Raises:
             Refusal: it can't be made so.
         """
         ladder, variant, _, _ = self.rules(session)
-        size = len(self._field(session, ladder)[: self.top])
+        size = len(self._field(session, by, ladder)[: self.top])
         frame = new_frame(variant, size, self.seed)
         settings = settings_for(self.format, frame, self.settings)
         return ladder, FORMATS[self.format].build(frame, settings), size
 
-    def _field(self, session: Session, ladder: Ladder | None) -> list[NamedPlayer]:
+    def _field(self, session: Session, by: By, ladder: Ladder | None) -> list[NamedPlayer]:
         """Who plays, the first of the seeding first."""
         if self.bots is not None:
-            named = named_players(session, self.bots)
+            named = named_players(session, self.bots, by)
             if ladder is None or self.as_given:
                 return named
             return seeded_by(session, ladder, named)
@@ -229,7 +229,7 @@ class EnterTournament(TournamentDeed):
 
     def do(self, session: Session, by: By) -> Done:
         found = find_named(session, Tournament, self.name)
-        players = named_players(session, self.bots)
+        players = named_players(session, self.bots, by)
         tournament_fields.enter(session, found, players, by.now, by.actor)
         size = len(entrants_of(session, found))
         labels = ", ".join(one.label for one in players)

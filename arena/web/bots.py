@@ -21,7 +21,7 @@ from werkzeug.wrappers import Response as Answer
 
 from arena.bots import entries, sharing
 from arena.ground import bot_names
-from arena.models import Bot, BotVersion, Check, Competition, Scope
+from arena.models import Bot, BotVersion, Competition, Scope
 from arena.schedule.presence import whereabouts
 from arena.web import duels, queries
 from arena.web.api.results import DuelShape, Encounter
@@ -65,7 +65,7 @@ def bot(name: str) -> str | Answer:
             bot=found,
             entrants=entrants,
             chosen=chosen,
-            versions=_shown_versions(session, found),
+            versions=queries.versions_of_bot(session, found),
             co_owners=sharing.co_owners(session, found),
             waiting=queries.tests_waited_for(session, found),
             SPLIT_GAMES=SPLIT_GAMES,
@@ -73,14 +73,6 @@ def bot(name: str) -> str | Answer:
             **_owners_choices(session, found),
             **details,
         )
-
-
-def _shown_versions(session: Session, bot: Bot) -> list[tuple[BotVersion, list[Check]]]:
-    """A bot's versions with their checks; those that were only tried are for its owners to see."""
-    account, found = current(), queries.versions_of_bot(session, bot)
-    if account is not None and account.owns(bot):
-        return found
-    return [row for row in found if not row[1] or any(check.enters for check in row[1])]
 
 
 def _as_written(address: str) -> Answer:
@@ -159,7 +151,7 @@ def find_side(session: Session, name: str) -> Side:
     bot = find_bot(session, named.name)
     if named.version is None:
         return Side(bot)
-    wanted = BotVersion.bot_id == bot.id, BotVersion.number == named.version
+    wanted = queries.versions_to_see(bot), BotVersion.number == named.version
     found = session.scalar(sa.select(BotVersion.number).where(*wanted))
     if found is None:
         abort(404, f"The bot {bot.name} has no version {named.version}.")

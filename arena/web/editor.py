@@ -26,7 +26,7 @@ from arena.bots.bot_deeds import EnterBot
 from arena.bots.intake import FirstFiles
 from arena.bots.submissions import tried_lately
 from arena.ground.refusals import Refusal
-from arena.models import BotVersion, Check, Entrant, JobStatus, Ladder, Match, Place, Scope
+from arena.models import Bot, BotVersion, Check, Entrant, JobStatus, Ladder, Match, Place, Scope
 from arena.schedule.requests import RequestUnratedMatch, asked_lately
 from arena.web import submissions, uploads
 from arena.web.deeds import REFUSED, do
@@ -213,6 +213,9 @@ def _page(draft: Draft, problem: str = "") -> str:
             check = _check_of(session, draft.name, draft.version, ladder)
             shown = submissions.shown(session, check.id) | {"fitting": []}
             match = _last_match(session, check.version, who.id)
+        # They are counted to the bot's owner, whoever tries it.
+        owner = sa.select(Bot.owner_id).where(Bot.lower_name == draft.name.lower())
+        payer = session.scalar(owner) or who.id
         tries, matches = settings().tries_a_day, settings().requests_a_day
         return render_template(
             "editor.html",
@@ -220,7 +223,7 @@ def _page(draft: Draft, problem: str = "") -> str:
             ladder=ladder,
             problem=problem,
             rivals=entries.easiest(session, ladder, but=draft.name),
-            tries_left=max(tries - tried_lately(session, who.id, now), 0),
+            tries_left=max(tries - tried_lately(session, payer, now), 0),
             tries=tries,
             matches_left=max(matches - asked_lately(session, who.id, now), 0),
             matches=matches,

@@ -199,6 +199,12 @@ def signed_in() -> Account:
     return current() or abort(401)
 
 
+def owns(bot: Bot) -> bool:
+    """Whether a bot is the asker's own, or shared with them."""
+    account = current()
+    return account is not None and account.owns(bot)
+
+
 def may_read(bot: Bot) -> bool:
     """Whether who asks may read the code and the logs of a bot: its owner, or all if opened."""
     return bot.open_source or may_follow(bot)

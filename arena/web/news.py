@@ -26,6 +26,7 @@ from arena.models import (
     Entrant,
     JobStatus,
 )
+from arena.web import queries
 from arena.web.competitions import address_of
 from arena.web.identity import may_read
 from arena.web.lookup import find_bot, reading
@@ -75,7 +76,7 @@ def _checks(session: Session, bot: Bot, count: int) -> Iterator[Event]:
     query = (
         sa.select(Check)
         .join(BotVersion, BotVersion.id == Check.version_id)
-        .where(BotVersion.bot_id == bot.id, Check.status == JobStatus.FIXED)
+        .where(queries.versions_to_see(bot), Check.status == JobStatus.FIXED)
         .order_by(Check.id.desc())
         .limit(count)
         .options(joinedload(Check.ladder), joinedload(Check.version).joinedload(BotVersion.bot))

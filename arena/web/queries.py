@@ -10,15 +10,18 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, defer, joinedload, selectinload, undefer
 from sqlalchemy.orm.strategy_options import _AbstractLoad
 
+from arena.competitions.players import handed_in
 from arena.formats.score import Score
 from arena.ground.config import Settings
 from arena.ground.db import is_lately
 from arena.models import (
+    TRIED,
     Bot,
     BotVersion,
     Check,
     Competition,
     Entrant,
+    EntrantState,
     GameDayCount,
     GameSeat,
     JobStatus,
@@ -33,6 +36,7 @@ from arena.models import (
 )
 from arena.schedule.idle import why_idle, why_it_waits
 from arena.schedule.workers import ALIVE_SECONDS
+from arena.web.identity import owns
 
 RUNNING_SHOWN = 20
 """How many of the running matches pages list."""
@@ -164,14 +168,24 @@ def games_of_day(session: Session, day: datetime) -> dict[str, int]:
     return {row.game: row.games for row in rows}
 
 
+def versions_to_see(bot: Bot) -> sa.ColumnElement[bool]:
+    """Of versions: whether they are a bot's, and for who asks to see; those that were only tried
+    are its owners' alone."""
+    its = BotVersion.bot_id == bot.id
+    return its if owns(bot) else sa.and_(its, handed_in())
+
+
 def entrants_of_bot(session: Session, bot: Bot) -> list[Entrant]:
-    """A bot's entrants on all ladders, ladder by ladder, newest version first."""
+    """A bot's entrants on all ladders, ladder by ladder, newest version first; those that were only
+    tried there for its owners alone."""
+    entered = sa.or_(Entrant.state != EntrantState.RETIRED, Entrant.reason != TRIED)
     return list(
         session.scalars(
             sa.select(Entrant)
             .join(Entrant.version)
             .join(Entrant.competition)
-            .where(BotVersion.bot_id == bot.id, Competition.kind == "ladder")
+            .where(versions_to_see(bot), Competition.kind == "ladder")
+            .where(sa.true() if owns(bot) else entered)
             .order_by(Entrant.competition_id, BotVersion.number.desc())
             .options(joinedload(Entrant.competition), joinedload(Entrant.version))
         )
@@ -179,9 +193,10 @@ def entrants_of_bot(session: Session, bot: Bot) -> list[Entrant]:
 
 
 def versions_of_bot(session: Session, bot: Bot) -> list[tuple[BotVersion, list[Check]]]:
-    """A bot's versions, newest first, each with its checks, the last one first."""
+    """A bot's versions that are for who asks to see, newest first, each with its checks, the last
+    one first."""
     versions = session.scalars(
-        sa.select(BotVersion).where(BotVersion.bot_id == bot.id).order_by(BotVersion.number.desc())
+        sa.select(BotVersion).where(versions_to_see(bot)).order_by(BotVersion.number.desc())
     ).all()
     checks = checks_of_versions(session, versions)
     return [(version, checks.get(version.id, [])) for version in versions]

@@ -14,6 +14,7 @@ from wtforms.validators import Optional
 from arena.bots.sharing import belongs_to
 from arena.competitions import presets, strength_tests
 from arena.competitions.comparisons import may_change, may_test
+from arena.competitions.players import handed_in
 from arena.competitions.strength_courses import last_game, lost_by_fault, pace, path
 from arena.competitions.strength_deeds import (
     ApproveTest,
@@ -242,7 +243,7 @@ def usable_versions(session: Session, who: Account) -> list[BotVersion]:
         sa.select(BotVersion)
         .join(BotVersion.bot)
         .join(Bot.owner)
-        .where(BotVersion.status == VersionStatus.READY)
+        .where(BotVersion.status == VersionStatus.READY, sa.or_(handed_in(), belongs_to(who.id)))
         .order_by(sa.not_(belongs_to(who.id)), sa.func.lower(Bot.name), BotVersion.number.desc())
         .options(joinedload(BotVersion.bot).joinedload(Bot.owner))
     )

@@ -212,7 +212,7 @@ def own_bot(session: Session, name: str) -> Bot:
 
 def _version(session: Session, bot: Bot, number: int) -> BotVersion:
     """A version of a bot by its number."""
-    query = sa.select(BotVersion).where(BotVersion.bot_id == bot.id, BotVersion.number == number)
+    query = sa.select(BotVersion).where(queries.versions_to_see(bot), BotVersion.number == number)
     found = session.scalar(query.options(joinedload(BotVersion.bot)))
     return found or abort(404, f"The bot {bot.name} has no version {number}.")
 

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from arena.competitions.results import Results
 from arena.competitions.tournament_deeds import CreateTournament
+from arena.deeds import By
 from arena.ground.db import is_lately
 from arena.models import JobStatus, Worker
 from arena.schedule.workers import ALIVE_SECONDS
@@ -51,17 +52,17 @@ class TournamentForecast:
         return about if self.slots == self.workers else f"{about}, {self.slots} at a time"
 
 
-def of_new(session: Session, deed: CreateTournament, now: datetime) -> TournamentForecast:
+def of_new(session: Session, deed: CreateTournament, by: By) -> TournamentForecast:
     """What a tournament would take that is not made yet.
 
     Raises:
         Refusal: it can't be made so.
     """
-    ladder, form, size = deed.planned(session)
+    ladder, form, size = deed.planned(session, by)
     planned = form.planned(size)
     seconds = ladder.match_seconds(0) if ladder is not None and ladder.worker_seconds else None
     fewest = form.fewest(size) if planned is None else planned
-    return TournamentForecast(fewest, planned is None, seconds, *_workers(session, now))
+    return TournamentForecast(fewest, planned is None, seconds, *_workers(session, by.now))
 
 
 def of_rest(session: Session, found: Results, now: datetime) -> TournamentForecast | None:

@@ -241,7 +241,7 @@ def _forecast(form: DeedForm, more: dict[str, Any]) -> Any:
         deed = filled_in(CreateTournament, form, named | more)
         if deed is not None:
             with reading() as session:
-                expected = tournament_forecasts.of_new(session, deed, datetime.now(UTC))
+                expected = tournament_forecasts.of_new(session, deed, signed_in().by())
             return _new_page(form, "", expected)
     except WrongField as error:
         form.blame(error)

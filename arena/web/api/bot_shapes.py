@@ -107,7 +107,7 @@ class BotDetail(BotShape):
             for number, tests in queries.tests_waited_for(session, bot).items()
             for test in tests
         ]
-        versions = sa.select(BotVersion).where(BotVersion.bot_id == bot.id)
+        versions = sa.select(BotVersion).where(queries.versions_to_see(bot))
         newest = session.scalar(versions.order_by(BotVersion.number.desc()).limit(1))
         at_home = None
         if newest and (its := whereabouts(session, newest, datetime.now(UTC))):

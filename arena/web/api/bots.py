@@ -90,7 +90,7 @@ def list_versions(name: str, query: Pages) -> VersionList:
     """What was ever uploaded of a bot; each stays as it was."""
     with reading() as session:
         bot = find_bot(session, name)
-        wanted = sa.select(BotVersion).where(BotVersion.bot_id == bot.id)
+        wanted = sa.select(BotVersion).where(queries.versions_to_see(bot))
         told = VersionShape.with_checks
         return page(VersionList, session, wanted, BotVersion.number, query, told=told)
 

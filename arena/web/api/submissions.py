@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Annotated
 
 import sqlalchemy as sa
-from flask import request, url_for
+from flask import abort, request, url_for
 from pydantic import Field
 from spectree.model_adapter.pydantic_adapter import BaseFile
 from sqlalchemy.orm import Session, joinedload
@@ -68,6 +68,8 @@ def submit_bot(form: Submission) -> tuple[CheckShape, int, dict[str, str]]:
 
     It is checked at once, and enters the ladder when it has passed, unless it is only tried.
     """
+    if form.test_first and not form.enters:
+        abort(409, "What is only tried enters nothing: leave out test_first, or enters=false.")
     with reading() as session:
         ladder = find_ladder(session, form.ladder)
     terms = StrengthTerms.from_json(form.model_dump()) if form.test_first else None

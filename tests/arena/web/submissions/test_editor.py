@@ -12,10 +12,15 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
+from arena import audit
+from arena.bots.alarms import alarms_of
 from arena.bots.submissions import enter, submit
 from arena.cli.new import TEMPLATES, contents, name_refusal
 from arena.cli.serve import BundleIntake
+from arena.competitions.players import named_players
+from arena.deeds import By
 from arena.ground.db import Database
+from arena.ground.refusals import Refusal
 from arena.models import (
     HOUSE,
     Bot,
@@ -23,6 +28,7 @@ from arena.models import (
     Check,
     Ladder,
     Match,
+    Scope,
     User,
     VersionStatus,
 )
@@ -137,6 +143,7 @@ def test_tried_played_and_handed_in(
     handed_in = sent(ada, files, "enter")
     assert handed_in.location == f"/bots/mine?ladder={LADDER}"
     assert states(database)[f"mine v1 on {LADDER}"] == "active"
+    assert "It was only tried" not in ada.get("/checks/1").text
     with database.read() as session:
         assert session.scalars(sa.select(BotVersion).join(Bot).where(Bot.name == "mine")).one()
 
@@ -192,17 +199,85 @@ def test_an_own_bot_is_written_on(ada: Browser, app: Flask, files: dict[str, str
 def test_what_is_tried_is_no_business_of_others(
     ada: Browser, app: Flask, database: Database, files: dict[str, str]
 ) -> None:
-    """A bot's page shows such versions to its owners alone, until they are handed in."""
+    """No door shows such versions to others, though the code is open, until they are handed in."""
     sent(ada, files)
     settle(database)
+    with database.begin() as session:
+        session.scalars(sa.select(Bot).where(Bot.name == "mine")).one().open_source = True
     eve = signed_in(app, "eve")
-    download = "/bots/mine/versions/1.tar"
-    assert download in ada.get("/bots/mine").text
-    page = eve.get("/bots/mine").text
-    assert "<td>v1" not in page.partition('id="versions"')[2]
-    assert "only tried" in page
+    doors = {
+        "/bots/mine": "<td>v1",
+        "/bots/mine/feed.atom": "mine v1",
+        "/api/v1/bots/mine": '"version":1',
+        "/api/v1/bots/mine/versions": '"version":1',
+        f"/api/v1/bots/mine/ladders/{LADDER}": '"version":1',
+        f"/bots/mine?ladder={LADDER}": "v1",
+        "/bots/mine/versions/1.tar": "bot.py",
+        "/api/v1/bots/mine/versions/1/files": "bot.py",
+    }
+
+    def shown(browser: Browser) -> dict[str, bool]:
+        found = {}
+        for address, words in doors.items():
+            answer = browser.get(address)
+            found[address] = answer.status_code == 200 and words in answer.text
+            answer.close()
+        return found
+
+    assert shown(ada) == dict.fromkeys(doors, True)
+    assert shown(eve) == dict.fromkeys(doors, False)
+    assert eve.get("/bots/mine:1/against/mine").status_code == 404
     sent(ada, files, "enter")
-    assert "<td>v1" in eve.get("/bots/mine").text.partition('id="versions"')[2]
+    assert shown(eve) == dict.fromkeys(doors, True)
+
+
+def test_what_is_tried_is_played_by_its_owners_alone(
+    ada: Browser, app: Flask, database: Database, files: dict[str, str], rivals: list[str]
+) -> None:
+    """By its number; the name alone stands for what was handed in, if the code is open, too."""
+    sent(ada, files, "enter")
+    sent(ada, {**files, "bot.py": files["bot.py"] + "# better\n"})
+    settle(database)
+    with database.begin() as session:
+        session.scalars(sa.select(Bot).where(Bot.name == "mine")).one().open_source = True
+    mine, others = (
+        By(audit.Actor(number, "", ""), frozenset(Scope), now()) for number in ada_and_eve(database)
+    )
+    with database.read() as session:
+        for by in (mine, others, None):
+            assert [one.label for one in named_players(session, ["mine"], by)] == ["mine v1"]
+        assert [one.label for one in named_players(session, ["mine:2"], mine)] == ["mine v2"]
+        for by in (others, None):
+            with pytest.raises(Refusal, match="no version 2"):
+                named_players(session, ["mine:2"], by)
+    assert "mine v2" in ada.get("/tests/new").text
+    offered = signed_in(app, "eve").get("/tests/new").text
+    assert "mine v1" in offered
+    assert "mine v2" not in offered
+
+
+def test_a_try_is_no_alarm(ada: Browser, database: Database, files: dict[str, str]) -> None:
+    """Nor does it hide what is wrong about the version that was handed in before."""
+    ada_id, _ = ada_and_eve(database)
+    sent(ada, files)
+    settle(database)
+    with database.read() as session:
+        assert alarms_of(session, ada_id) == []
+    changed = {**files, "bot.py": files["bot.py"] + "# worse\n"}
+    sent(ada, changed, "enter")
+    settle(database, kept=False)
+    sent(ada, files)
+    settle(database)
+    with database.read() as session:
+        (alarm,) = alarms_of(session, ada_id)
+        assert "mine v2 did not pass its check" in alarm.words
+
+
+def ada_and_eve(database: Database) -> list[int]:
+    """Their numbers."""
+    with database.read() as session:
+        people = sa.select(User.id).where(User.name.in_(["ada", "eve"])).order_by(User.name)
+        return list(session.scalars(people))
 
 
 def test_the_api_tries_too(ada: Browser, files: dict[str, str]) -> None:
@@ -213,6 +288,10 @@ def test_the_api_tries_too(ada: Browser, files: dict[str, str]) -> None:
     answer = ada.client.post("/api/v1/submissions", data=data, headers=proof)
     assert answer.status_code == 201, answer.text
     assert answer.json["enters"] is False
+    data["test_first"], data["file"] = "true", [(io.BytesIO(b"x"), "mine/bot.py")]
+    answer = ada.client.post("/api/v1/submissions", data=data, headers=proof)
+    assert answer.status_code == 409
+    assert "leave out test_first" in answer.text
 
 
 def test_what_is_no_text_is_changed_at_home(ada: Browser, files: dict[str, str]) -> None:
