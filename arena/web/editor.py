@@ -17,19 +17,20 @@ from typing import Any
 
 import sqlalchemy as sa
 from flask import Blueprint, abort, flash, redirect, render_template, request, url_for
+from flask import session as browser
 from sqlalchemy.orm import Session, joinedload
 from werkzeug.datastructures import FileStorage
 from werkzeug.wrappers import Response
 
 from arena.bots import entries
 from arena.bots.bot_deeds import EnterBot
-from arena.bots.intake import FirstFiles
+from arena.bots.intake import FirstFiles, TakenIn
 from arena.bots.submissions import tried_lately
 from arena.ground.refusals import Refusal
 from arena.models import Bot, BotVersion, Check, Entrant, JobStatus, Ladder, Match, Place, Scope
 from arena.schedule.requests import RequestUnratedMatch, asked_lately
 from arena.web import submissions, uploads
-from arena.web.deeds import REFUSED, do
+from arena.web.deeds import REFUSED, do, tell
 from arena.web.games import standing
 from arena.web.identity import needs, settings, signed_in
 from arena.web.lookup import find_ladder, find_match, reading
@@ -38,6 +39,8 @@ from engine.shelf import Missing
 
 editor = Blueprint("editor", __name__)
 
+PLAYS = "editor plays"
+"""In the session: the bot and the version that are to be played as soon as the check is passed."""
 TOO_LARGE = (
     "The files of {label} are too many for the editor, or no texts: change them at home, and "
     "upload them."
@@ -140,9 +143,12 @@ def change() -> Any:
         ladder = find_ladder(session, said.get("ladder", ""))
     draft = Draft(name, ladder.name, files, typed=True)
     try:
-        number = _try(draft, ladder)
+        taken = _taken(draft, ladder)
         if action == "enter":
-            return _hand_in(draft, number)
+            return _hand_in(draft, ladder, taken)
+        check = uploads.store(draft.name, taken, ladder, None, test_first=None, enters=False)
+        with reading() as session:
+            number = submissions.find_check(session, check).version.number
         if action == "play":
             return _play(draft, number)
     except Refusal as error:
@@ -156,20 +162,17 @@ def _address(draft: Draft, number: int, **more: Any) -> str:
     return url_for("editor.edit", **at, **more)
 
 
-def _try(draft: Draft, ladder: Ladder) -> int:
-    """Has the version checked that a draft is, and gives its number.
+def _taken(draft: Draft, ladder: Ladder) -> TakenIn:
+    """The files of a draft as a bot's, stored.
 
     Raises:
-        Refusal: it is no bot, or can't be tried.
+        Refusal: they are no bot.
     """
     sent = [
         FileStorage(io.BytesIO(text.encode()), filename=f"{draft.name or 'bot'}/{path}")
         for path, text in draft.files.items()
     ]
-    taken = uploads.take_files(sent, ladder)
-    check = uploads.store(draft.name, taken, ladder, None, test_first=None, enters=False)
-    with reading() as session:
-        return submissions.find_check(session, check).version.number
+    return uploads.take_files(sent, ladder)
 
 
 def _play(draft: Draft, number: int) -> Response:
@@ -178,29 +181,43 @@ def _play(draft: Draft, number: int) -> Response:
         ladder = find_ladder(session, draft.ladder)
         check = _check_of(session, draft.name, number, ladder)
         rivals = entries.easiest(session, ladder, but=draft.name)
-    if check.passed:
+    if check is not None and check.passed:
+        browser.pop(PLAYS, None)
         key = request.form.get("form", "")[:64]
         done = do(RequestUnratedMatch(ladder.name, (f"{draft.name}:{number}", *rivals), key=key))
         flash(sentence(done.said))
         return redirect(_address(draft, number, _anchor="game"))
-    return redirect(_address(draft, number, play=1))
+    # Not in the address: whoever follows a link has asked for nothing.
+    browser[PLAYS] = [draft.name, number]
+    return redirect(_address(draft, number))
 
 
-def _hand_in(draft: Draft, number: int) -> Response:
+def _hand_in(draft: Draft, ladder: Ladder, taken: TakenIn) -> Response:
+    """Enters what was tried, as it is known; all else is handed in as by any other form."""
+    bot = sa.select(Bot.id).where(Bot.lower_name == draft.name.lower())
+    tried = sa.select(BotVersion.number).where(
+        BotVersion.bot_id.in_(bot),
+        BotVersion.digest == taken.digest,
+        BotVersion.id.in_(sa.select(Check.version_id).where(Check.ladder_id == ladder.id)),
+    )
+    with reading() as session:
+        number = session.scalar(tried.order_by(BotVersion.number.desc()).limit(1))
+    if number is None:
+        check = uploads.store(draft.name, taken, ladder, None, test_first=None)
+        return redirect(url_for("submissions.check", number=check))
     done = do(EnterBot(draft.name, draft.ladder, number))
-    flash(sentence(done.said))
+    tell(done)
     if done.answer.check is not None:
         return redirect(url_for("submissions.check", number=done.answer.check.id))
     return redirect(url_for("bots.bot", name=draft.name, ladder=draft.ladder))
 
 
-def _check_of(session: Session, name: str, number: int, ladder: Ladder) -> Check:
-    """The last check of a version for a ladder; 404 if there is none."""
+def _check_of(session: Session, name: str, number: int, ladder: Ladder) -> Check | None:
+    """The last check of a version for a ladder; None if there is none."""
     bot = submissions.own_bot(session, name)
     query = sa.select(Check).join(Check.version).where(Check.ladder_id == ladder.id)
     query = query.where(BotVersion.bot_id == bot.id, BotVersion.number == number)
-    found = session.scalar(query.order_by(Check.id.desc()).limit(1))
-    return found or abort(404, f"The version {number} of {name} was never checked there.")
+    return session.scalar(query.order_by(Check.id.desc()).limit(1))
 
 
 def _page(draft: Draft, problem: str = "") -> str:
@@ -208,9 +225,10 @@ def _page(draft: Draft, problem: str = "") -> str:
     with reading() as session:
         ladder = find_ladder(session, draft.ladder)
         shown: dict[str, Any] = {}
-        match = None
+        check = match = None
         if draft.version is not None:
             check = _check_of(session, draft.name, draft.version, ladder)
+        if check is not None:
             shown = submissions.shown(session, check.id) | {"fitting": []}
             match = _last_match(session, check.version, who.id)
         # They are counted to the bot's owner, whoever tries it.
@@ -229,7 +247,7 @@ def _page(draft: Draft, problem: str = "") -> str:
             matches=matches,
             form=secrets.token_hex(16),
             match=match,
-            play=request.args.get("play") == "1" and match is None,
+            play=browser.get(PLAYS) == [draft.name, draft.version] and match is None,
             game=standing(session, match) if match else {},
             **shown,
         )

@@ -110,6 +110,8 @@ document.addEventListener("DOMContentLoaded", () => {
 
   // It is played as soon as it has passed, if that is what was asked for.
   const playIfPassed = () => {
+    // What was typed since is another version, which nobody has asked to play.
+    if (!note.hidden) return;
     if (!("play" in form.dataset) || !document.querySelector("#check[data-passed]")) return;
     delete form.dataset.play;
     form.requestSubmit(form.querySelector("button[value=play]"));

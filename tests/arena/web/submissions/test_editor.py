@@ -126,8 +126,10 @@ def test_tried_played_and_handed_in(
     page = ada.get(answer.location).text
     assert texts(page) == files  # byte by byte, or it would be another version
     assert "Play against greedy" in page
+    # By a link that somebody else may have made nothing is played.
+    assert "data-play" not in ada.get(f"{answer.location}&play=1").text
     waiting = sent(ada, files, "play")
-    assert waiting.location.endswith("&play=1")
+    assert waiting.location == answer.location
     assert "data-play" in ada.get(waiting.location).text
     settle(database)
     assert "It was only tried" in ada.get(answer.location).text
@@ -148,9 +150,14 @@ def test_tried_played_and_handed_in(
         assert session.scalars(sa.select(BotVersion).join(Bot).where(Bot.name == "mine")).one()
 
 
-def test_handed_in_untried(ada: Browser, files: dict[str, str]) -> None:
-    """Then its check comes first, and its page is shown."""
+def test_handed_in_untried(
+    ada: Browser, app: Flask, database: Database, files: dict[str, str]
+) -> None:
+    """Then its one check comes first, and its page is shown; that needs no try."""
+    object.__setattr__(app.extensions["arena.settings"], "tries_a_day", 0)
     assert re.fullmatch(r"/checks/\d+", sent(ada, files, "enter").location)
+    with database.read() as session:
+        assert [check.enters for check in session.scalars(sa.select(Check))] == [True]
 
 
 @pytest.mark.parametrize("action", ["check", "play", "enter"])
@@ -185,7 +192,9 @@ def test_nothing_typed_is_lost(
     assert "data-typed" in answer.text
 
 
-def test_an_own_bot_is_written_on(ada: Browser, app: Flask, files: dict[str, str]) -> None:
+def test_an_own_bot_is_written_on(
+    ada: Browser, app: Flask, database: Database, files: dict[str, str]
+) -> None:
     """Its newest version, by its owners alone; another becomes the next version."""
     sent(ada, files)
     changed = {**files, "bot.py": files["bot.py"] + "# better\n"}
@@ -193,6 +202,12 @@ def test_an_own_bot_is_written_on(ada: Browser, app: Flask, files: dict[str, str
     assert texts(ada.get("/editor?bot=mine").text) == changed
     assert texts(ada.get("/editor?bot=mine&version=1").text) == files
     assert ada.get("/editor?bot=mine&version=9").status_code == 404
+    # For a ladder for which it was never checked, too.
+    with database.read() as session:
+        others = sa.select(Ladder.name).where(Ladder.name != LADDER, Ladder.game == "clobber")
+        other = session.scalars(others).first()
+    elsewhere = ada.get(f"/editor?bot=mine&ladder={other}")
+    assert (elsewhere.status_code, texts(elsewhere.text)) == (200, changed)
     assert signed_in(app, "eve").get("/editor?bot=mine").status_code == 403
 
 
