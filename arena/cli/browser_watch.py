@@ -15,7 +15,7 @@ from typing import Any, Self
 
 from arena.cli.progress_bar import ProgressBar
 from arena.cli.watching import GameNow, RunningGames, Watching
-from arena.web.games import draw
+from arena.web.boards import position_drawn
 from arena.web.replay_files import POLICY, alone, templates
 
 LOOK_SECONDS = 0.5
@@ -112,5 +112,5 @@ class BrowserWatch(Watching):
 
 def fragment(now: GameNow) -> str:
     """The part of the page that renews itself."""
-    board = draw(now.state, now.last)
+    board = position_drawn(now.state, now.last)
     return templates().get_template("_watched.html").render(now=now, board=board)

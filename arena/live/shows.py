@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from arena.live.running_logs import RunningLogs
-from arena.web.games import draw
+from arena.web.boards import position_drawn
 from arena.web.replay_files import Packing, templates
 from arena.web.words import outcome
 from engine.clock import Clock
@@ -167,7 +167,7 @@ class Play:
         for number in range(len(self._boards), boards):
             ply = self.plies[number - 1] if number else None
             state = self._undrawn.popleft()
-            drawn = draw(state, ply and ply.move, self._drawn)
+            drawn = position_drawn(state, ply and ply.move, self._drawn)
             self._drawn = state
             self._boards.append(self._packing.add(drawn))
             self._known.append(len(self._packing.parts))

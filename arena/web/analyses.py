@@ -39,8 +39,8 @@ from arena.models import Analysis, JobStatus, Ladder, Scope
 from arena.recorder.dispatch import wake
 from arena.web import evaluation_charts, queries
 from arena.web.analysis_views import AnalysisView, Beginning, Opinions, number_in
+from arena.web.boards import position_drawn
 from arena.web.deeds import REFUSED, add_deed, do
-from arena.web.games import draw
 from arena.web.identity import current, needs, settings
 from arena.web.lookup import find_record, find_sitting, reading
 from arena.web.words import sentence
@@ -251,7 +251,7 @@ def page_of(view: AnalysisView, problem: str = "") -> str:
         bots=bots,
         workers=workers,
         chosen=clickable,
-        board=clickable.board if clickable else draw(view.state, view.last, view.before),
+        board=clickable.board if clickable else position_drawn(view.state, view.last, view.before),
         problem=problem,
         resign=RESIGN,
         longest_comment=LONGEST_COMMENT,

@@ -17,9 +17,8 @@ from arena.lists.filters import line_word
 from arena.lists.lines import END, PLIES, move_code, root_of, start_code
 from arena.models import Competition
 from arena.web import boards, queries
-from arena.web.boards import Clickable, Reached
+from arena.web.boards import Clickable, Reached, position_drawn
 from arena.web.deeds import REFUSED
-from arena.web.games import draw
 from arena.web.lines import ChosenLine, ladder_for, line_at, read_line
 from arena.web.lookup import find_competition, find_game, reading
 from arena.web.words import sentence
@@ -191,7 +190,7 @@ def _board(found: Explored) -> Clickable | Any:
         return None
     reached = Reached(line.state)
     if line.state.to_move is None or not reached.ways or not found.is_counted:
-        return {"board": draw(line.state, line.last, line.before)}
+        return {"board": position_drawn(line.state, line.last, line.before)}
 
     def address(way: Clicks) -> str:
         for move in clicks.beginning(reached.ways, way):

@@ -17,7 +17,8 @@ from arena.models import JobStatus, Match, Place, Scope
 from arena.schedule import waits
 from arena.schedule.jobs import spec_of, variant_of
 from arena.schedule.verdicts import VoidMatch
-from arena.web import boards, queries, strips
+from arena.web import queries, strips
+from arena.web.boards import position_drawn
 from arena.web.deeds import DeedForm, form_of
 from arena.web.game_logs import readable_logs, shown_at
 from arena.web.identity import current, keep_to_itself, refuse_reading, settings
@@ -40,11 +41,6 @@ PGN = "application/x-chess-pgn"
 MOVES = "moves"
 TABS = {MOVES: "Moves", "log": "Log", "protocol": "Protocol"}
 """What stands beside the board of a game for who may read a log of it."""
-
-
-def draw(state: State, last: str | None, before: State | None = None) -> Markup:
-    """A position as a picture within a page, with the last move and what stood before it."""
-    return boards.draw(illustrate(state, last=last, before=before))
 
 
 @games.get("/matches/<int:number>")
@@ -144,7 +140,7 @@ def live_game(match: Match) -> Live | None:
             for name, place in zip(variant.seat_names, spec.seating(number), strict=True)
         ],
         state.to_move,
-        draw(state, move, before),
+        position_drawn(state, move, before),
     )
 
 
@@ -195,7 +191,7 @@ def shown(record: GameRecord, ply: int) -> dict[str, Any]:
     return {
         "record": record,
         "ply": ply,
-        "board": draw(*position(record, ply)),
+        "board": position_drawn(*position(record, ply)),
         "outcome": outcome(record),
         "other": other_rules(record),
         # Where each move has its own time, there is no clock to look at.
@@ -252,7 +248,7 @@ def board(number: int, ply: int) -> Response:
         record = find_record(session, number)
 
     def drawn() -> Response:
-        return Response(draw(*position(record, ply)), mimetype="image/svg+xml")
+        return Response(position_drawn(*position(record, ply)), mimetype="image/svg+xml")
 
     return unchanging(record, drawn)
 

@@ -20,8 +20,9 @@ from markupsafe import Markup
 
 from arena.models import BotVersion, Entrant, GameSeat, PlayedGame
 from arena.recorder.storage import unpack
+from arena.web.boards import position_drawn
 from arena.web.films import animate
-from arena.web.games import draw, position
+from arena.web.games import position
 from arena.web.kept_films import FilmsError, KeptFilms
 from arena.web.lookup import find_bot, find_competition, find_game, find_record, reading
 from arena.web.rasters import Raster
@@ -123,7 +124,7 @@ def embed(number: int, ply: int | None = None) -> str:
         found, record = find_game(session, number)
         shown = len(record.plies) if asked is None else asked
         state, last, before = position(record, shown)
-        board = draw(state, last, before)
+        board = position_drawn(state, last, before)
         if theme:
             # The stylesheet would give it the colours that the reader's system has.
             drawn = svg.render(illustrate(state, last=last, before=before), theme=theme)

@@ -19,8 +19,9 @@ from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 
 from arena.web import boards, charts, words
+from arena.web.boards import position_drawn
 from arena.web.competitions import FILTERS as ADDRESSES_OF
-from arena.web.games import draw, shown
+from arena.web.games import shown
 from engine.game import State
 from engine.record import GameRecord, states_known
 
@@ -80,7 +81,7 @@ def pack_game(record: GameRecord, states: Iterable[State]) -> Markup:
     """
     known, before = tee(states)
     each = zip(known, chain([None], record.moves), chain([None], before), strict=False)
-    drawn = list(starmap(draw, each))
+    drawn = list(starmap(position_drawn, each))
     return pack(chain(drawn, repeat(drawn[-1], len(record.plies) + 1 - len(drawn))))
 
 

@@ -21,7 +21,8 @@ from arena.lists.records import LOOKED_AT, records_of
 from arena.models import CompetitionState, Entrant, Ladder
 from arena.web import docs, leaderboards, queries
 from arena.web.analysis_views import AnalysisView, Beginning
-from arena.web.games import draw, lasting
+from arena.web.boards import position_drawn
+from arena.web.games import lasting
 from arena.web.ladders import results_by_seat
 from arena.web.lookup import reading
 from arena.web.rules_pictures import DrawnPicture, pictures_of
@@ -159,7 +160,7 @@ def game(game: str) -> Any:
             leaders=leaderboards.leaders(session, shown.ladders),
             view=view,
             chosen=(chosen := view.clickable()),
-            board=chosen.board if chosen else draw(view.state, view.last, view.before),
+            board=chosen.board if chosen else position_drawn(view.state, view.last, view.before),
             problem=problem,
             TRIED=TRIED,
             **_of_main(session, shown.main),

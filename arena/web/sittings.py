@@ -22,8 +22,9 @@ from arena.recorder.dispatch import wake
 from arena.schedule import waits
 from arena.sittings import Person, SittingError, Wish
 from arena.web import boards, forms, queries, strips
+from arena.web.boards import position_drawn
 from arena.web.deeds import REFUSED
-from arena.web.games import draw, lasting, position
+from arena.web.games import lasting, position
 from arena.web.identity import anybody, bearer, current, database, settings
 from arena.web.lines import read_line
 from arena.web.lookup import find_ladder, find_sitting, reading
@@ -290,7 +291,7 @@ def _page(number: int, ply: int | None = None, problem: str = "") -> str:
             record=record,
             ladder=shown.sitting.ladder,
             **at_hand,
-            board=board or draw(*position(record, at)),
+            board=board or position_drawn(*position(record, at)),
             at_once=_plays_at_once(),
             may_take_back=shown.mine and sittings.may_take_back(shown.sitting, record),
             matches=queries.running_matches(session)[:MATCHES_NAMED] if shown.queues else [],
@@ -451,7 +452,7 @@ def board(number: int, ply: int) -> Response:
     """The board at a ply alone, for the replay."""
     with reading() as session:
         shown = _show(session, number)
-    return _drawn(shown, ply, draw(*position(shown.record, ply)))
+    return _drawn(shown, ply, position_drawn(*position(shown.record, ply)))
 
 
 @pages.get("/play/<int:number>/<int:ply>.svg")

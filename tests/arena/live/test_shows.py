@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from arena.live.shows import BEGUN, EARLY, NOTHING, LiveShow, LiveStanding, Seen, read_seen
-from arena.web.games import draw
+from arena.web.boards import position_drawn
 from arena.web.words import outcome
 from engine.clock import TimeControl
 from engine.games import GAMES
@@ -106,7 +106,7 @@ def drawn(record: GameRecord, plies: int | None = None) -> list[str]:
     """The boards of a game, as its page shows them."""
     reached = list(states(record))
     steps = zip(reached, [None, *record.moves], [None, *reached[:-1]], strict=True)
-    found = [draw(*step) for step in steps]
+    found = [position_drawn(*step) for step in steps]
     return found[: None if plies is None else plies + 1]
 
 
@@ -280,14 +280,14 @@ def test_a_seat_that_leaves_is_seen_to_have_left() -> None:
     variant = GAMES["blokus"].variant(mode="trio")
     spec = MatchSpec(variant, ("one", "two", "three"), TimeControl(60_000))
     plies, state = list[Ply](), variant.initial(spec.game_seed(0))
-    boards = [draw(state, None)]
+    boards = [position_drawn(state, None)]
     for _ in range(9):
         if len(plies) == 4:
             gone = state.to_move or 0
             state = state.retire(gone)
         plies.append(Ply(state.to_move or 0, state.legal_moves()[-1], 1, 1))
         state = state.play(plies[-1].move)
-        boards.append(draw(state, plies[-1].move))
+        boards.append(position_drawn(state, plies[-1].move))
     show = LiveShow(LiveStanding(spec, variant, 1, BEGUN))
     show.take(LivePlies(LEASE, 0, 0, 0, tuple(plies[:4])))
     page = Page(show).look()

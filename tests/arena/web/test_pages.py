@@ -18,7 +18,8 @@ import sqlalchemy as sa
 from arena.models import Competition, Match, PlayedGame
 from arena.recorder.storage import pack, unpack
 from arena.web.app import POLICY
-from arena.web.games import draw, live_game, position
+from arena.web.boards import position_drawn
+from arena.web.games import live_game, position
 from engine.clock import TimeControl
 from engine.record import parse_record, replay
 from tests.arena.web.conftest import HOSTILE, Site
@@ -328,7 +329,7 @@ def test_a_running_game_is_shown_as_it_stands(site: Site) -> None:
                 game.match.progress = {"game": game.number, "moves": words[:ply]}
                 live = live_game(game.match)
                 assert live is not None
-                assert live.board == draw(*position(record, ply))
+                assert live.board == position_drawn(*position(record, ply))
     assert faults
 
 

@@ -16,7 +16,8 @@ import sqlalchemy as sa
 from werkzeug.test import TestResponse
 
 from arena.web import replays
-from arena.web.games import draw, position
+from arena.web.boards import position_drawn
+from arena.web.games import position
 from arena.web.lookup import find_game
 from arena.web.replay_files import as_page
 from engine.games import find_variant
@@ -71,7 +72,9 @@ def test_a_record_is_proven_and_shown(browser: Browser, record: GameRecord, way:
     assert answer.status_code == 200
     assert "Confirmed by the rules." in answer.text
     plies = len(record.plies)
-    assert boards_in(answer.text) == [draw(*position(record, ply)) for ply in range(plies + 1)]
+    assert boards_in(answer.text) == [
+        position_drawn(*position(record, ply)) for ply in range(plies + 1)
+    ]
     assert f"ply {plies} of {plies}" in answer.text
 
 
@@ -88,7 +91,7 @@ def test_steps_need_no_script(browser: Browser, record: GameRecord) -> None:
     assert "<h1><bdi>one</bdi>" in page
     first = sent(browser, text=unescape(again), ply="1").text
     assert f"ply 1 of {len(record.plies)}" in first
-    assert draw(*position(record, 1)) in first
+    assert position_drawn(*position(record, 1)) in first
     assert "one</bdi>" not in sent(browser, text=text, game="0", ply="x").text
 
 
