@@ -11,7 +11,6 @@ from sqlalchemy.orm import Session, aliased, defer, joinedload
 from arena.bots.entries import bots_of
 from arena.competitions.players import handed_in
 from arena.models import (
-    TRIED,
     BotVersion,
     Check,
     Entrant,
@@ -118,7 +117,7 @@ def _failed_tests(session: Session, versions: list[int]) -> dict[int, list[int]]
     there = sa.exists().where(
         other.version_id == Entrant.version_id,
         other.competition_id == StrengthTest.ladder_id,
-        sa.or_(other.state != EntrantState.RETIRED, other.reason != TRIED),
+        ~other.is_tried,
     )
     found: dict[int, list[int]] = {}
     for version, test in session.execute(query.where(~there)):

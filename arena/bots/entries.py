@@ -18,7 +18,6 @@ from arena.ground.locks import locking
 from arena.models import (
     AT_HOME,
     HOUSE,
-    TRIED,
     Bot,
     BotVersion,
     Check,
@@ -214,10 +213,7 @@ def fates(session: Session, checks: Sequence[Check]) -> dict[int, EntryFate]:
     versions = {check.version_id for check in passed}
     entered = sa.select(Entrant.version_id, Entrant.competition_id)
     entered = entered.join(Ladder, Ladder.id == Entrant.competition_id)
-    entered = entered.where(
-        Entrant.version_id.in_(versions),
-        sa.or_(Entrant.state != EntrantState.RETIRED, Entrant.reason != TRIED),
-    )
+    entered = entered.where(Entrant.version_id.in_(versions), ~Entrant.is_tried)
     there = {(version, ladder) for version, ladder in session.execute(entered)}
     waiting = (
         sa.select(Entrant.version_id, StrengthTest.ladder_id, StrengthTest.id)

@@ -351,7 +351,7 @@ def flat_rows(standings: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
         standings: as JSON's types.
     """
     standings = list(standings)
-    sides = max(len(row["places"]) for row in standings)
+    sides = max((len(row["places"]) for row in standings), default=0)
     return [
         {key: value for key, value in row.items() if key not in ("tie_breaks", "places")}
         | {f"tie_break {name}": value for name, value in row["tie_breaks"].items()}

@@ -13,6 +13,7 @@ from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy import CheckConstraint, ForeignKey, Index, UniqueConstraint
+from sqlalchemy.ext.hybrid import hybrid_property
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from arena.models.base import Base, Words
@@ -489,10 +490,15 @@ class Entrant(Base):
         """Its version's, with its options, and with what it is granted of its own."""
         return player_label(self, self.options)
 
-    @property
+    @hybrid_property
     def is_tried(self) -> bool:
         """Whether it never entered, and is there for what its owners try."""
         return self.state is EntrantState.RETIRED and self.reason == TRIED
+
+    @is_tried.inplace.expression
+    @classmethod
+    def _is_tried(cls) -> sa.ColumnElement[bool]:
+        return sa.and_(cls.state == EntrantState.RETIRED, cls.reason == TRIED)
 
 
 def player_label(player: Any, options: str) -> str:

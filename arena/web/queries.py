@@ -15,13 +15,11 @@ from arena.formats.score import Score
 from arena.ground.config import Settings
 from arena.ground.db import is_lately
 from arena.models import (
-    TRIED,
     Bot,
     BotVersion,
     Check,
     Competition,
     Entrant,
-    EntrantState,
     GameDayCount,
     GameSeat,
     JobStatus,
@@ -178,14 +176,13 @@ def versions_to_see(bot: Bot) -> sa.ColumnElement[bool]:
 def entrants_of_bot(session: Session, bot: Bot) -> list[Entrant]:
     """A bot's entrants on all ladders, ladder by ladder, newest version first; those that were only
     tried there for its owners alone."""
-    entered = sa.or_(Entrant.state != EntrantState.RETIRED, Entrant.reason != TRIED)
     return list(
         session.scalars(
             sa.select(Entrant)
             .join(Entrant.version)
             .join(Entrant.competition)
             .where(versions_to_see(bot), Competition.kind == "ladder")
-            .where(sa.true() if owns(bot) else entered)
+            .where(sa.true() if owns(bot) else ~Entrant.is_tried)
             .order_by(Entrant.competition_id, BotVersion.number.desc())
             .options(joinedload(Entrant.competition), joinedload(Entrant.version))
         )
