@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import shutil
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from types import SimpleNamespace
@@ -145,6 +146,18 @@ def owner(site: Watched) -> Iterator[Page]:
     """A page of the owner of the site's bots."""
     with site.context("owner") as context:
         yield context.new_page()
+
+
+def await_true(page: Page, script: str, arg: Any = None, seconds: float = 60.0) -> None:
+    """Wait until a script tells true of the page.
+
+    Playwright's own `wait_for_function` asks a second time by `eval` within the page, which the
+    site's Content-Security-Policy refuses.
+    """
+    ending = time.monotonic() + seconds
+    while not page.evaluate(script, arg):
+        assert time.monotonic() < ending, f"not true within {seconds:g} s: {script}"
+        page.wait_for_timeout(20)
 
 
 @pytest.fixture(scope="session")

@@ -22,7 +22,7 @@ from engine.games import GAMES
 from engine.match import MatchSpec, play_match
 from engine.plurals import counted
 from tests.arena.simulator import LotPlayer
-from tests.browser.conftest import PHONE, Watched
+from tests.browser.conftest import PHONE, Watched, await_true
 
 HTML = "text/html; charset=utf-8"
 
@@ -53,8 +53,8 @@ def expect_ply(page: Page, ply: int, plies: int) -> None:
         }""",
         f"{base}/{ply}/board",
     )
-    page.wait_for_function(
-        "(wanted) => document.getElementById('replay-board').innerHTML === wanted", arg=wanted
+    await_true(
+        page, "(wanted) => document.getElementById('replay-board').innerHTML === wanted", wanted
     )
 
 
@@ -133,8 +133,8 @@ def test_an_embedded_replay_steps_in_its_frame(page: Page, site: Watched) -> Non
     expect(page.locator("#replay-where")).to_have_text(f"ply {plies - 1} of {plies}")
     page.keyboard.press("Home")
     expect(page.locator("#replay-where")).to_have_text(f"ply 0 of {plies}")
-    page.wait_for_function(
-        "(before) => document.getElementById('replay-board').innerHTML !== before", arg=before
+    await_true(
+        page, "(before) => document.getElementById('replay-board').innerHTML !== before", before
     )
     expect(page).to_have_url(site.address("/games/{trio}/embed"))
 

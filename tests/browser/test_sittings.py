@@ -17,7 +17,7 @@ from arena.competitions import ladder_settings
 from arena.models import Bot, BotVersion, Ladder, User, VersionStatus
 from arena.sittings import Person, Wish
 from engine.games import GAMES
-from tests.browser.conftest import PHONE, Watched
+from tests.browser.conftest import PHONE, Watched, await_true
 
 
 @pytest.fixture(scope="session")
@@ -144,7 +144,7 @@ def test_a_piece_is_turned_by_the_wheel_and_mirrored_by_the_other_button(
     def await_height(squares: int) -> None:
         ghosts = "[...document.querySelectorAll('#play-board .ghost')]"
         rows = f"new Set({ghosts}.map((one) => one.getAttribute('y')))"
-        owner.wait_for_function(f"{rows}.size === {squares}")
+        await_true(owner, f"{rows}.size === {squares}")
 
     await_height(2)
     owner.mouse.wheel(0, 100)
