@@ -8,7 +8,7 @@ PEERS := .venv-peers
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup up test test-extras cover check fmt perft simulate drill cluster far load streams crowd endure playthroughs bench bench-peers clean
+.PHONY: help setup up test test-extras cover check catalogues fmt perft simulate drill cluster far load streams crowd endure playthroughs bench bench-peers clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -44,6 +44,9 @@ check: setup  ## lint, types, layers, dependency audit
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/pip-audit --skip-editable --progress-spinner off
+
+catalogues: setup  ## bring the catalogues of languages up to what the program says
+	@$(BIN)/python .ci/catalogue
 
 fmt: setup  ## format and mend what the linter can
 	$(BIN)/ruff check --fix .

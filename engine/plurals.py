@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from engine.translation import gettext, ngettext
+
 
 def decimal(value: float) -> str:
     """Points and the like as people write them: ``12``, ``2.5``, ``0.333``, ``1234567.25``."""
@@ -16,13 +18,14 @@ def counted(number: float, thing: str, things: str = "") -> str:
     Args:
         things: the plural, if it is not the singular with an s.
     """
-    return f"{decimal(number)} {thing if number == 1 else things or thing + 's'}"
+    one, many = f"%(number)s {thing}", f"%(number)s {things or thing + 's'}"
+    return ngettext(one, many, number, number=decimal(number))
 
 
 def listed(names: Sequence[str]) -> str:
     """Names one after the other: ``a``, ``a and b``, ``a, b and c``; nothing of none."""
     *most, last = names or [""]
-    return f"{', '.join(most)} and {last}" if most else last
+    return gettext("%(most)s and %(last)s", most=", ".join(most), last=last) if most else last
 
 
 def lasting(seconds: float) -> str:
@@ -30,11 +33,11 @@ def lasting(seconds: float) -> str:
     if seconds < 60:
         return f"{max(1, round(seconds))} s"
     if seconds < 5 * 60 and (rest := round(seconds) % 60):
-        return f"{round(seconds) // 60} min {rest} s"
+        return f"{round(seconds) // 60} min {rest} s"  # units are the same everywhere
     minutes = round(seconds / 60)
     if minutes < 60:
         return f"{minutes} min"
     hours, rest = divmod(minutes, 60)
     if hours < 48:
         return f"{hours} h {rest} min" if rest else f"{hours} h"
-    return f"{round(hours / 24)} days"
+    return counted(round(hours / 24), "day")

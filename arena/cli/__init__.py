@@ -6,25 +6,30 @@ fault of our own.
 
 from __future__ import annotations
 
+import copy
 import errno
 import gc
+import gettext as standard
 import importlib
+import inspect
 import os
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, cast
+from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
 
 from arena.cli import streams
+from arena.ground.catalogues import DOMAIN, compiled_folder, of_environment, translation
 from arena.ground.texts import unkept
 from engine.game import GameError
 from engine.guesses import alike, did_you_mean
 from engine.player import VoidGameError
 from engine.protocol import visible
+from engine.translation import ENGLISH, gettext, speak, spoken, translated
 from workers.languages import LanguageError
 
 # The module of each command, imported when it is used, and what the list of commands says of it:
@@ -138,6 +143,22 @@ def writing(name: object) -> Iterator[None]:
         raise InputError(f"can't write {name}: {error.strerror}") from None
 
 
+def _spoken(command: click.Command) -> click.Command:
+    """A command whose help is in the language of whoever asks: as it is in English, else a copy."""
+    if spoken() == ENGLISH:
+        return command
+    command = copy.copy(command)
+    command.help = command.help and translated(inspect.cleandoc(command.help))
+    command.short_help = command.short_help and translated(command.short_help)
+    command.params = [copy.copy(param) for param in command.params]
+    for param in command.params:
+        if isinstance(param, click.Option) and param.help:
+            param.help = translated(param.help)
+    if isinstance(command, click.Group):
+        command.commands = {name: _spoken(one) for name, one in command.commands.items()}
+    return command
+
+
 class _Lazy(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -153,10 +174,8 @@ class _Lazy(click.Group):
         finally:
             gc.enable()
         if name == "deeds":
-            return cast(click.Command, module.add_commands(click.Group(cmd_name, help=words)))
-        command = getattr(module, cmd_name)
-        assert isinstance(command, click.Command)
-        return command
+            return _spoken(module.add_commands(click.Group(cmd_name, help=words)))
+        return _spoken(getattr(module, cmd_name))
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -164,21 +183,25 @@ class _Lazy(click.Group):
         name = args[0]
         if name not in COMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
             near = alike(name, COMMANDS)
-            words = f"there is no command {name!r}"
+            words = gettext("there is no command %(name)r", name=name)
             raise click.UsageError(f"{words}; {did_you_mean(near)}" if near else words, ctx)
         return super().resolve_command(ctx, args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
         # Of their names and words alone: to import all of them takes seconds.
         found = click.Command.shell_complete(self, ctx, incomplete)
-        items = [CompletionItem(name, help=words) for name, (_, words) in COMMANDS.items()]
+        items = [
+            CompletionItem(name, help=translated(words)) for name, (_, words) in COMMANDS.items()
+        ]
         return found + [item for item in items if item.value.startswith(incomplete)]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         widest = max(map(len, COMMANDS))  # so that all groups have one margin
         for heading, commands in GROUPS.items():
-            with formatter.section(heading):
-                rows = [(name.ljust(widest), words) for name, (_, words) in commands.items()]
+            with formatter.section(translated(heading)):
+                rows = [
+                    (name.ljust(widest), translated(words)) for name, (_, words) in commands.items()
+                ]
                 formatter.write_dl(rows)
 
 
@@ -194,9 +217,19 @@ def cli() -> None:
 def main() -> None:
     """Runs the command line; every expected failure is one line on standard error."""
     streams.set_up()
+    _speak(os.environ)
     if COMPLETE in os.environ:
         importlib.import_module("arena.cli.completion")  # which reads what bash asks
     sys.exit(run(sys.argv[1:]))
+
+
+def _speak(environment: Mapping[str, str]) -> None:
+    """Speaks the language that the environment asks for."""
+    language = of_environment(environment)
+    speak(translation(language))
+    if language != ENGLISH.language:
+        # Click asks the standard library for its own texts, which reads what was kept for it.
+        standard.bindtextdomain(DOMAIN, compiled_folder(language))
 
 
 def run(arguments: list[str]) -> int:

@@ -34,6 +34,7 @@ from arena.web import (
     score_charts,
     strength_charts,
     text_guard,
+    translations,
     tuning_charts,
     unchanging,
     words,
@@ -116,6 +117,7 @@ BLUEPRINTS = (
     metrics.metrics,
     operation,
     undoing,
+    translations.translations,
     api,
 )
 FILTERS = (
@@ -161,6 +163,7 @@ Disallow: /dumps/
 Disallow: /explorer/
 Disallow: /games/*/
 Disallow: /games/*.txt$
+Disallow: /language/
 Disallow: /matches/*/
 Disallow: /replay
 """
@@ -243,6 +246,7 @@ def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
         trusted = settings.proxies
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=trusted, x_proto=trusted)  # type: ignore[method-assign]
     light.install(app)
+    translations.install(app)
     app.before_request(_refuse_other_names)
     app.before_request(widen)
     metrics.install(app)

@@ -1,0 +1,101 @@
+"""The languages that the arena speaks: English, and each that has a catalogue in this package.
+
+A catalogue is one file, ``arena/catalogues/it.po``, as translators' tools write it. To read one
+takes a second, so what was read is kept in the user's cache, by the digest of the file, in the
+form that `gettext` of the standard library reads at once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import os
+import tempfile
+from collections.abc import Mapping
+from functools import cache
+from gettext import GNUTranslations
+from pathlib import Path
+
+import arena
+from engine.translation import ENGLISH, Translation
+
+FOLDER = Path(arena.__file__).parent / "catalogues"
+DOMAIN = "messages"
+"""The name of the files in the cache, which is the one that click's own texts are looked for by."""
+
+
+@cache
+def languages() -> tuple[str, ...]:
+    """The tags of all that are spoken, English first."""
+    return (ENGLISH.language, *sorted(file.stem for file in FOLDER.glob("*.po")))
+
+
+@cache
+def name_of(language: str) -> str:
+    """What a language calls itself: ``italiano``."""
+    from babel import Locale  # which a command in English need not wait for
+
+    return Locale.parse(language, sep="-").get_display_name() or language
+
+
+@cache
+def territory(language: str) -> str:
+    """A language with the country where most speak it, ``it_IT``, as libraries name their texts."""
+    from babel.core import Locale, get_global
+
+    likely = get_global("likely_subtags").get(language.replace("-", "_"), language)
+    locale = Locale.parse(likely)
+    return f"{locale.language}_{locale.territory}" if locale.territory else locale.language
+
+
+@cache
+def translation(language: str) -> Translation:
+    """What is spoken to whoever reads a language; English where it has no catalogue."""
+    if language == ENGLISH.language or language not in languages():
+        return ENGLISH
+    compiled = compiled_folder(language) / language / "LC_MESSAGES" / f"{DOMAIN}.mo"
+    with contextlib.suppress(OSError), compiled.open("rb") as file:
+        return Translation(language, GNUTranslations(file))
+    packed = _compile(language)
+    with contextlib.suppress(OSError):  # where nothing can be kept it is read each time
+        compiled.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=compiled.parent, delete=False) as part:
+            part.write(packed)
+        Path(part.name).replace(compiled)
+    return Translation(language, GNUTranslations(io.BytesIO(packed)))
+
+
+def compiled_folder(language: str) -> Path:
+    """Where a language's texts are kept once they were read, as `gettext.bindtextdomain` wants."""
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    digest = hashlib.sha256((FOLDER / f"{language}.po").read_bytes()).hexdigest()[:16]
+    return Path(base) / "game-bot-arena" / digest
+
+
+def _compile(language: str) -> bytes:
+    from babel.messages.mofile import write_mo
+    from babel.messages.pofile import read_po
+
+    packed = io.BytesIO()
+    with (FOLDER / f"{language}.po").open("rb") as file:
+        write_mo(packed, read_po(file, locale=language.replace("-", "_")))
+    return packed.getvalue()
+
+
+def of_environment(environment: Mapping[str, str]) -> str:
+    """The language that a process's environment asks for, as `gettext` looks for it.
+
+    Args:
+        environment: its variables; ``LANGUAGE`` counts unless the locale is ``C``.
+    """
+    names = ("LC_ALL", "LC_MESSAGES", "LANG")
+    locale = next((environment[name] for name in names if environment.get(name)), "C")
+    if locale.partition(".")[0] in ("C", "POSIX"):
+        return ENGLISH.language
+    for wanted in (*environment.get("LANGUAGE", "").split(":"), locale):
+        tag = wanted.partition(".")[0].partition("@")[0].replace("_", "-")
+        for tried in (tag, tag.partition("-")[0]):
+            if tried in languages():
+                return tried
+    return ENGLISH.language
