@@ -41,6 +41,8 @@ LONG = (
 # An arena is many processes, and its tests are many more: none is to compile the program anew.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+# Commands that tests start speak English, whoever's machine this is.
+os.environ.update(LC_ALL="C.UTF-8", LANGUAGE="")
 
 compiled.share()
 # What this process writes to SQLite survives its end, and need not survive a power cut: waiting for

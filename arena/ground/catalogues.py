@@ -12,7 +12,7 @@ import hashlib
 import io
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from gettext import GNUTranslations
 from pathlib import Path
@@ -44,8 +44,8 @@ def territory(language: str) -> str:
     """A language with the country where most speak it, ``it_IT``, as libraries name their texts."""
     from babel.core import Locale, get_global
 
-    likely = get_global("likely_subtags").get(language.replace("-", "_"), language)
-    locale = Locale.parse(likely)
+    tag = language.replace("-", "_")
+    locale = Locale.parse(get_global("likely_subtags").get(tag, tag))
     return f"{locale.language}_{locale.territory}" if locale.territory else locale.language
 
 
@@ -93,8 +93,18 @@ def of_environment(environment: Mapping[str, str]) -> str:
     locale = next((environment[name] for name in names if environment.get(name)), "C")
     if locale.partition(".")[0] in ("C", "POSIX"):
         return ENGLISH.language
-    for wanted in (*environment.get("LANGUAGE", "").split(":"), locale):
-        tag = wanted.partition(".")[0].partition("@")[0].replace("_", "-")
+    wanted = (*environment.get("LANGUAGE", "").split(":"), locale)
+    return first_spoken(one.partition(".")[0].partition("@")[0] for one in wanted)
+
+
+def first_spoken(wanted: Iterable[str]) -> str:
+    """The first of some languages that is spoken here; English if none is.
+
+    Args:
+        wanted: their tags; ``it-CH`` is served by ``it``.
+    """
+    for one in wanted:
+        tag = one.replace("_", "-")
         for tried in (tag, tag.partition("-")[0]):
             if tried in languages():
                 return tried

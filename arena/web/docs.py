@@ -48,6 +48,7 @@ FIRST = (
     "tournaments",
     "strength-tests",
     "accounts",
+    "languages",
     "api",
     "adding-a-game",
     "sandbox",

@@ -10,7 +10,7 @@ from flask import Blueprint, Flask, abort, redirect, request, url_for
 from flask_babel import Babel
 from werkzeug.wrappers import Response
 
-from arena.ground.catalogues import languages, name_of, territory, translation
+from arena.ground.catalogues import first_spoken, languages, name_of, territory, translation
 from arena.web.identity import own_address
 from arena.web.unchanging import PICTURES
 from engine.translation import ENGLISH, gettext, speak, spoken
@@ -20,6 +20,9 @@ translations = Blueprint("translations", __name__)
 COOKIE, COOKIE_LASTS = "arena-language", 365 * 24 * 60 * 60
 """The tag of the language that was chosen; how long that is remembered, in seconds."""
 SAME_FOR_ALL = PICTURES | {"static"}
+"""Endpoints that speak English to everybody."""
+IN_WORDS = frozenset(["text/html", "application/atom+xml", "application/problem+json"])
+"""What is read by people; all else is data."""
 
 
 def install(app: Flask) -> None:
@@ -57,13 +60,15 @@ def _wanted() -> str:
     chosen = request.cookies.get(COOKIE, "")
     if chosen in languages():
         return chosen
-    return request.accept_languages.best_match(languages(), ENGLISH.language) or ENGLISH.language
+    return first_spoken(tag for tag, quality in request.accept_languages if quality)
 
 
 def _tell(response: Response) -> Response:
-    if request.endpoint not in SAME_FOR_ALL:
+    if response.mimetype in IN_WORDS:
         response.headers.setdefault("Content-Language", spoken().language)
-        response.vary.update(("Accept-Language", "Cookie"))
+        # Not by the cookie of who chose: whoever keeps a page asks first whether it still is so,
+        # and in another language it has another ETag.
+        response.vary.add("Accept-Language")
     return response
 
 

@@ -115,6 +115,7 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ("GET", "rules.emblem"): ("/rules/clobber.svg", ALL),
     ("GET", "rules.picture"): ("/rules/clobber/1.svg", ALL),
     ("GET", "docs.about"): ("/about", ALL),
+    ("GET", "translations.choose"): ("/language/en", (302,) * 5),
     ("GET", "sittings.listing"): ("/play", ALL),
     ("GET", "sittings.begin"): ("/play/on/ladder-2", SIGNED_IN),
     ("POST", "sittings.begin"): ("/play/on/ladder-0", (401, 422, 422, 422, 422)),
