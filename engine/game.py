@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from engine.options import Option, fault_of_line
 from engine.scene import Held, Look, Scene
+from engine.translation import spoken
 
 if TYPE_CHECKING:
     from engine.truth import Truth
@@ -516,14 +517,17 @@ class Variant(ABC):
 
 
 def page_beside(module: str, name: str = "rules.md") -> Callable[[], str]:
-    """Reads a rules page that lies beside a game's module.
+    """Reads a rules page that lies beside a game's module: of ``rules.md`` the translation
+    ``rules.it.md`` to whom Italian is spoken, if there is one.
 
     Args:
         module: the module's ``__file__``.
     """
+    stem, ending = os.path.splitext(os.path.join(os.path.dirname(module), name))
 
     def read() -> str:
-        with open(os.path.join(os.path.dirname(module), name), encoding="utf-8") as page:
+        its = f"{stem}.{spoken().language}{ending}"
+        with open(its if os.path.exists(its) else stem + ending, encoding="utf-8") as page:
             return page.read()
 
     return read
@@ -567,7 +571,8 @@ class Game:
     offers: tuple[Mapping[str, str], ...]
     """Options of the variants that a fresh arena opens ladders for; the main one first."""
     rules: Callable[[], str]
-    """Its rules page, in Markdown that begins with a heading."""
+    """Its rules page, in Markdown that begins with a heading; in the language that is spoken if it
+    has one in that."""
     check: Callable[[Mapping[str, str]], str | None] = lambda _: None
     """Says what is wrong with values that are allowed one by one but not together."""
     package: str = ""

@@ -26,12 +26,12 @@ from arena.schedule.requests import matches_of
 from arena.web import queries
 from arena.web.deeds import REFUSED, asked_first, is_meant
 from arena.web.forms import (
-    PASSWORD_RULE,
     PasswordForm,
     RegisterForm,
     ResetForm,
     SignInForm,
     TokenForm,
+    password_rule,
 )
 from arena.web.identity import (
     anybody,
@@ -47,6 +47,7 @@ from arena.web.identity import (
     signed_in,
 )
 from arena.web.words import sentence
+from engine.translation import N_, gettext, translated
 
 pages = Blueprint("accounts", __name__)
 
@@ -78,10 +79,12 @@ def sign_in() -> Any:
             with database().begin() as writing:
                 by = Actor(None, name, _address())
                 audit.note(writing, by, "fail sign-in", f"user {user.name}", now=now)
-        form.password.errors = ["There is no such account, or this is not its password."]
+        form.password.errors = [gettext("There is no such account, or this is not its password.")]
         return _form("sign_in.html", form)
     if not user.active:
-        form.name.errors = ["This account was deactivated: ask an administrator of the arena."]
+        form.name.errors = [
+            gettext("This account was deactivated: ask an administrator of the arena.")
+        ]
         return _form("sign_in.html", form)
     with database().begin() as writing:
         user = writing.get_one(User, user.id)
@@ -115,7 +118,7 @@ def _form(template: str, form: Any, **more: Any) -> tuple[str, int]:
         template,
         form=form,
         registration=settings().registration,
-        password_rule=PASSWORD_RULE,
+        password_rule=password_rule(),
         **more,
     )
     return page, REFUSED if refused else 200
@@ -142,9 +145,16 @@ def register() -> Any:
     by_invitation = bool(form.invitation.data)
     how = settings().registration
     if how == "closed" and not by_invitation:
-        abort(403, "This arena takes no new accounts. An administrator of it can invite you.")
+        abort(
+            403, gettext("This arena takes no new accounts. An administrator of it can invite you.")
+        )
     if how == "invitation" and not by_invitation:
-        abort(403, "New accounts are by invitation: ask an administrator of the arena for a link.")
+        abort(
+            403,
+            gettext(
+                "New accounts are by invitation: ask an administrator of the arena for a link."
+            ),
+        )
     now = datetime.now(UTC)
     if by_invitation:
         with database().read() as reading:
@@ -169,10 +179,12 @@ def register() -> Any:
         form.name.errors = [sentence(error)]
         return _form("register.html", form)
     except IntegrityError:
-        form.name.errors = [f"The name {form.name.data} is taken: choose another."]
+        form.name.errors = [
+            gettext("The name %(name)s is taken: choose another.", name=form.name.data)
+        ]
         return _form("register.html", form)
     begin_session(user)
-    flash("Welcome. Enter your first bot whenever you like.")
+    flash(gettext("Welcome. Enter your first bot whenever you like."))
     return redirect(_next(form.next.data or url_for("submissions.submit")))
 
 
@@ -198,7 +210,7 @@ def reset(secret: str) -> Any:
     except PeopleError as error:
         abort(403, str(error))
     begin_session(user)
-    flash("The new password counts from now on, and every other session has ended.")
+    flash(gettext("The new password counts from now on, and every other session has ended."))
     return redirect(url_for("accounts.account"))
 
 
@@ -212,7 +224,9 @@ def account() -> Any:
 def _account(form: Any, secret: str = "") -> tuple[str, int]:
     who = signed_in()
     form.scopes.choices = [
-        SelectChoice(str(scope), WORDS[scope]) for scope in Scope if scope in SCOPES[who.role]
+        SelectChoice(str(scope), translated(WORDS[scope]))
+        for scope in Scope
+        if scope in SCOPES[who.role]
     ]
     with database().read() as reading:
         mine = entries.bots_of(reading, who.id)
@@ -232,11 +246,11 @@ def _account(form: Any, secret: str = "") -> tuple[str, int]:
 
 
 WORDS = {
-    Scope.READ: "read: what everybody may read, and your own bots, code and logs",
-    Scope.SUBMIT: "submit: enter bots and change yours",
-    Scope.CONNECT: "connect: play with bots of yours that stay at home",
-    Scope.ORGANISE: "organise: run tournaments, freeze ladders, void matches",
-    Scope.ADMIN: "admin: everything else, users too",
+    Scope.READ: N_("read: what everybody may read, and your own bots, code and logs"),
+    Scope.SUBMIT: N_("submit: enter bots and change yours"),
+    Scope.CONNECT: N_("connect: play with bots of yours that stay at home"),
+    Scope.ORGANISE: N_("organise: run tournaments, freeze ladders, void matches"),
+    Scope.ADMIN: N_("admin: everything else, users too"),
 }
 
 
@@ -273,14 +287,17 @@ def revoke_token(number: int) -> Response | str:
     with database().begin() as writing:
         token = writing.scalar(locking(query, ApiToken))  # who sends this twice finds it gone
         if token is None:
-            abort(404, "There is no such token of yours.")
+            abort(404, gettext("There is no such token of yours."))
         if not is_meant():
             return asked_first(
-                f"The token “{token.name}” is worthless then: whatever uses it is refused. This "
-                "can't be undone, but you can make another."
+                gettext(
+                    "The token “%(name)s” is worthless then: whatever uses it is refused. This "
+                    "can't be undone, but you can make another.",
+                    name=token.name,
+                )
             )
         accounts.revoke_token(writing, who.actor, token, datetime.now(UTC))
-        flash(f"The token “{token.name}” is worthless now.")
+        flash(gettext("The token “%(name)s” is worthless now.", name=token.name))
     return redirect(url_for("accounts.account"))
 
 
@@ -301,9 +318,9 @@ def password() -> Any:
     asked = form.present  # what is wrong with it already may be too long to be hashed
     knows = asked is None or (not asked.errors and _is(asked.data, stored))
     if not (knows or asked.errors):
-        asked.errors = ["This is not the present password."]
+        asked.errors = [gettext("This is not the present password.")]
     elif knows and not form.password.errors and _is(form.password.data, stored):
-        form.password.errors = ["This is the present password: choose a new one."]
+        form.password.errors = [gettext("This is the present password: choose a new one.")]
     if not sound or form.errors:
         return _form("password.html", form)
     hashed = hash_password(form.password.data)
@@ -314,7 +331,7 @@ def password() -> Any:
             writing, who.actor, "change password", f"user {user.name}", now=datetime.now(UTC)
         )
     begin_session(user)
-    flash("The new password counts from now on, and every other session has ended.")
+    flash(gettext("The new password counts from now on, and every other session has ended."))
     return redirect(url_for("accounts.account"))
 
 
@@ -336,5 +353,5 @@ def end_sessions() -> Response:
         user.end_sessions()
         audit.note(writing, who.actor, "end sessions", f"user {user.name}", now=datetime.now(UTC))
     begin_session(user)
-    flash("Every other session of yours has ended.")
+    flash(gettext("Every other session of yours has ended."))
     return redirect(url_for("accounts.account"))

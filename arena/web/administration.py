@@ -22,6 +22,7 @@ from arena.people.user_deeds import (
 from arena.web.deeds import add_deed
 from arena.web.identity import database, demand_session, keep_to_itself, needs, settings, signed_in
 from arena.web.lookup import reading
+from engine.translation import gettext
 
 administration = Blueprint("administration", __name__)
 
@@ -72,7 +73,7 @@ add_deed(administration, "/users/<name>/quota", SetQuota, then=_there)
 def _role() -> Role:
     asked = request.form.get("role", "")
     if asked not in set(Role):
-        abort(400, f"A role is one of {', '.join(Role)}.")
+        abort(400, gettext("A role is one of %(roles)s.", roles=", ".join(Role)))
     return Role(asked)
 
 
@@ -85,7 +86,12 @@ def give_reset_link(name: str) -> str:
         user = find_user(session, name)
         secret = accounts.reset_link(session, signed_in().actor, user, datetime.now(UTC))
     link = url_for("accounts.reset", secret=secret, _external=True)
-    return _users(link, f"With this link {user.name} can set a new password, once, within a day:")
+    return _users(
+        link,
+        gettext(
+            "With this link %(name)s can set a new password, once, within a day:", name=user.name
+        ),
+    )
 
 
 @administration.post("/users/invitations")
@@ -96,7 +102,10 @@ def invite() -> str:
     with database().begin() as session:
         secret = accounts.invite(session, signed_in().actor, role, datetime.now(UTC))
     link = url_for("accounts.register", invitation=secret, _external=True)
-    return _users(link, f"With this link one person can register as {role}, within 7 days:")
+    return _users(
+        link,
+        gettext("With this link one person can register as %(role)s, within 7 days:", role=role),
+    )
 
 
 @administration.get("/audit")

@@ -43,7 +43,7 @@ from arena.web.boards import position_drawn
 from arena.web.deeds import REFUSED, add_deed, do
 from arena.web.identity import current, needs, settings
 from arena.web.lookup import find_record, find_sitting, reading
-from arena.web.words import sentence
+from arena.web.words import opposed, sentence
 from engine import svg
 from engine.analysis import (
     LONGEST_COMMENT,
@@ -54,6 +54,7 @@ from engine.game import GameError, OptionError
 from engine.games import GAMES, find_variant
 from engine.referee import RESIGN
 from engine.shelf import Missing
+from engine.translation import gettext
 
 analyses = Blueprint("analyses", __name__)
 
@@ -74,7 +75,7 @@ def from_start() -> Beginning:
     """
     variant = request.args.get("game", "").strip()[:LONGEST_POSITION]
     if (name := variant.partition(" ")[0]) not in GAMES:
-        abort(404, f"There is no game {name} here.")
+        abort(404, gettext("There is no game %(name)s here.", name=name))
     position = request.args.get("position", "").strip()[:LONGEST_POSITION]
     tree = _begun(variant, position)
     words = {"game": variant} | ({"position": position} if position else {})
@@ -88,7 +89,11 @@ def from_game(session: Session, number: int) -> Beginning:
     if isinstance(record.variant, Missing):
         abort(404, sentence(record.variant.reason))
     tree = Tree.of_record(record)
-    title = f"Game {number}: {' against '.join(record.players)}"
+    title = gettext(
+        "Game %(number)s: %(players)s",
+        number=number,
+        players=opposed(record.players),
+    )
     return Beginning(
         url_for("analyses.of_game", number=number), {}, tree, {}, title, record, number
     )
@@ -100,7 +105,7 @@ def from_kept(session: Session, code: str) -> Beginning:
     account = current()
     mine = found is not None and account is not None and found.owner_id == account.id
     if found is None or not (found.shared or mine):
-        abort(404, f"There is no analysis {code}.")
+        abort(404, gettext("There is no analysis %(code)s.", code=code))
     try:
         tree = grown(found.game, found.position, found.moves)
     except Refusal as error:

@@ -32,6 +32,7 @@ from engine.protocol import share
 from engine.record import GameRecord
 from engine.referee import RESIGN
 from engine.shelf import Missing
+from engine.translation import gettext
 
 LONGEST_ADDRESS = 6000
 """Characters of moves and comments in an address; servers on the way take about 8,000 in all."""
@@ -101,7 +102,7 @@ class AnalysisView:
         last = 0 if base.record is None or base.kept else len(base.tree.nodes)
         node = number_in(asked.get("node", ""), last)
         if node >= len(tree.states):
-            raise AnalysisError(f"there is no move {node} in this analysis")
+            raise AnalysisError(gettext("there is no move %(node)s in this analysis", node=node))
         if "comment" in asked:
             comments[node] = asked["comment"][: LONGEST_COMMENT + 1]
         view = cls(base, tree, checked_comments(tree, comments), node, tuple(asked.getlist("at")))
@@ -252,7 +253,7 @@ class AnalysisView:
             if node.move != RESIGN:
                 value = share(record.plies[ply].values)
                 if value is not None:
-                    who = f"{record.players[node.seat]} in the game"
+                    who = gettext("%(player)s in the game", player=record.players[node.seat])
                     found.append(Evaluation(who, place, node.seat, value))
                 ply += 1
         return found

@@ -79,6 +79,7 @@ from arena.web.tunings import tunings
 from arena.web.undoing import undoing
 from arena.web.uploads import FILES, TAKING_FILES, FormRequest, widen
 from arena.web.verdicts import verdicts
+from engine.translation import gettext, spoken
 
 BLUEPRINTS = (
     front,
@@ -186,14 +187,14 @@ def _remembered(app: Flask) -> Callable[..., str]:
     """The application's `url_for` for templates: a page has a hundred addresses, mostly known."""
 
     @lru_cache(ADDRESSES)
-    def address(_root: str, endpoint: str, *values: tuple[str, Any]) -> str:
+    def address(_root: str, _language: str, endpoint: str, *values: tuple[str, Any]) -> str:
         return app.url_for(endpoint, **dict(values))
 
     def url_for(endpoint: str, **values: Any) -> str:
         # By its name the visitor knows us; and what is no word or number may be changed.
         if "_external" in values or not all(isinstance(v, PLAIN) for v in values.values()):
             return app.url_for(endpoint, **values)
-        return address(request.script_root, endpoint, *values.items())
+        return address(request.script_root, spoken().language, endpoint, *values.items())
 
     return url_for
 
@@ -207,9 +208,9 @@ def _refuse_what_is_no_form() -> None:
     if request.method != "POST" or problems.are_wanted():
         return
     if request.is_json:
-        abort(415, "A page takes forms: what takes JSON is the API.")
+        abort(415, gettext("A page takes forms: what takes JSON is the API."))
     if set(request.files) - (FILES if request.endpoint in TAKING_FILES else set()):
-        abort(400, "There is a file in the place of a text.")
+        abort(400, gettext("There is a file in the place of a text."))
 
 
 def _refuse_other_names() -> None:
@@ -222,7 +223,8 @@ def _refuse_other_names() -> None:
         name.startswith(".") and asked.endswith(name) for name in named
     )
     if named and not ours:
-        abort(421, f"{request.host[:80]!r} is none of the names of this arena (ARENA_HOSTS).")
+        host = request.host[:80]
+        abort(421, gettext("%(host)r is none of the names of this arena (ARENA_HOSTS).", host=host))
 
 
 def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
@@ -298,7 +300,7 @@ def security_txt() -> tuple[str, dict[str, str]]:
     """Whom to tell of a security hole (RFC 9116)."""
     contact = identity.settings().contact
     if not contact:
-        abort(404, "This arena names nobody to tell of security holes.")
+        abort(404, gettext("This arena names nobody to tell of security holes."))
     # The RFC wants a date by which somebody looks at it again.
     expires = (datetime.now(UTC) + CONTACT_LASTS).replace(microsecond=0)
     text = f"Contact: {contact}\nExpires: {expires:%Y-%m-%dT%H:%M:%SZ}\n"

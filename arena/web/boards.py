@@ -15,6 +15,7 @@ from engine.clicks import Clicks, illustrate
 from engine.game import CHANCE, Move, Seat, State
 from engine.record import GameRecord, states
 from engine.scene import Body, Held, Scene
+from engine.translation import N_, gettext, translated
 
 SQUARE_PIXELS = 72
 """The side of a square on a large page; boards of many squares shrink to fit."""
@@ -132,8 +133,12 @@ class TrayPlace:
     @property
     def words(self) -> str:
         """What it is called, for those who do not see how it stands."""
-        counts = "" if self.held.is_again or self.held.left == 1 else f", {self.held.left} left"
-        return self.held.name + WORDS_OF.get(self.availability, counts)
+        name = translated(self.held.name)
+        if self.availability in WORDS_OF:
+            return gettext(WORDS_OF[self.availability], name=name)
+        if self.held.is_again or self.held.left == 1:
+            return name
+        return gettext("%(name)s, %(left)s left", name=name, left=self.held.left)
 
     @property
     def shape(self) -> str:
@@ -142,7 +147,10 @@ class TrayPlace:
         return " ".join(f"{x},{y}" for x, y in self.held.cells) if is_shape else ""
 
 
-WORDS_OF = {Availability.USED: ", used up", Availability.STUCK: ", fits nowhere"}
+WORDS_OF = {
+    Availability.USED: N_("%(name)s, used up"),
+    Availability.STUCK: N_("%(name)s, fits nowhere"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,22 +260,25 @@ def _links(chosen: _Choosing, scene: Scene) -> dict[str, svg.Link]:
     made: dict[str, svg.Link] = {}
 
     def add(name: str, way: Clicks, kind: str, does: str, move: Move | None = None) -> None:
-        what = f"{name}, {lying[name]}" if name in lying else name
+        what = f"{name}, {translated(lying[name])}" if name in lying else name
         made.setdefault(name, svg.Link(address(way), f"{what}: {does}", kind, move or ""))
 
     names = [square.name for square in sorted(scene.squares, key=lambda one: (-one.y, one.x))]
     for name in names:
         if name in chosen.following:
             move = chosen.following[name]
-            does = f"play {move}" if move else "go on" if clicked else "begin here"
+            if move:
+                does = gettext("play %(move)s", move=move)
+            else:
+                does = gettext("go on") if clicked else gettext("begin here")
             kind = "on" if clicked else "first"
             add(name, (*clicked, name), kind, does, chosen.played_by(name))
     for number, name in enumerate(clicked):
         if name in names:
-            add(name, clicked[:number], "chosen", "choose again")
+            add(name, clicked[:number], "chosen", gettext("choose again"))
     for name in names:
         if way := chosen.instead(name):
-            add(name, way, "other", "choose this instead")
+            add(name, way, "other", gettext("choose this instead"))
     return made
 
 

@@ -16,9 +16,11 @@ from arena.competitions.books import find, listed
 from arena.deeds import Done
 from arena.models import Competition, OpeningBook, Scope, User
 from arena.web.deeds import DeedForm, add_deed, form_of
+from arena.web.forms import later
 from arena.web.identity import current
 from arena.web.lookup import reading
 from engine.books import decoded
+from engine.translation import N_
 
 books = Blueprint("books", __name__)
 
@@ -40,8 +42,8 @@ class _WithFile(DeedForm):
 
 _FIELDS = form_of(
     AddBook,
-    text=TextAreaField("or what is in it", render_kw={"rows": 6, "spellcheck": "false"}),
-    file=FileField("The file"),
+    text=TextAreaField(later(N_("or what is in it")), render_kw={"rows": 6, "spellcheck": "false"}),
+    file=FileField(later(N_("The file"))),
 )
 BookForm: type[DeedForm] = type("BookForm", (_WithFile, _FIELDS), {})
 

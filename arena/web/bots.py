@@ -30,6 +30,7 @@ from arena.web.entrants import SPLIT_GAMES, on_ladder, shown_first
 from arena.web.identity import current
 from arena.web.lookup import find_bot, reading
 from arena.web.words import sentence
+from engine.translation import gettext
 
 bots = Blueprint("bots", __name__)
 
@@ -48,7 +49,10 @@ def bot(name: str) -> str | Answer:
         wanted = request.args.get("ladder")
         shown = [entrant for entrant in entrants if wanted in (None, entrant.competition.name)]
         if wanted is not None and not shown:
-            abort(404, f"The bot {name} is on no ladder {wanted}.")
+            abort(
+                404,
+                gettext("The bot %(name)s is on no ladder %(wanted)s.", name=name, wanted=wanted),
+            )
         chosen = shown_first(shown)
         details: dict[str, Any] = {}
         if chosen is not None:
@@ -134,11 +138,22 @@ def duel(
     """
     first, second = find_side(session, name), find_side(session, rival)
     if not first.meets(second):
-        abort(404, "Nobody has games against itself here: name two bots, or two versions of one.")
+        abort(
+            404,
+            gettext("Nobody has games against itself here: name two bots, or two versions of one."),
+        )
     met = duels.competitions_of_both(session, first, second)
     chosen = [one for one in met if wanted in (None, one.name)]
     if wanted is not None and not chosen:
-        abort(404, f"{name} and {rival} have not met in {wanted[:80]}.")
+        abort(
+            404,
+            gettext(
+                "%(name)s and %(rival)s have not met in %(wanted)s.",
+                name=name,
+                rival=rival,
+                wanted=wanted[:80],
+            ),
+        )
     return first, second, met, duels.duel(session, first, second, chosen[0]) if chosen else None
 
 
@@ -154,5 +169,10 @@ def find_side(session: Session, name: str) -> Side:
     wanted = queries.versions_to_see(bot), BotVersion.number == named.version
     found = session.scalar(sa.select(BotVersion.number).where(*wanted))
     if found is None:
-        abort(404, f"The bot {bot.name} has no version {named.version}.")
+        abort(
+            404,
+            gettext(
+                "The bot %(name)s has no version %(version)s.", name=bot.name, version=named.version
+            ),
+        )
     return Side(bot, found)

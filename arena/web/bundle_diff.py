@@ -11,6 +11,7 @@ from arena.bots import stored_files
 from arena.bots.stored_files import StoredFile
 from arena.models import BotVersion
 from engine.plurals import counted
+from engine.translation import gettext, ngettext
 
 LARGEST_FILE = 256 * 1024
 """Larger files are only said to differ."""
@@ -42,22 +43,36 @@ def difference(bundles: Path, candidate: BotVersion, baseline: BotVersion) -> li
             continue
         texts = _text(was), _text(now)
         if texts[0] is None or texts[1] is None:
-            words = f"{was.size} and {counted(now.size, 'byte')}, no text to show"
-            lines.append(DiffLine("file", f"{name}: {words}"))
+            words = gettext(
+                "%(name)s: %(was)s and %(bytes)s, no text to show",
+                name=name,
+                was=was.size,
+                bytes=counted(now.size, "byte"),
+            )
+            lines.append(DiffLine("file", words))
             continue
         names = (f"{baseline.label}/{name}", f"{candidate.label}/{name}")
         before, after = texts[0].splitlines(), texts[1].splitlines()
         pairs += len(before) * len(after)
         if pairs > MOST_PAIRS:
-            words = f"{len(before)} and {len(after)} lines, too many to compare"
-            lines.append(DiffLine("file", f"{name}: {words}"))
+            words = gettext(
+                "%(name)s: %(before)s and %(after)s lines, too many to compare",
+                name=name,
+                before=len(before),
+                after=len(after),
+            )
+            lines.append(DiffLine("file", words))
             continue
         made = difflib.unified_diff(before, after, *names, lineterm="")
         lines += [DiffLine(_kind(line), line) for line in made]
     if len(lines) > MOST_LINES:
         left = len(lines) - MOST_LINES
-        lines = [*lines[:MOST_LINES], DiffLine("file", f"and {counted(left, 'line')} more")]
+        lines = [*lines[:MOST_LINES], DiffLine("file", _more(left))]
     return lines
+
+
+def _more(lines: int) -> str:
+    return ngettext("and %(lines)s line more", "and %(lines)s lines more", lines, lines=lines)
 
 
 def _files(bundle: Path) -> Mapping[str, StoredFile]:

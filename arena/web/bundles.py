@@ -17,6 +17,7 @@ from arena.models import LargeFile
 from arena.signing import may_fetch
 from arena.web.identity import keep_to_itself, settings
 from arena.web.lookup import reading
+from engine.translation import gettext
 
 bundles = Blueprint("bundles", __name__)
 
@@ -34,7 +35,7 @@ def fetch_large(bundle: str, digest: str) -> Response:
     _demand_token(bundle)
     with reading() as session:
         if session.get(LargeFile, (bundle, digest)) is None:
-            abort(404, "This bundle has no such file.")
+            abort(404, gettext("This bundle has no such file."))
     return send_kept(settings().bundles, digest)
 
 
@@ -48,7 +49,7 @@ def _demand_token(digest: str) -> None:
     with reading() as session:
         allowed = may_fetch(session, digest, request.args.get("token", ""), datetime.now(UTC))
     if not allowed:
-        abort(403, "This address is none of the arena's, or it is too old.")
+        abort(403, gettext("This address is none of the arena's, or it is too old."))
 
 
 def send_kept(folder: Path, digest: str) -> Response:
@@ -56,6 +57,6 @@ def send_kept(folder: Path, digest: str) -> Response:
     what it has of a large one."""
     path = folder / digest
     if not DIGEST.fullmatch(digest) or not path.is_file():
-        abort(404, "This file is not kept here.")
+        abort(404, gettext("This file is not kept here."))
     answer = send_file(path, mimetype="application/octet-stream", conditional=True, max_age=None)
     return keep_to_itself(answer)

@@ -7,10 +7,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import count
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from arena.ratings.trueskill import Rating
 from arena.strength.sequential import SequentialTest
+from arena.web.words import grouped
+from engine.translation import gettext
 
 WIDTH, HEIGHT = 640, 220
 LABEL_WIDTH = 36
@@ -40,10 +42,11 @@ def sparkline(values: Sequence[float], span: float) -> Markup:
         f"{number * 90 / (len(values) - 1) + 1:.1f},{12 - (value - middle) * 20 / span:.1f}"
         for number, value in enumerate(values)
     )
-    # Numbers alone: to have them escaped one by one takes a tenth of a leaderboard's time.
+    words = gettext("from %(begin)s to %(end)s", begin=f"{values[0]:.0f}", end=f"{values[-1]:.0f}")
+    # The rest is numbers: to have them escaped one by one takes a tenth of a leaderboard's time.
     return Markup(  # noqa: S704
         '<svg class="spark" viewBox="0 0 92 24" role="img" '
-        f'aria-label="from {values[0]:.0f} to {values[-1]:.0f}">'
+        f'aria-label="{escape(words)}">'
         f'<polyline points="{points}" fill="none"/></svg>'
     )
 
@@ -121,16 +124,20 @@ def rating_chart(games: Sequence[RatedGame]) -> Markup:
         )
         for (x, version), after in zip(begins, following, strict=True)
     )
+    words = gettext(
+        "Rating with its 95 %% band over %(games)s games, from %(begin)s to %(end)s",
+        games=len(games),
+        begin=f"{ratings[0][0]:.0f}",
+        end=f"{ratings[-1][0]:.0f}",
+    )
     return Markup(
-        '<svg class="chart" viewBox="0 0 {} {}" role="img" aria-label="Rating with its 95 % band '
-        'over {} games, from {:.0f} to {:.0f}">{}{}<polygon class="band" points="{}"/>'
+        '<svg class="chart" viewBox="0 0 {} {}" role="img" aria-label="{}">{}{}'
+        '<polygon class="band" points="{}"/>'
         '<polyline class="line" points="{}" fill="none"/></svg>'
     ).format(
         WIDTH,
         HEIGHT,
-        len(games),
-        ratings[0][0],
-        ratings[-1][0],
+        words,
         grid(ticks(low, high), y, left=left, right=right),
         marks,
         " ".join(upper + lower[::-1]),
@@ -168,15 +175,23 @@ def course(points: Sequence[tuple[int, float]], of: str) -> Markup:
         ).format(left, right, y(value), y(value), left - 6, y(value), value)
         for value in {low, high}
     )
-    words = f"{of} {begin:,} to {end:,}: from {low:.6g} to {high:.6g}"
+    first, last = grouped(begin), grouped(end)
+    words = gettext(
+        "%(of)s %(first)s to %(last)s: from %(low)s to %(high)s",
+        of=of,
+        first=first,
+        last=last,
+        low=f"{low:.6g}",
+        high=f"{high:.6g}",
+    )
     return Markup(
         '<svg class="chart" viewBox="0 0 {} {}" role="img" aria-label="{}">{}'
         '<polyline class="line" points="{}" fill="none"/>'
-        '<text x="{}" y="{}">{} {:,}</text>'
-        '<text x="{}" y="{}" text-anchor="end">{:,}</text></svg>'
+        '<text x="{}" y="{}">{} {}</text>'
+        '<text x="{}" y="{}" text-anchor="end">{}</text></svg>'
     ).format(
         WIDTH, HEIGHT, words, edges, " ".join(drawn),
-        left, HEIGHT - 8, of, begin, right, HEIGHT - 8, end,
+        left, HEIGHT - 8, of, first, right, HEIGHT - 8, last,
     )  # fmt: skip
 
 
@@ -187,7 +202,12 @@ def llr_bar(test: SequentialTest, *, large: bool = False) -> Markup:
     zero, here = (
         100 * (min(max(x, sprt.lower), sprt.upper) - sprt.lower) / span for x in (0, test.llr)
     )
-    words = f"LLR {test.llr:.2f} between {sprt.lower:.2f} and {sprt.upper:.2f}"
+    words = gettext(
+        "LLR %(llr)s between %(lower)s and %(upper)s",
+        llr=f"{test.llr:.2f}",
+        lower=f"{sprt.lower:.2f}",
+        upper=f"{sprt.upper:.2f}",
+    )
     return Markup(
         '<svg class="llr{}" viewBox="0 0 100 100" preserveAspectRatio="none" role="img" '
         'aria-label="{}"><title>{}</title><rect class="ground" width="100" height="100"/>'

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 import sqlalchemy as sa
 from flask import Blueprint, Response, redirect, render_template, request, url_for
 from sqlalchemy.orm import Session, joinedload
 
 from arena.competitions.gauntlets import Gauntlet
+from arena.competitions.kind import CompetitionKind
 from arena.competitions.kinds import kind_of
 from arena.models import (
     BotTuning,
@@ -23,6 +25,7 @@ from arena.models import (
 from arena.web import queries
 from arena.web.identity import settings
 from arena.web.lookup import find_competition, reading
+from engine.translation import N_, gettext, translated
 
 competitions = Blueprint("competitions", __name__)
 
@@ -49,6 +52,21 @@ def address_of(competition: Competition, *, external: bool = False) -> str:
 FILTERS = {"address_of": address_of}
 
 
+TITLES = (
+    N_("Ladder"),
+    N_("Tournament"),
+    N_("Strength test"),
+    N_("Tuning"),
+    N_("Gauntlet"),
+)
+"""What the arena's kinds are called at the beginning of a line."""
+
+
+def title_of(kind: CompetitionKind[Any]) -> str:
+    """What a kind is called at the beginning of a line, to whoever reads it."""
+    return translated(kind.word.capitalize())
+
+
 @competitions.get("/competitions")
 def listing() -> str:
     """The last competitions of all kinds, or of one: ``?kind=tournament``."""
@@ -57,8 +75,8 @@ def listing() -> str:
         wanted = wanted.where(Competition.kind == kind)
     with reading() as session:
         found = session.scalars(wanted).all()
-        words = {one.id: kind_of(one).word.capitalize() for one in found}
-        return list_page(session, "Competitions", found, words)
+        words = {one.id: title_of(kind_of(one)) for one in found}
+        return list_page(session, gettext("Competitions"), found, words)
 
 
 def list_page(

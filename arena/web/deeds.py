@@ -14,9 +14,10 @@ from wtforms.validators import Optional
 from arena.deeds import Deed, Done, Part, fields_of, perform
 from arena.ground import bot_names
 from arena.ground.refusals import NotAllowed, NotThere, Refusal, WrongField
-from arena.web.forms import WholeNumber
+from arena.web.forms import WholeNumber, later
 from arena.web.identity import database, needs, own_address, signed_in, signer
 from arena.web.words import sentence
+from engine.translation import N_, gettext
 
 REFUSED = 422
 """The status of a form that comes back with what is wrong in it."""
@@ -75,12 +76,12 @@ def form_of(deed: type[Deed], **others: Field) -> type[DeedForm]:
 
 
 def _field(part: Part) -> Field:
-    its, label = part.limits, part.limits.label or part.limits.words
+    its, label = part.limits, later(part.limits.label or part.limits.words)
     default = None if part.needed else part.default
     if its.choices:
         choices = [SelectChoice(one, one) for one in its.choices]
         if not part.needed and default is None:
-            choices.insert(0, SelectChoice("", "by default"))
+            choices.insert(0, SelectChoice("", later(N_("by default"))))
         return SelectField(label, choices=choices, default=default, validate_choice=False)
     if part.kind is bool:
         return BooleanField(label, default=default)
@@ -116,7 +117,7 @@ def filled_in(
                     values[part.name] = tuple(bot_names.apart(values[part.name]))
                 part.check(values[part.name])
             elif part.needed:
-                raise WrongField(part.name, "this is needed")
+                raise WrongField(part.name, gettext("this is needed"))
         except WrongField as error:
             form.blame(error)
             is_sound = False

@@ -12,7 +12,7 @@ import posixpath
 import re
 import textwrap
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -28,6 +28,7 @@ from werkzeug.wrappers import Response
 from arena.web import rules_pictures
 from engine.declaring import LONGEST_PAGE, LONGEST_TITLE
 from engine.games import GAMES
+from engine.translation import ENGLISH, Translation, gettext, speaking, spoken
 
 docs = Blueprint("docs", __name__)
 log = logging.getLogger("arena.web")
@@ -84,6 +85,8 @@ class Guide:
     """Its first sentence."""
     sections: tuple[Section, ...]
     tokens: tuple[Token, ...]
+    language: str = ENGLISH.language
+    """In which it is."""
 
     @property
     def game(self) -> str:
@@ -97,9 +100,15 @@ class Guide:
         return url_for("docs.guide", name=self.name, _anchor=anchor)
 
 
-@cache
 def guides() -> dict[str, Guide]:
-    """All guides by their names, in the order to read them; those of the games come last."""
+    """All guides by their names, in the order to read them; those of the games come last, and are
+    in the language that is spoken where they can be had in it.
+    """
+    return guides_in(spoken())
+
+
+@cache
+def guides_in(_spoken: Translation) -> dict[str, Guide]:
     found = {
         file.relative_to(FOLDER).with_suffix("").as_posix(): file.read_text
         for file in FOLDER.rglob("*.md")
@@ -117,10 +126,17 @@ def _guide(name: str, page: Callable[[], str]) -> Guide | None:
         text = page()
         if not text.strip() or len(text) > LONGEST_PAGE:
             raise ValueError(f"it has {len(text):,} letters, and not 1 to {LONGEST_PAGE:,}")
-        return read(name, text)
+        return replace(read(name, text), language=_language_of(page, text))
     except Exception as error:  # a stranger's function
         log.warning("the page %s is not shown: %s: %s", name, type(error).__name__, error)
         return None
+
+
+def _language_of(page: Callable[[], str], text: str) -> str:
+    """The language of what a page says to who reads it now: English if that is what all read."""
+    with speaking(ENGLISH):
+        is_english = page() == text
+    return ENGLISH.language if is_english else spoken().language
 
 
 def read(name: str, text: str) -> Guide:
@@ -247,7 +263,7 @@ def guide(name: str) -> str | Response:
     """A file of the folder, with the list of all beside it; a game's rules stand on its page."""
     found = guides().get(name)
     if found is None:
-        abort(404, f"There is no guide {name}.")
+        abort(404, gettext("There is no guide %(name)s.", name=name))
     if found.game:
         return redirect(found.address())
     return render_template("guide.html", guide=found, guides=guides().values(), text=render(found))

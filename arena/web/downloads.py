@@ -13,6 +13,7 @@ from werkzeug.exceptions import ServiceUnavailable, TooManyRequests
 
 from arena.web.limits import address
 from engine.plurals import counted
+from engine.translation import gettext, ngettext
 
 MOST = 4
 """Downloads of one process at once: a server needs as many threads besides its pages' own."""
@@ -37,14 +38,23 @@ class Download(Iterator[bytes]):
         with _lock:
             if _under_way[self._address] >= EACH:
                 raise TooManyRequests(
-                    f"{counted(EACH, 'download is', 'downloads are')} under way to your address, "
-                    "as many as it may have at once: come again when one has ended.",
+                    ngettext(
+                        "%(number)s download is under way to your address, as many as it may have "
+                        "at once: come again when one has ended.",
+                        "%(number)s downloads are under way to your address, as many as it may "
+                        "have at once: come again when one has ended.",
+                        EACH,
+                        number=EACH,
+                    ),
                     retry_after=AGAIN_SECONDS,
                 )
             if _under_way.total() >= MOST:
                 raise ServiceUnavailable(
-                    f"This server sends {counted(MOST, 'download')} at once, and so many are under "
-                    "way: come again in a moment.",
+                    gettext(
+                        "This server sends %(downloads)s at once, and so many are under way: come "
+                        "again in a moment.",
+                        downloads=counted(MOST, "download"),
+                    ),
                     retry_after=AGAIN_SECONDS,
                 )
             _under_way[self._address] += 1

@@ -24,7 +24,7 @@ from arena.models import (
 )
 from arena.ratings.elo import Estimate, estimate
 from arena.web import queries
-from arena.web.words import opening_words
+from arena.web.words import opening_words, opposed
 from engine.game import Variant
 
 GAMES_READ = 10_000
@@ -251,7 +251,7 @@ def _by_version(
     for row in rows:
         parts.setdefault((numbers[row.entrant_id], numbers[row.other_id]), []).append(row)
     found = [
-        VersionSplit(f"v{first} against v{second}", _score(its), first, second)
+        VersionSplit(opposed([f"v{first}", f"v{second}"]), _score(its), first, second)
         for (first, second), its in parts.items()
     ]
     return tuple(sorted(found, key=lambda split: (-split.score.games, split.first, split.second)))

@@ -11,6 +11,7 @@ from flask import Blueprint, Response, abort, render_template, request, url_for
 from arena.dumps.kept import KeptDump, kept_dumps
 from arena.web.downloads import Download
 from arena.web.identity import settings
+from engine.translation import gettext
 
 dumps = Blueprint("dumps", __name__)
 
@@ -31,7 +32,7 @@ def find(name: str) -> KeptDump:
     """
     found = next((dump for dump in offered() if dump.name == name), None)
     if found is None:
-        abort(404, f"There is no dump of {name[:20]}.")
+        abort(404, gettext("There is no dump of %(name)s.", name=name[:20]))
     return found
 
 
@@ -56,11 +57,11 @@ def file(name: str, path: str) -> Response:
     """A file of a dump, or the part of it that is asked for by Range."""
     there = find(name).path(path)
     if there is None:
-        abort(404, f"The dump of {name} has no file {path[:60]}.")
+        abort(404, gettext("The dump of %(name)s has no file %(path)s.", name=name, path=path[:60]))
     try:
         found = there.stat()
     except FileNotFoundError:
-        abort(404, f"There is no dump of {name} any more.")
+        abort(404, gettext("There is no dump of %(name)s any more.", name=name))
     answer = Response(mimetype=PARQUET if there.suffix == ".parquet" else "application/json")
     answer.content_length = found.st_size
     answer.last_modified = datetime.fromtimestamp(found.st_mtime, UTC)

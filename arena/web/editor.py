@@ -36,13 +36,14 @@ from arena.web.identity import needs, settings, signed_in
 from arena.web.lookup import find_ladder, find_match, reading
 from arena.web.words import sentence
 from engine.shelf import Missing
+from engine.translation import N_, gettext
 
 editor = Blueprint("editor", __name__)
 
 PLAYS = "editor plays"
 """In the session: the bot and the version that are to be played as soon as the check is passed."""
-TOO_LARGE = (
-    "The files of {label} are too many for the editor, or no texts: change them at home, and "
+TOO_LARGE = N_(
+    "The files of %(label)s are too many for the editor, or no texts: change them at home, and "
     "upload them."
 )
 
@@ -86,7 +87,7 @@ def _asked_starter() -> tuple[str, Ladder, FirstFiles]:
     """
     language, intake = request.args.get("language", "python"), uploads.intake()
     if language not in intake.languages:
-        abort(404, f"There is no starter in {language[:40]}.")
+        abort(404, gettext("There is no starter in %(language)s.", language=language[:40]))
     with reading() as session:
         ladder = find_ladder(session, request.args.get("ladder", ""))
     if isinstance(ladder.variant, Missing):
@@ -114,9 +115,9 @@ def edit() -> Any:
     try:
         files = uploads.intake().texts(version.digest)
     except OSError:
-        abort(404, f"The files of {label} are not stored on this server.")
+        abort(404, gettext("The files of %(label)s are not stored on this server.", label=label))
     if files is None:
-        abort(409, TOO_LARGE.format(label=label))
+        abort(409, gettext(TOO_LARGE, label=label))
     return _page(Draft(name, ladder.name, files, version.number))
 
 
@@ -127,7 +128,7 @@ def _asked_version(session: Session) -> BotVersion:
         query = query.where(BotVersion.number == number)
     query = query.options(joinedload(BotVersion.bot)).order_by(BotVersion.number.desc())
     found = session.scalar(query.limit(1))
-    return found or abort(404, f"The bot {bot.name} has no such version.")
+    return found or abort(404, gettext("The bot %(name)s has no such version.", name=bot.name))
 
 
 @editor.post("/editor")

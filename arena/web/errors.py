@@ -25,10 +25,11 @@ from arena.web.uploads import UPLOADS, allowed
 from arena.web.words import sentence
 from engine.faulty_rules import fault_of
 from engine.games import GAMES
+from engine.translation import N_, gettext, translated
 
 WORDS = {
-    401: "This needs an account: sign in and do it again, or send a token.",
-    404: "There is nothing at this address.",
+    401: N_("This needs an account: sign in and do it again, or send a token."),
+    404: N_("There is nothing at this address."),
 }
 """What is said of an error of which nobody knows more."""
 
@@ -40,8 +41,8 @@ STATUSES = {
 }
 """How refusals are answered, the narrowest first."""
 
-RULES_FAILED = (
-    "The rules of the game {game} ({rules}) failed, so this can't be shown. Whoever runs this "
+RULES_FAILED = N_(
+    "The rules of the game %(game)s (%(rules)s) failed, so this can't be shown. Whoever runs this "
     "arena should look at them: its log says in which line that was."
 )
 
@@ -75,9 +76,12 @@ def _ask_to_sign_in(error: Unauthorized) -> Response:
 
 
 def _say_how_large(_: RequestEntityTooLarge) -> Response:
-    largest = f"{(request.max_content_length or 0) / 1e6:.1f} MB are allowed"
-    words = allowed() if request.endpoint in UPLOADS else largest
-    return _explain(RequestEntityTooLarge(f"This is too large: {words}."))
+    if request.endpoint in UPLOADS:
+        words = allowed()
+    else:
+        largest = f"{(request.max_content_length or 0) / 1e6:.1f}"
+        words = gettext("This is too large: %(largest)s MB are allowed.", largest=largest)
+    return _explain(RequestEntityTooLarge(words))
 
 
 def _refuse(refusal: Refusal) -> Response:
@@ -90,7 +94,7 @@ def _own_up(error: InternalServerError) -> Response:
     fault = fault_of(error.original_exception) if error.original_exception else None
     if fault:
         log.error("a page failed: %s", fault)
-        error.description = RULES_FAILED.format(game=fault.game, rules=GAMES.whose(fault.game))
+        error.description = gettext(RULES_FAILED, game=fault.game, rules=GAMES.whose(fault.game))
     return _explain(error)
 
 
@@ -110,12 +114,16 @@ def _typed() -> list[tuple[str, str]]:
 
 def _explain(error: HTTPException) -> Response:
     if error.code in WORDS and error.description == type(error).description:
-        error.description = WORDS[error.code]
+        error.description = translated(WORDS[error.code])
     if problems.are_wanted():
         return problems.of(error)
     answer = error.get_response()
     try:
-        typed = _typed() if error.code == 401 or error.description == identity.TOO_OLD else []
+        typed = (
+            _typed()
+            if error.code == 401 or error.description == translated(identity.TOO_OLD)
+            else []
+        )
         answer.set_data(render_template("error.html", error=error, typed=typed))
     except outage.OUTAGES as failed:
         return outage.answer(failed)

@@ -11,6 +11,7 @@ from arena.web.charts import HEIGHT, WIDTH, grid
 from arena.web.words import seat_class
 from engine.game import Variant
 from engine.plurals import listed
+from engine.translation import gettext, translated
 
 COLOURS = 8
 """How many the stylesheet has for those who say something."""
@@ -19,12 +20,12 @@ COLOURS = 8
 def side_name(variant: Variant, side: int) -> str:
     """What a side is called: by its seats."""
     sides = zip(variant.seat_names, variant.side_of, strict=True)
-    return listed([name for name, its in sides if its == side])
+    return listed([translated(name) for name, its in sides if its == side])
 
 
 def bar(variant: Variant, shares: Mapping[int, float]) -> Markup:
     """What each side expects of the game, side by side."""
-    words = listed([f"{side_name(variant, side)} {part:.0%}" for side, part in shares.items()])
+    told = listed([f"{side_name(variant, side)} {part:.0%}" for side, part in shares.items()])
     drawn, x = Markup(""), 0.0
     for side, part in shares.items():
         name = variant.seat_names[variant.side_of.index(side)]
@@ -34,8 +35,8 @@ def bar(variant: Variant, shares: Mapping[int, float]) -> Markup:
         x += part
     return Markup(
         '<svg class="expected" viewBox="0 0 100 10" preserveAspectRatio="none" role="img" '
-        'aria-label="Expected: {}"><title>{}</title>{}</svg>'
-    ).format(words, words, drawn)
+        'aria-label="{}"><title>{}</title>{}</svg>'
+    ).format(gettext("Expected: %(shares)s", shares=told), told, drawn)
 
 
 def curve(
@@ -85,12 +86,13 @@ def curve(
         for at in range(last + 1)
     )
     here = left + place * step
+    words = gettext("What is expected over %(moves)s moves, in per cent", moves=last)
     return Markup(
-        '<svg class="chart" viewBox="0 0 {} {}" role="group" aria-label="What is expected over {} '
-        'moves, in per cent">{}{}{}<line class="mark" x1="{:.1f}" x2="{:.1f}" y1="{}" y2="{}"/>'
+        '<svg class="chart" viewBox="0 0 {} {}" role="group" aria-label="{}">{}{}{}'
+        '<line class="mark" x1="{:.1f}" x2="{:.1f}" y1="{}" y2="{}"/>'
         "{}</svg>"
     ).format(
-        WIDTH, HEIGHT, last, grid([0, 25, 50, 75, 100], y, left=left, right=right), marks, drawn,
+        WIDTH, HEIGHT, words, grid([0, 25, 50, 75, 100], y, left=left, right=right), marks, drawn,
         here, here, top, bottom, areas,
     )  # fmt: skip
 

@@ -22,6 +22,7 @@ from engine.game import State
 from engine.protocol import visible
 from engine.record import GameRecord, states_known
 from engine.scene import Scene
+from engine.translation import ENGLISH, speaking
 
 WIDTH, HIGHEST = 400, 560
 """Pixels of a board."""
@@ -55,11 +56,13 @@ def animate(
     step = 1 if most is None else -(-last // (most - 1)) or 1
     # Counted from the end, so that the last position is always there.
     plies = range(last % step, last + 1, step)
-    film = _Film(record, known, step)
-    each = max(LEAST_MS, min(FRAME_MS, FILM_MS // len(plies)))
-    lasting = [*repeat(each, len(plies) - 1), LAST_MS]
-    palette = film.palette.getpalette() or []
-    return gif(film.size, palette, zip(film.frames(plies, drawn), lasting, strict=True))
+    # A film is kept for everybody, whoever asked for it first.
+    with speaking(ENGLISH):
+        film = _Film(record, known, step)
+        each = max(LEAST_MS, min(FRAME_MS, FILM_MS // len(plies)))
+        lasting = [*repeat(each, len(plies) - 1), LAST_MS]
+        palette = film.palette.getpalette() or []
+        return gif(film.size, palette, zip(film.frames(plies, drawn), lasting, strict=True))
 
 
 class _Film:

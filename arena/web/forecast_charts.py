@@ -9,6 +9,7 @@ from markupsafe import Markup
 from arena.ratings.elo import signed
 from arena.strength.forecast import Forecast
 from arena.web.charts import HEIGHT, WIDTH, grid, ticks
+from engine.translation import gettext
 
 MARKS = 5
 """How many true differences are written beneath."""
@@ -16,14 +17,16 @@ MARKS = 5
 
 def pass_chart(points: Sequence[Forecast]) -> Markup:
     """The chance to pass, in per cent, by true difference."""
-    words = "Chance to pass, in per cent, by the true difference in Elo"
+    words = gettext("Chance to pass, in per cent, by the true difference in Elo")
     return _chart(points, [100 * one.passes for one in points], 100, words)
 
 
 def games_chart(points: Sequence[Forecast]) -> Markup:
     """The games that it takes in the mean, by true difference."""
     games = [one.games for one in points]
-    return _chart(points, games, max(games), "Games in the mean, by the true difference in Elo")
+    return _chart(
+        points, games, max(games), gettext("Games in the mean, by the true difference in Elo")
+    )
 
 
 def _chart(points: Sequence[Forecast], values: Sequence[float], most: float, words: str) -> Markup:
@@ -47,13 +50,13 @@ def _chart(points: Sequence[Forecast], values: Sequence[float], most: float, wor
     )
     return Markup(
         '<figure><figcaption class="faint">{}</figcaption><svg class="chart" '
-        'viewBox="0 0 {} {}" role="img" aria-label="{}; the table has the numbers">{}{}'
+        'viewBox="0 0 {} {}" role="img" aria-label="{}">{}{}'
         '<polyline class="line" points="{}" fill="none"/></svg></figure>'
     ).format(
         words,
         WIDTH,
         HEIGHT,
-        words,
+        gettext("%(chart)s; the table has the numbers", chart=words),
         grid(ticks(0, most), y, left=left, right=right),
         marks,
         line,

@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from flask import current_app
+from flask_babel import LazyString
 from flask_security import PasswordUtil, Security
 from flask_wtf import FlaskForm
 from flask_wtf.file import FileField, MultipleFileField
@@ -27,16 +28,35 @@ from arena.ground import bot_names
 from arena.people import accounts
 from arena.web.identity import PASSWORD_LENGTH_MIN, database
 from arena.web.words import sentence
+from engine.translation import N_, gettext, translated
 
 PASSWORD_LENGTH_MAX = 200
-PASSWORD_RULE = (
-    f"{PASSWORD_LENGTH_MIN} to {PASSWORD_LENGTH_MAX} characters, and not with your name in it."
-)
 
-NEEDED = InputRequired("This is needed.")
-NUMBER = InputRequired("Give a number.")
-PASSWORD = Length(max=PASSWORD_LENGTH_MAX, message="A password has at most %(max)d characters.")
-NAME = Length(max=40, message="A name has at most %(max)d characters.")
+
+def later(text: str) -> Any:
+    """A text of a form that is made once for all: each reader sees it in their language.
+
+    Args:
+        text: in English, as `translated` takes it.
+    """
+    return LazyString(translated, text)
+
+
+def password_rule() -> str:
+    """What a password has to be, in a sentence."""
+    return gettext(
+        "%(least)s to %(most)s characters, and not with your name in it.",
+        least=PASSWORD_LENGTH_MIN,
+        most=PASSWORD_LENGTH_MAX,
+    )
+
+
+NEEDED = InputRequired(later(N_("This is needed.")))
+NUMBER = InputRequired(later(N_("Give a number.")))
+PASSWORD = Length(
+    max=PASSWORD_LENGTH_MAX, message=later(N_("A password has at most %(max)d characters."))
+)
+NAME = Length(max=40, message=later(N_("A name has at most %(max)d characters.")))
 
 
 class WholeNumber(IntegerField):
@@ -51,7 +71,9 @@ class WholeNumber(IntegerField):
             ValueError: it is no such number.
         """
         if valuelist and len(valuelist[0].strip()) > self.MOST_DIGITS:
-            raise ValueError(f"A number has at most {self.MOST_DIGITS} digits here.")
+            raise ValueError(
+                gettext("A number has at most %(digits)s digits here.", digits=self.MOST_DIGITS)
+            )
         super().process_formdata(valuelist)
 
 
@@ -68,7 +90,7 @@ def _good_password(form: Any, field: Any) -> None:
     words = [str(problem) for problem in problems or ()]
     name = form.name.data if "name" in form else ""
     if name and name.lower() in normal.lower():
-        words.append("A password must not have the name in it.")
+        words.append(gettext("A password must not have the name in it."))
     if words:
         raise StopValidation(" ".join(words))
     field.data = normal
@@ -95,10 +117,10 @@ class SignInForm(FlaskForm):
     """Name and password."""
 
     name = StringField(
-        "Name", [NEEDED, NAME], filters=[_typed], render_kw={"autocomplete": "username"}
+        later(N_("Name")), [NEEDED, NAME], filters=[_typed], render_kw={"autocomplete": "username"}
     )
     password = PasswordField(
-        "Password",
+        later(N_("Password")),
         [NEEDED, PASSWORD],
         filters=[_normal],
         render_kw={"autocomplete": "current-password"},
@@ -108,13 +130,13 @@ class SignInForm(FlaskForm):
 
 class _NewPassword(FlaskForm):
     password = PasswordField(
-        "New password",
+        later(N_("New password")),
         [NEEDED, PASSWORD, _good_password],
         render_kw={"autocomplete": "new-password"},
     )
     again = PasswordField(
-        "The same again",
-        [NEEDED, EqualTo("password", "The two are not the same.")],
+        later(N_("The same again")),
+        [NEEDED, EqualTo("password", later(N_("The two are not the same.")))],
         filters=[_normal],
         render_kw={"autocomplete": "new-password"},
     )
@@ -137,7 +159,10 @@ class RegisterForm(_NewPassword):
     """A new account."""
 
     name = StringField(
-        "Name", [NEEDED, NAME, _free_name], filters=[_typed], render_kw={"autocomplete": "username"}
+        later(N_("Name")),
+        [NEEDED, NAME, _free_name],
+        filters=[_typed],
+        render_kw={"autocomplete": "username"},
     )
     invitation = HiddenField()
     next = HiddenField()
@@ -147,7 +172,7 @@ class PasswordForm(_NewPassword):
     """A new password for who knows the present one."""
 
     present = PasswordField(
-        "Present password",
+        later(N_("Present password")),
         [NEEDED, PASSWORD],
         filters=[_normal],
         render_kw={"autocomplete": "current-password"},
@@ -163,11 +188,11 @@ class TokenForm(FlaskForm):
     """A new token; its scopes are those that its owner has."""
 
     name = StringField(
-        "What it is for",
-        [NEEDED, Length(max=60, message="At most %(max)d characters.")],
-        render_kw={"placeholder": "e.g. my bot's CI"},
+        later(N_("What it is for")),
+        [NEEDED, Length(max=60, message=later(N_("At most %(max)d characters.")))],
+        render_kw={"placeholder": later(N_("e.g. my bot's CI"))},
     )
-    scopes = _Boxes("It may")
+    scopes = _Boxes(later(N_("It may")))
 
 
 def _bot_name(_: Any, field: Any) -> None:
@@ -179,13 +204,15 @@ def _bot_name(_: Any, field: Any) -> None:
 class SubmitForm(FlaskForm):
     """A bot's files, and what is said of them."""
 
-    file = FileField("File")
-    folder = MultipleFileField("Folder")
-    name = StringField("The bot's name", [NAME, _bot_name], render_kw={"autocomplete": "off"})
+    file = FileField(later(N_("File")))
+    folder = MultipleFileField(later(N_("Folder")))
+    name = StringField(
+        later(N_("The bot's name")), [NAME, _bot_name], render_kw={"autocomplete": "off"}
+    )
     note = TextAreaField(
-        "What is new in this version",
-        [Length(max=LONGEST_NOTE, message="A note has at most %(max)d characters.")],
+        later(N_("What is new in this version")),
+        [Length(max=LONGEST_NOTE, message=later(N_("A note has at most %(max)d characters.")))],
         render_kw={"rows": 2},
     )
-    ladder = SelectField("Ladder", validate_choice=False)
-    test_first = BooleanField("A strength test against the active version first")
+    ladder = SelectField(later(N_("Ladder")), validate_choice=False)
+    test_first = BooleanField(later(N_("A strength test against the active version first")))

@@ -15,6 +15,7 @@ from arena.lists.filters import GameFilter
 from arena.lists.search import ListPlace
 from arena.models import Bot, BotVersion, Competition, Entrant, Scope
 from arena.web.identity import current
+from engine.translation import gettext
 
 CURSOR = r"[0-9a-f]{1,8}(?:\.[0-9a-f]{1,8})?"
 """Of a list by length it has the plies of the last game shown, too."""
@@ -30,7 +31,7 @@ def read_filter(words: Mapping[str, str]) -> GameFilter:
     wanted = GameFilter.read(words)
     account = current()
     if wanted.worker is not None and not (account and account.may(Scope.ORGANISE)):
-        raise NotAllowed("games by their worker are for organisers to look for")
+        raise NotAllowed(gettext("games by their worker are for organisers to look for"))
     return wanted
 
 
@@ -67,5 +68,5 @@ def of_entrant(session: Session, wanted: GameFilter, entrant: int) -> GameFilter
     if row is None or wanted.competition not in (None, row.name):
         return None
     if wanted.bot is not None:
-        abort(422, "entrant: give that, or a bot.")
+        abort(422, gettext("entrant: give that, or a bot."))
     return wanted.but(competition=row.name, bot=Named(row.bot, row.number))

@@ -42,6 +42,7 @@ from arena.web.words import ending, opening_words, sentence
 from engine.game import Termination
 from engine.games import GAMES
 from engine.protocol import parse_value
+from engine.translation import gettext, pgettext, translated
 
 lists = Blueprint("lists", __name__)
 
@@ -68,7 +69,7 @@ def _games(asked: Mapping[str, str], form: DeedForm | None, problem: str) -> Any
     place = None
     if text := asked.get("cursor", ""):
         if not re.fullmatch(CURSOR, text):
-            abort(404, "There is no such page of games.")
+            abort(404, gettext("There is no such page of games."))
         place = read_cursor(text)
     account = current()
     with reading() as session:
@@ -166,7 +167,7 @@ class _View:
     def chips(self) -> list[tuple[str, str, str]]:
         """Each word that narrows it: what it is called, what it says, the address without it."""
         return [
-            (WORDS[word].label, self._shown(word, text), self.without(word))
+            (translated(WORDS[word].label), self._shown(word, text), self.without(word))
             for word, text in self.words.items()
             if word != "sort"
         ]
@@ -175,7 +176,7 @@ class _View:
         if self.wanted is not None and word in ("ending", "fault"):
             return ending(Termination(text))
         if word == "line":
-            return "as the explorer told"
+            return gettext("as the explorer told")
         return text
 
 
@@ -236,21 +237,21 @@ def _details(session: Session, wanted: GameFilter) -> dict[str, Any]:
     one_variant = wanted.competition is not None
     key = request.args.get("chart", "").strip()
     if key and parse_value(f"# {key} 0") is None:
-        raise WrongField("chart", "give the key of a number, as in depth")
+        raise WrongField("chart", gettext("give the key of a number, as in depth"))
 
     def there(**changes: Any) -> str:
         return url_for("lists.games", **(wanted.words | changes))
 
-    seats = [(one, f"seat {one.key + 1}") for one in found.seats]
+    seats = [(one, gettext("seat %(number)s", number=one.key + 1)) for one in found.seats]
     if one_variant and found.games:
         variant = queries.games_in_order(session, [found.all.example])[0].competition.variant
-        seats = [(one, variant.seat_names[one.key]) for one in found.seats]
+        seats = [(one, translated(variant.seat_names[one.key])) for one in found.seats]
     tables = {
-        "Seats": [ChartLine(name, one, there(seat=one.key + 1)) for one, name in seats],
-        "Opponents" if wanted.is_of_seat else "Players": [
+        gettext("Seats"): [ChartLine(name, one, there(seat=one.key + 1)) for one, name in seats],
+        gettext("Opponents") if wanted.is_of_seat else gettext("Players"): [
             ChartLine(names[one.key], one, there(**{other: names[one.key]})) for one in found.bots
         ],
-        "Openings": [
+        gettext("Openings"): [
             ChartLine(
                 openings[one.example] or opening_word(one.key),
                 one,
@@ -258,18 +259,19 @@ def _details(session: Session, wanted: GameFilter) -> dict[str, Any]:
             )
             for one in found.openings
         ],
-        "Months": [
+        gettext("Months"): [
             ChartLine(month_word(one.key), one, there(**_month(one.key))) for one in found.months
         ],
     }
+    game, ply = pgettext("games that were played", "game"), gettext("ply")
     return {
         "found": found,
         "tables": {title: lines for title, lines in tables.items() if len(lines) > 1},
         "there": there,
         "is_of_seat": wanted.is_of_seat,
         "key": key,
-        "course": charts.course(counts.course(session, wanted, key), "game") if key else "",
-        "over_plies": charts.course(counts.over_plies(session, wanted, key), "ply") if key else "",
+        "course": charts.course(counts.course(session, wanted, key), game) if key else "",
+        "over_plies": charts.course(counts.over_plies(session, wanted, key), ply) if key else "",
     }
 
 
@@ -286,7 +288,7 @@ def selection(number: int) -> Answer:
     with reading() as session:
         found = session.get(Selection, number)
         if found is None:
-            abort(404, f"There is no selection {number}.")
+            abort(404, gettext("There is no selection %(number)s.", number=number))
         return redirect(f"{url_for('lists.games')}?{found.words}")
 
 

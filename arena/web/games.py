@@ -33,13 +33,14 @@ from engine.game import GameError, State
 from engine.plurals import counted
 from engine.record import GameRecord, other_rules, states_known
 from engine.sitting import clocks
+from engine.translation import ENGLISH, N_, gettext, speaking, translated
 
 games = Blueprint("games", __name__)
 
 VoidForm = form_of(VoidMatch)
 PGN = "application/x-chess-pgn"
 MOVES = "moves"
-TABS = {MOVES: "Moves", "log": "Log", "protocol": "Protocol"}
+TABS = {MOVES: N_("Moves"), "log": N_("Log"), "protocol": N_("Protocol")}
 """What stands beside the board of a game for who may read a log of it."""
 
 
@@ -160,7 +161,7 @@ def game(number: int, ply: int | None = None) -> Response:
                 judged=judged,
                 marks=words_by_ply(judged, record.variant),
                 has_pgn=pgn.dialect_of(record.variant) is not None,
-                tabs=TABS if logs else {},
+                tabs={key: translated(words) for key, words in TABS.items()} if logs else {},
                 tab=tab if tab in TABS else MOVES,
                 said={seat: log.last_line for seat, log in logs.items()},
                 logs=shown_at(at, found, record, logs),
@@ -180,7 +181,10 @@ def log(number: int, ply: int) -> Response:
         logs = readable_logs(found, record)
         if not logs:
             bot = found.seats[0].entrant.version.bot
-            refuse_reading(bot, f"What the bots of game {number} wrote is their owners' alone.")
+            words = gettext(
+                "What the bots of game %(number)s wrote is their owners' alone.", number=number
+            )
+            refuse_reading(bot, words)
         return keep_to_itself(
             Response(render_template("log.html", logs=shown_at(ply, found, record, logs)))
         )
@@ -208,7 +212,12 @@ def demand_position(record: GameRecord, ply: int) -> None:
     """Says that it is not there, if a game has no position after so many plies."""
     if not 0 <= ply <= len(record.plies):
         plies = counted(len(record.plies), "ply", "plies")
-        abort(404, f"The game has {plies}, so there is no position {ply}.")
+        abort(
+            404,
+            gettext(
+                "The game has %(plies)s, so there is no position %(ply)s.", plies=plies, ply=ply
+            ),
+        )
 
 
 def position(record: GameRecord, ply: int) -> tuple[State, str | None, State | None]:
@@ -293,13 +302,14 @@ def pgn_file(number: int) -> Response:
     with reading() as session:
         found, record = find_game(session, number)
         try:
-            text = pgn.write(
-                record,
-                event=found.competition.title,
-                site=url_for("games.game", number=number, _external=True),
-                round=str(found.match_id),
-                comments=True,
-            )
+            with speaking(ENGLISH):  # its words are read by programs
+                text = pgn.write(
+                    record,
+                    event=found.competition.title,
+                    site=url_for("games.game", number=number, _external=True),
+                    round=str(found.match_id),
+                    comments=True,
+                )
         except pgn.NoPgnError as error:
             abort(404, sentence(error))
     return lasting(Response(text, mimetype=PGN))
@@ -316,10 +326,13 @@ def game_text(number: int) -> Response:
     names = record.variant.seat_names
     lines = [
         f"{record.variant}, {record.time.words}, {record.started}",
-        *(f"{name}: {player}" for name, player in zip(names, record.players, strict=True)),
+        *(
+            f"{translated(name)}: {player}"
+            for name, player in zip(names, record.players, strict=True)
+        ),
         "",
         *(
-            f"{n}. {record.variant.mover_name(ply.seat)} {ply.move}"
+            f"{n}. {translated(record.variant.mover_name(ply.seat))} {ply.move}"
             for n, ply in enumerate(record.plies, start=1)
         ),
         "",

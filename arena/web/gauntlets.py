@@ -11,14 +11,16 @@ from wtforms import SelectChoice, SelectField
 from arena.competitions.comparisons import may_change
 from arena.competitions.fields import entrants_of
 from arena.competitions.gauntlet_deeds import CreateGauntlet, StopGauntlet
-from arena.competitions.gauntlets import Gauntlet, Gauntlets, standing, told, verdict
+from arena.competitions.gauntlets import Gauntlet, standing, told, verdict
 from arena.deeds import Done
 from arena.models import CompetitionState, Ladder, Scope
 from arena.web.api.gauntlet_shapes import GauntletShape
 from arena.web.competitions import LISTED, list_page
 from arena.web.deeds import DeedForm, add_deed, form_of, sent
+from arena.web.forms import later
 from arena.web.identity import current, needs
 from arena.web.lookup import find_gauntlet, reading
+from engine.translation import N_, gettext
 
 gauntlets = Blueprint("gauntlets", __name__)
 
@@ -29,8 +31,8 @@ def listing() -> str:
     wanted = sa.select(Gauntlet).order_by(Gauntlet.id.desc()).limit(LISTED)
     with reading() as session:
         found = session.scalars(wanted).all()
-        words = {one.id: Gauntlets.word.capitalize() for one in found}
-        return list_page(session, "Gauntlets", found, words)
+        words = {one.id: gettext("Gauntlet") for one in found}
+        return list_page(session, gettext("Gauntlets"), found, words)
 
 
 @gauntlets.get("/gauntlets/<name>")
@@ -61,7 +63,7 @@ def gauntlet_json(name: str) -> Response:
         return jsonify(found.model_dump(mode="json"))
 
 
-GauntletForm = form_of(CreateGauntlet, ladder=SelectField("As on the ladder"))
+GauntletForm = form_of(CreateGauntlet, ladder=SelectField(later(N_("As on the ladder"))))
 
 
 @gauntlets.route("/gauntlets/new", methods=["GET", "POST"])

@@ -22,6 +22,7 @@ from flask import abort, request
 from werkzeug.wrappers import Response
 
 from engine.handed_over import hand_over
+from engine.translation import gettext
 from engine.unix_sockets import connect_to
 
 TAKE = "arena.take_connection"
@@ -58,7 +59,7 @@ def give(letter: Mapping[str, Any], place: Path, absent: str) -> Response:
     """
     environment = request.environ
     if not can_hand_over():
-        abort(501, "This server can't hand connections over: gunicorn can, and arena up.")
+        abort(501, gettext("This server can't hand connections over: gunicorn can, and arena up."))
     try:
         taker = connect_to(place, ANSWER_SECONDS)
     except OSError:

@@ -49,6 +49,7 @@ from arena.ground.db import Database
 from arena.models import SCOPES, ApiToken, Bot, Role, Scope, User
 from arena.people import accounts
 from arena.signing import secret_key
+from engine.translation import N_, gettext, translated
 
 Answer = TypeVar("Answer", bound=Response)
 F = TypeVar("F", bound=Callable[..., Any])
@@ -60,19 +61,19 @@ ASTRAY = re.compile(r"[\\\0-\x1f]")
 KNOWN_COOKIE, KNOWN_LASTS = "arena-known", timedelta(days=365)
 
 WHOSE = {
-    Scope.READ: "everybody with an account",
-    Scope.SUBMIT: "participants",
-    Scope.CONNECT: "participants",
-    Scope.ORGANISE: "organisers and administrators",
-    Scope.ADMIN: "administrators",
+    Scope.READ: N_("everybody with an account"),
+    Scope.SUBMIT: N_("participants"),
+    Scope.CONNECT: N_("participants"),
+    Scope.ORGANISE: N_("organisers and administrators"),
+    Scope.ADMIN: N_("administrators"),
 }
 """Who has each scope, in words."""
-UNKNOWN_BEARER = (
+UNKNOWN_BEARER = N_(
     "This token is not known here: it was revoked, its user is shut out, or it was never one. "
     "Make another on your account's page."
 )
 
-TOO_OLD = "This form is too old, or was not sent from here: reload it and try again."
+TOO_OLD = N_("This form is too old, or was not sent from here: reload it and try again.")
 
 csrf = CSRFProtect()
 
@@ -165,7 +166,7 @@ def bearer() -> str | None:
 def demand_session() -> None:
     """Keeps programs from what only a person at a browser may do with tokens and passwords."""
     if bearer() is not None:
-        abort(403, "A token can't do this: sign in with a browser.")
+        abort(403, gettext("A token can't do this: sign in with a browser."))
 
 
 def _of_token(_: object) -> Account | None:
@@ -223,7 +224,7 @@ def refuse_reading(bot: Bot, words: str) -> NoReturn:
     """Refuses what is a bot's owner's alone: in these words, unless it is a token that lacks it."""
     who = current()
     if who is not None and who.owns(bot):
-        words = f"This token has no scope {Scope.READ}."
+        words = _scopeless(Scope.READ)
     abort(403 if who else 401, words)
 
 
@@ -261,7 +262,7 @@ def guard() -> Response | None:
     if needed is not None:
         account = current()
         if account is None:
-            abort(401, UNKNOWN_BEARER if bearer() is not None else None)
+            abort(401, translated(UNKNOWN_BEARER) if bearer() is not None else None)
         if needed not in account.scopes:
             abort(403, _lacking(account, needed))
         if account.must_change and bearer() is None and not getattr(view, "before_change", False):
@@ -275,16 +276,21 @@ def guard() -> Response | None:
             account = current()
             if account is not None and request.endpoint == "accounts.sign_in":
                 # In another tab of this browser somebody has signed in since the form was made.
-                flash(f"You are signed in already, as {account.name}.")
+                flash(gettext("You are signed in already, as %(name)s.", name=account.name))
                 return redirect(url_for("accounts.sign_in", next=request.form.get("next", "")))
-            abort(400, TOO_OLD)
+            abort(400, translated(TOO_OLD))
     return None
 
 
 def _lacking(account: Account, needed: Scope) -> str:
     if needed in SCOPES[account.role]:
-        return f"This token has no scope {needed}."
-    return f"This is for {WHOSE[needed]}; your role is {account.role}."
+        return _scopeless(needed)
+    whose = translated(WHOSE[needed])
+    return gettext("This is for %(whose)s; your role is %(role)s.", whose=whose, role=account.role)
+
+
+def _scopeless(needed: Scope) -> str:
+    return gettext("This token has no scope %(scope)s.", scope=needed)
 
 
 def own_address(address: str | None) -> str | None:

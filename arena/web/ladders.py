@@ -21,28 +21,39 @@ from arena.lists.lines import root_of
 from arena.models import AT_HOME, CompetitionState, Ladder, Scope
 from arena.web import exports, leaderboards, queries
 from arena.web.deeds import DeedForm, sent
-from arena.web.forms import NEEDED
+from arena.web.forms import NEEDED, later
 from arena.web.identity import needs, settings
 from arena.web.leaderboards import SORTS, LadderBoard, View
 from arena.web.lookup import find_ladder, reading
 from engine.game import Game
 from engine.games import GAMES
+from engine.translation import N_, gettext, translated
 
 ladders = Blueprint("ladders", __name__)
 
 LAST_PAGE = 1_000_000
 """Nobody asks for a later one in earnest."""
 LABELS = {
-    "draws": "Draws",
-    "weight": "Share of the workers",
-    "time": "Time a game",
-    "move": "Time a move",
-    "charge": "Clocks count",
-    "machine": "Whose milliseconds",
-    "bundle": "Files",
-    "log": "Standard error",
+    "title": N_("Title"),
+    "note": N_("Note"),
+    "state": N_("State"),
+    "openings": N_("Openings"),
+    "draws": N_("Draws"),
+    "weight": N_("Share of the workers"),
+    "time": N_("Time a game"),
+    "move": N_("Time a move"),
+    "charge": N_("Clocks count"),
+    "machine": N_("Whose milliseconds"),
+    "home": N_("Home"),
+    "options": N_("Options"),
+    "approval": N_("Approval"),
+    "memory": N_("Memory"),
+    "threads": N_("Threads"),
+    "processes": N_("Processes"),
+    "bundle": N_("Files"),
+    "log": N_("Standard error"),
 }
-"""What the fields are called, where that is not just the setting's name."""
+"""What the fields of the settings are called."""
 SHOWN = "shown-"
 """What the names of fields begin with that say what was there before."""
 OPTION = "option-"
@@ -133,7 +144,7 @@ def leaderboard_csv(name: str) -> Response:
 
 def _field(key: str) -> Any:
     """The field of a setting; every rule of it is the setting's own."""
-    label, its = LABELS.get(key, key.capitalize()), SETTINGS[key]
+    label, its = later(LABELS[key]), SETTINGS[key]
     if its.choices:
         return SelectField(label, choices=list(its.choices), default=its.default)
     # Milliseconds a move are the default only as long as no time a game is given.
@@ -176,7 +187,7 @@ for _key in SETTINGS:
 class NewLadderForm(LadderForm):
     """A ladder to be made."""
 
-    name = StringField("Name", [NEEDED], render_kw={"autocomplete": "off"})
+    name = StringField(later(N_("Name")), [NEEDED], render_kw={"autocomplete": "off"})
 
     @property
     def options(self) -> list[Field]:
@@ -204,7 +215,7 @@ def choose_game() -> str:
 @needs(Scope.ORGANISE)
 def create(game: str) -> Any:
     """Makes a ladder of a game."""
-    chosen = GAMES.get(game) or abort(404, f"There is no game {game}.")
+    chosen = GAMES.get(game) or abort(404, gettext("There is no game %(game)s.", game=game))
     form = _form_of(chosen)()
 
     def page(form: DeedForm, problem: str) -> str:
@@ -292,6 +303,6 @@ def _page(ladder: Ladder, form: DeedForm, problem: str) -> str:
         form=form,
         problem=problem,
         fixed={key: SETTINGS[key] for key in stays(ladder)},
-        LABELS=LABELS,
+        LABELS={key: translated(label) for key, label in LABELS.items()},
         SETTINGS=SETTINGS,
     )

@@ -23,6 +23,7 @@ from arena.ground.config import Settings
 from arena.people.accounts import typed
 from arena.web.identity import current, known_browser
 from engine.plurals import counted
+from engine.translation import N_, gettext, ngettext
 
 NETWORK_BITS = 64
 """How much of an IPv6 address names the network."""
@@ -77,41 +78,113 @@ class RateLimit:
     often: str
     key: Callable[[], str]
     words: str
-    """What there was too much of."""
+    """What is said of it: that there was too much, and how long to wait."""
     counts: Callable[[Response], bool] | None = None
     """Tells by the answer which tries count; None for all."""
 
 
 WRITING = {"POST", "PATCH"}
-CHANGES = [RateLimit("600 per hour", _account, "changes")]
+CHANGES = [RateLimit("600 per hour", _account, N_("There were too many changes: wait %(time)s."))]
 """The limit of undoing, and of each operation of the API that changes something without another."""
 
 LIMITS = {
     "accounts.sign_in": [
-        RateLimit("10 per 15 minutes", _wanted, "failed sign-ins to this account", _failed),
-        RateLimit("30 per 15 minutes", _stranger, "failed sign-ins from your address", _failed),
+        RateLimit(
+            "10 per 15 minutes",
+            _wanted,
+            N_("There were too many failed sign-ins to this account: wait %(time)s."),
+            _failed,
+        ),
+        RateLimit(
+            "30 per 15 minutes",
+            _stranger,
+            N_("There were too many failed sign-ins from your address: wait %(time)s."),
+            _failed,
+        ),
     ],
     "accounts.register": [
-        RateLimit("20 per hour", address, "failed registrations from your address", _failed),
-        RateLimit("10 per day", address, "new accounts from your address", _done),
+        RateLimit(
+            "20 per hour",
+            address,
+            N_("There were too many failed registrations from your address: wait %(time)s."),
+            _failed,
+        ),
+        RateLimit(
+            "10 per day",
+            address,
+            N_("There were too many new accounts from your address: wait %(time)s."),
+            _done,
+        ),
     ],
-    "accounts.reset": [RateLimit("20 per hour", address, "tries from your address")],
-    "accounts.password": [RateLimit("10 per 15 minutes", _account, "tries", _failed)],
-    "sittings.begin": [RateLimit("60 per hour", _account, "new games", _done)],
-    "sittings.move": [RateLimit("120 per minute", _account, "moves")],
-    "sittings.take_back": [RateLimit("120 per minute", _account, "moves taken back")],
-    "replays.show": [RateLimit("60 per minute", address, "records from your address")],
-    "submissions.submit": [RateLimit("60 per hour", _account, "uploads")],
+    "accounts.reset": [
+        RateLimit(
+            "20 per hour",
+            address,
+            N_("There were too many tries from your address: wait %(time)s."),
+        )
+    ],
+    "accounts.password": [
+        RateLimit(
+            "10 per 15 minutes", _account, N_("There were too many tries: wait %(time)s."), _failed
+        )
+    ],
+    "sittings.begin": [
+        RateLimit(
+            "60 per hour", _account, N_("There were too many new games: wait %(time)s."), _done
+        )
+    ],
+    "sittings.move": [
+        RateLimit("120 per minute", _account, N_("There were too many moves: wait %(time)s."))
+    ],
+    "sittings.take_back": [
+        RateLimit(
+            "120 per minute", _account, N_("There were too many moves taken back: wait %(time)s.")
+        )
+    ],
+    "replays.show": [
+        RateLimit(
+            "60 per minute",
+            address,
+            N_("There were too many records from your address: wait %(time)s."),
+        )
+    ],
+    "submissions.submit": [
+        RateLimit("60 per hour", _account, N_("There were too many uploads: wait %(time)s."))
+    ],
     "undoing.undo": CHANGES,
-    "editor.change": [RateLimit("240 per hour", _account, "tries")],
-    "api.begin_sitting": [RateLimit("60 per hour", _account, "new games", _done)],
-    "api.play_move": [RateLimit("120 per minute", _account, "moves")],
-    "api.take_back": [RateLimit("120 per minute", _account, "moves taken back")],
-    "api.submit_bot": [RateLimit("60 per hour", _account, "uploads")],
-    "api.send_part": [RateLimit("1500 per hour", _account, "parts of files")],
+    "editor.change": [
+        RateLimit("240 per hour", _account, N_("There were too many tries: wait %(time)s."))
+    ],
+    "api.begin_sitting": [
+        RateLimit(
+            "60 per hour", _account, N_("There were too many new games: wait %(time)s."), _done
+        )
+    ],
+    "api.play_move": [
+        RateLimit("120 per minute", _account, N_("There were too many moves: wait %(time)s."))
+    ],
+    "api.take_back": [
+        RateLimit(
+            "120 per minute", _account, N_("There were too many moves taken back: wait %(time)s.")
+        )
+    ],
+    "api.submit_bot": [
+        RateLimit("60 per hour", _account, N_("There were too many uploads: wait %(time)s."))
+    ],
+    "api.send_part": [
+        RateLimit(
+            "1500 per hour", _account, N_("There were too many parts of files: wait %(time)s.")
+        )
+    ],
     # More than a client asks, which waits for each answer. Each bot has its own, and whoever asks
     # too often waits for no longer than a game bears.
-    "api.poll_link": [RateLimit("200 per second", _bot_at_home, "polls of this bot")],
+    "api.poll_link": [
+        RateLimit(
+            "200 per second",
+            _bot_at_home,
+            N_("There were too many polls of this bot: wait %(time)s."),
+        )
+    ],
 }
 
 
@@ -151,7 +224,7 @@ def install(app: Flask, settings: Settings) -> None:
     def say_how_long(error: RateLimitExceeded) -> Any:
         seconds = _seconds_left(limiter.current_limit)
         refusal = TooManyRequests(
-            f"There were too many {error.description}: wait {_wait(seconds)}.",
+            gettext(str(error.description), time=_wait(seconds)),
             retry_after=seconds,
         )
         return app.handle_http_exception(refusal)
@@ -169,7 +242,7 @@ def _wait(seconds: int) -> str:
     if seconds < 60:
         return counted(seconds, "second")
     minutes = math.ceil(seconds / 60)
-    return f"{minutes} minutes" if minutes > 1 else "a minute"
+    return ngettext("a minute", "%(minutes)s minutes", minutes, minutes=minutes)
 
 
 def storage(broker: str) -> str:

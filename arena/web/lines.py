@@ -19,10 +19,12 @@ from arena.ground.refusals import Refusal, WrongField
 from arena.models import Competition, CompetitionState, Ladder, PlayedGame
 from arena.recorder.storage import unpack
 from arena.web.forms import named_number
+from arena.web.words import grouped
 from engine.game import CHANCE, GameError, Move, Seat, State, Variant
 from engine.openings import Opening, played, start_at
 from engine.record import other_rules
 from engine.shelf import Missing
+from engine.translation import gettext
 
 MOST_OPTIONS = 20
 LONGEST_MOVES = 20_000
@@ -90,7 +92,9 @@ def line_at(variant: Variant, own: Mapping[str, str], moves: tuple[str, ...]) ->
     except GameError as error:
         raise WrongField("start", str(error)) from None
     if start.drawn(0) != start:
-        raise WrongField("start", f"{start} draws its start by lot: say which it is")
+        raise WrongField(
+            "start", gettext("%(start)s draws its start by lot: say which it is", start=start)
+        )
     try:
         opening, states = played(start, moves)
     except GameError as error:
@@ -114,12 +118,17 @@ def read_line(session: Session, variant: Variant, asked: MultiDict[str, str]) ->
     if isinstance(variant, Missing):
         raise Refusal(variant.reason)
     if len(moves) > LONGEST_MOVES:
-        raise WrongField("moves", f"give at most {LONGEST_MOVES:,} characters")
+        raise WrongField(
+            "moves", gettext("give at most %(most)s characters", most=grouped(LONGEST_MOVES))
+        )
     own = {}
     for option in options:
         key, equals, value = option.partition("=")
         if not equals:
-            raise WrongField("start", f"{option[:40]!r} is no option; it is written key=value")
+            raise WrongField(
+                "start",
+                gettext("%(option)r is no option; it is written key=value", option=option[:40]),
+            )
         own[key] = value
     return line_at(variant, own, tuple(moves.split()))
 
@@ -128,15 +137,15 @@ def _line_of_game(session: Session, variant: Variant, asked: MultiDict[str, str]
     number = named_number(asked["game"])
     stored = session.scalar(sa.select(PlayedGame.record).where(PlayedGame.id == number))
     if stored is None:
-        raise WrongField("game", "there is no such game")
+        raise WrongField("game", gettext("there is no such game"))
     record = unpack(stored)
     if other := other_rules(record):
         raise Refusal(other)
     ply = named_number(asked.get("ply", ""), len(record.plies))
     if not 0 <= ply <= len(record.plies):
-        raise WrongField("ply", f"the game has {len(record.plies)}")
+        raise WrongField("ply", gettext("the game has %(number)s", number=len(record.plies)))
     if any(fault.ply <= ply for fault in record.faults):
-        raise WrongField("ply", "somebody had left by then: go on from an earlier one")
+        raise WrongField("ply", gettext("somebody had left by then: go on from an earlier one"))
     own = {
         key: its for key, its in record.variant.options.items() if variant.options.get(key) != its
     }

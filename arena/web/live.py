@@ -19,6 +19,7 @@ from arena.web.games import live_game
 from arena.web.handing_over import can_hand_over, give
 from arena.web.identity import may_follow, refuse_reading, settings
 from arena.web.lookup import find_match, reading
+from engine.translation import N_, gettext, translated
 
 live = Blueprint("live", __name__)
 
@@ -27,8 +28,8 @@ MOST_LOGS = 100
 """That one may ask for at once."""
 AFTERGLOW = timedelta(minutes=2)
 """For so long a match that has ended is shown as the running ones are, at its end."""
-NOTHING_PLAYED = "no match is being played just now"
-ABSENT = "Nobody tells of running matches just now: try again soon."
+NOTHING_PLAYED = N_("no match is being played just now")
+ABSENT = N_("Nobody tells of running matches just now: try again soon.")
 
 
 def has_streams() -> bool:
@@ -64,7 +65,7 @@ def stream(number: int) -> Response:
     }
     if request.method == "HEAD":
         return Response(content_type="text/event-stream")
-    return give(letter, settings().live_socket, ABSENT)
+    return give(letter, settings().live_socket, translated(ABSENT))
 
 
 def _logs(match: Match) -> list[int]:
@@ -76,11 +77,21 @@ def _logs(match: Match) -> list[int]:
     for one in asked[:MOST_LOGS]:
         if one not in players:
             last = len(players) - 1
-            abort(404, f"?log={one[:20]}: match {match.id} has the players 0 to {last}.")
+            abort(
+                404,
+                gettext(
+                    "?log=%(asked)s: match %(match)s has the players 0 to %(last)s.",
+                    asked=one[:20],
+                    match=match.id,
+                    last=last,
+                ),
+            )
         bot = players[one].entrant.version.bot
         if not may_follow(bot):
-            words = f"What {bot.name} logs is its owner's alone while it plays."
-            refuse_reading(bot, words)
+            refuse_reading(
+                bot,
+                gettext("What %(bot)s logs is its owner's alone while it plays.", bot=bot.name),
+            )
     return sorted(set(map(int, asked[:MOST_LOGS])))
 
 

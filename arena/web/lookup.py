@@ -31,6 +31,7 @@ from arena.recorder.storage import unpack
 from arena.web import queries
 from arena.web.words import sentence
 from engine.record import GameRecord
+from engine.translation import N_, gettext
 
 
 class Number(IntegerConverter):
@@ -58,10 +59,19 @@ def notice() -> str:
         return read_notice(session)
 
 
+ABSENT: dict[type[Bot | Competition], str] = {
+    Bot: N_("there is no bot %(name)s"),
+    Competition: N_("there is no competition %(name)s"),
+    Ladder: N_("there is no ladder %(name)s"),
+    Tournament: N_("there is no tournament %(name)s"),
+    Gauntlet: N_("there is no gauntlet %(name)s"),
+}
+
+
 def _absent(session: Session, kind: type[Bot | Competition], name: str) -> NoReturn:
     """A 404 for what is not there by a name, with those like it."""
     guess = meant(session, kind.name, name)
-    abort(404, sentence(f"there is no {kind.__name__.lower()} {name}{guess}"))
+    abort(404, sentence(f"{gettext(ABSENT[kind], name=name)}{guess}"))
 
 
 def find_ladder(session: Session, name: str) -> Ladder:
@@ -97,27 +107,27 @@ def find_bot(session: Session, name: str) -> Bot:
 def find_match(session: Session, number: int) -> Match:
     """The match of this number, with its places and games."""
     found = queries.match(session, number)
-    return found or abort(404, f"There is no match {number}.")
+    return found or abort(404, gettext("There is no match %(number)s.", number=number))
 
 
 def find_game(session: Session, number: int) -> tuple[PlayedGame, GameRecord]:
     """The game of this number, with its seats and its record."""
     found = queries.game(session, number)
     if found is None:
-        abort(404, f"There is no game {number}.")
+        abort(404, gettext("There is no game %(number)s.", number=number))
     return found, unpack(found.record)
 
 
 def find_test(session: Session, number: int) -> StrengthTest:
     """The strength test of this number."""
     found = session.get(StrengthTest, number)
-    return found or abort(404, f"There is no strength test {number}.")
+    return found or abort(404, gettext("There is no strength test %(number)s.", number=number))
 
 
 def find_tuning(session: Session, number: int) -> BotTuning:
     """The tuning of this number."""
     found = session.get(BotTuning, number)
-    return found or abort(404, f"There is no tuning {number}.")
+    return found or abort(404, gettext("There is no tuning %(number)s.", number=number))
 
 
 def find_sitting(session: Session, number: int, *, to_change: bool = False) -> Sitting:
@@ -127,11 +137,17 @@ def find_sitting(session: Session, number: int, *, to_change: bool = False) -> S
         to_change: locks it.
     """
     found = sittings.find(session, number, to_change=to_change)
-    return found or abort(404, f"There is no game {number} of a person against bots.")
+    return found or abort(
+        404, gettext("There is no game %(number)s of a person against bots.", number=number)
+    )
 
 
 def find_record(session: Session, number: int) -> GameRecord:
     """The record alone of the game of this number."""
     query = sa.select(PlayedGame.record).where(PlayedGame.id == number)
     stored = session.scalar(query)
-    return unpack(stored) if stored else abort(404, f"There is no game {number}.")
+    return (
+        unpack(stored)
+        if stored
+        else abort(404, gettext("There is no game %(number)s.", number=number))
+    )

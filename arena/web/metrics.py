@@ -24,6 +24,7 @@ from arena.operation.health import Health, Jobs, look, why_not_recording
 from arena.schedule.occurrences import CAME_BACK
 from arena.web.identity import bearer, settings
 from arena.web.lookup import reading
+from engine.translation import gettext
 
 metrics = Blueprint("metrics", __name__)
 
@@ -36,7 +37,7 @@ BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
 def scrape() -> Response:
     """How the arena is, for this machine or whoever shows the token."""
     if not _may_scrape(settings()):
-        abort(403, "Metrics are for this machine, or for whoever shows the token.")
+        abort(403, gettext("Metrics are for this machine, or for whoever shows the token."))
     with reading() as session:
         health = look(session, settings(), datetime.now(UTC))
     registry = CollectorRegistry()

@@ -31,6 +31,7 @@ from arena.web.competitions import address_of
 from arena.web.identity import may_read
 from arena.web.lookup import find_bot, reading
 from engine.protocol import visible
+from engine.translation import gettext
 
 news = Blueprint("news", __name__)
 
@@ -83,9 +84,11 @@ def _checks(session: Session, bot: Bot, count: int) -> Iterator[Event]:
     )
     address = url_for("bots.bot", name=bot.name, _anchor="versions", _external=True)
     for check in session.scalars(query):
-        title = f"{check.version.label} did not pass its check for {check.ladder.title}"
+        its = {"version": check.version.label, "ladder": check.ladder.title}
         if check.passed:
-            title = f"{check.version.label} passed its check for {check.ladder.title}"
+            title = gettext("%(version)s passed its check for %(ladder)s", **its)
+        else:
+            title = gettext("%(version)s did not pass its check for %(ladder)s", **its)
         broken = [one for one in check.findings if not one["kept"]]
         # What a finding says may quote the bot's output, which is its owners' to show.
         told = ("clause", "words") if may_read(bot) else ()
@@ -105,7 +108,7 @@ def _suspensions(session: Session, bot: Bot, count: int) -> Iterator[Event]:
     )
     address = url_for("bots.bot", name=bot.name, _external=True)
     for entry in session.scalars(query):
-        title = f"{bot.name} was suspended"
+        title = gettext("%(bot)s was suspended", bot=bot.name)
         yield Event(f"suspension-{entry.id}", entry.at, title, visible(entry.detail), address)
 
 

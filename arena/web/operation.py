@@ -33,13 +33,18 @@ from arena.web.deeds import add_deed, asked_first, do, is_meant, tell
 from arena.web.forms import named_number
 from arena.web.identity import database, keep_to_itself, needs, settings, signed_in
 from arena.web.lookup import reading
-from engine.plurals import counted
+from engine.translation import N_, gettext, ngettext, translated
 
 operation = Blueprint("operation", __name__)
 
 SHOWN = 100
 """How many of the matches that were set aside the page lists."""
-STATES = {"freeze": "frozen", "pause": "paused", "open": "open"}
+STATES = {
+    "freeze": ("frozen", N_("the ladder %(name)s is frozen")),
+    "pause": ("paused", N_("the ladder %(name)s is paused")),
+    "open": ("open", N_("the ladder %(name)s is open")),
+}
+"""What a button makes of a ladder, and what is said then."""
 
 
 operation.after_request(keep_to_itself)
@@ -83,19 +88,37 @@ def decide() -> Answer | str:
     chosen = request.form.getlist("match")
     numbers = sorted({named_number(text) for text in chosen})
     if deed not in ("requeue", "void") or not numbers or 0 in numbers:
-        abort(400, "Choose matches, and whether they are tried again or void.")
+        abort(400, gettext("Choose matches, and whether they are tried again or void."))
     note = request.form.get("note", "")
     again = deed == "requeue"
     decided = [RequeueMatch(number) if again else VoidMatch(number, note) for number in numbers]
     if not (again or is_meant()):
-        many = counted(len(numbers), "match is", "matches are")
-        return asked_first(f"{many} made void. Of each: {VoidMatch.lasting}")
+        return asked_first(
+            ngettext(
+                "%(number)s match is made void. Of each: %(lasting)s",
+                "%(number)s matches are made void. Of each: %(lasting)s",
+                len(numbers),
+                number=len(numbers),
+                lasting=translated(VoidMatch.lasting),
+            )
+        )
     with database().begin() as session:
         verdicts.hold(session, numbers)
         for one in decided:
             perform(session, one, signed_in().by())
-    done = "tried again" if again else "void"
-    flash(f"{counted(len(set(chosen)), 'match is', 'matches are')} {done}.")
+    many = len(set(chosen))
+    if again:
+        said = ngettext(
+            "%(number)s match is tried again.",
+            "%(number)s matches are tried again.",
+            many,
+            number=many,
+        )
+    else:
+        said = ngettext(
+            "%(number)s match is void.", "%(number)s matches are void.", many, number=many
+        )
+    flash(said)
     return redirect(url_for("operation.overview"))
 
 
@@ -103,10 +126,11 @@ def decide() -> Answer | str:
 @needs(Scope.ORGANISE)
 def change_state(name: str) -> Answer:
     """Freezes, pauses or opens a ladder."""
-    state = STATES.get(request.form.get("deed", ""))
-    if state is None:
-        abort(400, "A ladder is frozen, paused or opened.")
-    tell(replace(do(ChangeLadder(name, {"state": state})), said=f"the ladder {name} is {state}"))
+    chosen = STATES.get(request.form.get("deed", ""))
+    if chosen is None:
+        abort(400, gettext("A ladder is frozen, paused or opened."))
+    state, said = chosen
+    tell(replace(do(ChangeLadder(name, {"state": state})), said=gettext(said, name=name)))
     return redirect(url_for("operation.overview"))
 
 

@@ -15,12 +15,13 @@ from werkzeug.wrappers import Response
 from arena.bots.intake import FULL
 from arena.ground.db import FAILED
 from arena.web.api import problems
+from engine.translation import N_, translated
 
 PATIENCE_SECONDS = 10
 """How long a page waits for the database, to connect or for an answer."""
 RETRY_SECONDS = 5
-WORDS = "The arena's database does not answer now; nothing is lost. Try again in a moment."
-FULL_WORDS = "This server's disk is full, so nothing was taken in. Try again later."
+WORDS = N_("The arena's database does not answer now; nothing is lost. Try again in a moment.")
+FULL_WORDS = N_("This server's disk is full, so nothing was taken in. Try again later.")
 OUTAGES = (*FAILED, exc.InterfaceError, exc.TimeoutError)
 
 log = logging.getLogger("arena.web")
@@ -47,7 +48,8 @@ def answer_full(error: OSError) -> Response:
     return _say(FULL_WORDS)
 
 
-def _say(words: str) -> Response:
+def _say(message: str) -> Response:
+    words = translated(message)
     found = ServiceUnavailable(words, retry_after=RETRY_SECONDS)
     if problems.are_wanted():
         return problems.of(found)

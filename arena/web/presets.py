@@ -12,16 +12,20 @@ from arena.deeds import Done
 from arena.models import Scope, TestPreset
 from arena.ratings.sprt import Model
 from arena.web.deeds import DeedForm, add_deed, form_of
+from arena.web.forms import later
 from arena.web.identity import current
 from arena.web.lookup import reading
+from engine.translation import N_
 
 presets = Blueprint("presets", __name__)
 
 
 def unit_field() -> SelectField:
     """A field of a form for the unit of a test's hypotheses, where nothing may be chosen."""
-    choices = [SelectChoice("", "as usual"), *map(SelectChoice, get_args(Model))]
-    return SelectField("Unit of both", choices=choices, default="", validate_choice=False)
+    choices = [SelectChoice("", later(N_("as usual"))), *map(SelectChoice, get_args(Model))]
+    return SelectField(
+        later(N_("Unit of both")), choices=choices, default="", validate_choice=False
+    )
 
 
 PresetForm = form_of(KeepPreset, model=unit_field())

@@ -31,13 +31,14 @@ from engine.record import GameRecord, RecordError, parse_record, record_texts, s
 from engine.reporting import LONGEST_MOVE
 from engine.shelf import OWN
 from engine.sitting import prove
+from engine.translation import N_, gettext, translated
 
 replays = Blueprint("replays", __name__)
 
 MOST_PLIES = 1000
 LONGEST_SECONDS = 5.0
 """How long the rules and the drawing may take of a record, apart from a ply that is under way."""
-ELSEWHERE = "arena replay shows it on your machine"
+ELSEWHERE = N_("arena replay shows it on your machine")
 AGAIN_SECONDS = 5
 showing = threading.Semaphore(1)
 """A record may take a core for seconds, so this process shows one at a time."""
@@ -58,7 +59,7 @@ def show() -> str | tuple[str, int]:
         texts = pgn_games(text) or record_texts(text)
         number = _number("game", 1, len(texts), default=1)
         if not showing.acquire(blocking=False):
-            words = "Another record is being shown: come again in a moment."
+            words = gettext("Another record is being shown: come again in a moment.")
             raise ServiceUnavailable(words, retry_after=AGAIN_SECONDS)
         try:
             chosen = texts[number - 1]
@@ -110,7 +111,8 @@ def _record(sent: str | PgnGame) -> GameRecord:
 def _demand_few(plies: int) -> None:
     """Raises: RecordError: a game has more plies than are shown here."""
     if plies > MOST_PLIES:
-        raise RecordError(f"this game has {counted(plies, 'ply', 'plies')}; {ELSEWHERE}")
+        has = gettext("this game has %(plies)s", plies=counted(plies, "ply", "plies"))
+        raise RecordError(f"{has}; {translated(ELSEWHERE)}")
 
 
 def _number(field: str, least: int, most: int, *, default: int) -> int:
@@ -127,14 +129,16 @@ def _proven(record: GameRecord) -> dict[str, Any]:
         RecordError: it says more than any referee's would, or takes too long.
     """
     if not _is_trusted(record.variant):
-        raise RecordError(
-            f"{record.variant} is not played here, and rules of other packages prove only records "
-            f"of what is; {ELSEWHERE}"
+        words = gettext(
+            "%(variant)s is not played here, and rules of other packages prove only records of "
+            "what is",
+            variant=record.variant,
         )
+        raise RecordError(f"{words}; {translated(ELSEWHERE)}")
     plies = len(record.plies)
     _demand_few(plies)
     if any(len(move) > LONGEST_MOVE for move in record.moves):
-        raise RecordError("a move is longer than any game's")
+        raise RecordError(gettext("a move is longer than any game's"))
     demand_sayable(record)
     boards = pack_game(record, _in_time(record))
     problem = ""
@@ -167,4 +171,5 @@ def _in_time(record: GameRecord) -> Iterator[State]:
     for state in states_known(record):
         yield state
         if time.monotonic() > end:
-            raise RecordError(f"it takes too long to draw this game here; {ELSEWHERE}")
+            words = gettext("it takes too long to draw this game here")
+            raise RecordError(f"{words}; {translated(ELSEWHERE)}")

@@ -26,6 +26,7 @@ from arena.web.lines import read_line
 from arena.web.lookup import find_ladder, reading
 from arena.web.words import sentence
 from engine.game import Variant
+from engine.translation import gettext
 
 requests = Blueprint("requests", __name__)
 
@@ -93,7 +94,7 @@ def _deed(ladder: str, bots: tuple[str, ...]) -> RequestUnratedMatch:
 def places(variant: Variant) -> list[str]:
     """What each bot of a match is asked for as: by its seats in the first game."""
     if variant.seats == 1:
-        return [f"Bot {number}" for number in range(1, MOST_IN_A_RACE + 1)]
+        return [gettext("Bot %(number)s", number=number) for number in range(1, MOST_IN_A_RACE + 1)]
     return sittings.places(variant)
 
 

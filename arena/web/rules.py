@@ -34,6 +34,7 @@ from engine.game import Game, GameError, Variant
 from engine.games import GAMES
 from engine.rules_pictures import RulesPicture
 from engine.shelf import UnknownGameError
+from engine.translation import gettext
 
 rules = Blueprint("rules", __name__)
 
@@ -221,7 +222,10 @@ def picture(game: str, number: int) -> Response:
     """A picture of a game's rules, counted from 1; ``?theme=dark`` for a dark ground."""
     its = next(islice(_pictures(find_rules(game).name), number - 1, None), None) if number else None
     if its is None:
-        abort(404, f"The rules of {game} have no picture {number}.")
+        abort(
+            404,
+            gettext("The rules of %(game)s have no picture %(number)s.", game=game, number=number),
+        )
     return _answer(its)
 
 

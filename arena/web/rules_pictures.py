@@ -17,6 +17,7 @@ from engine.colours import Theme
 from engine.games import GAMES
 from engine.rules_pictures import INFO, MOST, RulesPicture, read_picture
 from engine.scene import Scene
+from engine.translation import Translation, spoken
 
 log = logging.getLogger("arena.web")
 
@@ -65,11 +66,13 @@ def is_picture(token: Token) -> bool:
 
 def picture_of(game: str, token: Token) -> DrawnPicture | None:
     """The picture of a block; None if it is none, which the log says."""
-    return _read(game, GAMES.rules(game), token.info, token.content)
+    return _read(game, GAMES.rules(game), token.info, token.content, spoken())
 
 
 @lru_cache(KEPT)
-def _read(game: str, _rules: str, info: str, text: str) -> DrawnPicture | None:
+def _read(
+    game: str, _rules: str, info: str, text: str, _spoken: Translation
+) -> DrawnPicture | None:
     try:
         drawn = DrawnPicture(read_picture(GAMES[game], info, text))
         assert drawn.size

@@ -15,6 +15,7 @@ from arena.web.docs import guides, render
 from arena.web.downloads import Download
 from arena.web.identity import settings
 from arena.web.lookup import reading
+from engine.translation import gettext
 
 runtimes = Blueprint("runtimes", __name__)
 
@@ -75,7 +76,7 @@ def runtime_file(name: str) -> Response:
         digest, size = found.digest, found.size
     path = settings().runtimes / digest
     if not path.is_file():
-        abort(404, "The file of this runtime is not kept here.")
+        abort(404, gettext("The file of this runtime is not kept here."))
     headers = {"Content-Length": str(size), "X-Digest": digest}
     return Response(Download(_parts(path)), mimetype="application/x-tar", headers=headers)
 

@@ -6,6 +6,7 @@ from markupsafe import Markup
 
 from arena.competitions.results import Results
 from arena.web.charts import HEIGHT, WIDTH, grid, ticks
+from engine.translation import gettext
 
 MOST_LINES = 8
 """There are so many colours in the stylesheet."""
@@ -39,6 +40,13 @@ def score_chart(found: Results) -> Markup:
         )
         for number in ticks(1, rounds, 12)
     )
+    if len(found.standings) > MOST_LINES:
+        caption = gettext("Points after each round, of the first %(most)s", most=MOST_LINES)
+    else:
+        caption = gettext("Points after each round")
+    words = gettext(
+        "Points after each of %(rounds)s rounds; the standings have the numbers", rounds=rounds
+    )
     heights = _apart([y(courses[line.number][-1]) for line in shown])
     lines = Markup("").join(
         Markup(
@@ -57,14 +65,13 @@ def score_chart(found: Results) -> Markup:
         for place, (line, height) in enumerate(zip(shown, heights, strict=True), 1)
     )
     return Markup(
-        '<figure><figcaption class="faint">Points after each round{}</figcaption>'
-        '<svg class="chart" viewBox="0 0 {} {}" role="img" aria-label="Points after each of {} '
-        'rounds; the standings have the numbers">{}{}{}</svg></figure>'
+        '<figure><figcaption class="faint">{}</figcaption>'
+        '<svg class="chart" viewBox="0 0 {} {}" role="img" aria-label="{}">{}{}{}</svg></figure>'
     ).format(
-        f", of the first {MOST_LINES}" if len(found.standings) > MOST_LINES else "",
+        caption,
         WIDTH,
         HEIGHT,
-        rounds,
+        words,
         grid(ticks(0, most), y, left=left, right=right),
         marks,
         lines,

@@ -36,6 +36,7 @@ from engine.games import GAMES
 from engine.record import GameRecord, Ply, other_rules
 from engine.scene import Held
 from engine.shelf import Missing
+from engine.translation import gettext
 
 pages = Blueprint("sittings", __name__)
 
@@ -66,7 +67,10 @@ def player() -> Person:
     """Whoever wants to play, if that is allowed; a guest is known by a secret in the browser."""
     account, allowed = current(), settings().play
     if allowed == "nobody":
-        abort(403, "Nobody plays against bots here: whoever runs the arena has switched it off.")
+        abort(
+            403,
+            gettext("Nobody plays against bots here: whoever runs the arena has switched it off."),
+        )
     if account is None:
         if allowed != "everybody":
             abort(401)
@@ -74,7 +78,7 @@ def player() -> Person:
             browser["guest"] = secrets.token_hex(16)
             browser.permanent = True
     elif not account.may(Scope.SUBMIT):
-        abort(403, f"This token has no scope {Scope.SUBMIT}.")
+        abort(403, gettext("This token has no scope %(scope)s.", scope=Scope.SUBMIT))
     elif account.must_change and bearer() is None:
         abort(redirect(url_for("accounts.password")))
     found = who_asks()
@@ -236,7 +240,7 @@ class Shown:
         if not self.over:
             return ""
         if self.sitting.status is JobStatus.VOID:
-            return "It was given up, for nobody moved any more."
+            return gettext("It was given up, for nobody moved any more.")
         return self._told(self.record)
 
     @property
@@ -246,7 +250,7 @@ class Shown:
 
     def _told(self, record: GameRecord) -> str:
         if sitting.goes_on(record):
-            return "It ended when the person left; the bots did not play on."
+            return gettext("It ended when the person left; the bots did not play on.")
         said = outcome(record, self.own_seats)
         if not self.mine:
             return said
@@ -427,7 +431,7 @@ def own_game(number: int) -> Iterator[Sitting]:
     with database().begin() as session:
         found = find_sitting(session, number, to_change=True)
         if not person.plays(found):
-            abort(403, "This is somebody else's game.")
+            abort(403, gettext("This is somebody else's game."))
         yield found
         due = found.status is JobStatus.OPEN
     if due:

@@ -44,11 +44,13 @@ from arena.strength.words import pace_words
 from arena.web import queries
 from arena.web.bundle_diff import difference
 from arena.web.deeds import REFUSED, DeedForm, add_deed, filled_in, form_of, sent
+from arena.web.forms import later
 from arena.web.identity import Account, current, may_read, needs, settings, signed_in
 from arena.web.lookup import find_test, reading
 from arena.web.presets import unit_field
 from arena.web.words import sentence
 from engine.bot_options import told_label
+from engine.translation import N_, gettext, pgettext
 
 strength = Blueprint("strength", __name__)
 
@@ -156,14 +158,14 @@ def _find(session: Session, number: int) -> StrengthReport:
 
 StrengthForm = form_of(
     CreateTest,
-    candidate=SelectField("Candidate: is it stronger"),
-    candidate_options=StringField("Options of the candidate"),
-    baseline=SelectField("than the baseline?"),
-    baseline_options=StringField("Options of the baseline"),
-    ladder=SelectField("As on the ladder"),
-    preset=SelectField("Preset", default="", validate_choice=False),
+    candidate=SelectField(later(N_("Candidate: is it stronger"))),
+    candidate_options=StringField(later(N_("Options of the candidate"))),
+    baseline=SelectField(later(N_("than the baseline?"))),
+    baseline_options=StringField(later(N_("Options of the baseline"))),
+    ladder=SelectField(later(N_("As on the ladder"))),
+    preset=SelectField(later(N_("Preset")), default="", validate_choice=False),
     model=unit_field(),
-    draws=FloatField("Draws between equals, in per cent, for the preview", [Optional()]),
+    draws=FloatField(later(N_("Draws between equals, in per cent, for the preview")), [Optional()]),
 )
 ExtendForm = form_of(ExtendTest)
 PriorityForm = form_of(PrioritiseTest)
@@ -183,7 +185,7 @@ def create() -> Any:
     ]
     form["ladder"].choices = [SelectChoice(ladder.name, ladder.title) for ladder in ladders]
     form["preset"].choices = [
-        SelectChoice("", "none"),
+        SelectChoice("", pgettext("a preset", "none")),
         *(SelectChoice(one.name, f"{one.name}: {presets.words(one)}") for one in known),
     ]
     if request.method == "POST" and "preview" in request.form:
@@ -233,7 +235,7 @@ def _draws(said: dict[str, Any]) -> float | None:
     if percent is None:
         return None
     if not 0 <= percent <= MOST_DRAWS:
-        raise WrongField("draws", f"give a number from 0 to {MOST_DRAWS}")
+        raise WrongField("draws", gettext("give a number from 0 to %(most)s", most=MOST_DRAWS))
     return float(percent) / 100
 
 

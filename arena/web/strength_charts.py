@@ -12,6 +12,9 @@ from markupsafe import Markup
 from arena.ratings.elo import Estimate, elo_of, signed
 from arena.strength.block import PAIR_CELLS
 from arena.strength.sequential import SequentialTest
+from arena.web.words import grouped
+from engine.plurals import counted
+from engine.translation import gettext
 
 WIDTH, HEIGHT = 420, 190
 """Three of them stand side by side."""
@@ -48,22 +51,27 @@ def llr_path(points: Sequence[tuple[int, float]], test: SequentialTest) -> Marku
             '<text x="{}" y="{:.1f}">{}</text>'
         ).format(name, left, right, y(value), y(value), left + 4, y(value) - 5, words)
         for name, value, words in (
-            ("bound-won", upper, f"passes {upper:.2f}"),
+            ("bound-won", upper, gettext("passes %(llr)s", llr=f"{upper:.2f}")),
             ("grid", 0.0, ""),
-            ("bound-lost", lower, f"fails {lower:.2f}"),
+            ("bound-lost", lower, gettext("fails %(llr)s", llr=f"{lower:.2f}")),
         )
     )
-    words = (
-        f"The LLR over {matches:,} matches: now {points[-1][1]:.2f}, "
-        f"between {lower:.2f}, where the test fails, and {upper:.2f}, where it passes"
+    words = gettext(
+        "The LLR over %(matches)s matches: now %(llr)s, between %(lower)s, where the test fails, "
+        "and %(upper)s, where it passes",
+        matches=grouped(matches),
+        llr=f"{points[-1][1]:.2f}",
+        lower=f"{lower:.2f}",
+        upper=f"{upper:.2f}",
     )
     return Markup(
         '<svg class="chart" viewBox="0 0 {} {}" role="img" aria-label="{}">{}'
         '<polyline class="line" points="{}" fill="none"/>'
-        '<text x="{}" y="{}">0 matches</text>'
-        '<text x="{}" y="{}" text-anchor="end">{:,}</text></svg>'
+        '<text x="{}" y="{}">{}</text>'
+        '<text x="{}" y="{}" text-anchor="end">{}</text></svg>'
     ).format(
-        WIDTH, HEIGHT, words, bounds, line, left, HEIGHT - 6, right, HEIGHT - 6, matches
+        WIDTH, HEIGHT, words, bounds, line, left, HEIGHT - 6, counted(0, "match", "matches"),
+        right, HEIGHT - 6, grouped(matches),
     )  # fmt: skip
 
 
@@ -128,11 +136,12 @@ def score_bars(counts: Sequence[int]) -> Markup:
         if len(counts) <= MOST_BARS:
             label = PAIR_SCORES[number] if is_pair else f"{number / 2:g}"
             bars += Markup(
-                '<text x="{:.1f}" y="{:.1f}" text-anchor="middle">{:,}</text>'
+                '<text x="{:.1f}" y="{:.1f}" text-anchor="middle">{}</text>'
                 '<text x="{:.1f}" y="{}" text-anchor="middle">{}</text>'
-            ).format(centre, bottom - height - 6, count, centre, bottom + 18, label)
+            ).format(centre, bottom - height - 6, grouped(count), centre, bottom + 18, label)
     words = ", ".join(
-        f"{number / 2:g} points {count:,} times" for number, count in enumerate(counts)
+        gettext("%(points)s points %(times)s times", points=f"{number / 2:g}", times=grouped(count))
+        for number, count in enumerate(counts)
     )
     return Markup(
         '<svg class="chart bars-of-scores" viewBox="0 0 {} {}" role="img" aria-label="{}">{}</svg>'

@@ -21,6 +21,7 @@ from engine.clock import Clock
 from engine.game import Seat
 from engine.plurals import listed
 from engine.record import GameRecord, charged_us, states_known
+from engine.translation import gettext, translated
 
 STRIP_WIDTH, STRIP_HEIGHT, TALL = 1000, 40, 100
 MOST_POINTS = 1e9
@@ -68,8 +69,14 @@ def time_strips(record: GameRecord, ply: int) -> list[Strip]:
         )
         most_us = max(us for _, us in spent)
         all_us = sum(us for _, us in spent)
-        note = f"{duration(all_us / 1000)} in all, {duration(most_us / 1000)} at most"
-        strips.append(Strip(name, note, _strip(record, ply, f"CPU time of {name}: {note}", drawn)))
+        note = gettext(
+            "%(all)s in all, %(most)s at most",
+            all=duration(all_us / 1000),
+            most=duration(most_us / 1000),
+        )
+        seen = translated(name)
+        words = gettext("CPU time of %(name)s: %(note)s", name=seen, note=note)
+        strips.append(Strip(seen, note, _strip(record, ply, words, drawn)))
     return strips
 
 
@@ -143,9 +150,16 @@ def point_strips(record: GameRecord, ply: int) -> list[Strip]:
         )
         for seat, course in enumerate(courses)
     )
-    last = listed([f"{name} {course[-1]:g}" for name, course in zip(names, courses, strict=True)])
-    words = f"Points after each ply, from {low:g} to {high:g}; in the end {last}"
-    return [Strip("Points", last, _strip(record, ply, words, drawn, TALL))]
+    last = listed(
+        [f"{translated(name)} {course[-1]:g}" for name, course in zip(names, courses, strict=True)]
+    )
+    words = gettext(
+        "Points after each ply, from %(low)s to %(high)s; in the end %(last)s",
+        low=f"{low:g}",
+        high=f"{high:g}",
+        last=last,
+    )
+    return [Strip(gettext("Points"), last, _strip(record, ply, words, drawn, TALL))]
 
 
 def _are_points(seats: int, points: object) -> bool:
@@ -180,13 +194,17 @@ def _evaluation_strip(record: GameRecord, ply: int, its: Evaluations) -> Strip:
         STRIP_WIDTH, middle, middle, _line(its.seat, name, points)
     )
     furthest = max(abs(value) for _, value in its.points)
-    if its.is_share:
-        note = f"0 to 1, as {its.side} sees it"
-    elif furthest > most:
-        note = f"{-most:.4g} to {most:.4g}, as {its.side} sees it; clipped, up to {furthest:.4g}"
+    low, high = ("0", "1") if its.is_share else (f"{-most:.4g}", f"{most:.4g}")
+    told = {"low": low, "high": high, "side": translated(its.side)}
+    if furthest > most and not its.is_share:
+        note = gettext(
+            "%(low)s to %(high)s, as %(side)s sees it; clipped, up to %(furthest)s",
+            **told,
+            furthest=f"{furthest:.4g}",
+        )
     else:
-        note = f"{-most:.4g} to {most:.4g}, as {its.side} sees it"
-    title = f"{EVALUATION} of {name}"
+        note = gettext("%(low)s to %(high)s, as %(side)s sees it", **told)
+    title = gettext("%(key)s of %(name)s", key=EVALUATION, name=translated(name))
     return Strip(title, note, _strip(record, ply, f"{title}, {note}", drawn))
 
 
@@ -208,7 +226,7 @@ def _value_strip(record: GameRecord, ply: int, key: str) -> Strip:
         _line(seat, record.variant.seat_names[seat], points)
         for seat, points in sorted(lines.items())
     )
-    note = f"{low:.6g} to {high:.6g}"
+    note = gettext("%(low)s to %(high)s", low=f"{low:.6g}", high=f"{high:.6g}")
     return Strip(key, note, _strip(record, ply, f"{key}, {note}", drawn))
 
 
@@ -249,14 +267,20 @@ def incidents(record: GameRecord) -> list[Incident]:
     """What happened in a game, in the order of its positions."""
     names, found = record.variant.seat_names, []
     for fault in record.faults:
-        words = f"{names[fault.seat]}: {ending(fault.termination)}"
+        words = f"{translated(names[fault.seat])}: {ending(fault.termination)}"
         found.append(Incident("fault", fault.ply, fault.ply, names[fault.seat], words))
     for its in evaluations(record):
         name = names[its.seat]
-        words = f"{name}, {EVALUATION}: another is ahead"
+        words = gettext(
+            "%(name)s, %(key)s: another is ahead", name=translated(name), key=EVALUATION
+        )
         found += [Incident("turn", at + 1, at + 1, name, words) for at in its.turns()]
     for seat, first, last in _hurried(record):
-        words = f"{names[seat]} used {NEARLY:.0%} of its time or more"
+        words = gettext(
+            "%(name)s used %(share)s of its time or more",
+            name=translated(names[seat]),
+            share=f"{NEARLY:.0%}",
+        )
         found.append(Incident("time", first + 1, last + 1, names[seat], words))
     return sorted(found, key=lambda one: (one.first, one.last))
 

@@ -65,6 +65,7 @@ from arena.web.lookup import find_bot, find_game, reading
 from arena.web.words import sentence
 from engine.games import GAMES
 from engine.protocol import visible
+from engine.translation import gettext
 
 submissions = Blueprint("submissions", __name__)
 TAR = "application/x-tar"
@@ -87,7 +88,7 @@ def submit() -> Any:
     ladder = next((ladder for ladder in ladders if ladder.name == form.ladder.data), None)
     taken = None
     if ladder is None:
-        form.ladder.errors = ["Choose one of these ladders."]
+        form.ladder.errors = [gettext("Choose one of these ladders.")]
     else:
         try:
             taken = uploads.take_files([form.file.data, *(form.folder.data or ())], ladder)
@@ -157,7 +158,7 @@ def find_check(session: Session, number: int) -> Check:
     version = joinedload(Check.version).joinedload(BotVersion.bot)
     found = session.scalar(query.options(version, joinedload(Check.ladder)))
     if found is None or not signed_in().owns(found.version.bot):
-        abort(404, f"There is no check {number} of a bot of yours.")
+        abort(404, gettext("There is no check %(number)s of a bot of yours.", number=number))
     return found
 
 
@@ -192,11 +193,14 @@ def why_it_waits(session: Session, check: Check) -> str:
         return ""
     at_home = whereabouts(session, check.version, datetime.now(UTC))
     if at_home is not None:
-        return "" if at_home.connected else "it is checked while it is connected: arena connect"
+        if at_home.connected:
+            return ""
+        return gettext("it is checked while it is connected: arena connect")
     if waits_for_builds(session, owner, seconds, datetime.now(UTC)):
-        return (
-            f"bots of this owner were built for more than {seconds / 60:g} minutes within the last "
-            "hour; it is checked when those builds are an hour old"
+        return gettext(
+            "bots of this owner were built for more than %(minutes)s minutes within the last hour; "
+            "it is checked when those builds are an hour old",
+            minutes=f"{seconds / 60:g}",
         )
     words = idle.why_it_waits(session, check, settings(), datetime.now(UTC)) or ""
     return words[:1].lower() + words[1:].rstrip(".")
@@ -206,7 +210,7 @@ def own_bot(session: Session, name: str) -> Bot:
     """The bot of this name, if it is the asker's own."""
     bot = find_bot(session, name)
     if not signed_in().owns(bot):
-        abort(403, f"The bot {name} is not yours.")
+        abort(403, gettext("The bot %(name)s is not yours.", name=name))
     return bot
 
 
@@ -214,7 +218,9 @@ def _version(session: Session, bot: Bot, number: int) -> BotVersion:
     """A version of a bot by its number."""
     query = sa.select(BotVersion).where(queries.versions_to_see(bot), BotVersion.number == number)
     found = session.scalar(query.options(joinedload(BotVersion.bot)))
-    return found or abort(404, f"The bot {bot.name} has no version {number}.")
+    return found or abort(
+        404, gettext("The bot %(name)s has no version %(number)s.", name=bot.name, number=number)
+    )
 
 
 def _entered(done: Done, name: str) -> str:
@@ -250,7 +256,7 @@ def download(name: str, number: int) -> Response:
     """A version's files, for its owner; for everybody if they were opened."""
     with reading() as session:
         bot = find_bot(session, name)
-        _must_read(bot, f"The code of {name} is its owner's alone.")
+        _must_read(bot, gettext("The code of %(bot)s is its owner's alone.", bot=name))
         version = _version(session, bot, number)
         has_large = session.scalar(sa.select(sa.exists().where(LargeFile.bundle == version.digest)))
     store, name = settings().bundles, f"{bot.name}-v{version.number}.tar"
@@ -269,7 +275,10 @@ def download(name: str, number: int) -> Response:
                 conditional=False,
             )
     except (FileNotFoundError, IsADirectoryError):  # one at home has none
-        abort(404, f"The files of {version.label} are not stored on this server.")
+        abort(
+            404,
+            gettext("The files of %(label)s are not stored on this server.", label=version.label),
+        )
     return keep_to_itself(answer)
 
 
@@ -282,18 +291,24 @@ def log(number: int, seat: int) -> Response:
         found, record = find_game(session, number)
         its = next((one for one in found.seats if one.seat == seat - 1), None)
         if its is None:
-            abort(404, f"There is no game {number} with a seat {seat}.")
+            abort(
+                404,
+                gettext(
+                    "There is no game %(number)s with a seat %(seat)s.", number=number, seat=seat
+                ),
+            )
         bot = its.entrant.version.bot
-        _must_read(bot, f"The logs of {bot.name} are its owner's alone.")
+        _must_read(bot, gettext("The logs of %(bot)s are its owner's alone.", bot=bot.name))
         text = its.log
     if not text:
         begin = retention.logs_begin(settings(), datetime.now(UTC))
-        text = "The bot wrote nothing.\n"
+        text = gettext("The bot wrote nothing.") + "\n"
         if begin and found.finished < begin:
-            text = f"Logs are kept for {settings().log_days:g} days.\n"
+            days = f"{settings().log_days:g}"
+            text = gettext("Logs are kept for %(days)s days.", days=days) + "\n"
     elif (ply := request.args.get("ply", type=int)) is not None:
         its_log = SeatLog(text, record, seat - 1)
-        text = its_log.text_at(ply) or "The bot wrote nothing at this ply.\n"
+        text = its_log.text_at(ply) or gettext("The bot wrote nothing at this ply.") + "\n"
     answer = Response(visible(text), mimetype="text/plain")
     return keep_to_itself(answer)
 

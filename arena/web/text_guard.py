@@ -6,6 +6,7 @@ from flask import Flask, abort, request
 
 from arena.ground.texts import unkept
 from arena.web.api import problems
+from engine.translation import gettext
 
 
 def install(app: Flask) -> None:
@@ -35,4 +36,4 @@ def refuse(value: object) -> None:
             waiting += one
         elif isinstance(one, str) and (what := unkept(one)):
             status = 422 if problems.are_wanted() else 400
-            abort(status, f"A text in this request has {what}: leave it out.")
+            abort(status, gettext("A text in this request has %(what)s: leave it out.", what=what))

@@ -15,6 +15,7 @@ from arena.ground.db import is_lately
 from arena.models import JobStatus, Worker
 from arena.schedule.workers import ALIVE_SECONDS
 from engine.plurals import counted, lasting
+from engine.translation import gettext
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +43,23 @@ class TournamentForecast:
     def words(self) -> str:
         """``45 matches, about 12 min with 2 workers``"""
         matches = counted(self.matches, "match", "matches")
-        least = "at least " if self.is_least else ""
+        if self.is_least:
+            matches = gettext("at least %(matches)s", matches=matches)
         if self.match_seconds is None:
-            return f"{least}{matches}; how long one takes is known once some were played"
+            return gettext(
+                "%(matches)s; how long one takes is known once some were played", matches=matches
+            )
         if self.seconds is None:
-            return f"{least}{matches}; no worker is there to play them"
-        workers = counted(self.workers, "worker")
-        about = f"{least}{matches}, about {lasting(self.seconds)} with {workers}"
-        return about if self.slots == self.workers else f"{about}, {self.slots} at a time"
+            return gettext("%(matches)s; no worker is there to play them", matches=matches)
+        about = gettext(
+            "%(matches)s, about %(time)s with %(workers)s",
+            matches=matches,
+            time=lasting(self.seconds),
+            workers=counted(self.workers, "worker"),
+        )
+        if self.slots == self.workers:
+            return about
+        return gettext("%(about)s, %(slots)s at a time", about=about, slots=self.slots)
 
 
 def of_new(session: Session, deed: CreateTournament, by: By) -> TournamentForecast:

@@ -52,13 +52,14 @@ from arena.ratings.elo import TOO_FEW
 from arena.web import exports, leaderboards, queries, tournament_forecasts
 from arena.web.competitions import list_page
 from arena.web.deeds import REFUSED, DeedForm, add_deed, filled_in, form_of, sent
-from arena.web.forms import WholeNumber
+from arena.web.forms import WholeNumber, later
 from arena.web.games import live_game
 from arena.web.identity import current, needs, settings, signed_in
 from arena.web.leaderboards import View
 from arena.web.lookup import find_tournament, reading
 from arena.web.tournament_forecasts import TournamentForecast
 from arena.web.words import sentence
+from engine.translation import N_, gettext, translated
 
 tournaments = Blueprint("tournaments", __name__)
 
@@ -75,8 +76,8 @@ def listing() -> str:
     """All tournaments, the last made first."""
     with reading() as session:
         found = session.scalars(sa.select(Tournament).order_by(Tournament.id.desc())).all()
-        formats = {one.id: FORMATS[one.format].title for one in found}
-        return list_page(session, "Tournaments", found, formats)
+        formats = {one.id: translated(FORMATS[one.format].title) for one in found}
+        return list_page(session, gettext("Tournaments"), found, formats)
 
 
 @tournaments.get("/tournaments/<name>")
@@ -125,7 +126,14 @@ def meetings(name: str, one: int, other: int) -> str:
         found = results(session, find_tournament(session, name))
         for number in (one, other):
             if number not in found.entrants or one == other:
-                abort(404, f"In this tournament {one} and {other} are no two bots.")
+                abort(
+                    404,
+                    gettext(
+                        "In this tournament %(one)s and %(other)s are no two bots.",
+                        one=one,
+                        other=other,
+                    ),
+                )
         return render_template(
             "meetings.html",
             tournament=found.tournament,
@@ -177,27 +185,45 @@ def tournament_csv(name: str) -> Response:
     return exports.csv_answer(lines, lines[0])
 
 
-SETTINGS = {
-    key: f"{', '.join(FORMATS[name].title for name in names)}: {setting.words}."
-    for key, (setting, names) in settings_of_all().items()
+LABELS = {
+    "cycles": N_("Cycles"),
+    "candidates": N_("Candidates"),
+    "rounds": N_("Rounds"),
+    "legs": N_("Legs"),
+    "extra_legs": N_("Extra legs"),
+    "double": N_("Double"),
+    "third_place": N_("Third place"),
 }
-"""The settings of all formats, each with words that say which of them have it."""
+"""What the fields of the formats' settings are called."""
+
+
+def _settings() -> dict[str, str]:
+    """The settings of all formats, each with words that say which of them have it."""
+    return {
+        key: gettext(
+            "%(formats)s: %(words)s.",
+            formats=", ".join(translated(FORMATS[name].title) for name in names),
+            words=translated(setting.words),
+        )
+        for key, (setting, names) in settings_of_all().items()
+    }
 
 
 def _setting(key: str, setting: FormatSetting) -> Field:
-    label = key.replace("_", " ").capitalize()
+    label = later(LABELS[key])
     return BooleanField(label) if setting.yes_or_no else WholeNumber(label, [Optional()])
 
 
 TournamentForm = form_of(
     CreateTournament,
     format=RadioField(
-        "Format", choices=[SelectChoice(key, kind.title) for key, kind in FORMATS.items()]
+        later(N_("Format")),
+        choices=[SelectChoice(key, later(kind.title)) for key, kind in FORMATS.items()],
     ),
-    ladder=SelectField("Ladder", validate_choice=False),
-    picked=SelectMultipleField("Bots of this ladder", validate_choice=False),
-    bots=TextAreaField("Further bots, by name", render_kw={"rows": 2}),
-    note=TextAreaField("Note", render_kw={"rows": 2}),
+    ladder=SelectField(later(N_("Ladder")), validate_choice=False),
+    picked=SelectMultipleField(later(N_("Bots of this ladder")), validate_choice=False),
+    bots=TextAreaField(later(N_("Further bots, by name")), render_kw={"rows": 2}),
+    note=TextAreaField(later(N_("Note")), render_kw={"rows": 2}),
     **{key: _setting(key, setting) for key, (setting, _) in settings_of_all().items()},
 )
 
@@ -219,7 +245,7 @@ def create() -> Any:
     more: dict[str, Any] = {
         "settings": {
             key: int(form[key].data)
-            for key in SETTINGS
+            for key in settings_of_all()
             if form[key].data is not None and form[key].data is not False
         }
     }
@@ -263,7 +289,7 @@ def _new_page(form: DeedForm, problem: str, expected: TournamentForecast | None 
             expected=expected,
             board=board,
             formats=FORMATS,
-            SETTINGS=SETTINGS,
+            SETTINGS=_settings(),
         )
 
 
@@ -274,8 +300,14 @@ def _made(done: Done) -> str:
 CallOffForm = form_of(
     CallOffTournament,
     confirmed=BooleanField(
-        "It is over for ever, and nobody wins it",
-        [InputRequired("A tournament that was called off never goes on: tick that this is meant.")],
+        later(N_("It is over for ever, and nobody wins it")),
+        [
+            InputRequired(
+                later(
+                    N_("A tournament that was called off never goes on: tick that this is meant.")
+                )
+            )
+        ],
     ),
 )
 
@@ -297,7 +329,7 @@ def _change_page(name: str, form: DeedForm, problem: str) -> str:
             if one.state is not EntrantState.RETIRED and may_withdraw(who.by(), one)
         ]
     if not mine and not who.may(Scope.ORGANISE):
-        abort(403, "You have no bot in this tournament.")
+        abort(403, gettext("You have no bot in this tournament."))
     return render_template(
         "change_tournament.html",
         tournament=found,

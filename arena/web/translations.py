@@ -1,16 +1,20 @@
 """The language of a page: the one that its reader chose, or else the browser's own.
 
-Programs that ask the API are answered likewise, by their `Accept-Language`. Pictures are kept by
-everybody on the way and speak English.
+Programs that ask the API are answered likewise, by their `Accept-Language`. What is kept by
+everybody on the way speaks the same whoever asks: pictures to share English, and what is drawn for
+a page the language that its address names.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 from flask import Blueprint, Flask, abort, redirect, request, url_for
 from flask_babel import Babel
 from werkzeug.wrappers import Response
 
-from arena.ground.catalogues import first_spoken, languages, name_of, territory, translation
+from arena.ground.catalogues import first_spoken, languages, territory, translation
+from arena.web import template_texts
 from arena.web.identity import own_address
 from arena.web.unchanging import PICTURES
 from engine.translation import ENGLISH, gettext, speak, spoken
@@ -19,8 +23,14 @@ translations = Blueprint("translations", __name__)
 
 COOKIE, COOKIE_LASTS = "arena-language", 365 * 24 * 60 * 60
 """The tag of the language that was chosen; how long that is remembered, in seconds."""
-SAME_FOR_ALL = PICTURES | {"static"}
+SAME_FOR_ALL = PICTURES | {"static", "pictures.latest", "blocks.picture", "blocks.pixels"}
 """Endpoints that speak English to everybody."""
+NAMED = "lang"
+"""By what an address names its language; one that does not is in English."""
+DRAWN = frozenset(
+    ["games.board", "sittings.board", "sittings.picture", "rules.picture", "rules.emblem"]
+)
+"""Endpoints that speak the language that their address names."""
 IN_WORDS = frozenset(["text/html", "application/atom+xml", "application/problem+json"])
 """What is read by people; all else is data."""
 
@@ -29,31 +39,26 @@ def install(app: Flask) -> None:
     """Has an application speak to each reader in a language of theirs."""
     # What forms and accounts say comes with their libraries, which ask it for the language.
     Babel(app, configure_jinja=False, locale_selector=lambda: territory(spoken().language))
-    app.jinja_env.policies["ext.i18n.trimmed"] = True
-    app.jinja_env.add_extension("jinja2.ext.i18n")
-    app.jinja_env.install_gettext_callables(  # type: ignore[attr-defined]
-        _gettext, _ngettext, pgettext=_pgettext, newstyle=True
-    )
-    app.jinja_env.globals.update(spoken=spoken, languages=languages, name_of=name_of)
+    template_texts.install(app.jinja_env)
     app.before_request(_speak)
+    app.url_defaults(_name_language)
     app.after_request(_tell)
     app.teardown_request(lambda _error: speak(ENGLISH))
 
 
-def _gettext(message: str) -> str:
-    return spoken().catalogue.gettext(message)
-
-
-def _ngettext(one: str, many: str, number: int) -> str:
-    return spoken().catalogue.ngettext(one, many, number)
-
-
-def _pgettext(context: str, message: str) -> str:
-    return spoken().catalogue.pgettext(context, message)
-
-
 def _speak() -> None:
-    speak(ENGLISH if request.endpoint in SAME_FOR_ALL else translation(_wanted()))
+    if request.endpoint in SAME_FOR_ALL:
+        speak(ENGLISH)
+    elif request.endpoint in DRAWN:
+        named = request.args.get(NAMED)
+        speak(translation(named) if named in languages() else ENGLISH)
+    else:
+        speak(translation(_wanted()))
+
+
+def _name_language(endpoint: str, values: dict[str, Any]) -> None:
+    if endpoint in DRAWN and spoken() != ENGLISH:
+        values[NAMED] = spoken().language
 
 
 def _wanted() -> str:

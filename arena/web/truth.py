@@ -9,9 +9,18 @@ from arena.web.api.ladder_shapes import AccuracyShape
 from arena.web.lookup import find_ladder, reading
 from engine.game import Variant
 from engine.plurals import counted
+from engine.translation import N_, gettext, translated
 from engine.truth import Judgement, wants
 
 truth = Blueprint("truth", __name__)
+
+
+TURNED = {
+    (1, 0): N_("turned a win into a draw"),
+    (1, -1): N_("turned a win into a loss"),
+    (0, -1): N_("turned a draw into a loss"),
+}
+"""What a move did that gave a result away, by whether that was to win and now is."""
 
 
 @truth.get("/ladders/<name>/accuracy")
@@ -39,17 +48,19 @@ def accuracy_json(name: str) -> Response:
 def mark_words(one: Judgement, variant: Variant) -> str:
     """What a move gave away, and what would have kept it, in words."""
     if variant.seats == 1:
-        lost = "after this it can't be solved"
+        lost = gettext("after this it can't be solved")
     elif one.gave_result:
-        lost = f"turned {_result(one.best, one.seat)} into {_result(one.value, one.seat)}"
+        could, does = (_sign(wants(one.seat) * value) for value in (one.best, one.value))
+        lost = translated(TURNED[could, does])
     else:
-        lost = f"gave away {counted(one.lost, 'point')}"
-    return f"{lost}; better: {', '.join(one.better)}" if one.better else lost
+        lost = gettext("gave away %(points)s", points=counted(one.lost, "point"))
+    if not one.better:
+        return lost
+    return gettext("%(lost)s; better: %(moves)s", lost=lost, moves=", ".join(one.better))
 
 
-def _result(value: int, seat: int) -> str:
-    mine = wants(seat) * value
-    return "a win" if mine > 0 else "a loss" if mine < 0 else "a draw"
+def _sign(number: int) -> int:
+    return max(-1, min(1, number))
 
 
 def words_by_ply(found: GameMarks | None, variant: Variant) -> dict[int, str]:

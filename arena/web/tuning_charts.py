@@ -6,6 +6,8 @@ from markupsafe import Markup
 
 from arena.competitions.tuning_reports import TunedNumber
 from arena.web.charts import WIDTH
+from engine.plurals import counted
+from engine.translation import gettext
 
 HEIGHT = 150
 LEFT, RIGHT, TOP, BOTTOM = 74, WIDTH - 8, 10, HEIGHT - 26
@@ -39,20 +41,24 @@ def number_chart(number: TunedNumber) -> Markup:
         ).format(kind, LEFT, RIGHT, y(value), y(value), LEFT - 6, y(value), f"{value:.6g}")
         for value, kind in named
     )
+    words = gettext(
+        "%(name)s, from %(start)s to %(told)s after %(games)s, between %(least)s and %(most)s; the "
+        "table has the numbers",
+        name=number.name,
+        start=number.start,
+        told=number.told,
+        games=counted(games, "game"),
+        least=f"{one.least:g}",
+        most=f"{one.most:g}",
+    )
     return Markup(
-        '<svg class="chart" viewBox="0 0 {} {}" role="img" aria-label="{}, from {} to {} after {} '
-        'games, between {:g} and {:g}; the table has the numbers">{}'
+        '<svg class="chart" viewBox="0 0 {} {}" role="img" aria-label="{}">{}'
         '<polygon class="band" points="{}"/><polyline class="line" points="{}" fill="none"/>'
-        '<text x="{}" y="{}">0</text><text x="{}" y="{}" text-anchor="end">{} games</text></svg>'
+        '<text x="{}" y="{}">0</text><text x="{}" y="{}" text-anchor="end">{}</text></svg>'
     ).format(
         WIDTH,
         HEIGHT,
-        number.name,
-        number.start,
-        number.told,
-        games,
-        one.least,
-        one.most,
+        words,
         heights,
         _points(band),
         _points(line),
@@ -60,7 +66,7 @@ def number_chart(number: TunedNumber) -> Markup:
         HEIGHT - 6,
         RIGHT,
         HEIGHT - 6,
-        games,
+        counted(games, "game"),
     )
 
 

@@ -23,10 +23,12 @@ from arena.competitions.tunings import OUT_OF_OPENINGS
 from arena.deeds import Done
 from arena.models import BotVersion, Ladder, Scope
 from arena.web.deeds import DeedForm, add_deed, form_of, sent
+from arena.web.forms import later
 from arena.web.identity import current, needs, signed_in
 from arena.web.lookup import find_tuning, reading
 from arena.web.strength import usable_versions
 from engine.bot_options import OptionKind, read_options
+from engine.translation import N_
 
 tunings = Blueprint("tunings", __name__)
 
@@ -96,8 +98,8 @@ def _find(session: Session, number: int) -> TuningReport:
 
 TuningForm = form_of(
     CreateTuning,
-    bot=SelectField("Bot"),
-    ladder=SelectField("As on the ladder"),
+    bot=SelectField(later(N_("Bot"))),
+    ladder=SelectField(later(N_("As on the ladder"))),
 )
 ExtendForm = form_of(ExtendTuning)
 

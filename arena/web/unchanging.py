@@ -1,8 +1,9 @@
 """Answers that stay the same as long as the program draws the same: pictures of games.
 
-A game's record never changes, so what is drawn of it follows from the record, the address and the
-program. Who has an answer already is told so before anything is drawn; and where an address names
-the program's *edition*, nobody who has its answer has to ask again.
+A game's record never changes, so what is drawn of it follows from the record, the address, the
+program, and the language of whoever looks. Who has an answer already is told so before anything is
+drawn; and where an address names the program's *edition*, nobody who has its answer has to ask
+again.
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ from pathlib import Path
 from flask import Response, request
 
 import engine
+from arena.ground.catalogues import FOLDER
 from engine.games import GAMES
 from engine.record import GameRecord
+from engine.translation import spoken
 
 PICTURES = frozenset(["games.picture", "pictures.preview", "pictures.animation"])
 """What pages name by addresses with the edition."""
@@ -30,7 +33,8 @@ def edition() -> str:
     """A name for how this program draws, and by which rules: another release has another."""
     drawing = hashlib.sha256()
     films = (HERE / name for name in ("films.py", "gifs.py", "rasters.py", "words.py"))
-    for file in (*sorted(Path(engine.__file__).parent.rglob("*.py")), *films):
+    rules = sorted(Path(engine.__file__).parent.rglob("*.py"))
+    for file in (*rules, *films, *sorted(FOLDER.glob("*.po"))):
         drawing.update(file.read_bytes())
     for declared in GAMES.declared.values():
         drawing.update(f"{declared.name} {declared.package} {declared.version}\n".encode())
@@ -48,7 +52,7 @@ def unchanging(record: GameRecord, make: Callable[[], Response]) -> Response:
     Args:
         make: draws it; not asked where the reader has it.
     """
-    asked = f"{record.digest()} {edition()} {request.full_path}"
+    asked = f"{record.digest()} {edition()} {spoken().language} {request.full_path}"
     tag = hashlib.sha256(asked.encode()).hexdigest()[:24]
     known = tag in request.if_none_match.as_set(include_weak=True)
     answer = Response(status=304) if known else make()

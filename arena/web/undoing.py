@@ -13,6 +13,7 @@ from arena.deeds import Deed, Done, perform
 from arena.models import Scope
 from arena.web.deeds import UNDO, tell
 from arena.web.identity import database, needs, own_address, signed_in, signer
+from engine.translation import gettext
 
 undoing = Blueprint("undoing", __name__)
 
@@ -32,7 +33,7 @@ def undo() -> Response:
     with database().begin() as session:
         for deed in deeds:
             if deed.asks(session, by):
-                abort(400, "This is to be asked about first: do it by its own form.")
+                abort(400, gettext("This is to be asked about first: do it by its own form."))
             done.append(perform(session, deed, by))
         session.flush()
     # What is done in one order is taken back in the other.
@@ -50,14 +51,14 @@ def _read(text: str) -> list[Deed]:
     try:
         whose, named = signer(UNDO).loads(text)
         if whose != signed_in().id:
-            abort(400, "This was for another account to take back.")
+            abort(400, gettext("This was for another account to take back."))
         # A button of the release before may name what is there no more.
         return [
             CALLED[called](**{name: _value(one) for name, one in fields.items()})
             for called, fields in named
         ]
     except (BadData, TypeError, KeyError):
-        abort(400, "This is no button of a page of yours: do it by its own form.")
+        abort(400, gettext("This is no button of a page of yours: do it by its own form."))
 
 
 def _value(one: Any) -> Any:

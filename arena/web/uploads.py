@@ -25,6 +25,7 @@ from arena.models import Check, Ladder, User
 from arena.strength.terms import StrengthTerms
 from arena.web.identity import Account, current, database, settings, signed_in
 from engine.timers import Every
+from engine.translation import gettext
 
 FOLDER_FILES = 1000
 SENT = "sent"
@@ -97,7 +98,9 @@ class FormRequest(Request):
 def intake() -> Intake:
     """What takes files in on this server."""
     found: Intake | None = current_app.extensions["arena.bots.intake"]
-    return found or abort(503, "This server takes no uploads: use arena submit on its machine.")
+    return found or abort(
+        503, gettext("This server takes no uploads: use arena submit on its machine.")
+    )
 
 
 def widen() -> None:
@@ -110,11 +113,12 @@ def widen() -> None:
 
 
 def allowed() -> str:
-    """How large an upload may be, for one that is not even read."""
-    mib = intake().largest / 2**20
-    return (
-        f"a bot may have {FOLDER_FILES} files, of {mib:.0f} MiB together; more, where a ladder "
-        "grants it, is sent by arena submit, or by this form with scripts"
+    """What is said of an upload that is too large to be even read."""
+    return gettext(
+        "This is too large: a bot may have %(files)s files, of %(mib)s MiB together; more, where a "
+        "ladder grants it, is sent by arena submit, or by this form with scripts.",
+        files=FOLDER_FILES,
+        mib=f"{intake().largest / 2**20:.0f}",
     )
 
 
@@ -165,14 +169,16 @@ def take_files(uploaded: list[Any], ladder: Ladder) -> TakenIn:
 def _take_sent(uploaded: list[Any], sent: list[str], sender: Sender) -> TakenIn:
     """The same where some of the files are in the store."""
     if len(sent) > FOLDER_FILES:
-        raise SubmissionError(f"there are more than {FOLDER_FILES} files")
+        raise SubmissionError(gettext("there are more than %(most)s files", most=FOLDER_FILES))
     linked = {}
     for line in sent:
         digest, _, name = line.partition(" ")
         path = sender.given(digest) if sending.DIGEST.fullmatch(digest) else None
         if path is None or not path.is_file():
             raise SubmissionError(
-                f"the file {name[:60]!r} was not sent, or is forgotten: do it again"
+                gettext(
+                    "the file %(name)r was not sent, or is forgotten: do it again", name=name[:60]
+                )
             )
         linked[_path(name)] = path
     return _take(uploaded, linked, sender, settings().bundles)
@@ -188,7 +194,7 @@ def _take(
     """
     files = [file for file in uploaded if isinstance(file, FileStorage) and file.filename]
     if not files and not linked:
-        raise SubmissionError("choose a file or a folder")
+        raise SubmissionError(gettext("choose a file or a folder"))
     prefix = sending.UNFINISHED if above else "arena-upload-"
     with tempfile.TemporaryDirectory(prefix=prefix, dir=above) as made:
         folder = Path(made)
@@ -201,7 +207,13 @@ def _take(
             return intake()(folder / paths[0], sender)
         path, times = Counter(paths).most_common(1)[0]
         if times > 1:
-            raise SubmissionError(f"{str(path)[:60]!r} was sent {times} times: send each file once")
+            raise SubmissionError(
+                gettext(
+                    "%(name)r was sent %(times)s times: send each file once",
+                    name=str(path)[:60],
+                    times=times,
+                )
+            )
         top = folder / "upload"
         for put, path in zip(puts, paths, strict=True):
             try:
@@ -210,8 +222,12 @@ def _take(
             except OSError as error:
                 if error.errno in FULL:
                     raise
-                raise SubmissionError(f"{str(path)[:60]!r} is no name for a file") from None
+                raise SubmissionError(_no_name(str(path))) from None
         return intake()(_without_common_folder(top), sender)
+
+
+def _no_name(name: str) -> str:
+    return gettext("%(name)r is no name for a file", name=name[:60])
 
 
 def _without_common_folder(top: Path) -> Path:
@@ -231,7 +247,7 @@ def _path(name: str) -> Path:
         part in ("", ".", "..") or len(part.encode()) > 200 or re.search(r"[\\\0-\x1f]", part)
         for part in parts
     ):
-        raise SubmissionError(f"{name[:60]!r} is no name for a file")
+        raise SubmissionError(_no_name(name))
     return Path(*parts)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import reduce
 
 from markupsafe import Markup
 
@@ -20,6 +21,7 @@ from engine.protocol import visible
 from engine.record import Fault, GameRecord
 from engine.scene import Paint
 from engine.sitting import goes_on
+from engine.translation import ENGLISH, N_, gettext, ngettext, pgettext, spoken, translated
 
 
 def sentence(said: Exception | str) -> str:
@@ -32,36 +34,36 @@ def sentence(said: Exception | str) -> str:
 
 
 ENDINGS: Mapping[Termination, str] = {
-    Termination.NORMAL: "by the rules",
-    Termination.REPETITION: "repetition",
-    Termination.PLY_LIMIT: "ply limit",
-    Termination.ILLEGAL: "illegal move",
-    Termination.TIMEOUT: "out of time",
-    Termination.CRASH: "crash",
-    Termination.MEMORY: "out of memory",
-    Termination.PROTOCOL: "unreadable answer",
-    Termination.START: "no start",
-    Termination.RESIGN: "resigned",
-    Termination.VOID: "void",
+    Termination.NORMAL: N_("by the rules"),
+    Termination.REPETITION: N_("repetition"),
+    Termination.PLY_LIMIT: N_("ply limit"),
+    Termination.ILLEGAL: N_("illegal move"),
+    Termination.TIMEOUT: N_("out of time"),
+    Termination.CRASH: N_("crash"),
+    Termination.MEMORY: N_("out of memory"),
+    Termination.PROTOCOL: N_("unreadable answer"),
+    Termination.START: N_("no start"),
+    Termination.RESIGN: N_("resigned"),
+    Termination.VOID: N_("void"),
 }
 
 
 def ago(moment: datetime | None) -> Markup:
     """How long ago a moment was, with the exact time on hover."""
     if moment is None:
-        return Markup("never")
+        return Markup("{}").format(gettext("never"))
     seconds = max(0, int((datetime.now(UTC) - moment).total_seconds()))
     if seconds < 10:
-        words = "just now"
+        words = gettext("just now")
     elif seconds < 60:
-        words = f"{seconds} s ago"
+        words = gettext("%(number)s s ago", number=seconds)
     elif seconds < 60 * 60:
-        words = f"{seconds // 60} min ago"
+        words = gettext("%(number)s min ago", number=seconds // 60)
     elif seconds < 24 * 60 * 60:
-        words = f"{seconds // (60 * 60)} h ago"
+        words = gettext("%(number)s h ago", number=seconds // (60 * 60))
     else:
         days = seconds // (24 * 60 * 60)
-        words = f"{days} days ago" if days > 1 else "1 day ago"
+        words = ngettext("%(number)s day ago", "%(number)s days ago", days, number=days)
     exact = moment.astimezone(UTC).isoformat(" ", "seconds").removesuffix("+00:00")
     # Nothing here is anybody's text, and a page has a hundred of these.
     return Markup(  # noqa: S704
@@ -71,17 +73,35 @@ def ago(moment: datetime | None) -> Markup:
 
 def checked(status: VersionStatus) -> str:
     """What is known of a version; its check may wait, be under way, set aside or cancelled."""
-    return "not checked yet" if status is VersionStatus.CHECKING else str(status)
+    if status is VersionStatus.CHECKING:
+        return gettext("not checked yet")
+    if status is VersionStatus.READY:
+        return pgettext("a version", "ready")
+    return pgettext("a version", "refused")
 
 
 def time_control(control: TimeControl) -> str:
     """A time control in words: ``100 ms of CPU time a move``."""
-    charged = "wall time" if control.charge == "wall" else "CPU time"
-    charged += " of the reference machine" if control.reference else ""
+    if control.charge == "wall":
+        charged = gettext("wall time")
+    elif control.reference:
+        charged = gettext("CPU time of the reference machine")
+    else:
+        charged = gettext("CPU time")
     if control.move_ms is not None:
-        return f"{duration(control.move_ms)} of {charged} a move"
-    more = f", and {duration(control.inc_ms)} more a move" if control.inc_ms else ""
-    return f"{duration(control.time_ms or 0)} of {charged} a game{more}"
+        return gettext(
+            "%(time)s of %(charged)s a move", time=duration(control.move_ms), charged=charged
+        )
+    time = duration(control.time_ms or 0)
+    if control.inc_ms:
+        more = duration(control.inc_ms)
+        return gettext(
+            "%(time)s of %(charged)s a game, and %(more)s more a move",
+            time=time,
+            charged=charged,
+            more=more,
+        )
+    return gettext("%(time)s of %(charged)s a game", time=time, charged=charged)
 
 
 def duration(milliseconds: float) -> str:
@@ -93,9 +113,16 @@ def duration(milliseconds: float) -> str:
     return f"{milliseconds:.2g} ms" if milliseconds < 10 else f"{milliseconds:.0f} ms"
 
 
+def opposed(names: Sequence[str]) -> str:
+    """Those who play against each other: ``greedy v2 against random v1``."""
+    return reduce(
+        lambda one, other: gettext("%(one)s against %(other)s", one=one, other=other), names
+    )
+
+
 def ending(termination: Termination) -> str:
     """How a game or a seat's part in it ended, in two words."""
-    return ENDINGS[termination]
+    return translated(ENDINGS[termination])
 
 
 def opening_words(variant: Variant, options: Mapping[str, str], moves: Sequence[str]) -> str:
@@ -118,24 +145,32 @@ def outcome(record: GameRecord, people: Collection[int] = ()) -> str:
     names = record.variant.seat_names
     winners = [names[seat] for seat, rank in enumerate(record.ranks) if rank == 1]
     if goes_on(record):
-        sentences.append("It goes on.")
+        sentences.append(gettext("It goes on."))
     elif record.variant.seats == 1:
-        sentences.append(f"{counted(record.scores[0], 'point')}.")
+        points = counted(record.scores[0], "point")
+        sentences.append(f"{points}.")
     elif len(winners) == len(names):
-        sentences.append("A draw.")
+        sentences.append(gettext("A draw."))
     elif not winners:  # in a record that no rules confirm
-        sentences.append("Nobody wins.")
+        sentences.append(gettext("Nobody wins."))
     else:
-        verb = "win" if " and " in listed(winners) else "wins"
-        sentences.append(f"{listed(winners)} {verb}.")
+        several = " and " in " and ".join(winners)  # one seat's name may say two colours
+        who = listed([translated(name) for name in winners])
+        sentences.append(ngettext("%(who)s wins.", "%(who)s win.", 1 + several, who=who))
     if record.termination is Termination.REPETITION:
-        sentences.append("The game ended when a position came back.")
+        sentences.append(gettext("The game ended when a position came back."))
     elif record.termination is Termination.PLY_LIMIT:
-        sentences.append("The game ended at a limit of plies: in all, or without progress.")
+        sentences.append(
+            gettext("The game ended at a limit of plies: in all, or without progress.")
+        )
     return " ".join(sentences)
 
 
-PLACES = {2: "second", 3: "third", 4: "fourth"}
+CAME = {
+    2: N_("You came second of %(count)s."),
+    3: N_("You came third of %(count)s."),
+    4: N_("You came fourth of %(count)s."),
+}
 
 
 def own_result(ranks: Sequence[int], sides: Sequence[int], seat: Seat) -> str:
@@ -148,18 +183,27 @@ def own_result(ranks: Sequence[int], sides: Sequence[int], seat: Seat) -> str:
     if set(ranks) == {1}:
         return ""
     if ranks[seat] == 1:
-        return "You won."
-    return "You lost." if count == 2 else f"You came {PLACES[ranks[seat]]} of {count}."
+        return gettext("You won.")
+    if count == 2:
+        return gettext("You lost.")
+    return gettext(CAME[ranks[seat]], count=count)
 
 
 def _left(record: GameRecord, fault: Fault, people: Collection[int]) -> str:
     """Who left the game, when and why: ``Black's bot (greedy v2) left after ply 30: crash, ...``"""
-    seat, player = record.variant.seat_names[fault.seat], record.players[fault.seat]
-    when = f"after ply {fault.ply}" if fault.ply else "before the first ply"
-    why = "" if fault.termination is Termination.RESIGN else f": {ending(fault.termination)}"
-    detail = f", {fault.detail.rstrip('.')}" if why and fault.detail else ""
-    who = f"{seat} ({player})" if fault.seat in people else f"{seat}'s bot ({player})"
-    return f"{who} {'left' if why else 'resigned'} {when}{why}{detail}."
+    seat, player = translated(record.variant.seat_names[fault.seat]), record.players[fault.seat]
+    if fault.seat in people:
+        who = f"{seat} ({player})"
+    else:
+        who = gettext("%(seat)s's bot (%(player)s)", seat=seat, player=player)
+    if fault.termination is Termination.RESIGN:
+        if not fault.ply:
+            return gettext("%(who)s resigned before the first ply.", who=who)
+        return gettext("%(who)s resigned after ply %(ply)s.", who=who, ply=fault.ply)
+    why = ", ".join(filter(None, [ending(fault.termination), fault.detail.rstrip(".")]))
+    if not fault.ply:
+        return gettext("%(who)s left before the first ply: %(why)s.", who=who, why=why)
+    return gettext("%(who)s left after ply %(ply)s: %(why)s.", who=who, ply=fault.ply, why=why)
 
 
 def winners(game: PlayedGame) -> set[int]:
@@ -190,9 +234,13 @@ def margin(sigma: float) -> float:
     return Rating(sigma=sigma).display_margin
 
 
+NARROW_SPACE = "\N{NARROW NO-BREAK SPACE}"
+
+
 def grouped(number: int) -> str:
-    """A whole number as it is read easily: ``20,000``."""
-    return f"{number:,}"
+    """A whole number as it is read easily: ``20,000``, which other languages than English set apart
+    by narrow spaces (ISO 80000-1)."""
+    return f"{number:,}" if spoken() == ENGLISH else f"{number:,}".replace(",", NARROW_SPACE)
 
 
 def tint(share: float, games: int, expected: float = 0.5) -> str:
@@ -250,6 +298,7 @@ FILTERS = {
     "signed": signed,
     "time_control": time_control,
     "tint": tint,
+    "translated": translated,
     "visible": visible,
     "winners": winners,
 }

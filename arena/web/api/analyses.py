@@ -20,6 +20,7 @@ from arena.web.words import sentence
 from engine.analysis import MOST_CHARACTERS, Tree
 from engine.game import GameError
 from engine.games import find_variant
+from engine.translation import gettext
 
 TAG = "analysis"
 
@@ -59,7 +60,7 @@ def get_analysis(code: str) -> AnalysisShape:
         account = current()
         mine = found is not None and account is not None and found.owner_id == account.id
         if found is None or not (found.shared or mine):
-            abort(404, f"There is no analysis {code}.")
+            abort(404, gettext("There is no analysis %(code)s.", code=code))
         return AnalysisShape.of(found)
 
 

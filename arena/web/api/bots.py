@@ -24,6 +24,7 @@ from arena.web.api.shapes import Id, Name, Shape
 from arena.web.api.specification import operation
 from arena.web.entrants import on_ladder, shown_first
 from arena.web.lookup import find_bot, reading
+from engine.translation import gettext
 
 TAG = "bots"
 
@@ -81,7 +82,9 @@ def get_bot_on_ladder(name: str, ladder: str, query: LadderView) -> BotOnLadder:
         shown = shown_first(wanted)
         if shown is None:
             what = bot.name if query.version is None else f"{bot.name}:{query.version}"
-            abort(404, f"The bot {what} is on no ladder {ladder}.")
+            abort(
+                404, gettext("The bot %(bot)s is on no ladder %(ladder)s.", bot=what, ladder=ladder)
+            )
         return BotOnLadder.shown(on_ladder(session, shown, versions), versions)
 
 

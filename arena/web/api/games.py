@@ -52,6 +52,7 @@ from arena.web.lookup import (
     reading,
 )
 from arena.web.unchanging import DAY
+from engine.translation import translated
 
 TAG = "games"
 LINES, CSV = "application/x-ndjson", "text/csv"
@@ -149,7 +150,7 @@ def get_best_match() -> MatchDetail:
     with reading() as session:
         number = best_running(session)
         if number is None:
-            raise NotThere(NOTHING_PLAYED)
+            raise NotThere(translated(NOTHING_PLAYED))
         match = find_match(session, number)
         return MatchDetail.of(match, waits="")
 

@@ -13,6 +13,7 @@ from arena.models import BotVersion, Scope
 from arena.web.handing_over import give
 from arena.web.identity import database, needs, settings, signed_in
 from engine.links import LinkError, read_json
+from engine.translation import gettext
 
 HANDSHAKE = ("Connection", "Upgrade", "Sec-WebSocket-Key", "Sec-WebSocket-Version")
 
@@ -33,12 +34,12 @@ def poll_link() -> Response:
     except LinkError as error:
         abort(400, str(error))
     if not isinstance(said, dict):
-        abort(400, "A parcel is an object.")
+        abort(400, gettext("A parcel is an object."))
     return _give({"kind": "poll", **_caller(), "body": said})
 
 
 def _give(letter: dict[str, Any]) -> Response:
-    absent = "No home worker takes bots at home just now: try again soon."
+    absent = gettext("No home worker takes bots at home just now: try again soon.")
     return give(letter, settings().home_socket, absent)
 
 
@@ -50,9 +51,9 @@ def _caller() -> dict[str, Any]:
     with database().read() as session:
         version = session.scalar(query) if number else None
         if version is None or not version.is_at_home:
-            abort(404, "There is no such version of a bot at home.")
+            abort(404, gettext("There is no such version of a bot at home."))
         if not account.owns(version.bot):
-            abort(403, f"The bot {version.bot.name} is not yours.")
+            abort(403, gettext("The bot %(name)s is not yours.", name=version.bot.name))
         return {"user": account.id, "version": version.id, "label": version.label}
 
 

@@ -27,6 +27,7 @@ from arena.web.sittings import any_place, any_seed, begin_game, own_game, player
 from arena.web.words import sentence
 from engine.game import IllegalMoveError
 from engine.sitting import position
+from engine.translation import gettext
 
 TAG = "sittings"
 Ply = Annotated[
@@ -202,7 +203,7 @@ def begin_sitting(json: NewSitting) -> tuple[SittingDetail, int]:
         chosen = None
         if json.moves or json.start:
             if json.opening == "random":
-                raise Refusal("give moves and a start, or a random opening")
+                raise Refusal(gettext("give moves and a start, or a random opening"))
             try:
                 chosen = line_at(ladder.variant, json.start, tuple(json.moves)).opening
             except WrongField as error:

@@ -26,6 +26,7 @@ from arena.models import Scope
 from arena.web import text_guard
 from arena.web.api.problems import MEDIA_TYPE, Problem
 from arena.web.identity import needs
+from engine.translation import gettext
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -207,18 +208,25 @@ def read_body() -> None:
         try:
             body = request.get_json()
         except RecursionError:
-            abort(400, "The JSON is nested too deeply.")
+            abort(400, gettext("The JSON is nested too deeply."))
         except BadRequest:
-            abort(400, f"The body is no JSON: {_what_is_wrong(request.get_data())}.")
+            abort(
+                400,
+                gettext(
+                    "The body is no JSON: %(wrong)s.", wrong=_what_is_wrong(request.get_data())
+                ),
+            )
         if not isinstance(body, dict):
-            abort(400, "The body is to be a JSON object.")
+            abort(400, gettext("The body is to be a JSON object."))
         text_guard.refuse(body)
     if about.form is not None:
         if request.mimetype != "multipart/form-data":
-            abort(415, "Send the fields as multipart/form-data.")
+            abort(415, gettext("Send the fields as multipart/form-data."))
         # What is broken off, or has names that are no UTF-8, would seem to lack every field.
         if not request.form and not request.files:
-            abort(400, "The body is no whole multipart/form-data, or its names are no UTF-8.")
+            abort(
+                400, gettext("The body is no whole multipart/form-data, or its names are no UTF-8.")
+            )
 
 
 def _what_is_wrong(text: bytes) -> str:
@@ -226,12 +234,12 @@ def _what_is_wrong(text: bytes) -> str:
     try:
         json.loads(text)
     except UnicodeDecodeError:
-        return "it is no UTF-8"
+        return gettext("it is no UTF-8")
     except json.JSONDecodeError as error:
         return str(error)
     except ValueError:
-        return "a number in it has too many digits"
-    return "it can't be read"
+        return gettext("a number in it has too many digits")
+    return gettext("it can't be read")
 
 
 _making = Lock()

@@ -21,6 +21,7 @@ from arena.web.api.paging import Pages, page
 from arena.web.api.shapes import Line, Name, Shape
 from arena.web.api.specification import operation
 from arena.web.lookup import find_ladder, reading
+from engine.translation import gettext
 
 TAG = "submissions"
 
@@ -69,7 +70,10 @@ def submit_bot(form: Submission) -> tuple[CheckShape, int, dict[str, str]]:
     It is checked at once, and enters the ladder when it has passed, unless it is only tried.
     """
     if form.test_first and not form.enters:
-        abort(409, "What is only tried enters nothing: leave out test_first, or enters=false.")
+        abort(
+            409,
+            gettext("What is only tried enters nothing: leave out test_first, or enters=false."),
+        )
     with reading() as session:
         ladder = find_ladder(session, form.ladder)
     terms = StrengthTerms.from_json(form.model_dump()) if form.test_first else None

@@ -25,6 +25,8 @@ document.addEventListener("DOMContentLoaded", () => {
   const embedded = "embedded" in replay.dataset; // only the board and its buttons
   const inside = document.getElementById("replay-boards");
   const boards = new Map(inside ? unpacked(JSON.parse(inside.textContent)).entries() : []);
+  const language = document.documentElement.lang;
+  const shown = replay.dataset.drawn ?? (language === "en" ? "/board" : `/board?lang=${language}`);
   const address = (target) => inside ? `#${target}` : `${base}/${target}${location.search}`;
   const made = moves ? [...moves.querySelectorAll(":scope > li:not(.left)")] : []; // faults are in it, too
   let ply = Number(replay.dataset.ply);
@@ -32,7 +34,7 @@ document.addEventListener("DOMContentLoaded", () => {
 
   const drawn = (target) => {
     if (!boards.has(target)) {
-      const answer = fetch(`${base}/${target}${replay.dataset.drawn ?? "/board"}`).then((found) => {
+      const answer = fetch(`${base}/${target}${shown}`).then((found) => {
         if (!found.ok) throw new Error(found.statusText);
         return found.text();
       });

@@ -26,7 +26,7 @@ from arena.models import Bot, BotVersion, Check, Entrant, Ladder, Role, Scope, U
 from arena.people.accounts import add_token
 from arena.sittings import Person, Wish, begin
 from arena.web.app import create_app
-from arena.web.docs import guides
+from arena.web.docs import guides_in
 from engine.games import GAMES
 from tests.arena.web.conftest import Site
 from tests.arena.web.dumped import lay_down
@@ -574,7 +574,7 @@ def test_all_is_shown_of_games_that_are_gone(
     left = [one for one in GAMES.declared.values() if one.name == "oxoxo"]
     monkeypatch.setattr(GAMES, "_given", left)
     GAMES.look_again()
-    guides.cache_clear()
+    guides_in.cache_clear()
     # As people would see it, and all that fails at once.
     monkeypatch.setattr(door.app, "testing", False)
     found = {}
@@ -590,7 +590,7 @@ def test_all_is_shown_of_games_that_are_gone(
     finally:
         monkeypatch.undo()
         GAMES.look_again()
-        guides.cache_clear()
+        guides_in.cache_clear()
     assert found == {name: 404 for name in OF_GAMES if name in found}
 
 

@@ -6,7 +6,7 @@ from urllib.parse import urljoin
 
 import pytest
 
-from arena.web.docs import FOLDER, guides, read, render
+from arena.web.docs import FOLDER, guides, guides_in, read, render
 from engine.games import GAMES
 from tests.arena.web.conftest import Site
 from tests.arena.web.test_pages import read as look
@@ -41,12 +41,12 @@ def test_a_game_whose_page_is_none_spoils_no_other(packages: Installer, page: st
     """Whatever its function does."""
     code = f"import dataclasses\nONE = dataclasses.replace(game('one'), rules=lambda: {page})"
     packages.install("games-x", code, "one = games_x:ONE")
-    guides.cache_clear()
+    guides_in.cache_clear()
     try:
         assert GAMES["one"].name == "one"
         assert sorted(guides()) == NAMES
     finally:
-        guides.cache_clear()
+        guides_in.cache_clear()
 
 
 @pytest.mark.parametrize("name", NAMES)

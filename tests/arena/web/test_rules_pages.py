@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from arena.web.docs import GAME_PAGES, guides
+from arena.web.docs import GAME_PAGES, guides, guides_in
 from engine.games import GAMES
 from engine.rules_pictures import pictures_in
 from tests.arena.web.conftest import Site
@@ -95,7 +95,7 @@ def test_a_stranger_s_game_has_a_page_too(packages: Installer, site: Site, page:
     """Its first position stands for it; a picture that claims what is not so is shown as text."""
     code = f"import dataclasses\nONE = dataclasses.replace(game('one'), rules=lambda: '{page}')"
     packages.install("games-x", code, "one = games_x:ONE")
-    guides.cache_clear()
+    guides_in.cache_clear()
     try:
         assert GAME_PAGES + "one" in guides()
         shown = site.page("/rules/one")
@@ -105,4 +105,4 @@ def test_a_stranger_s_game_has_a_page_too(packages: Installer, site: Site, page:
         assert site.client.get("/rules/one.svg").status_code == 200
         assert "A game of a stranger." in site.page("/rules")
     finally:
-        guides.cache_clear()
+        guides_in.cache_clear()
