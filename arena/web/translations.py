@@ -13,7 +13,7 @@ from werkzeug.wrappers import Response
 from arena.ground.catalogues import first_spoken, languages, name_of, territory, translation
 from arena.web.identity import own_address
 from arena.web.unchanging import PICTURES
-from engine.translation import ENGLISH, gettext, speak, spoken
+from engine.translation import ENGLISH, gettext, speak, spoken, translated
 
 translations = Blueprint("translations", __name__)
 
@@ -35,6 +35,7 @@ def install(app: Flask) -> None:
         _gettext, _ngettext, pgettext=_pgettext, newstyle=True
     )
     app.jinja_env.globals.update(spoken=spoken, languages=languages, name_of=name_of)
+    app.jinja_env.filters["translated"] = translated
     app.before_request(_speak)
     app.after_request(_tell)
     app.teardown_request(lambda _error: speak(ENGLISH))
