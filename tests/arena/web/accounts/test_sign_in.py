@@ -47,8 +47,8 @@ def test_what_is_kept_of_people_is_told(app: Flask) -> None:
     assert "Set-Cookie" not in page.headers
     set_ = browser.sign_in("ada").headers.getlist("Set-Cookie")
     names = {cookie.partition("=")[0] for cookie in set_}
-    # The third is set by who wants to play without Confirm.
-    names.add("arena-at-once")
+    # Set by who wants to play without Confirm, and by who chooses a language.
+    names |= {"arena-at-once", "arena-language"}
     assert set(re.findall("<code>(arena(?:-.+?)?)</code>", page.text)) == names
     assert "from which address" in page.text
 
