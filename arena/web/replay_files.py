@@ -22,6 +22,7 @@ from arena.web import boards, charts, words
 from arena.web.boards import position_drawn
 from arena.web.competitions import FILTERS as ADDRESSES_OF
 from arena.web.games import shown
+from arena.web.translations import have_spoken
 from engine.game import State
 from engine.record import GameRecord, states_known
 
@@ -90,6 +91,7 @@ def templates() -> Environment:
     """The site's templates, for what is no answer of the site's."""
     made = Environment(loader=FileSystemLoader(HERE / "templates"), autoescape=True)
     made.filters |= ADDRESSES_OF | boards.FILTERS | charts.FILTERS | words.FILTERS
+    have_spoken(made)
     return made
 
 
@@ -100,7 +102,8 @@ def alone(template: str, script: str, *, policy: str = POLICY, **values: Any) ->
         script: its name among the site's.
         policy: with ``{style}`` and ``{script}`` in the places of their digests.
     """
-    style, code = "\n".join(_static(name) for name in STYLES), _static(script)
+    style = "\n".join(map(_static, STYLES))
+    code = "\n".join(map(_static, ("words.js", script)))
     return (
         templates()
         .get_template(template)

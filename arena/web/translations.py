@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from flask import Blueprint, Flask, abort, redirect, request, url_for
 from flask_babel import Babel
+from jinja2 import Environment
 from werkzeug.wrappers import Response
 
 from arena.ground.catalogues import first_spoken, languages, name_of, territory, translation
@@ -29,16 +30,22 @@ def install(app: Flask) -> None:
     """Has an application speak to each reader in a language of theirs."""
     # What forms and accounts say comes with their libraries, which ask it for the language.
     Babel(app, configure_jinja=False, locale_selector=lambda: territory(spoken().language))
-    app.jinja_env.policies["ext.i18n.trimmed"] = True
-    app.jinja_env.add_extension("jinja2.ext.i18n")
-    app.jinja_env.install_gettext_callables(  # type: ignore[attr-defined]
-        _gettext, _ngettext, pgettext=_pgettext, newstyle=True
-    )
-    app.jinja_env.globals.update(spoken=spoken, languages=languages, name_of=name_of)
-    app.jinja_env.filters["translated"] = translated
+    have_spoken(app.jinja_env)
+    app.jinja_env.globals.update(spoken_here=languages, name_of=name_of)
     app.before_request(_speak)
     app.after_request(_tell)
     app.teardown_request(lambda _error: speak(ENGLISH))
+
+
+def have_spoken(templates: Environment) -> None:
+    """Has templates say their texts in the language that is spoken."""
+    templates.policies["ext.i18n.trimmed"] = True
+    templates.add_extension("jinja2.ext.i18n")
+    templates.install_gettext_callables(  # type: ignore[attr-defined]
+        _gettext, _ngettext, pgettext=_pgettext, newstyle=True
+    )
+    templates.globals["spoken"] = spoken
+    templates.filters["translated"] = translated
 
 
 def _gettext(message: str) -> str:
