@@ -65,7 +65,8 @@ def test_an_answer_to_a_form_has_no_address_to_come_back_to(site: Site) -> None:
 def test_english_on_a_page_of_another_language_says_so(
     site: Site, address: str, english: str
 ) -> None:
-    page = site.client.get(address, headers={"Accept-Language": "it"}, follow_redirects=True).text
+    reader = site.client.application.test_client()
+    page = reader.get(address, headers={"Accept-Language": "it"}, follow_redirects=True).text
     assert '<html lang="it">' in page
     assert english in page
 
