@@ -17,6 +17,7 @@ from arena.cli.progress_bar import ProgressBar
 from arena.cli.watching import GameNow, RunningGames, Watching
 from arena.web.boards import position_drawn
 from arena.web.replay_files import POLICY, alone, templates
+from engine.translation import speak, spoken
 
 LOOK_SECONDS = 0.5
 """How long a browser is told nothing at most; it may have gone."""
@@ -35,6 +36,7 @@ class BrowserWatch(Watching):
         super().__init__(bar, games)
         self._running = games
         self._over = Event()
+        self._spoken = spoken()
         self._secret = secrets.token_urlsafe(24)
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self._server.daemon_threads = False  # their end is waited for: it tells the last position
@@ -64,6 +66,7 @@ class BrowserWatch(Watching):
             timeout = 10  # seconds for a request to come
 
             def do_GET(self) -> None:
+                speak(watch._spoken)  # this is a thread of its own
                 if self.path == f"/{watch._secret}/":
                     page = alone("watch_file.html", "watch.js", policy=PAGE_POLICY)
                     self._begin(200, "text/html; charset=utf-8")

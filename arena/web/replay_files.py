@@ -91,6 +91,7 @@ def templates() -> Environment:
     made = Environment(loader=FileSystemLoader(HERE / "templates"), autoescape=True)
     template_texts.install(made)
     made.filters |= ADDRESSES_OF | boards.FILTERS | charts.FILTERS | words.FILTERS
+    template_texts.install(made)
     return made
 
 
@@ -101,7 +102,8 @@ def alone(template: str, script: str, *, policy: str = POLICY, **values: Any) ->
         script: its name among the site's.
         policy: with ``{style}`` and ``{script}`` in the places of their digests.
     """
-    style, code = "\n".join(_static(name) for name in STYLES), _static(script)
+    style = "\n".join(map(_static, STYLES))
+    code = "\n".join(map(_static, ("words.js", script)))
     return (
         templates()
         .get_template(template)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from jinja2 import Environment
 
 from arena.ground.catalogues import languages, name_of
-from engine.translation import spoken
+from engine.translation import spoken, translated
 
 
 def install(environment: Environment) -> None:
@@ -18,7 +18,8 @@ def install(environment: Environment) -> None:
     environment.install_gettext_callables(  # type: ignore[attr-defined]
         _gettext, _ngettext, pgettext=_pgettext, newstyle=True
     )
-    environment.globals.update(spoken=spoken, languages=languages, name_of=name_of)
+    environment.globals.update(spoken=spoken, spoken_here=languages, name_of=name_of)
+    environment.filters["translated"] = translated
 
 
 def _gettext(message: str) -> str:

@@ -25,7 +25,7 @@ document.addEventListener("click", async (event) => {
   const button = event.target.closest("[data-copies]");
   if (!button) return;
   await navigator.clipboard.writeText(document.getElementById(button.dataset.copies).textContent);
-  button.textContent = "Copied";
+  button.textContent = document.body.dataset.copied;
 });
 // A link that is said to be a button is pressed like one: by the space bar too.
 document.addEventListener("keydown", (event) => {

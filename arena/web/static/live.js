@@ -9,6 +9,9 @@ const watch = (show) => {
   const muted = show.classList.contains("muted"); // a board alone, among other things
   const gone = new AbortController(); // of a show whose place another has taken
   const part = (name) => document.getElementById(`show-${name}`);
+  const texts = show.dataset; // the page's, as are the names of the seats in the reader's language
+  const seatNames = JSON.parse(texts.seats);
+  const called = (name) => seatNames[name] ?? name;
   const [board, where, slider, moves, seats] = ["board", "where", "slider", "moves", "seats"].map(part);
   const rest = document.getElementById("live"); // what the page shows without this script
   const hasEnded = "ended" in show.dataset; // its end alone is played, below which its games stand
@@ -45,18 +48,18 @@ const watch = (show) => {
     });
   };
   const drawSeats = () => {
-    part("title").textContent = `Game ${shown.game + 1} of ${shown.games}`;
+    part("title").textContent = filled(texts.title, { number: shown.game + 1, games: shown.games });
     seats.replaceChildren(...shown.players.map(([name, player], seat) => {
       const row = document.createElement("tr");
       row.classList.toggle("picked", seat === shown.due);
-      for (const text of [name, player, ""]) row.insertCell().append(text);
+      for (const text of [called(name), player, ""]) row.insertCell().append(text);
       row.cells[1].className = "text";
       const left = shown.out.find(([gone]) => gone === seat);
       if (left) {
         const words = document.createElement("small");
         words.className = "lost";
-        words.textContent = ` left before ply ${left[1] + 1}`;
-        row.cells[1].append(words);
+        words.textContent = filled(texts.left, { ply: left[1] + 1 });
+        row.cells[1].append(" ", words);
       }
       row.lastElementChild.className = "number";
       return row;
@@ -78,10 +81,11 @@ const watch = (show) => {
     const furthest = sizes.at(-1);
     const most = isShare ? 0.5 : Math.min(furthest, 1.5 * sizes[Math.ceil(0.9 * sizes.length) - 1]) || furthest || 1;
     const points = values.map((value, number) => [its[number][0], seat, 0.5 + Math.max(-1, Math.min(1, value / most)) / 2]);
-    const side = two ? shown.players[0][0] : name;
-    const range = `${short(-most, 4)} to ${short(most, 4)}, as ${side} sees it`;
-    const clipped = furthest > most ? `${range}; clipped, up to ${short(furthest, 4)}` : range;
-    return [{ title: `eval of ${name}`, note: isShare ? `0 to 1, as ${side} sees it` : clipped, points, even: true }];
+    const side = called(two ? shown.players[0][0] : name);
+    const [low, high] = isShare ? [0, 1] : [short(-most, 4), short(most, 4)];
+    const isClipped = !isShare && furthest > most;
+    const note = filled(isClipped ? texts.clipped : texts.range, { low, high, side, furthest: short(furthest, 4) });
+    return [{ title: filled(texts.eval, { name: called(name) }), note, points, even: true }];
   });
   const numbers = () => {
     const keys = new Set(shown.said.flatMap(([, values]) => Object.keys(values)));
@@ -91,7 +95,7 @@ const watch = (show) => {
       const [low, high] = [Math.min, Math.max].map((end) => its.reduce((most, [, , value]) => end(most, value), its[0][2]));
       const share = (value) => high > low ? (value / 2 - low / 2) / (high / 2 - low / 2) : 0.5; // the whole span may be too much
       const points = its.map(([at, seat, value]) => [at, seat, share(value)]);
-      return { title: key, note: `${short(low, 6)} to ${short(high, 6)}`, points };
+      return { title: key, note: filled(texts.span, { low: short(low, 6), high: short(high, 6) }), points };
     });
   };
   const drawSaid = () => {
@@ -129,7 +133,7 @@ const watch = (show) => {
     part("legend").replaceChildren(...shown.players.flatMap(([name], seat) => {
       const one = document.createElement("span");
       one.className = `key ${dressed(seat)}`;
-      one.textContent = name;
+      one.textContent = called(name);
       return [one, " "];
     }));
   };
@@ -137,7 +141,7 @@ const watch = (show) => {
     for (const log of logs) {
       if (!log.open || !shown) continue;
       const at = [shown.game, shown.again, log.dataset.player, ply - 1].join(".");
-      log.querySelector("pre").textContent = written.get(at) ?? "Nothing at this ply, or not yet.\n";
+      log.querySelector("pre").textContent = written.get(at) ?? `${texts.noLog}\n`;
     }
   };
   const drawPly = () => {
@@ -147,10 +151,12 @@ const watch = (show) => {
     board.innerHTML = lines.join("\n");
     for (let made = moves.children.length; made < shown.items.length; made += 1) {
       moves.insertAdjacentHTML("beforeend", shown.items[made]);
+      const seat = moves.lastElementChild.querySelector(".seat");
+      seat.textContent = called(seat.textContent);
     }
     slider.max = String(last());
     slider.value = String(ply);
-    where.textContent = `ply ${ply} of ${last()}`;
+    where.textContent = filled(texts.where, { ply, last: last() });
     part("before").replaceChildren(...shown.before.map((text) => {
       const line = document.createElement("li");
       line.textContent = text;

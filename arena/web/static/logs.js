@@ -30,7 +30,7 @@ document.addEventListener("DOMContentLoaded", () => {
     if (ply !== mine) return;
     for (const panel of panels) {
       if (page) panel.replaceChildren(...page.getElementById(panel.id).childNodes);
-      else panel.textContent = `What belongs to ply ${mine} did not come.`;
+      else panel.textContent = filled(panel.dataset.notCome, { ply: mine });
       for (const button of panel.querySelectorAll("[data-copies]")) button.hidden = !navigator.clipboard;
     }
   };

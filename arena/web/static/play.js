@@ -29,7 +29,7 @@ document.addEventListener("DOMContentLoaded", () => {
     said.id = "unreached";
     said.className = "flash bad";
     said.setAttribute("role", "alert");
-    said.textContent = "The arena can't be reached. The game is kept there: try again in a moment.";
+    said.textContent = sitting().dataset.unreached;
     document.getElementById("turn")?.before(said);
   };
 
@@ -152,7 +152,7 @@ document.addEventListener("DOMContentLoaded", () => {
     held.at = fitting(held.cells)[0]?.cell ?? [...squares.values()][0].cell;
     board().tabIndex = 0;
     board().setAttribute("role", "application");
-    board().setAttribute("aria-label", "Board: arrow keys move the piece, R and L turn it, M mirrors it, Enter lays it, Escape puts it back");
+    board().setAttribute("aria-label", tray.dataset.boardKeys);
     board().focus({ preventScroll: true });
     for (const one of document.querySelectorAll("[data-turn]")) one.disabled = false;
     held.undone = undoButton().disabled;
@@ -204,9 +204,9 @@ document.addEventListener("DOMContentLoaded", () => {
     }
     held.svg.append(group);
     const where = covered.map(([name]) => name).join(" ");
-    const said = !places.length ? "It fits nowhere in this way: turn or mirror it."
-      : fits ? `${held.name} fits on ${where}` : `${held.name} does not fit there; it fits in ${places.length} places`;
-    tell(said);
+    const texts = document.getElementById("tray").dataset;
+    const said = !places.length ? texts.fitsNowhere : fits ? texts.fits : texts.fitsElsewhere;
+    tell(filled(said, { piece: held.name, squares: where, places: places.length }));
     confirmButton().disabled = !(held.laid && fits);
   };
 

@@ -29,6 +29,8 @@ document.addEventListener("DOMContentLoaded", () => {
   const shown = replay.dataset.drawn ?? (language === "en" ? "/board" : `/board?lang=${language}`);
   const address = (target) => inside ? `#${target}` : `${base}/${target}${location.search}`;
   const made = moves ? [...moves.querySelectorAll(":scope > li:not(.left)")] : []; // faults are in it, too
+  const playLabel = button("play").getAttribute("aria-label");
+  const at = (its, text = where.dataset.at) => filled(text, { ply: its, last: plies });
   let ply = Number(replay.dataset.ply);
   let run = null; // the present play, for only one may go on
 
@@ -56,7 +58,7 @@ document.addEventListener("DOMContentLoaded", () => {
   const mark = () => {
     replay.dispatchEvent(new CustomEvent("replay:ply", { detail: ply }));
     slider.value = String(ply);
-    where.textContent = `ply ${ply} of ${plies}`;
+    where.textContent = at(ply);
     button("previous").href = address(Math.max(ply - 1, 0));
     button("next").href = address(Math.min(ply + 1, plies));
     if (embedded) return;
@@ -87,21 +89,21 @@ document.addEventListener("DOMContentLoaded", () => {
       if (ply === target && target < plies) drawn(target + 1);
     } catch {
       stop();
-      if (ply === target) where.textContent = `ply ${ply} of ${plies}: the board did not come`;
+      if (ply === target) where.textContent = at(ply, where.dataset.noBoard);
     }
   };
 
   const stop = () => {
     run = null;
     playing.setAttribute("d", "M4 2v12l9-6z");
-    button("play").setAttribute("aria-label", "Play");
+    button("play").setAttribute("aria-label", playLabel);
     where.removeAttribute("aria-live");
   };
   const play = async () => {
     if (run) return stop();
     const mine = (run = {});
     playing.setAttribute("d", "M3 2h4v12H3zM9 2h4v12H9z");
-    button("play").setAttribute("aria-label", "Pause");
+    button("play").setAttribute("aria-label", button("play").dataset.pause);
     where.setAttribute("aria-live", "off"); // it would not be heard out before the next one
     if (ply === plies) await go(0);
     while (run === mine && ply < plies) {

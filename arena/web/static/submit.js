@@ -2,7 +2,6 @@
 // what the server would take in, and what is more than one request may bring in parts before.
 "use strict";
 const MIB = 2 ** 20;
-const counted = (files) => files.length === 1 ? "1 file" : `${files.length} files`;
 const sized = (bytes) =>
   bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} kB` : `${(bytes / MIB).toFixed(1)} MiB`;
 const total = (files) => files.reduce((sum, one) => sum + one.size, 0);
@@ -37,6 +36,7 @@ const fullest = (files, weight) => {
 document.addEventListener("DOMContentLoaded", () => {
   const form = document.getElementById("submit");
   if (!form) return;
+  const texts = form.dataset;
   const [file, folder] = [form.elements.file, form.elements.folder];
   const chosen = document.getElementById("chosen");
   const button = form.querySelector("button[type=submit]");
@@ -55,15 +55,19 @@ document.addEventListener("DOMContentLoaded", () => {
     const largest = Math.max(atOnce, granted[form.elements.ladder.value] || 0);
     const large = many || bytes > largest || (folder.files.length && !kept.length);
     const where = fullest(kept, many ? () => 1 : (one) => one.size);
-    const inside = where ? `, most of ${many ? "them" : "it"} in ${where}` : "";
     const left = folder.files.length - kept.length;
+    const number = filled(texts.files, {number: files.length});
+    const their = where ? filled(texts.mostOfThemIn, {files: number, folder: where}) : number;
+    const its = where ? filled(texts.mostIn, {size: sized(bytes), folder: where}) : sized(bytes);
+    const most = `${(largest / MIB).toFixed(0)} MiB`;
+    const taken = `${files.length === 1 ? files[0].name : number}, ${sized(bytes)}`;
     chosen.className = large ? "lost" : "faint";
     chosen.textContent = !files.length && !folder.files.length ? ""
-      : !files.length ? "No file of this folder belongs to a bot."
-      : many ? `These are too many: ${counted(files)}${inside}, and ${mostFiles} are allowed.`
-      : large ? `This is too large: ${sized(bytes)}${inside}, and ${(largest / MIB).toFixed(0)} MiB are allowed.`
-      : `${files.length === 1 ? files[0].name : counted(files)}, ${sized(bytes)}`
-        + (left ? `; ${left} more ${left === 1 ? "is" : "are"} left out` : "");
+      : !files.length ? texts.noneBelongs
+      : many ? filled(texts.tooMany, {files: their, most: mostFiles})
+      : large ? filled(texts.tooLarge, {size: its, most})
+      : left ? filled(left === 1 ? texts.leftOutOne : texts.leftOutSome, {chosen: taken, number: left})
+      : taken;
     button.disabled = Boolean(large);
     const name = files.length && (files[0].webkitRelativePath.split("/")[0] || files[0].name);
     form.elements.name.placeholder = name ? name.replace(/(\.tar)?\.\w+$/, "") : "";
@@ -91,7 +95,9 @@ document.addEventListener("DOMContentLoaded", () => {
       for (const one of large) {
         sent.set(one, await sendFile(one, form.elements.csrf_token.value, (doing, now) => {
           bar.value = (done + now) / whole;
-          chosen.textContent = `${doing} ${one.name}: ${sized(done + now)} of ${sized(whole)}`;
+          chosen.textContent = filled(texts[doing], {
+            file: one.name, done: sized(done + now), all: sized(whole),
+          });
         }));
         done += one.size;
       }
@@ -100,7 +106,7 @@ document.addEventListener("DOMContentLoaded", () => {
       sent = new Map();
       chosen.className = "lost";
       chosen.textContent = error instanceof Refused ? error.message
-        : `This was cut off (${error.message}); send it again, and it goes on from there.`;
+        : filled(texts.cutOff, {problem: error.message});
     }
     bar.hidden = true;
     button.disabled = false;
@@ -114,7 +120,7 @@ document.addEventListener("DOMContentLoaded", () => {
     event.preventDefault();
     if (!item || item.kind !== "file" || (entry && entry.isDirectory)) {
       chosen.className = "lost";
-      chosen.textContent = "Drop one file here, or a folder on the button below.";
+      chosen.textContent = texts.notDropped;
       return;
     }
     const one = new DataTransfer();

@@ -3,11 +3,12 @@
 document.addEventListener("DOMContentLoaded", () => {
   const games = new EventSource("events");
   const watched = document.getElementById("watched");
+  const state = document.getElementById("watch-state");
   const end = (words) => {
     games.close();
-    document.getElementById("watch-state").textContent = words;
+    state.textContent = words;
   };
   games.addEventListener("message", (event) => { watched.innerHTML = JSON.parse(event.data); });
-  games.addEventListener("over", () => end("The games are over."));
-  games.addEventListener("error", () => end("The command that plays them has ended."));
+  games.addEventListener("over", () => end(state.dataset.over));
+  games.addEventListener("error", () => end(state.dataset.ended));
 });

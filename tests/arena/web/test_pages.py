@@ -49,7 +49,7 @@ PAGES = [
     ("/matches/{running}", ["Game 2 of 2, 4 plies played.", "to move", "data-square"]),
     ("/matches/{running}/live", ["Game 2 of 2, 4 plies played.", 'hx-trigger="every 1s"']),
     ("/matches/{waiting}", ["Waiting for a worker."]),
-    ("/matches/{aside}", ["Set aside, for it failed 1 times."]),
+    ("/matches/{aside}", ["Set aside, for it failed 1 time."]),
     ("/matches/{played}", ["Finished", "Game 1", "Game 2"]),
     ("/games/{faulty}", ["left after ply", "crash, exit status 139", "arena replay"]),
     ("/games/{trio}", ["ply {plies} of {plies}", "Blue", "The other games of the match"]),
