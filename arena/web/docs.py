@@ -126,13 +126,13 @@ def _guide(name: str, page: Callable[[], str]) -> Guide | None:
         text = page()
         if not text.strip() or len(text) > LONGEST_PAGE:
             raise ValueError(f"it has {len(text):,} letters, and not 1 to {LONGEST_PAGE:,}")
-        return replace(read(name, text), language=_language_of(page, text))
+        return replace(read(name, text), language=language_of(page, text))
     except Exception as error:  # a stranger's function
         log.warning("the page %s is not shown: %s: %s", name, type(error).__name__, error)
         return None
 
 
-def _language_of(page: Callable[[], str], text: str) -> str:
+def language_of(page: Callable[[], str], text: str) -> str:
     """The language of what a page says to who reads it now: English if that is what all read."""
     with speaking(ENGLISH):
         is_english = page() == text
