@@ -257,7 +257,7 @@ def test_a_ladder_says_that_its_bots_are_away(arena: SimpleNamespace) -> None:
         ladder.home = HomeRule.ONLY
         sign(session, {arena.near: 1})
         words = Ladders().why_idle(session, ladder, NOW, 0.0)
-        assert words == "A match takes 2 active bots, and there is one; 1 bot at home is away."
+        assert words == "A match takes 2 active bots, and there is one. 1 bot at home is away."
 
 
 @pytest.mark.parametrize(
