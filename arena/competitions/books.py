@@ -20,7 +20,7 @@ from engine.books import BookError, read_book
 from engine.game import Variant
 from engine.guesses import MOST_LISTED, instead
 from engine.plurals import counted
-from engine.translation import gettext
+from engine.translation import ENGLISH, gettext, speaking
 
 MOST_CHARACTERS, MOST_OPENINGS = 200_000, 5000
 """Of a book on a site, where the rules judge each of its moves while its sender waits."""
@@ -73,7 +73,8 @@ def add(
     same = sa.select(OpeningBook).where(
         OpeningBook.digest == book.digest, OpeningBook.variant == str(variant)
     )
-    detail = f"{variant}, {book}"
+    with speaking(ENGLISH):  # it is kept
+        detail = f"{variant}, {book}"
     if there := session.scalar(same):
         return _restored(session, there, name, detail, now, actor)
     found = OpeningBook(

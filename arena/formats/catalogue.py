@@ -56,7 +56,7 @@ def settings_for(name: str, frame: Frame, given: Mapping[str, int]) -> dict[str,
         fitting = [other for other, one in FORMATS.items() if frame.seats in one.for_seats]
         raise Refusal(
             gettext(
-                "%(name)s is not for matches of %(seats)s bots; use %(fitting)s",
+                "%(name)s is not for matches of %(seats)s bots; use one of %(fitting)s",
                 name=name,
                 seats=frame.seats,
                 fitting=", ".join(fitting),

@@ -290,7 +290,7 @@ def test_what_waits_for_its_bots_takes_none_at_home(arena: SimpleNamespace) -> N
         version = session.get_one(BotVersion, arena.near)
         assert NamedPlayer(version) not in field_of(session, ladder)
         with pytest.raises(Refusal, match=r"near v1 is at home, and can't play"):
-            demand_proven(session, "clobber", [version], "play")
+            demand_proven(session, "clobber", [version])
         user = session.scalars(sa.select(User).where(User.name == "somebody")).one()
         with pytest.raises(Refusal, match=r"near v1 is at home, and plays whom its ladder pairs"):
             request_matches(session, user, ladder, ("near", "bot-0"), NOW, quota=None, form="")
