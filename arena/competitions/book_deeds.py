@@ -13,6 +13,7 @@ from arena.ground.refusals import NotAllowed, Refusal
 from arena.models import OpeningBook, Scope
 from engine.game import GameError
 from engine.plurals import counted
+from engine.translation import gettext
 
 
 @dataclass(frozen=True)
@@ -42,8 +43,15 @@ class AddBook(Deed):
             raise Refusal(str(error)) from None
         most = None if by.may(Scope.ORGANISE) else books.MOST_OF_ANYBODY
         made = books.add(session, self.name, variant, self.text, by.now, by.actor, most=most)
-        many = counted(made.size, "opening")
-        return Done(f"the book {made.name} of {many} is there for {variant}", made)
+        return Done(
+            gettext(
+                "the book %(name)s of %(openings)s is there for %(variant)s",
+                name=made.name,
+                openings=counted(made.size, "opening"),
+                variant=variant,
+            ),
+            made,
+        )
 
 
 @dataclass(frozen=True)
@@ -69,6 +77,6 @@ class RemoveBook(Deed):
         book = books.find(session, self.name)
         is_own = by.actor.id is not None and book.creator_id == by.actor.id
         if not (is_own or by.may(Scope.ORGANISE)):
-            raise NotAllowed(f"the book {book.name} is not yours")
+            raise NotAllowed(gettext("the book %(name)s is not yours", name=book.name))
         books.remove(session, book, by.now, by.actor)
-        return Done(f"the book {book.name} is removed")
+        return Done(gettext("the book %(name)s is removed", name=book.name))

@@ -20,6 +20,7 @@ from engine.books import BookError, read_book
 from engine.game import Variant
 from engine.guesses import MOST_LISTED, instead
 from engine.plurals import counted
+from engine.translation import ENGLISH, gettext, speaking
 
 MOST_CHARACTERS, MOST_OPENINGS = 200_000, 5000
 """Of a book on a site, where the rules judge each of its moves while its sender waits."""
@@ -51,11 +52,20 @@ def add(
     """
     if not NAME.fullmatch(name) or name in RESERVED:
         raise Refusal(
-            f"{name[:60]!r} is no name for a book: 1 to 80 small letters, digits and '-', "
-            f"and not {' or '.join(sorted(RESERVED))}"
+            gettext(
+                "%(name)r is no name for a book: 1 to 80 small letters, digits and '-', and "
+                "not %(reserved)s",
+                name=name[:60],
+                reserved=", ".join(sorted(RESERVED)),
+            )
         )
     if most is not None and count_rows(session, OpeningBook, _by(actor)) >= most:
-        raise Refusal(f"you have {counted(most, 'book')}, as many as one may: use one of them")
+        raise Refusal(
+            gettext(
+                "you have %(books)s, as many as one may: use one of them",
+                books=counted(most, "book"),
+            )
+        )
     try:
         book = read_book(text.encode(), variant, name, most_openings=MOST_OPENINGS)
     except BookError as error:
@@ -63,7 +73,8 @@ def add(
     same = sa.select(OpeningBook).where(
         OpeningBook.digest == book.digest, OpeningBook.variant == str(variant)
     )
-    detail = f"{variant}, {book}"
+    with speaking(ENGLISH):  # it is kept
+        detail = f"{variant}, {book}"
     if there := session.scalar(same):
         return _restored(session, there, name, detail, now, actor)
     found = OpeningBook(
@@ -80,7 +91,9 @@ def add(
     try:
         session.flush()
     except IntegrityError:
-        raise Refusal(f"there is a book {name} already, or was: choose another name") from None
+        raise Refusal(
+            gettext("there is a book %(name)s already, or was: choose another name", name=name)
+        ) from None
     audit.note(session, actor, "add book", f"book {name}", detail, now=now)
     return found
 
@@ -95,9 +108,11 @@ def _restored(
     """A book that was removed, and is now added again by who sent it."""
     lock(session, book)
     if book.removed is None:
-        raise Refusal(f"this book is there already: it is called {book.name}")
+        raise Refusal(gettext("this book is there already: it is called %(name)s", name=book.name))
     if book.name != name:
-        raise Refusal(f"this book was removed: add it again by its name, {book.name}")
+        raise Refusal(
+            gettext("this book was removed: add it again by its name, %(name)s", name=book.name)
+        )
     book.removed, book.creator_id, book.created = None, actor.id, now
     audit.note(session, actor, "add book", f"book {name}", f"again: {detail}", now=now)
     return book
@@ -115,12 +130,16 @@ def remove(session: Session, book: OpeningBook, now: datetime, actor: Actor) -> 
     lock(session, book)
     name = book.name
     if book.removed is not None:
-        raise Refusal(f"the book {name} is removed already")
+        raise Refusal(gettext("the book %(name)s is removed already", name=name))
     by_it = sa.select(Competition.name).where(Competition.book_name == name)
     going_on = by_it.where(Competition.state != CompetitionState.CLOSED)
     if names := session.scalars(going_on.order_by(Competition.id).limit(MOST_LISTED)).all():
         raise Refusal(
-            f"the book {name} is in use: close first what is played by it, {', '.join(names)}"
+            gettext(
+                "the book %(name)s is in use: close first what is played by it, %(names)s",
+                name=name,
+                names=", ".join(names),
+            )
         )
     if session.scalar(by_it.limit(1)) is None:
         session.delete(book)
@@ -130,7 +149,9 @@ def remove(session: Session, book: OpeningBook, now: datetime, actor: Actor) -> 
     try:
         session.flush()
     except IntegrityError:
-        raise Refusal(f"the book {name} is in use: a competition was just made of it") from None
+        raise Refusal(
+            gettext("the book %(name)s is in use: a competition was just made of it", name=name)
+        ) from None
     audit.note(session, actor, "remove book", f"book {name}", detail, now=now)
 
 
@@ -155,7 +176,7 @@ def find(session: Session, name: str, *, to_play: bool = False) -> OpeningBook:
     if found is None:
         names = listed().with_only_columns(OpeningBook.name).order_by(OpeningBook.id.desc())
         known = instead(name[:80], session.scalars(names.limit(MOST_LOOKED_AT)))
-        raise NotThere(f"there is no book {name[:80]!r}; {known}")
+        raise NotThere(gettext("there is no book %(name)r; %(known)s", name=name[:80], known=known))
     return found
 
 
@@ -179,4 +200,11 @@ def demand_fitting(session: Session, name: str | None, variant: Variant) -> None
         return
     book = find(session, name, to_play=True)
     if book.variant != str(variant):
-        raise Refusal(f"the book {name} is of {book.variant}, and not of {variant}")
+        raise Refusal(
+            gettext(
+                "the book %(name)s is of %(its)s, and not of %(variant)s",
+                name=name,
+                its=book.variant,
+                variant=variant,
+            )
+        )

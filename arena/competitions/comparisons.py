@@ -33,6 +33,7 @@ from arena.models import (
 from arena.ratings.result import GameResult
 from arena.strength.outcomes import seatings
 from engine.game import Variant
+from engine.translation import gettext
 
 C = TypeVar("C", bound=Competition)
 
@@ -59,13 +60,8 @@ def most_weight(by: By) -> float:
     return MOST_WEIGHT if by.may(Scope.ORGANISE) else MOST_OF_ANYBODY
 
 
-def usable_players(
-    session: Session, by: By, names: Sequence[str], what: str = "test"
-) -> list[NamedPlayer]:
+def usable_players(session: Session, by: By, names: Sequence[str]) -> list[NamedPlayer]:
     """The players of some names, whose versions somebody may use.
-
-    Args:
-        what: is to be done with them.
 
     Raises:
         Refusal: there is no such player.
@@ -74,7 +70,9 @@ def usable_players(
     players = named_players(session, names, by)
     for player in players:
         if not may_test(by, player.version):
-            raise NotAllowed(f"the bot {player.version.bot.name} is not for you to {what}")
+            raise NotAllowed(
+                gettext("the bot %(name)s is not for you to test", name=player.version.bot.name)
+            )
     return players
 
 
@@ -101,13 +99,13 @@ class CreateComparison(CreateByRules):
         """Refuses empty openings.
 
         Args:
-            words: that there are none, and why.
+            words: that there are none, and why, and what to do.
 
         Raises:
             Refusal: they were asked for.
         """
         if self.openings == OpeningPolicy.EMPTY:
-            raise Refusal(f"{words}: choose a book")
+            raise Refusal(words)
 
     def chosen_openings(self, ladder: Ladder | None) -> str:
         """Random, or the name of a book: what was asked for, else as on a ladder.
@@ -143,17 +141,18 @@ def boards_ask_approval(session: Session, boards: Sequence[Variant]) -> bool:
     return any(ladder.variant in boards for ladder in session.scalars(asking))
 
 
-def demand_no_approval(session: Session, rules: Rules, by: By, what: str) -> None:
+def demand_no_approval(session: Session, rules: Rules, by: By, words: str) -> None:
     """Refuses what plays games between versions as tests do, and waits for nobody's approval, where
     tests have to: or it would be a way around that.
+
+    Args:
+        words: that it is for organisers alone there.
 
     Raises:
         NotAllowed: it is so, and they are no organiser.
     """
     if needs_approval(session, rules) and not by.may(Scope.ORGANISE):
-        raise NotAllowed(
-            f"{what} is for organisers to begin here, where tests need a second person's approval"
-        )
+        raise NotAllowed(words)
 
 
 class ComparisonKind(CompetitionKind[C]):

@@ -25,6 +25,7 @@ from arena.models import (
 )
 from arena.ratings.book import NEW
 from engine.game import Variant
+from engine.translation import gettext
 
 MOST_ENTRANTS = 256
 
@@ -67,13 +68,21 @@ def demand_field(session: Session, variant: Variant, players: Sequence[NamedPlay
         Refusal: it is one of these.
     """
     if len(players) > MOST_ENTRANTS:
-        raise Refusal(f"a field has {MOST_ENTRANTS} bots at most, not {len(players)}")
+        raise Refusal(
+            gettext(
+                "a field has %(most)s bots at most, not %(many)s",
+                most=MOST_ENTRANTS,
+                many=len(players),
+            )
+        )
     seen: set[tuple[int, str]] = set()
     for player in players:
         if (who := (player.version.id, player.options)) in seen:
-            raise Refusal(f"the version {player.label} stands in the field twice")
+            raise Refusal(
+                gettext("the version %(label)s stands in the field twice", label=player.label)
+            )
         seen.add(who)
-    demand_proven(session, variant.game, [player.version for player in players], "play")
+    demand_proven(session, variant.game, [player.version for player in players])
 
 
 def proven(session: Session, game: str, versions: Sequence[BotVersion]) -> set[int]:
@@ -91,16 +100,8 @@ def proven(session: Session, game: str, versions: Sequence[BotVersion]) -> set[i
     return found | {check.version_id for check in session.scalars(checks) if check.passed}
 
 
-def demand_proven(
-    session: Session,
-    game: str,
-    versions: Sequence[BotVersion],
-    what: str,
-) -> None:
+def demand_proven(session: Session, game: str, versions: Sequence[BotVersion]) -> None:
     """Refuses versions that passed no check of a game.
-
-    Args:
-        what: what they are for, as ``play``.
 
     Raises:
         Refusal: one of them has not.
@@ -109,17 +110,33 @@ def demand_proven(
     for version in versions:
         if version.is_at_home:
             raise Refusal(
-                f"the version {version.label} is at home, and can't {what}: whoever is waited for "
-                "must be there, so bots at home play on ladders alone"
+                gettext(
+                    "the version %(label)s is at home, and can't play: whoever is waited for "
+                    "must be there, so bots at home play on ladders alone",
+                    label=version.label,
+                )
             )
         if version.status is VersionStatus.REFUSED:
-            raise Refusal(f"the version {version.label} can't {what}: its check is refused")
+            raise Refusal(
+                gettext(
+                    "the version %(label)s can't play: its check is refused", label=version.label
+                )
+            )
         if version.status is VersionStatus.CHECKING:
-            raise Refusal(f"the version {version.label} can't {what} yet: it has passed no check")
+            raise Refusal(
+                gettext(
+                    "the version %(label)s can't play yet: it has passed no check",
+                    label=version.label,
+                )
+            )
         if version.id not in checked:
             raise Refusal(
-                f"the version {version.label} has passed no check for {game}: submit it to a "
-                "ladder of that game first"
+                gettext(
+                    "the version %(label)s has passed no check for %(game)s: submit it to a ladder "
+                    "of that game first",
+                    label=version.label,
+                    game=game,
+                )
             )
 
 

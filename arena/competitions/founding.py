@@ -24,6 +24,7 @@ from arena.ground.guesses import MOST_LOOKED_AT
 from arena.ground.refusals import NotThere, Refusal
 from arena.models import Competition, CompetitionState, User
 from engine.guesses import instead
+from engine.translation import N_, gettext
 
 C = TypeVar("C", bound=Competition)
 
@@ -33,6 +34,27 @@ RUNNING_ALLOWED = 5
 """How many tests of one person's may run at the same time; so many tunings, and gauntlets, too."""
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,79}", re.ASCII)
 _BY_NUMBER = re.compile(r"(test|tuning)-[0-9]+", re.ASCII)
+# What is said of each kind, by what the database knows it by.
+_NOT_THERE = {
+    "ladder": N_("there is no ladder %(name)r; %(known)s"),
+    "tournament": N_("there is no tournament %(name)r; %(known)s"),
+    "gauntlet": N_("there is no gauntlet %(name)r; %(known)s"),
+}
+_NOT_THERE_OF_ANY = N_("there is no competition %(name)r; %(known)s")
+_MANY_RUN = {
+    "test": N_("%(number)s tests of yours are running: wait for one, or stop it"),
+    "tuning": N_("%(number)s tunings of yours are running: wait for one, or stop it"),
+    "gauntlet": N_("%(number)s gauntlets of yours are running: wait for one, or stop it"),
+}
+_MANY_RUN_OF_ANY = N_("%(number)s competitions of yours are running: wait for one, or stop it")
+_NO_NAMES = {
+    "ladder": N_("%(name)r is no name for a ladder: 1 to 80 small letters, digits and '-'"),
+    "tournament": N_("%(name)r is no name for a tournament: 1 to 80 small letters, digits and '-'"),
+}
+_NUMBERED = {
+    TEST: N_("%(name)s is what a strength test is called: choose another name"),
+    TUNING: N_("%(name)s is what a tuning is called: choose another name"),
+}
 
 
 def find_named(session: Session, kind: type[C], name: str) -> C:
@@ -44,8 +66,8 @@ def find_named(session: Session, kind: type[C], name: str) -> C:
     found = session.scalar(sa.select(kind).where(kind.name == name))
     if found is None:
         known = session.scalars(sa.select(kind.name).order_by(kind.id).limit(MOST_LOOKED_AT))
-        what = kind.__name__.lower()
-        raise NotThere(f"there is no {what} {name!r}; {instead(name[:80], known)}")
+        words = _NOT_THERE.get(_called(kind), _NOT_THERE_OF_ANY)
+        raise NotThere(gettext(words, name=name, known=instead(name[:80], known)))
     return found
 
 
@@ -70,8 +92,12 @@ def demand_few(
     locks.find(session, User, creator_id, to_change=True)
     its = kind.creator_id == creator_id, kind.state != CompetitionState.CLOSED
     if count_rows(session, kind, *its, *which) >= RUNNING_ALLOWED:
-        what = str(kind.__mapper__.polymorphic_identity)
-        raise Refusal(f"{RUNNING_ALLOWED} {what}s of yours are running: wait for one, or stop it")
+        words = _MANY_RUN.get(_called(kind), _MANY_RUN_OF_ANY)
+        raise Refusal(gettext(words, number=RUNNING_ALLOWED))
+
+
+def _called(kind: type[Competition]) -> str:
+    return str(kind.__mapper__.polymorphic_identity)
 
 
 def demand_name(session: Session, name: str, kind: str) -> None:
@@ -84,12 +110,9 @@ def demand_name(session: Session, name: str, kind: str) -> None:
         Refusal: it is one of these.
     """
     if not NAME.fullmatch(name):
-        raise Refusal(
-            f"{name[:60]!r} is no name for a {kind}: 1 to 80 small letters, digits and '-'"
-        )
+        raise Refusal(gettext(_NO_NAMES[kind], name=name[:60]))
     if its := _BY_NUMBER.fullmatch(name):
-        what = "strength test" if its[1] == TEST else its[1]
-        raise Refusal(f"{name} is what a {what} is called: choose another name")
+        raise Refusal(gettext(_NUMBERED[its[1]], name=name))
     if _is_taken(session, name):
         raise Refusal(_taken(name))
 

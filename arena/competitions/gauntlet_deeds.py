@@ -21,6 +21,7 @@ from arena.ground.bot_names import LONGEST_PLAYER
 from arena.ground.locks import lock
 from arena.ground.refusals import NotAllowed
 from arena.models import Scope
+from engine.translation import gettext
 
 MOST_OPPONENTS = 32
 USUAL_GAMES = 1000
@@ -68,10 +69,21 @@ class CreateGauntlet(CreateComparison):
     def do(self, session: Session, by: By) -> Done:
         names = [self.candidate, self.baseline, *self.against]
         players = usable_players(session, by, names)
-        self.demand_ladders_rules(by, "a gauntlet")
-        self.demand_some_openings("a gauntlet has no empty openings")
+        self.demand_ladders_rules(
+            by,
+            gettext("a gauntlet by other rules than a ladder's is for organisers to make"),
+        )
+        self.demand_some_openings(gettext("a gauntlet has no empty openings: choose a book"))
         rules = self.rules(session)
-        demand_no_approval(session, rules, by, "a gauntlet")
+        demand_no_approval(
+            session,
+            rules,
+            by,
+            gettext(
+                "a gauntlet is for organisers to begin here, where tests need a second person's "
+                "approval"
+            ),
+        )
         plan = GauntletPlan(
             rules,
             self.games,
@@ -81,7 +93,9 @@ class CreateGauntlet(CreateComparison):
             self.note,
         )
         made = gauntlets.create(session, plan, players, by.now, by.actor)
-        return Done(f"the {made.name}, {made.title}, was made", made)
+        return Done(
+            gettext("the %(name)s, %(title)s, was made", name=made.name, title=made.title), made
+        )
 
 
 @dataclass(frozen=True)
@@ -104,7 +118,10 @@ class StopGauntlet(Deed):
     def do(self, session: Session, by: By) -> Done:
         found = find_named(session, Gauntlet, self.name)
         if not may_change(by, found):
-            raise NotAllowed("this gauntlet is not yours")
+            raise NotAllowed(gettext("this gauntlet is not yours"))
         lock(session, found)  # the recorder may just be counting a round
         gauntlets.stop(session, found, by.now, by.actor)
-        return Done(f"the {found.name} is stopped; matches under way still count", found)
+        return Done(
+            gettext("the %(name)s is stopped; matches under way still count", name=found.name),
+            found,
+        )

@@ -46,9 +46,9 @@ from arena.ratings.sprt import Decision
 from arena.strength.gauntlet import GauntletTest
 from arena.strength.outcomes import Outcome
 from arena.strength.sequential import StrengthError
-from arena.strength.words import gauntlet_rows
-from engine.plurals import counted
+from arena.strength.words import conditions_row, gauntlet_rows
 from engine.record import GameRecord
+from engine.translation import N_, gettext
 
 LEGS = (1, 2)
 """Of a round: the candidate's match, and the baseline's."""
@@ -104,7 +104,7 @@ def create(
     demand_fitting(session, policy["book_name"], rules.variant)
     demand_few(session, Gauntlet, by.id)
     candidate, baseline = players[:2]
-    others = counted(opponents, "other")
+    others = f"{opponents} other{'' if opponents == 1 else 's'}"  # it is kept: in English
     gauntlet = Gauntlet(
         name=free_name(session, "gauntlet"),
         title=cut(f"{candidate.label} and {baseline.label} against {others}", LONGEST_TITLE),
@@ -139,7 +139,7 @@ def stop(session: Session, gauntlet: Gauntlet, now: datetime, by: Actor) -> None
         StrengthError: it is over.
     """
     if gauntlet.state is CompetitionState.CLOSED:
-        raise StrengthError(f"the gauntlet {gauntlet.name} is over")
+        raise StrengthError(gettext("the gauntlet %(name)s is over", name=gauntlet.name))
     gauntlet.reason = f"stopped by {by.name}"
     set_over(session, gauntlet, over=True, now=now)
     audit.note(session, by, "stop gauntlet", gauntlet.name, now=now)
@@ -188,23 +188,23 @@ def verdict(session: Session, gauntlet: Gauntlet) -> str:
     if gauntlet.reason:
         return gauntlet.reason
     if found.decision is Decision.CONTINUE:
-        return "running"
+        return gettext("running")
     return found.verdict(names)
 
 
 def told(session: Session, gauntlet: Gauntlet) -> list[tuple[str, str]]:
     """What is known of it, as names and texts."""
     (_, game), *rest = gauntlet_rows(standing(gauntlet), names_in(session, gauntlet))
-    rows = [("game", f"{game}, {gauntlet.time.words}, seed {gauntlet.seed}")]
+    rows = [conditions_row(game, gauntlet.time, gauntlet.seed)]
     if gauntlet.book_name:
-        rows.append(("book", gauntlet.book_name))
+        rows.append((gettext("book"), gauntlet.book_name))
     return rows + rest
 
 
 class Gauntlets(ComparisonKind[Gauntlet]):
     """Two bots against the same field, so many rounds."""
 
-    model, word = Gauntlet, "gauntlet"
+    model, word = Gauntlet, N_("gauntlet")
     suspends = False  # who it is about is said from the start
 
     def next_pairing(self, competition: Gauntlet, moment: Moment) -> Pairing | None:
@@ -265,7 +265,10 @@ class Gauntlets(ComparisonKind[Gauntlet]):
         return [f"{competition.name}: {counts}"]
 
     def conclusion(self, session: Session, competition: Gauntlet) -> Conclusion:
-        return Conclusion(f"Gauntlet over: {competition.title}", verdict(session, competition))
+        return Conclusion(
+            gettext("Gauntlet over: %(title)s", title=competition.title),
+            verdict(session, competition),
+        )
 
 
 def _keep(gauntlet: Gauntlet, found: GauntletTest) -> None:

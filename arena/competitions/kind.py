@@ -22,6 +22,7 @@ from arena.models import Competition, CompetitionState, Match
 from arena.ratings.result import GameResult
 from engine.game import Variant
 from engine.record import GameRecord
+from engine.translation import N_, gettext, translated
 
 C = TypeVar("C", bound=Competition)
 
@@ -29,7 +30,7 @@ HasRoom = Callable[[Competition, frozenset[str]], bool]
 """Whether workers have room for one more match of a competition that keep the runtimes for some
 platforms."""
 NO_DUE: Sequence[DueMatch] = ()
-ASIDE = "What was to be played next was set aside, and waits for the operator."
+ASIDE = N_("What was to be played next was set aside, and waits for the operator.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,9 @@ class CompetitionKind(ABC, Generic[C]):
     model: type[C]
     """The class of their rows."""
     word: str
-    """What people call one."""
+    """What people call one, which is translated where it is shown."""
+    paused = N_("It is paused: no matches are made for now.")
+    """What is said of one that is neither open nor over."""
     rated = False
     """Whether results move the ratings of entrants."""
     waits = True
@@ -125,8 +128,8 @@ class CompetitionKind(ABC, Generic[C]):
             return None
         if competition.state is CompetitionState.OPEN:
             due = due_matches_of(session, competition) if self.waits else NO_DUE
-            return ASIDE if due and not under_way(due) else None
-        return f"The {self.word} is {competition.standing}: no matches are made for now."
+            return translated(ASIDE) if due and not under_way(due) else None
+        return translated(self.paused)
 
     # What comes of it.
 
@@ -174,7 +177,7 @@ class CompetitionKind(ABC, Generic[C]):
 
     def conclusion(self, session: Session, competition: C) -> Conclusion:
         """How a closed competition ended."""
-        return Conclusion(f"The {self.word} {competition.title} is over")
+        return Conclusion(gettext("%(title)s is over", title=competition.title))
 
     def _own(self, match: Match) -> C:
         assert isinstance(match.competition, self.model)

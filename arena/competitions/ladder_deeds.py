@@ -15,10 +15,20 @@ from arena.ground.refusals import Refusal
 from arena.models import CompetitionState, Ladder, Scope
 from engine.game import GameError
 from engine.games import find_variant
+from engine.translation import N_, gettext
 
 CHOSEN = "Texts by their names: " + "; ".join(
     f"{key}: {its.words}" for key, its in SETTINGS.items()
 )
+MADE = {
+    CompetitionState.OPEN: N_(
+        "the ladder %(name)s is open: %(variant)s, %(time)s; it plays as soon as two bots have "
+        "entered"
+    ),
+    CompetitionState.PAUSED: N_("the ladder %(name)s is paused: %(variant)s, %(time)s"),
+    CompetitionState.FROZEN: N_("the ladder %(name)s is frozen: %(variant)s, %(time)s"),
+    CompetitionState.CLOSED: N_("the ladder %(name)s is closed: %(variant)s, %(time)s"),
+}
 
 
 @dataclass(frozen=True)
@@ -43,10 +53,8 @@ class CreateLadder(Deed):
         except GameError as error:
             raise Refusal(str(error)) from None
         made = ladder_settings.create(session, by.actor, self.name, variant, self.settings, by.now)
-        is_open = made.state is CompetitionState.OPEN
-        then = "; it plays as soon as two bots have entered" if is_open else ""
-        words = f"the ladder {made.name} is {made.state}: {variant}, {made.time.words}{then}"
-        return Done(words, made)
+        said = gettext(MADE[made.state], name=made.name, variant=variant, time=made.time.words)
+        return Done(said, made)
 
 
 @dataclass(frozen=True)
@@ -67,16 +75,17 @@ class ChangeLadder(Deed):
     def asks(self, session: Session, by: By) -> str:
         if self.settings.get("state") != CompetitionState.CLOSED:
             return ""
-        return (
-            f"The ladder {self.name} is over for ever, and its table final: nothing is played on "
-            "it any more, and no bot enters or leaves it. This can't be undone."
+        return gettext(
+            "The ladder %(name)s is over for ever, and its table final: nothing is played on it "
+            "any more, and no bot enters or leaves it. This can't be undone.",
+            name=self.name,
         )
 
     def do(self, session: Session, by: By) -> Done:
         found = find_named(session, Ladder, self.name)
         before = self._before(found)
         words = ladder_settings.change(session, by.actor, found, self.settings, by.now)
-        nothing = f"nothing is different: the ladder {self.name} is so already"
+        nothing = gettext("nothing is different: the ladder %(name)s is so already", name=self.name)
         undone = words and found.state is not CompetitionState.CLOSED
         undo = (ChangeLadder(self.name, before),) if undone else ()
         return Done("; ".join(words) or nothing, found, undo)

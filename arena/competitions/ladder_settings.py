@@ -22,6 +22,7 @@ from engine.clock import LONGEST_MS, parse_time
 from engine.game import GameError, Variant
 from engine.jobs import MOST_PROCESSES
 from engine.seeds import derive
+from engine.translation import N_, gettext
 
 CHANGED = "change ladder"
 """The deed, as the audit log has it."""
@@ -36,7 +37,7 @@ class LadderSetting:
     """Something about a ladder that can be chosen."""
 
     words: str
-    """What it is, and what it may be."""
+    """What it is, and what it may be; translated where it is shown."""
     default: str
     read: Callable[[str], dict[str, Any]]
     """The columns that a text stands for; raises ValueError with what it must be."""
@@ -51,7 +52,7 @@ class LadderSetting:
 def _text(column: str, most: int) -> Callable[[str], dict[str, Any]]:
     def read(text: str) -> dict[str, Any]:
         if len(text) > most or not text.isprintable():
-            raise ValueError(f"a line of {most} printable characters at most")
+            raise ValueError(gettext("a line of %(most)s printable characters at most", most=most))
         return {column: text.strip()}
 
     return read
@@ -61,7 +62,7 @@ def _number(
     column: str, least: float, most: float, kind: type[int] | type[float]
 ) -> Callable[[str], dict[str, Any]]:
     def read(text: str) -> dict[str, Any]:
-        words = f"a number from {least:g} to {most:g}"
+        words = gettext("a number from %(least)s to %(most)s", least=f"{least:g}", most=f"{most:g}")
         try:
             number = kind(text)
         except ValueError:
@@ -81,7 +82,11 @@ def _size(name: str) -> Callable[[str], dict[str, Any]]:
         size = int(found[1]) * UNITS[found[2]] if found else 0 if text == "0" else -1
         if not least <= size <= most:
             raise ValueError(
-                f"bytes such as 512k or 256M, from {in_words(least)} to {in_words(most)}"
+                gettext(
+                    "bytes such as 512k or 256M, from %(least)s to %(most)s",
+                    least=in_words(least),
+                    most=in_words(most),
+                )
             )
         return {f"{name}_bytes": size}
 
@@ -101,7 +106,10 @@ def _time(text: str) -> dict[str, Any]:
         time = parse_time(text)
     except GameError:
         raise ValueError(
-            f"seconds a game, from 0.001 to {LONGEST_MS // 1000}, and more a move, such as 10+0.1"
+            gettext(
+                "seconds a game, from 0.001 to %(most)s, and more a move, such as 10+0.1",
+                most=LONGEST_MS // 1000,
+            )
         ) from None
     return {"time_ms": time.time_ms, "inc_ms": time.inc_ms, "move_ms": None}
 
@@ -116,7 +124,7 @@ def _choice(column: str, *kinds: Any) -> Callable[[str], dict[str, Any]]:
 
     def read(text: str) -> dict[str, Any]:
         if text not in known:
-            raise ValueError(f"one of {', '.join(known)}")
+            raise ValueError(gettext("one of %(choices)s", choices=", ".join(known)))
         return {column: known[text]}
 
     return read
@@ -125,7 +133,7 @@ def _choice(column: str, *kinds: Any) -> Callable[[str], dict[str, Any]]:
 def _yes_or_no(column: str) -> Callable[[str], dict[str, Any]]:
     def read(text: str) -> dict[str, Any]:
         if text not in ("yes", "no"):
-            raise ValueError("yes or no")
+            raise ValueError(gettext("yes or no"))
         return {column: text == "yes"}
 
     return read
@@ -137,7 +145,7 @@ def _machine(text: str) -> dict[str, Any]:
 
 def _openings(text: str) -> dict[str, Any]:
     if text == OpeningPolicy.BOOK:
-        raise ValueError("random, empty, or the name of a book")
+        raise ValueError(gettext("random, empty, or the name of a book"))
     return {**policy_of(text)}
 
 
@@ -152,48 +160,54 @@ def _exact(number: float) -> str:
 
 
 SETTINGS: Mapping[str, LadderSetting] = {
-    "title": LadderSetting("its name for people", "", _text("title", 120), lambda one: one.title),
-    "note": LadderSetting("a line about it", "", _text("note", 1000), lambda one: one.note),
+    "title": LadderSetting(
+        N_("its name for people"), "", _text("title", 120), lambda one: one.title
+    ),
+    "note": LadderSetting(N_("a line about it"), "", _text("note", 1000), lambda one: one.note),
     "state": LadderSetting(
-        "open (it plays), paused (it makes no matches for now), frozen (it takes no bots either) "
-        "or closed (over for ever)",
+        N_(
+            "open (it plays), paused (it makes no matches for now), frozen (it takes no bots "
+            "either) or closed (over for ever)"
+        ),
         "open",
         _choice("state", *CompetitionState),
         lambda one: str(one.state),
         tuple(map(str, CompetitionState)),
     ),
     "draws": LadderSetting(
-        "how likely a draw between equals is; a change has all ratings made anew",
+        N_("how likely a draw between equals is; a change has all ratings made anew"),
         "0.05",
         _number("draw_probability", 0.001, 0.95, float),
         lambda one: _exact(one.draw_probability),
     ),
     "weight": LadderSetting(
-        "how many times the workers' time of a plain ladder it gets while they are scarce",
+        N_("how many times the workers' time of a plain ladder it gets while they are scarce"),
         "1",
         _number("weight", 0.01, 100, float),
         lambda one: _exact(one.weight),
     ),
     "openings": LadderSetting(
-        "random (a balanced opening for each match), empty (the game's start), or the name of a "
-        "book",
+        N_(
+            "random (a balanced opening for each match), empty (the game's start), or the name of "
+            "a book"
+        ),
         "random",
         _openings,
         lambda one: one.openings_words,
         stays=True,
     ),
     "time": LadderSetting(
-        "seconds a game and more a move, such as 10+0.1", "", _time, _time_words, stays=True
+        N_("seconds a game and more a move, such as 10+0.1"), "", _time, _time_words, stays=True
     ),
     "move": LadderSetting(
-        "milliseconds a move",
+        N_("milliseconds a move"),
         "100",
         _move,
         lambda one: "" if one.move_ms is None else str(one.move_ms),
         stays=True,
     ),
     "charge": LadderSetting(
-        "cpu (a bot's clock counts its CPU time) or wall",
+        N_("cpu (a bot's clock counts its CPU time) or wall"),
         "cpu",
         _choice("charge", "cpu", "wall"),
         lambda one: one.charge,
@@ -201,63 +215,69 @@ SETTINGS: Mapping[str, LadderSetting] = {
         stays=True,
     ),
     "machine": LadderSetting(
-        "own (milliseconds of whichever machine plays) or reference (those of the reference "
-        "machine: a slower one grants more of its own, and a worker that is too slow, too busy or "
-        "has more slots than cores plays none)",
+        N_(
+            "own (milliseconds of whichever machine plays) or reference (those of the reference "
+            "machine: a slower one grants more of its own, and a worker that is too slow, too "
+            "busy or has more slots than cores plays none)"
+        ),
         "own",
         _machine,
         lambda one: MACHINES[one.reference],
         MACHINES,
     ),
     "home": LadderSetting(
-        "whether bots may play that stay on their authors' machines: no, beside (those that are "
-        "uploaded), or only",
+        N_(
+            "whether bots may play that stay on their authors' machines: no, beside (those that "
+            "are uploaded), or only"
+        ),
         "no",
         _choice("home", *HomeRule),
         lambda one: str(one.home),
         tuple(map(str, HomeRule)),
     ),
     "options": LadderSetting(
-        "yes or no: whether matches may be asked for in which bots are told options",
+        N_("yes or no: whether matches may be asked for in which bots are told options"),
         "yes",
         _yes_or_no("allows_options"),
         lambda one: "yes" if one.allows_options else "no",
         ("yes", "no"),
     ),
     "approval": LadderSetting(
-        "whether strength tests by its rules need a second person's approval before they begin: "
-        "no or needed",
+        N_(
+            "whether strength tests by its rules need a second person's approval before they "
+            "begin: no or needed"
+        ),
         "no",
         _choice("approval", Approval.NO, Approval.NEEDED),
         lambda one: str(one.approval),
         (str(Approval.NO), str(Approval.NEEDED)),
     ),
     "memory": LadderSetting(
-        "what a bot's processes may hold, such as 256M",
+        N_("what a bot's processes may hold, such as 256M"),
         "256M",
         _size("memory"),
         lambda one: in_words(one.memory_bytes),
     ),
     "threads": LadderSetting(
-        "how many threads a bot may have, those of its interpreter included",
+        N_("how many threads a bot may have, those of its interpreter included"),
         "16",
         _number("threads", 1, 1024, int),
         lambda one: str(one.threads),
     ),
     "processes": LadderSetting(
-        "how many processes a bot may have; more than one takes workers of level full",
+        N_("how many processes a bot may have; more than one takes workers of level full"),
         "1",
         _number("processes", 1, MOST_PROCESSES, int),
         lambda one: str(one.processes),
     ),
     "bundle": LadderSetting(
-        "how large a bot's files may be together, such as 16M",
+        N_("how large a bot's files may be together, such as 16M"),
         "16M",
         _size("bundle"),
         lambda one: in_words(one.bundle_bytes),
     ),
     "log": LadderSetting(
-        "how much of a bot's standard error is kept of a game, such as 64k",
+        N_("how much of a bot's standard error is kept of a game, such as 64k"),
         "64k",
         _size("log"),
         lambda one: in_words(one.log_bytes),
@@ -331,14 +351,22 @@ def change(
     finals = [key for key in different if key not in ("title", "note")]
     if ladder.state is CompetitionState.CLOSED and finals:
         raise Refusal(
-            f"the ladder {ladder.name} is closed, and its table final: its {finals[0]} stays as it "
-            "is, only its title and note can be changed"
+            gettext(
+                "the ladder %(name)s is closed, and its table final: its %(key)s stays as "
+                "it is, only its title and note can be changed",
+                name=ladder.name,
+                key=finals[0],
+            )
         )
     for key in different:
         if SETTINGS[key].stays and ladder.matches_made:
             raise Refusal(
-                f"the ladder {ladder.name} has matches by its {key}, which therefore stays as it "
-                "is: make another ladder"
+                gettext(
+                    "the ladder %(name)s has matches by its %(key)s, which therefore stays as it "
+                    "is: make another ladder",
+                    name=ladder.name,
+                    key=key,
+                )
             )
     if "openings" in different:
         demand_fitting(session, different["openings"]["book_name"], ladder.variant)
@@ -375,27 +403,45 @@ def _demand_machine(columns: Mapping[str, Any]) -> None:
     if not columns["reference"]:
         return
     if columns["charge"] == "wall":
-        raise Refusal("the reference machine's clock counts CPU time: choose charge=cpu with it")
+        raise Refusal(
+            gettext("the reference machine's clock counts CPU time: choose charge=cpu with it")
+        )
     if columns["home"] is not HomeRule.NO:
         raise Refusal(
-            "nobody knows how fast the machines of bots at home are: a ladder with home="
-            f"{columns['home']} keeps the clock of its own machines"
+            gettext(
+                "nobody knows how fast the machines of bots at home are: a ladder with "
+                "home=%(home)s keeps the clock of its own machines",
+                home=columns["home"],
+            )
         )
 
 
 def _read(chosen: Mapping[str, str]) -> dict[str, dict[str, Any]]:
     """The columns that each of some settings stands for."""
     if "time" in chosen and "move" in chosen:
-        raise Refusal("choose time or move, not both")
+        raise Refusal(gettext("choose time or move, not both"))
     columns = {}
     for key, text in chosen.items():
         setting = SETTINGS.get(key)
         if setting is None:
-            raise Refusal(f"a ladder has no {key[:40]!r}; it has {', '.join(SETTINGS)}")
+            raise Refusal(
+                gettext(
+                    "a ladder has no %(key)r; it has %(settings)s",
+                    key=key[:40],
+                    settings=", ".join(SETTINGS),
+                )
+            )
         try:
             columns[key] = setting.read(text)
         except ValueError as error:
-            raise Refusal(f"{key}={text[:60]} can't be: {key} is {error}") from None
+            raise Refusal(
+                gettext(
+                    "%(key)s=%(text)s can't be: %(key)s is %(error)s",
+                    key=key,
+                    text=text[:60],
+                    error=error,
+                )
+            ) from None
     if not columns.get("title", {"title": "some"})["title"]:
-        raise Refusal("the title is empty")
+        raise Refusal(gettext("the title is empty"))
     return columns

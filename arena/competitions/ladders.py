@@ -32,8 +32,8 @@ from arena.models import (
 )
 from arena.ratings.trueskill import Rating
 from engine.match import entrants_needed
-from engine.plurals import counted
 from engine.seeds import derive
+from engine.translation import N_, gettext, ngettext, translated
 
 PEOPLE_IN_PLACEMENT, HOUSE_IN_PLACEMENT, ALL_PLACED = range(3)
 """How urgent a ladder is, the most urgent first: newcomers of people, then the house's."""
@@ -43,7 +43,7 @@ FEWEST_ASIDE = 3
 """Matches of a ladder that must have been set aside, however few its bots, before it rests."""
 UNPLAYABLE_SECONDS = 300.0
 """How long a ladder rests after each match while its last ones could not be played."""
-UNPLAYABLE = "Its last matches could not be played, so that one is tried only now and then."
+UNPLAYABLE = N_("Its last matches could not be played, so that one is tried only now and then.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,15 +274,23 @@ def _connected(session: Session) -> dict[int, int]:
     return dict(session.execute(there).all())
 
 
-def _is(count: int) -> str:
-    return "is" if count == 1 else "are"
-
-
 STATE_WORDS = {
-    CompetitionState.PAUSED: "The ladder is paused: no matches are made for now.",
-    CompetitionState.FROZEN: "The ladder is frozen: it takes no bots and plays no games.",
-    CompetitionState.CLOSED: "The ladder is closed: this is its final table.",
+    CompetitionState.PAUSED: N_("The ladder is paused: no matches are made for now."),
+    CompetitionState.FROZEN: N_("The ladder is frozen: it takes no bots and plays no games."),
+    CompetitionState.CLOSED: N_("The ladder is closed: this is its final table."),
 }
+
+TOO_FEW = {
+    0: N_("A match takes %(needed)s active bots, and there is none."),
+    1: N_("A match takes %(needed)s active bots, and there is one."),
+}
+TOO_FEW_OF_MORE = N_("A match takes %(needed)s active bots, and there are %(count)s.")
+
+
+def _away_words(count: int) -> str:
+    return ngettext(
+        "%(count)s bot at home is away.", "%(count)s bots at home are away.", count, count=count
+    )
 
 
 def _rivals(session: Session, ladder: Ladder) -> tuple[list[Rival], list[tuple[Rival, int]]]:
@@ -325,7 +333,7 @@ def _met(session: Session, ladder: Ladder) -> Met:
 class Ladders(CompetitionKind[Ladder]):
     """Rated without end: whoever entered meets whom it teaches most."""
 
-    model, word = Ladder, "ladder"
+    model, word = Ladder, N_("ladder")
     rated = replays = takes_home = True
     waits = follows_up = False
 
@@ -339,7 +347,7 @@ class Ladders(CompetitionKind[Ladder]):
         self, session: Session, competition: Ladder, now: datetime, trickle_seconds: float
     ) -> str | None:
         if competition.state is not CompetitionState.OPEN:
-            return STATE_WORDS[competition.state]
+            return translated(STATE_WORDS[competition.state])
         race = competition.variant.seats == 1
         needed = 2 if race else entrants_needed(competition.variant)
         moment = Moment(
@@ -351,15 +359,18 @@ class Ladders(CompetitionKind[Ladder]):
         field = LadderField.read(competition, moment)
         rivals, count = field.rivals, len(field.rivals)
         if count < needed:
-            there = {0: "there is none", 1: "there is one"}.get(count, f"there are {count}")
-            away = field.away and f"; {counted(field.away, 'bot')} at home {_is(field.away)} away"
-            return f"A match takes {needed} active bots, and {there}{away or ''}."
+            words = gettext(TOO_FEW.get(count, TOO_FEW_OF_MORE), needed=needed, count=count)
+            return f"{words} {_away_words(field.away)}" if field.away else words
         if race and all_met(rivals, field.met):
-            return "Every two of these bots have met; a new bot or version will race again."
+            return gettext(
+                "Every two of these bots have met; a new bot or version will race again."
+            )
         if _is_resting(competition, field, now, trickle_seconds):
             if field.is_unplayable:
-                return UNPLAYABLE
-            return "Every rating is known well, so that a match is played only now and then."
+                return translated(UNPLAYABLE)
+            return gettext(
+                "Every rating is known well, so that a match is played only now and then."
+            )
         return None
 
     def draw_probability(self, competition: Ladder) -> float:
@@ -367,7 +378,9 @@ class Ladders(CompetitionKind[Ladder]):
 
     def why_not_void(self, competition: Ladder, match: Match) -> str | None:
         if competition.state is CompetitionState.CLOSED:
-            return f"the ladder {competition.name} is closed, and its table final"
+            return gettext(
+                "the ladder %(name)s is closed, and its table final", name=competition.name
+            )
         return None
 
     def play_no_more(self) -> sa.Select[int]:
@@ -375,7 +388,7 @@ class Ladders(CompetitionKind[Ladder]):
         return sa.select(Ladder.id).where(Ladder.state.in_(ended))
 
     def conclusion(self, session: Session, competition: Ladder) -> Conclusion:
-        return Conclusion(f"The ladder {competition.title} is closed")
+        return Conclusion(gettext("The ladder %(title)s is closed", title=competition.title))
 
 
 class LadderMatchmaker(Matchmaker[Ladder]):

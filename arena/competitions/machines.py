@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from engine.translation import gettext
+
 MACHINES = ("own", "reference")
 """Whichever machine plays, and the reference machine (`engine.measure`)."""
 
@@ -13,5 +15,5 @@ def is_reference(text: str) -> bool:
         ValueError: it is none of these words; it says what they are.
     """
     if text not in MACHINES:
-        raise ValueError(f"one of {', '.join(MACHINES)}")
+        raise ValueError(gettext("one of %(choices)s", choices=", ".join(MACHINES)))
     return text == MACHINES[1]

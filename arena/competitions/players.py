@@ -29,6 +29,7 @@ from engine.bot_options import (
     read_chosen,
     read_options,
 )
+from engine.translation import gettext
 
 
 class NamedPlayer(NamedTuple):
@@ -89,20 +90,23 @@ def named_players(
             .limit(1)
             .options(joinedload(BotVersion.bot))
         )
-        what = f"bot {named.name[:60]!r}"
         if named.version is None:
             is_ready = BotVersion.status == VersionStatus.READY
             version = session.scalar(query.where(is_ready, handed_in()))
-            what = f"{what} that is ready"
+            words = gettext("there is no bot %(name)r that is ready", name=named.name[:60])
         else:
             numbered = query.where(BotVersion.number == named.version)
             version = session.scalar(numbered.where(handed_in()))
             if version is None and by is not None:
                 tried = session.scalar(numbered)
                 version = tried if tried is not None and by.owns(tried.bot) else None
-            what = f"version {named.version} of a {what}"
+            words = gettext(
+                "there is no version %(number)s of a bot %(name)r",
+                number=named.version,
+                name=named.name[:60],
+            )
         if version is None:
-            raise Refusal(f"there is no {what}{meant(session, Bot.name, named.name)}")
+            raise Refusal(f"{words}{meant(session, Bot.name, named.name)}")
         found.append(NamedPlayer(version, choose(version, named.options)))
     return found
 
@@ -120,7 +124,10 @@ def choose(version: BotVersion, options: str) -> str:
         return ""
     if version.options is None:
         raise Refusal(
-            f"nobody has asked {version.label} for its options: submit it again, and its check does"
+            gettext(
+                "nobody has asked %(label)s for its options: submit it again, and its check does",
+                label=version.label,
+            )
         )
     try:
         declared = read_options(version.options)
@@ -140,8 +147,12 @@ def demand_allowed(competition: Competition, players: Iterable[NamedPlayer]) -> 
     for player in players:
         if player.options:
             raise Refusal(
-                f"{competition.name} takes no options: name {player.version.label} without "
-                f"{player.options[:60]}"
+                gettext(
+                    "%(name)s takes no options: name %(label)s without %(options)s",
+                    name=competition.name,
+                    label=player.version.label,
+                    options=player.options[:60],
+                )
             )
 
 

@@ -28,6 +28,7 @@ from arena.strength.sequential import MOST_PLIES
 from arena.strength.terms import StrengthTerms
 from engine.clock import LONGEST_MS, parse_time
 from engine.guesses import instead
+from engine.translation import gettext
 
 OF_SPRT = ("elo0", "elo1", "alpha", "beta", "model", "max_games")
 """What a test of a fixed number of games has not."""
@@ -111,7 +112,10 @@ class TermsAsked(Deed):
         given = said(vars(self))
         if "games" in given and (others := [name for name in OF_SPRT if name in given]):
             raise Refusal(
-                f"a fixed number of games is no sequential test: leave out {', '.join(others)}"
+                gettext(
+                    "a fixed number of games is no sequential test: leave out %(others)s",
+                    others=", ".join(others),
+                )
             )
         limit = {} if "games" in given else {"max_games": MAX_GAMES}
         return StrengthTerms.from_json(limit | given)
@@ -152,7 +156,9 @@ def find(session: Session, name: str) -> TestPreset:
     if found is None:
         names = sa.select(TestPreset.name).order_by(TestPreset.name).limit(MOST_LOOKED_AT)
         known = instead(name[:60], session.scalars(names))
-        raise NotThere(f"there is no preset {name[:60]!r}; {known}")
+        raise NotThere(
+            gettext("there is no preset %(name)r; %(known)s", name=name[:60], known=known)
+        )
     return found
 
 
@@ -205,7 +211,10 @@ class KeepPreset(TermsAsked):
     def do(self, session: Session, by: By) -> Done:
         if not NAME.fullmatch(self.name):
             raise Refusal(
-                f"{self.name[:60]!r} is no name for a preset: 1 to 80 small letters, digits and '-'"
+                gettext(
+                    "%(name)r is no name for a preset: 1 to 80 small letters, digits and '-'",
+                    name=self.name[:60],
+                )
             )
         self._check()
         its = listed().where(TestPreset.name == self.name)
@@ -219,16 +228,26 @@ class KeepPreset(TermsAsked):
         try:
             session.flush()
         except IntegrityError:
-            raise Refusal(f"somebody else just made the preset {self.name}: try again") from None
+            raise Refusal(
+                gettext("somebody else just made the preset %(name)s: try again", name=self.name)
+            ) from None
         now = words(preset) or "all as usual"
         detail = f"{before} → {now}" if before else now
         audit.note(session, by.actor, "keep preset", f"preset {self.name}", detail, now=by.now)
-        return Done(f"the preset {self.name} is kept: {now}", preset, (undo,))
+        if preset.chosen:
+            words_of = gettext("the preset %(name)s is kept: %(words)s", name=self.name, words=now)
+        else:
+            words_of = gettext("the preset %(name)s is kept: all as usual", name=self.name)
+        return Done(
+            words_of,
+            preset,
+            (undo,),
+        )
 
     def _check(self) -> None:
         """Refuses what no test could be asked to be."""
         if self.time and self.move is not None:
-            raise Refusal("give a time a game or a time a move, not both")
+            raise Refusal(gettext("give a time a game or a time a move, not both"))
         try:
             if self.time:
                 parse_time(self.time)
@@ -238,7 +257,12 @@ class KeepPreset(TermsAsked):
             raise Refusal(str(error)) from None
         # The smallest matches are pairs of games.
         if terms.max_games is not None and terms.max_games < LEAST_GAMES:
-            raise Refusal(f"a test needs {LEAST_GAMES} games or more: nothing is decided before")
+            raise Refusal(
+                gettext(
+                    "a test needs %(least)s games or more: nothing is decided before",
+                    least=LEAST_GAMES,
+                )
+            )
 
 
 def _kept(preset: TestPreset) -> KeepPreset:
@@ -263,4 +287,4 @@ class RemovePreset(Deed):
         session.delete(preset)
         name = preset.name
         audit.note(session, by.actor, "remove preset", f"preset {name}", words(preset), now=by.now)
-        return Done(f"the preset {name} is removed", undo=(_kept(preset),))
+        return Done(gettext("the preset %(name)s is removed", name=name), undo=(_kept(preset),))

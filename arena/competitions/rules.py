@@ -15,6 +15,7 @@ from arena.models import USUAL_LIMITS, CompetitionLimits, Ladder, Scope
 from engine.clock import DEFAULT_MOVE_MS, TimeControl, parse_time
 from engine.game import GameError, Variant
 from engine.games import find_variant
+from engine.translation import gettext
 
 
 class Rules(NamedTuple):
@@ -71,18 +72,18 @@ class CreateByRules(Deed):
     )
     note: str = asked("For everybody, on its page", label="Note", default="", most=LONGEST_LINE)
 
-    def demand_ladders_rules(self, by: By, what: str) -> None:
+    def demand_ladders_rules(self, by: By, words: str) -> None:
         """Refuses rules that are not a ladder's: they say how long workers are busy.
 
         Args:
-            what: would be played by them.
+            words: that they are for organisers alone.
 
         Raises:
             NotAllowed: they are no organiser.
         """
         is_other = self.game or self.time or self.move is not None or self.machine
         if is_other and not by.may(Scope.ORGANISE):
-            raise NotAllowed(f"{what} by other rules than a ladder's is for organisers to make")
+            raise NotAllowed(words)
 
     def rules(self, session: Session) -> Rules:
         """The rules that are meant.
@@ -91,9 +92,9 @@ class CreateByRules(Deed):
             Refusal: ladder and game are given or none, or two times, or there is no such thing.
         """
         if bool(self.ladder) == bool(self.game):
-            raise Refusal("say what is played: a ladder, which has its game, or a game")
+            raise Refusal(gettext("say what is played: a ladder, which has its game, or a game"))
         if self.time and self.move is not None:
-            raise Refusal("give a time a game or a time a move, not both")
+            raise Refusal(gettext("give a time a game or a time a move, not both"))
         ladder = find_named(session, Ladder, self.ladder) if self.ladder else None
         try:
             if ladder is not None:

@@ -30,6 +30,7 @@ from arena.competitions.strength_plans import (
     plan_of,
 )
 from arena.competitions.strength_tallies import sides_of, standing_of
+from arena.competitions.strength_tests import verdict_words
 from arena.deeds import LONGEST_NAME, By, Deed, Done, asked
 from arena.ground.bot_names import LONGEST_PLAYER
 from arena.ground.locks import lock
@@ -44,6 +45,7 @@ from arena.strength.sequential import StrengthError
 from engine.clock import LONGEST_MS, TimeControl, parse_time
 from engine.game import GameError
 from engine.plurals import counted
+from engine.translation import N_, gettext
 
 MOST_HOURS = 100_000.0
 MOST_THREADS = 1024
@@ -158,7 +160,9 @@ class CreateTest(CreateComparison, TermsAsked):
         Raises:
             Refusal: it can't be so, or not for them.
         """
-        self.demand_ladders_rules(by, "a test")
+        self.demand_ladders_rules(
+            by, gettext("a test by other rules than a ladder's is for organisers to make")
+        )
         found = self.wanted(session)
         return replace(found, weight=min(found.weight, most_weight(by)))
 
@@ -168,7 +172,9 @@ class CreateTest(CreateComparison, TermsAsked):
         Raises:
             Refusal: it can't be so.
         """
-        self.demand_some_openings("a test has no empty openings, as it plays none twice")
+        self.demand_some_openings(
+            gettext("a test has no empty openings, as it plays none twice: choose a book")
+        )
         whole = replace(self, **presets.filled(session, self.preset, vars(self)))
         rules = whole.rules(session)
         others = [find_named(session, Ladder, name) for name in self.also]
@@ -203,7 +209,7 @@ def granted_of(
     """
     own = rules.time
     if time and move is not None:
-        raise Refusal("give a side a clock or a time a move, not both")
+        raise Refusal(gettext("give a side a clock or a time a move, not both"))
     try:
         if time:
             own = parse_time(time)
@@ -215,7 +221,9 @@ def granted_of(
     many = rules.limits.threads if threads is None else threads
     length, usual = (one.longest_ms(2, USUAL_PLIES) for one in (own, rules.time))
     if (length > usual or many > rules.limits.threads) and not by.may(Scope.ORGANISE):
-        raise NotAllowed("more time or threads than the ladder grants is for organisers to give")
+        raise NotAllowed(
+            gettext("more time or threads than the ladder grants is for organisers to give")
+        )
     return player._replace(
         own_time="" if own == rules.time else own.words,
         own_threads=0 if many == rules.limits.threads else many,
@@ -223,8 +231,12 @@ def granted_of(
 
 
 def _made(test: StrengthTest) -> Done:
-    then = ", and waits for approval" if test.waits else ""
-    return Done(f"test {test.id}, {test.title}, was made{then}", test)
+    made = (
+        N_("test %(number)s, %(title)s, was made, and waits for approval")
+        if test.waits
+        else N_("test %(number)s, %(title)s, was made")
+    )
+    return Done(gettext(made, number=test.id, title=test.title), test)
 
 
 @dataclass(frozen=True)
@@ -246,7 +258,7 @@ class StrengthTestDeed(Deed):
         """
         found = strength_tests.find(session, self.number)
         if not may_change(by, found):
-            raise NotAllowed("this test is not yours")
+            raise NotAllowed(gettext("this test is not yours"))
         return found
 
 
@@ -263,7 +275,10 @@ class ApproveTest(StrengthTestDeed):
     def do(self, session: Session, by: By) -> Done:
         test = strength_tests.find(session, self.number)
         strength_tests.approve(session, test, by.now, by.actor)
-        return Done(f"test {test.id}, {test.title}, is approved", test)
+        return Done(
+            gettext("test %(number)s, %(title)s, is approved", number=test.id, title=test.title),
+            test,
+        )
 
 
 @dataclass(frozen=True)
@@ -282,11 +297,24 @@ class StopTest(StrengthTestDeed):
         test = self.own_test(session, by)
         lock(session, test)  # the recorder may just be deciding it
         if test.verdict is not TestVerdict.RUNNING:
-            raise StrengthError(f"test {test.id} is over: {test.verdict}")
+            raise StrengthError(
+                gettext(
+                    "test %(number)s is over: %(verdict)s",
+                    number=test.id,
+                    verdict=verdict_words(test.verdict),
+                )
+            )
         strength_tests.end(session, test, TestVerdict.STOPPED, f"by {by.actor.name}", by.now)
         audit.note(session, by.actor, "stop test", f"test {test.id}", now=by.now)
         games = counted(standing_of(session, test).games, "game")
-        return Done(f"test {test.id} is stopped after {games}; matches under way still count", test)
+        return Done(
+            gettext(
+                "test %(number)s is stopped after %(games)s; matches under way still count",
+                number=test.id,
+                games=games,
+            ),
+            test,
+        )
 
 
 @dataclass(frozen=True)
@@ -315,7 +343,9 @@ class ExtendTest(StrengthTestDeed):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.max_games is None and self.hours is None:
-            raise Refusal("say what it may have in all: so many games (max_games), or hours")
+            raise Refusal(
+                gettext("say what it may have in all: so many games (max_games), or hours")
+            )
 
     def do(self, session: Session, by: By) -> Done:
         test = self.own_test(session, by)
@@ -323,10 +353,16 @@ class ExtendTest(StrengthTestDeed):
         strength_tests.extend(
             session, test, self.max_games, by.now, by.actor, hours=self.hours, asks=asks
         )
-        most = [f"{test.fixed_games or test.max_games} games"]
-        most += [] if test.most_hours is None else [counted(test.most_hours, "hour")]
-        then = ", once it is approved" if test.waits else ""
-        return Done(f"test {test.id} goes on, to {' or '.join(most)} at most{then}", test)
+        most = counted(test.fixed_games or test.max_games or 0, "game")
+        if test.most_hours is not None:
+            hours = counted(test.most_hours, "hour")
+            most = gettext("%(games)s or %(hours)s", games=most, hours=hours)
+        goes_on = (
+            N_("test %(number)s goes on, to %(most)s at most, once it is approved")
+            if test.waits
+            else N_("test %(number)s goes on, to %(most)s at most")
+        )
+        return Done(gettext(goes_on, number=test.id, most=most), test)
 
 
 @dataclass(frozen=True)
@@ -348,9 +384,20 @@ class PrioritiseTest(StrengthTestDeed):
         test = self.own_test(session, by)
         lock(session, test)  # the recorder may just be deciding it
         if test.verdict is not TestVerdict.RUNNING:
-            raise StrengthError(f"test {test.id} is over: {test.verdict}")
+            raise StrengthError(
+                gettext(
+                    "test %(number)s is over: %(verdict)s",
+                    number=test.id,
+                    verdict=verdict_words(test.verdict),
+                )
+            )
         if self.weight > most_weight(by):
-            raise NotAllowed(f"a priority above {MOST_OF_ANYBODY:g} is for organisers to give")
+            raise NotAllowed(
+                gettext(
+                    "a priority above %(most)s is for organisers to give",
+                    most=f"{MOST_OF_ANYBODY:g}",
+                )
+            )
         before, test.weight = test.weight, self.weight
         weigh_anew(test, before)
         words = f"priority: {before:g} → {self.weight:g}"
@@ -358,7 +405,12 @@ class PrioritiseTest(StrengthTestDeed):
         undo: tuple[Deed, ...] = ()
         if before != self.weight and before <= most_weight(by):
             undo = (PrioritiseTest(self.number, before),)
-        said = f"test {test.id} has the priority {self.weight:g}, and not {before:g}"
+        said = gettext(
+            "test %(number)s has the priority %(weight)s, and not %(before)s",
+            number=test.id,
+            weight=f"{self.weight:g}",
+            before=f"{before:g}",
+        )
         return Done(said, test, undo)
 
 
@@ -375,7 +427,7 @@ class CloneTest(StrengthTestDeed):
         test = strength_tests.find(session, self.number)
         mine, theirs = sides_of(session, [test])[test.id]
         if not (may_test(by, mine.version) and may_test(by, theirs.version)):
-            raise NotAllowed("these bots are not for you to test")
+            raise NotAllowed(gettext("these bots are not for you to test"))
         plan = plan_of(test)
         weight = min(plan.weight, most_weight(by))
         asks = plan.needs_approval or boards_ask_approval(session, test.variants)

@@ -18,7 +18,7 @@ from sqlalchemy.orm import Session
 from arena import audit
 from arena.competitions.strength_deeds import StrengthTestDeed
 from arena.competitions.strength_tallies import counted_in, sides_of, standing, tallies_of
-from arena.competitions.strength_tests import VERDICTS
+from arena.competitions.strength_tests import VERDICTS, verdict_words
 from arena.deeds import LONGEST_LINE, By, Done, asked
 from arena.ground.locks import lock
 from arena.ground.refusals import NotThere
@@ -27,6 +27,7 @@ from arena.strength.exclusion import Odds, odds
 from arena.strength.sequential import SequentialTest, StrengthError
 from arena.strength.words import elo_words
 from engine.plurals import counted
+from engine.translation import ENGLISH, N_, gettext, speaking
 
 
 class Exclusion(NamedTuple):
@@ -55,14 +56,22 @@ class Exclusion(NamedTuple):
         """What becomes of the verdict, in a sentence without its full stop."""
         if self.turned is not self.verdict:
             if self.excluded:
-                return f"the verdict {self.turned} comes back"
-            return f"the verdict {self.verdict} is withdrawn: without them the test does not say so"
+                return gettext(
+                    "the verdict %(verdict)s comes back", verdict=verdict_words(self.turned)
+                )
+            return gettext(
+                "the verdict %(verdict)s is withdrawn: without them the test does not say so",
+                verdict=verdict_words(self.verdict),
+            )
         if self.verdict is TestVerdict.RUNNING:
             after = self.counted if self.excluded else self.without
             if said := VERDICTS.get(after.decision):
-                return f"the next match ends the test as {said}, unless it brings the LLR back"
-            return "the test goes on"
-        return f"the verdict stays {self.verdict}"
+                return gettext(
+                    "the next match ends the test as %(verdict)s, unless it brings the LLR back",
+                    verdict=verdict_words(said),
+                )
+            return gettext("the test goes on")
+        return gettext("the verdict stays %(verdict)s", verdict=verdict_words(self.verdict))
 
 
 def exclusion(session: Session, test: StrengthTest, worker: str) -> Exclusion:
@@ -74,8 +83,15 @@ def exclusion(session: Session, test: StrengthTest, worker: str) -> Exclusion:
     tallies = tallies_of(session, [test])[test.id]
     own = [tally for tally in tallies if tally.worker == worker]
     if not own:
-        names = ", ".join(sorted({tally.worker for tally in tallies})) or "none yet"
-        raise NotThere(f"{worker[:80]!r} has played no match of test {test.id}; who has: {names}")
+        names = ", ".join(sorted({tally.worker for tally in tallies})) or gettext("none yet")
+        raise NotThere(
+            gettext(
+                "%(worker)r has played no match of test %(number)s; who has: %(names)s",
+                worker=worker[:80],
+                number=test.id,
+                names=names,
+            )
+        )
     sides = sides_of(session, [test])[test.id]
     others = [one for one in counted_in(test, tallies) if one.worker != worker]
     with_it, without = standing(test, sides, [*others, *own]), standing(test, sides, others)
@@ -133,8 +149,12 @@ class WorkerOfTestDeed(StrengthTestDeed):
         lock(session, test)  # the recorder may just be counting a match of it
         change = exclusion(session, test, self.worker)
         if change.excluded is not excluded:
-            is_so = "left out already" if change.excluded else "not left out"
-            raise StrengthError(f"the games of {self.worker} in test {test.id} are {is_so}")
+            is_so = (
+                N_("the games of %(worker)s in test %(number)s are left out already")
+                if change.excluded
+                else N_("the games of %(worker)s in test %(number)s are not left out")
+            )
+            raise StrengthError(gettext(is_so, worker=self.worker, number=test.id))
         return test, change
 
 
@@ -145,12 +165,20 @@ def _turn(session: Session, by: By, test: StrengthTest, change: Exclusion, why: 
         test.withdrawn = str(test.verdict) if withdraws else None
         test.verdict = change.turned
     what, verb = ("include", "count again") if change.excluded else ("exclude", "are left out")
-    games = f"{counted(change.games, 'game')} of {change.worker}"
-    numbers = f"Elo {elo_words(change.counted.estimate)} with them, "
-    numbers += f"{elo_words(change.without.estimate)} without"
-    details = f"{games} {verb}: {numbers}; {change.words}{why and f'; {why}'}"
+    with speaking(ENGLISH):
+        numbers = f"Elo {elo_words(change.counted.estimate)} with them, "
+        numbers += f"{elo_words(change.without.estimate)} without"
+        details = f"{counted(change.games, 'game')} of {change.worker} {verb}: {numbers}; "
+        details += f"{change.words}{why and f'; {why}'}"
     audit.note(session, by.actor, f"{what} worker", f"test {test.id}", details, now=by.now)
-    return Done(f"{games} {verb} in test {test.id}; {change.words}", test)
+    said = (
+        N_("%(games)s of %(worker)s count again in test %(number)s; %(words)s")
+        if change.excluded
+        else N_("%(games)s of %(worker)s are left out in test %(number)s; %(words)s")
+    )
+    games = counted(change.games, "game")
+    words = gettext(said, games=games, worker=change.worker, number=test.id, words=change.words)
+    return Done(words, test)
 
 
 @dataclass(frozen=True)
@@ -168,7 +196,7 @@ class ExcludeWorker(WorkerOfTestDeed):
     def do(self, session: Session, by: By) -> Done:
         test, change = self.found(session, by, excluded=False)
         if change.without.matches == 0:
-            raise StrengthError("nothing would be left of the test: stop it, and clone it")
+            raise StrengthError(gettext("nothing would be left of the test: stop it, and clone it"))
         test.excluded = {**test.excluded, self.worker: self.why}
         undo = IncludeWorker(self.number, self.worker)
         return replace(_turn(session, by, test, change, self.why), undo=(undo,))

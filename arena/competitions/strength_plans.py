@@ -20,6 +20,7 @@ from arena.strength.sequential import StrengthError
 from arena.strength.terms import StrengthTerms
 from engine.clock import TimeControl
 from engine.game import Variant
+from engine.translation import gettext
 
 MAX_GAMES = 20_000
 MOST_GAMES = 200_000
@@ -86,14 +87,26 @@ class StrengthPlan:
         """
         if not 0 < self.weight <= MOST_WEIGHT:
             raise StrengthError(
-                f"a weight is above 0 and {MOST_WEIGHT:g} at most, not {self.weight:g}"
+                gettext(
+                    "a weight is above 0 and %(most)s at most, not %(weight)s",
+                    most=f"{MOST_WEIGHT:g}",
+                    weight=f"{self.weight:g}",
+                )
             )
         self._refuse_others()
         most = self.terms.most_games
         if most is None or most > MOST_GAMES:
-            raise StrengthError(f"a test has {MOST_GAMES} games at most, not {most}")
+            raise StrengthError(
+                gettext(
+                    "a test has %(most)s games at most, not %(games)s",
+                    most=MOST_GAMES,
+                    games=most,
+                )
+            )
         if self.plies is not None and self.openings != OpeningPolicy.RANDOM:
-            raise StrengthError("a book has its openings as they are: leave out how many plies")
+            raise StrengthError(
+                gettext("a book has its openings as they are: leave out how many plies")
+            )
         return sequential.StrengthSettings(
             self.variant,
             candidate,
@@ -109,12 +122,18 @@ class StrengthPlan:
         for other in self.others:
             if _sits(other) != _sits(self.variant):
                 raise StrengthError(
-                    f"a test on the site is of one game with the same seats, so {other} is no "
-                    f"further board of {self.variant}: make a test of each, or play it at home"
+                    gettext(
+                        "a test on the site is of one game with the same seats, so %(other)s is no "
+                        "further board of %(variant)s: make a test of each, or play it at home",
+                        other=other,
+                        variant=self.variant,
+                    )
                 )
         if self.others and self.openings != OpeningPolicy.RANDOM:
             raise StrengthError(
-                "a book has the openings of one board: ask for random ones, or for one board"
+                gettext(
+                    "a book has the openings of one board: ask for random ones, or for one board"
+                )
             )
 
 

@@ -12,8 +12,8 @@ from sqlalchemy.orm import Session
 from arena.competitions.players import NamedPlayer
 from arena.competitions.strength_speeds import odd_speeds, speeds_of
 from arena.competitions.strength_tallies import counted_in, sides_of, standing, tallies_of
+from arena.competitions.strength_tests import verdict_words
 from arena.models import (
-    WAITS,
     Approval,
     Bot,
     BotVersion,
@@ -30,6 +30,7 @@ from arena.strength.outcomes import faults_json
 from arena.strength.words import result_rows
 from engine.game import Termination
 from engine.plurals import counted
+from engine.translation import gettext, pgettext, translated
 
 Colour = Literal["running", "passed", "failed", "close", "open"]
 
@@ -70,7 +71,9 @@ class StrengthReport:
     @property
     def stands(self) -> str:
         """In a word: its verdict, or that it waits for approval."""
-        return WAITS if self.test.waits else str(self.test.verdict)
+        if self.test.waits:
+            return pgettext("a strength test", "waits for approval")
+        return verdict_words(self.test.verdict)
 
     @property
     def colour(self) -> Colour:
@@ -88,7 +91,9 @@ class StrengthReport:
     @property
     def verdict(self) -> str:
         """What became of it, in words."""
-        return f"{self.stands}: {self.said}" if self.said else self.stands
+        if not self.said:
+            return self.stands
+        return gettext("%(verdict)s: %(reason)s", verdict=self.stands, reason=self.said)
 
     @property
     def is_sentence(self) -> bool:
@@ -105,20 +110,30 @@ class StrengthReport:
             passed = self.test.verdict is TestVerdict.PASSED
             its = self.standing
             words = its.settings.terms.decided(its.estimate, passed=passed)
-        return "; ".join(filter(None, [words, self.test.reason, *self._without_words()]))
+        return "; ".join(
+            filter(None, [words, translated(self.test.reason), *self._without_words()])
+        )
 
     def _without_words(self) -> Iterator[str]:
         """What was left out, and what that did to the verdict."""
         test = self.test
         if test.withdrawn:
-            yield f"it had {test.withdrawn}, which what is left does not bear out"
+            yield (
+                gettext("it had passed, which what is left does not bear out")
+                if test.withdrawn == TestVerdict.PASSED
+                else gettext("it had failed, which what is left does not bear out")
+            )
         games = sum(
             self.standing.settings.games_a_match * sum(tally.counts)
             for tally in self.tallies
             if tally.worker in test.excluded
         )
         if test.excluded:
-            yield f"without {counted(games, 'game')} of {', '.join(sorted(test.excluded))}"
+            yield gettext(
+                "without %(games)s of %(workers)s",
+                games=counted(games, "game"),
+                workers=", ".join(sorted(test.excluded)),
+            )
 
     @property
     def rows(self) -> list[tuple[str, str]]:
@@ -127,7 +142,7 @@ class StrengthReport:
         return [
             test,
             game,
-            *([("book", self.test.book_name)] if self.test.book_name else []),
+            *([(gettext("book"), self.test.book_name)] if self.test.book_name else []),
             *rest,
         ]
 

@@ -67,6 +67,7 @@ from engine.games import GAMES
 from engine.openings import Opening, openings
 from engine.plurals import counted
 from engine.record import GameRecord
+from engine.translation import N_, gettext, pgettext, translated
 
 LONGEST_TITLE = 120
 """Characters of what a test is called by its players, whose options may be longer."""
@@ -81,8 +82,8 @@ VERDICTS = {
     Decision.REJECT: TestVerdict.FAILED,
     Decision.UNDECIDED: TestVerdict.UNDECIDED,
 }
-OUT_OF_OPENINGS = "the board has no more different openings"
-OUT_OF_BOOK = "all openings of its book were played"
+OUT_OF_OPENINGS = N_("the board has no more different openings")
+OUT_OF_BOOK = N_("all openings of its book were played")
 
 
 def is_out_of_openings(test: StrengthTest) -> bool:
@@ -161,11 +162,29 @@ def _refuse(
     plan.settings(candidate, baseline)
     if candidate == baseline:
         raise StrengthError(
-            f"the version {candidate.label} can't be tested against itself: name two, or one with "
-            "other options"
+            gettext(
+                "the version %(label)s can't be tested against itself: name two, or one with "
+                "other options",
+                label=candidate.label,
+            )
         )
     both = candidate.version, baseline.version
-    demand_proven(session, plan.variant.game, both, "be tested")
+    demand_proven(session, plan.variant.game, both)
+
+
+def verdict_words(verdict: TestVerdict) -> str:
+    """What became of a test, in a word."""
+    match verdict:
+        case TestVerdict.RUNNING:
+            return pgettext("a strength test", "running")
+        case TestVerdict.PASSED:
+            return pgettext("a strength test", "passed")
+        case TestVerdict.FAILED:
+            return pgettext("a strength test", "failed")
+        case TestVerdict.UNDECIDED:
+            return pgettext("a strength test", "undecided")
+        case TestVerdict.STOPPED:
+            return pgettext("a strength test", "stopped")
 
 
 def out_of_hours(test: StrengthTest) -> str | None:
@@ -173,7 +192,9 @@ def out_of_hours(test: StrengthTest) -> str | None:
     hours = test.most_hours
     if hours is None or test.worker_seconds < hours * 3600:
         return None
-    return f"the limit of {counted(hours, 'hour')} of workers' time is reached"
+    return gettext(
+        "the limit of %(hours)s of workers' time is reached", hours=counted(hours, "hour")
+    )
 
 
 class _Series:
@@ -249,7 +270,7 @@ def find(session: Session, number: int) -> StrengthTest:
     """
     test = locks.find(session, StrengthTest, number)
     if test is None:
-        raise NotThere(f"there is no strength test {number}")
+        raise NotThere(gettext("there is no strength test %(number)s", number=number))
     return test
 
 
@@ -283,31 +304,69 @@ def extend(
         Decision.REJECT,
     ):
         raise StrengthError(
-            f"test {test.id} is decided: to go on would make another test of it; clone it"
+            gettext(
+                "test %(number)s is decided: to go on would make another test of it; clone it",
+                number=test.id,
+            )
         )
     if standing.is_spoilt:
         raise StrengthError(
-            f"test {test.id} can't go on: {standing.spoilt_words}; mend the bots and test them anew"
+            gettext(
+                "test %(number)s can't go on: %(reason)s; mend the bots and test them anew",
+                number=test.id,
+                reason=standing.spoilt_words,
+            )
         )
     if is_out_of_openings(test):
-        raise StrengthError(f"test {test.id} can't go on: {test.reason}")
+        raise StrengthError(
+            gettext(
+                "test %(number)s can't go on: %(reason)s",
+                number=test.id,
+                reason=translated(test.reason),
+            )
+        )
     may_have = standing.settings.terms.most_games
     assert may_have is not None
     most = may_have if max_games is None else max_games
     if test.fixed_games is not None and most != test.fixed_games:
         raise StrengthError(
-            f"test {test.id} is one of {counted(test.fixed_games, 'game')}: to play on until one "
-            "likes the answer is no test; clone it"
+            gettext(
+                "test %(number)s is one of %(games)s: to play on until one likes the answer "
+                "is no test; clone it",
+                number=test.id,
+                games=counted(test.fixed_games, "game"),
+            )
         )
     games = _played(session, test) * standing.settings.games_a_match
     if most <= games:
-        raise StrengthError(f"test {test.id} has had {counted(games, 'game')}: allow it more")
+        raise StrengthError(
+            gettext(
+                "test %(number)s has had %(games)s: allow it more",
+                number=test.id,
+                games=counted(games, "game"),
+            )
+        )
     if most < may_have:
-        raise StrengthError(f"test {test.id} may have {counted(may_have, 'game')} already")
+        raise StrengthError(
+            gettext(
+                "test %(number)s may have %(games)s already",
+                number=test.id,
+                games=counted(may_have, "game"),
+            )
+        )
     limit = test.most_hours
     if hours is not None and (limit is None or hours < limit):
-        words = "any number of hours" if limit is None else counted(limit, "hour")
-        raise StrengthError(f"test {test.id} may have {words} already")
+        if limit is None:
+            raise StrengthError(
+                gettext("test %(number)s may have any number of hours already", number=test.id)
+            )
+        raise StrengthError(
+            gettext(
+                "test %(number)s may have %(hours)s already",
+                number=test.id,
+                hours=counted(limit, "hour"),
+            )
+        )
     is_over = test.verdict is not TestVerdict.RUNNING
     if is_over and test.ladder_id is None and actor.id == test.creator_id:
         demand_few(session, StrengthTest, actor.id, ENTERS_NOTHING)
@@ -320,7 +379,13 @@ def extend(
         test.most_hours = hours
         changes.append(f"from {limit:g} to {hours:g} hours")
     if (reason := out_of_hours(test)) is not None:
-        raise StrengthError(f"test {test.id} can't go on: {reason}; allow it more hours")
+        raise StrengthError(
+            gettext(
+                "test %(number)s can't go on: %(reason)s; allow it more hours",
+                number=test.id,
+                reason=reason,
+            )
+        )
     if is_over:
         test.verdict, test.reason, test.finished = TestVerdict.RUNNING, "", None
     if (asks or test.approval is not Approval.NO) and actor.id == test.creator_id:
@@ -341,11 +406,20 @@ def approve(session: Session, test: StrengthTest, now: datetime, actor: Actor) -
     """
     lock(session, test)
     if not test.waits:
-        raise StrengthError(f"test {test.id} does not wait for approval: it is {test.verdict}")
+        raise StrengthError(
+            gettext(
+                "test %(number)s does not wait for approval: it is %(verdict)s",
+                number=test.id,
+                verdict=verdict_words(test.verdict),
+            )
+        )
     if actor.id == test.creator_id:
         raise NotAllowed(
-            f"test {test.id} is of your making, and a second person has to approve it: ask another "
-            "organiser"
+            gettext(
+                "test %(number)s is of your making, and a second person has to approve it: ask "
+                "another organiser",
+                number=test.id,
+            )
         )
     _run(session, test, actor)
     audit.note(session, actor, "approve test", f"test {test.id}", test.title, now=now)
@@ -363,7 +437,8 @@ def _run(session: Session, test: StrengthTest, actor: Actor) -> None:
 class StrengthTests(ComparisonKind[StrengthTest]):
     """Candidate against baseline until a sequential test decides."""
 
-    model, word = StrengthTest, "strength test"
+    model, word = StrengthTest, N_("strength test")
+    paused = N_("The strength test waits for approval: no matches are made for now.")
     suspends = False  # it ends by itself when its matches fail
     checked = False  # it is over before long
 
@@ -433,9 +508,11 @@ class StrengthTests(ComparisonKind[StrengthTest]):
             end(session, test, TestVerdict.UNDECIDED, no_more, now)
 
     def why_not_void(self, competition: StrengthTest, match: Match) -> str | None:
-        return (
-            f"match {match.id} is of the strength test {competition.name}, which decides by its "
-            "matches in their order: start the test anew"
+        return gettext(
+            "match %(number)s is of the strength test %(name)s, which decides by its matches in "
+            "their order: start the test anew",
+            number=match.id,
+            name=competition.name,
         )
 
     def recount(self, session: Session, competition: StrengthTest, *, write: bool) -> list[str]:
@@ -449,5 +526,10 @@ class StrengthTests(ComparisonKind[StrengthTest]):
         ]
 
     def conclusion(self, session: Session, competition: StrengthTest) -> Conclusion:
-        title = f"Strength test {competition.id} {competition.verdict}: {competition.title}"
-        return Conclusion(title, competition.reason)
+        title = gettext(
+            "Strength test %(number)s %(verdict)s: %(title)s",
+            number=competition.id,
+            verdict=verdict_words(competition.verdict),
+            title=competition.title,
+        )
+        return Conclusion(title, translated(competition.reason))

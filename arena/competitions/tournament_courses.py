@@ -19,6 +19,7 @@ from arena.models import Entrant, EntrantState, JobStatus, Tournament
 from engine.game import Variant
 from engine.match import entrants_needed
 from engine.seeds import derive
+from engine.translation import gettext
 
 MOST_MATCHES = 5000
 """All of them are read whenever one is set or fixed."""
@@ -133,4 +134,10 @@ def demand_not_too_long(name: str, frame: Frame, settings: Settings) -> None:
     """
     matches = FORMATS[name].build(frame, settings).planned(frame.size)
     if matches is not None and matches > MOST_MATCHES:
-        raise Refusal(f"these are {matches} matches, and a tournament has {MOST_MATCHES} at most")
+        raise Refusal(
+            gettext(
+                "these are %(matches)s matches, and a tournament has %(most)s at most",
+                matches=matches,
+                most=MOST_MATCHES,
+            )
+        )

@@ -43,6 +43,7 @@ from arena.models import (
     Tournament,
 )
 from engine.plurals import counted
+from engine.translation import N_, gettext, ngettext, translated
 
 SETTINGS = "; ".join(
     f"{name}: " + ", ".join(f"{key} ({setting.words})" for key, setting in kind.settings.items())
@@ -142,10 +143,16 @@ class CreateTournament(CreateByRules):
         field = self._field(session, by, ladder)[: self.top]
         made = tournaments.create(session, plan, field, by.now, by.actor)
         planned = results(session, made).planned
-        matches = "" if planned is None else f", {counted(planned, 'match', 'matches')}"
-        what = f"{FORMATS[self.format].title.lower()} of {len(field)} bots{matches}"
-        then = "waits until you open it" if self.paused else "begins as soon as a worker is free"
-        return Done(f"the tournament {made.name} {then}: {what}", made)
+        form = translated(FORMATS[self.format].title).lower()
+        what = gettext("%(format)s of %(bots)s bots", format=form, bots=len(field))
+        if planned is not None:
+            what = f"{what}, {counted(planned, 'match', 'matches')}"
+        then = (
+            N_("the tournament %(name)s waits until you open it: %(what)s")
+            if self.paused
+            else N_("the tournament %(name)s begins as soon as a worker is free: %(what)s")
+        )
+        return Done(gettext(then, name=made.name, what=what), made)
 
     def planned(self, session: Session, by: By) -> tuple[Ladder | None, Format, int]:
         """Its ladder, its format with all settings, and how many play.
@@ -167,7 +174,7 @@ class CreateTournament(CreateByRules):
                 return named
             return seeded_by(session, ladder, named)
         if ladder is None:
-            raise Refusal("say by whom it is played: without a ladder the bots are named")
+            raise Refusal(gettext("say by whom it is played: without a ladder the bots are named"))
         return field_of(session, ladder)
 
 
@@ -206,7 +213,12 @@ class ChangeTournament(TournamentDeed):
             action = "resume" if found.state is CompetitionState.OPEN else "pause"
             subject = f"tournament {found.name}"
             audit.note(session, by.actor, f"{action} tournament", subject, now=by.now)
-        return Done(f"the tournament {self.name} is {self.state}", found, undo)
+        is_so = (
+            N_("the tournament %(name)s is open")
+            if found.state is CompetitionState.OPEN
+            else N_("the tournament %(name)s is paused")
+        )
+        return Done(gettext(is_so, name=self.name), found, undo)
 
 
 @dataclass(frozen=True)
@@ -233,7 +245,15 @@ class EnterTournament(TournamentDeed):
         tournament_fields.enter(session, found, players, by.now, by.actor)
         size = len(entrants_of(session, found))
         labels = ", ".join(one.label for one in players)
-        return Done(f"in the tournament {self.name}, of {size} bots now: {labels}", found)
+        return Done(
+            gettext(
+                "in the tournament %(name)s, of %(size)s bots now: %(labels)s",
+                name=self.name,
+                size=size,
+                labels=labels,
+            ),
+            found,
+        )
 
 
 def may_withdraw(by: By, entrant: Entrant) -> bool:
@@ -269,10 +289,16 @@ class WithdrawFromTournament(TournamentDeed):
         entrant = tournament_fields.find_entrant(session, found, self.bot)
         label = entrant.label
         if not may_withdraw(by, entrant):
-            raise NotAllowed(f"{label} is for its owner or an organiser to withdraw")
+            raise NotAllowed(
+                gettext("%(label)s is for its owner or an organiser to withdraw", label=label)
+            )
         begun = tournament_fields.withdraw(session, found, entrant, self.note, by.now, by.actor)
-        what = "withdrawn from" if begun else "no more in"
-        return Done(f"the bot {label} is {what} the tournament {self.name}", found)
+        is_so = (
+            N_("the bot %(label)s is withdrawn from the tournament %(name)s")
+            if begun
+            else N_("the bot %(label)s is no more in the tournament %(name)s")
+        )
+        return Done(gettext(is_so, label=label, name=self.name), found)
 
 
 @dataclass(frozen=True)
@@ -296,5 +322,15 @@ class CallOffTournament(TournamentDeed):
     def do(self, session: Session, by: By) -> Done:
         found = find_named(session, Tournament, self.name)
         withdrawn = call_off(session, found, self.note, by.now, by.actor)
-        words = f"; {counted(withdrawn, 'match', 'matches')} withdrawn" if withdrawn else ""
-        return Done(f"the tournament {self.name} is called off{words}", found)
+        if not withdrawn:
+            return Done(gettext("the tournament %(name)s is called off", name=self.name), found)
+        return Done(
+            ngettext(
+                "the tournament %(name)s is called off; %(count)s match withdrawn",
+                "the tournament %(name)s is called off; %(count)s matches withdrawn",
+                withdrawn,
+                name=self.name,
+                count=withdrawn,
+            ),
+            found,
+        )

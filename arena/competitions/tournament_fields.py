@@ -20,6 +20,7 @@ from arena.ground.locks import lock, locking
 from arena.ground.refusals import Refusal
 from arena.models import Entrant, EntrantState, JobStatus, Match, Place, Tournament
 from engine.bot_options import told_label
+from engine.translation import gettext
 
 WITHDRAW = "withdraw from tournament"
 """The deed, as the audit log has it."""
@@ -47,11 +48,23 @@ def find_entrant(session: Session, tournament: Tournament, name: str) -> Entrant
     # One without options is named by its version alone.
     found = [one for one in found if not one.options] or found if named.version else found
     if not found:
-        raise Refusal(f"{name.strip()[:60]!r} is not in the tournament {tournament.name}")
+        raise Refusal(
+            gettext(
+                "%(name)r is not in the tournament %(tournament)s",
+                name=name.strip()[:60],
+                tournament=tournament.name,
+            )
+        )
     if len(found) > 1:
         its = found[0].version.bot.name
         names = " or ".join(told_label(f"{its}:{one.version.number}", one.options) for one in found)
-        raise Refusal(f"{its} is in the field more than once: say which, {names}")
+        raise Refusal(
+            gettext(
+                "%(name)s is in the field more than once: say which, %(names)s",
+                name=its,
+                names=names,
+            )
+        )
     return found[0]
 
 
@@ -72,7 +85,10 @@ def enter(
     demand_not_over(tournament)
     if has_begun(tournament):
         raise Refusal(
-            f"the tournament {tournament.name} has begun, and nobody can enter it any more"
+            gettext(
+                "the tournament %(name)s has begun, and nobody can enter it any more",
+                name=tournament.name,
+            )
         )
     demand_allowed(tournament, players)
     field = entrants_of(session, tournament)
@@ -128,7 +144,11 @@ def withdraw(
     detail = f"{label}: {why}" if why else label
     everybody = entrants_of(session, tournament)
     if entrant not in everybody:  # somebody else may just have taken it out
-        raise Refusal(f"{label} is not in the tournament {tournament.name}")
+        raise Refusal(
+            gettext(
+                "%(label)s is not in the tournament %(name)s", label=label, name=tournament.name
+            )
+        )
     if not has_begun(tournament):
         field = [one for one in everybody if one is not entrant]
         changed = _fit(tournament, len(everybody), len(field))
@@ -139,9 +159,13 @@ def withdraw(
         return False
     session.refresh(entrant)  # somebody else may just have withdrawn it
     if entrant.state is EntrantState.RETIRED:
-        raise Refusal(f"{label} was withdrawn already: {entrant.reason}")
+        raise Refusal(
+            gettext(
+                "%(label)s was withdrawn already: %(reason)s", label=label, reason=entrant.reason
+            )
+        )
     if not why:
-        raise Refusal(f"say why {label} is withdrawn")
+        raise Refusal(gettext("say why %(label)s is withdrawn", label=label))
     # What was made meanwhile and is being issued already is played.
     for match in session.scalars(locking(not_begun, Match, free=True)).all():
         make_void(session, match, f"{label} was withdrawn: {why}")

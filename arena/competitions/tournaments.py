@@ -53,6 +53,7 @@ from engine.clock import TimeControl
 from engine.game import Variant
 from engine.guesses import instead
 from engine.plurals import listed
+from engine.translation import ENGLISH, N_, gettext, speaking
 
 WEIGHT = 10.0
 """How many times the workers' time of a ladder a tournament gets while workers are scarce."""
@@ -105,16 +106,27 @@ def create(
     """
     demand_name(session, plan.name, "tournament")
     if len(plan.title) > LONGEST_TITLE or not plan.title.isprintable():
-        raise Refusal(f"the title is to be a line of {LONGEST_TITLE} printable characters at most")
+        raise Refusal(
+            gettext(
+                "the title is to be a line of %(most)s printable characters at most",
+                most=LONGEST_TITLE,
+            )
+        )
     demand_field(session, plan.variant, players)
     frame = new_frame(plan.variant, len(players), plan.seed)
     settings = settings_for(plan.format, frame, plan.settings)
     tie_breaks = FORMATS[plan.format].tie_breaks if plan.tie_breaks is None else plan.tie_breaks
     for name in tie_breaks:
         if name not in TIE_BREAKS:
-            raise Refusal(f"there is no tie-break {name!r}; {instead(name, TIE_BREAKS)}")
+            raise Refusal(
+                gettext(
+                    "there is no tie-break %(name)r; %(known)s",
+                    name=name,
+                    known=instead(name, TIE_BREAKS),
+                )
+            )
         if tie_breaks.count(name) > 1:
-            raise Refusal(f"the tie-break {name} is named twice")
+            raise Refusal(gettext("the tie-break %(name)s is named twice", name=name))
     demand_not_too_long(plan.format, frame, settings)
     policy = policy_of(plan.openings)
     demand_fitting(session, policy["book_name"], plan.variant)
@@ -162,7 +174,7 @@ def call_off(
     """
     why = texts.typed(note)
     if not why:
-        raise Refusal("say why the tournament is called off")
+        raise Refusal(gettext("say why the tournament is called off"))
     # What the recorder makes before the tournament is locked is called off by its next tick (see
     # arena.schedule.leases).
     unplayed = sa.select(Match).where(
@@ -186,8 +198,12 @@ def demand_not_over(tournament: Tournament) -> None:
         Refusal: it is.
     """
     if tournament.state is CompetitionState.CLOSED:
-        word = "was called off" if tournament.is_called_off else "is over"
-        raise Refusal(f"the tournament {tournament.name} {word}")
+        is_so = (
+            N_("the tournament %(name)s was called off")
+            if tournament.is_called_off
+            else N_("the tournament %(name)s is over")
+        )
+        raise Refusal(gettext(is_so, name=tournament.name))
 
 
 def _void_strays(session: Session, strays: Sequence[int], now: datetime) -> None:
@@ -203,13 +219,16 @@ def _void_strays(session: Session, strays: Sequence[int], now: datetime) -> None
 def _winner(session: Session, tournament: Tournament) -> str | None:
     """Who came first in a tournament that is over, all of them if they share that."""
     found = results(session, tournament)
-    return listed([found.label(line.number) for line in found.standings if line.place == 1]) or None
+    first = [found.label(line.number) for line in found.standings if line.place == 1]
+    with speaking(ENGLISH):  # it is kept
+        return listed(first) or None
 
 
 class Tournaments(CompetitionKind[Tournament]):
     """A field that meets by a format until there is a winner."""
 
-    model, word = Tournament, "tournament"
+    model, word = Tournament, N_("tournament")
+    paused = N_("The tournament is paused: no matches are made for now.")
 
     def next_pairing(self, competition: Tournament, moment: Moment) -> Pairing | None:
         course = course_of(moment.session, competition)
@@ -236,8 +255,11 @@ class Tournaments(CompetitionKind[Tournament]):
             return None
         names = ", ".join(one.label for one in found.suspended)
         if names:
-            return f"Nothing else can be played before {names} can play again, or is withdrawn."
-        return "Nothing else can be played before those matches that were set aside."
+            return gettext(
+                "Nothing else can be played before %(names)s can play again, or is withdrawn.",
+                names=names,
+            )
+        return gettext("Nothing else can be played before those matches that were set aside.")
 
     def settle(self, session: Session, competition: Tournament, now: datetime) -> None:
         """Closes a tournament of which all is played; a closed one of which a match is due again
@@ -261,5 +283,9 @@ class Tournaments(CompetitionKind[Tournament]):
         return sa.select(Tournament.id).where(Tournament.reason.is_not(None))
 
     def conclusion(self, session: Session, competition: Tournament) -> Conclusion:
-        end = "was called off" if competition.is_called_off else "is over"
-        return Conclusion(f"The tournament {competition.title} {end}", competition.reason or "")
+        ended = (
+            N_("The tournament %(title)s was called off")
+            if competition.is_called_off
+            else N_("The tournament %(title)s is over")
+        )
+        return Conclusion(gettext(ended, title=competition.title), competition.reason or "")

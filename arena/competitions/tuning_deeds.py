@@ -33,6 +33,7 @@ from arena.strength.terms import StrengthTerms
 from arena.strength.tuning import BATCH, MOST_PARAMETERS
 from engine.bot_options import chosen_words, read_options
 from engine.plurals import counted
+from engine.translation import N_, gettext
 
 GAMES = 10_000
 """By how many games if nothing is said."""
@@ -105,11 +106,23 @@ class CreateTuning(CreateComparison):
     )
 
     def do(self, session: Session, by: By) -> Done:
-        (player,) = usable_players(session, by, [self.bot], "tune")
-        self.demand_ladders_rules(by, "a tuning")
-        self.demand_some_openings("a tuning has no empty openings, as it plays none twice")
+        (player,) = usable_players(session, by, [self.bot])
+        self.demand_ladders_rules(
+            by, gettext("a tuning by other rules than a ladder's is for organisers to make")
+        )
+        self.demand_some_openings(
+            gettext("a tuning has no empty openings, as it plays none twice: choose a book")
+        )
         rules = self.rules(session)
-        demand_no_approval(session, rules, by, "a tuning")
+        demand_no_approval(
+            session,
+            rules,
+            by,
+            gettext(
+                "a tuning is for organisers to begin here, where tests need a second person's "
+                "approval"
+            ),
+        )
         plan = TuningPlan(
             rules.variant,
             rules.time,
@@ -126,7 +139,15 @@ class CreateTuning(CreateComparison):
         )
         made = tunings.create(session, plan, by.now, by.actor)
         games = counted(made.max_games, "game")
-        return Done(f"tuning {made.id} was made, of {games}: {made.title}", made)
+        return Done(
+            gettext(
+                "tuning %(number)s was made, of %(games)s: %(title)s",
+                number=made.id,
+                games=games,
+                title=made.title,
+            ),
+            made,
+        )
 
 
 def read_parameters(version: BotVersion, words: tuple[str, ...]) -> list[Parameter]:
@@ -138,7 +159,10 @@ def read_parameters(version: BotVersion, words: tuple[str, ...]) -> list[Paramet
     """
     if version.options is None:
         raise Refusal(
-            f"nobody has asked {version.label} for its options: submit it again, and its check does"
+            gettext(
+                "nobody has asked %(label)s for its options: submit it again, and its check does",
+                label=version.label,
+            )
         )
     options = read_options(version.options)
     return [read_parameter(options, version.label, one) for one in words]
@@ -163,7 +187,7 @@ class TuningDeed(Deed):
         """
         found = tunings.find(session, self.number)
         if not may_change(by, found):
-            raise NotAllowed("this tuning is not yours")
+            raise NotAllowed(gettext("this tuning is not yours"))
         tunings.set_aside(session, found)
         lock(session, found)  # the recorder may just be ending it
         return found
@@ -180,10 +204,19 @@ class PauseTuning(TuningDeed):
     def do(self, session: Session, by: By) -> Done:
         tuning = self.own_tuning(session, by)
         if tuning.state is not CompetitionState.OPEN:
-            raise StrengthError(f"{tuning.name} is {tuning.standing}")
+            is_so = (
+                N_("%(name)s is closed")
+                if tuning.state is CompetitionState.CLOSED
+                else N_("%(name)s is paused")
+            )
+            raise StrengthError(gettext(is_so, name=tuning.name))
         tuning.state = CompetitionState.PAUSED
         audit.note(session, by.actor, "pause tuning", tuning.name, now=by.now)
-        return Done(f"tuning {tuning.id} is paused", tuning, (ResumeTuning(self.number),))
+        return Done(
+            gettext("tuning %(number)s is paused", number=tuning.id),
+            tuning,
+            (ResumeTuning(self.number),),
+        )
 
 
 @dataclass(frozen=True)
@@ -197,12 +230,16 @@ class StopTuning(TuningDeed):
     def do(self, session: Session, by: By) -> Done:
         tuning = self.own_tuning(session, by)
         if tuning.state is CompetitionState.CLOSED:
-            raise StrengthError(f"{tuning.name} is over")
+            raise StrengthError(gettext("%(name)s is over", name=tuning.name))
         tunings.end(session, tuning, f"by {by.actor.name}", by.now)
         audit.note(session, by.actor, "stop tuning", tuning.name, now=by.now)
         games = counted(standing_of(tuning).games, "game")
         undo = (ResumeTuning(self.number),)
-        return Done(f"tuning {tuning.id} is stopped after {games}", tuning, undo)
+        return Done(
+            gettext("tuning %(number)s is stopped after %(games)s", number=tuning.id, games=games),
+            tuning,
+            undo,
+        )
 
 
 @dataclass(frozen=True)
@@ -219,7 +256,8 @@ class ResumeTuning(TuningDeed):
         tunings.go_on(session, tuning, by.actor)
         audit.note(session, by.actor, "resume tuning", tuning.name, now=by.now)
         undo = StopTuning(self.number) if was_over else PauseTuning(self.number)
-        said = f"tuning {tuning.id} goes on: {chosen_words(standing_of(tuning).chosen)}"
+        values = chosen_words(standing_of(tuning).chosen)
+        said = gettext("tuning %(number)s goes on: %(values)s", number=tuning.id, values=values)
         return Done(said, tuning, (undo,))
 
 
@@ -239,8 +277,17 @@ class ExtendTuning(TuningDeed):
         tuning = self.own_tuning(session, by)
         if boards_ask_approval(session, [tuning.variant]) and not by.may(Scope.ORGANISE):
             raise NotAllowed(
-                "more of a tuning is for organisers to allow here, where tests need a second "
-                "person's approval"
+                gettext(
+                    "more of a tuning is for organisers to allow here, where tests need a second "
+                    "person's approval"
+                )
             )
         tunings.extend(session, tuning, self.games, by.now, by.actor)
-        return Done(f"tuning {tuning.id} goes on, to {tuning.max_games} games", tuning)
+        return Done(
+            gettext(
+                "tuning %(number)s goes on, to %(games)s games",
+                number=tuning.id,
+                games=tuning.max_games,
+            ),
+            tuning,
+        )

@@ -15,7 +15,9 @@ from arena.models import Bot, BotTuning, BotVersion, CompetitionState, Entrant, 
 from arena.strength.outcomes import faults_json
 from arena.strength.parameters import Parameter, manifest_of
 from arena.strength.tuning import Tuning
+from arena.strength.words import conditions_row
 from engine.plurals import counted
+from engine.translation import gettext, pgettext, translated
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,19 +82,34 @@ class TuningReport:
 
     @property
     def state(self) -> str:
-        """How it stands, in a word."""
+        """How it stands, in a word for programs."""
         if self.tuning.state is CompetitionState.CLOSED:
             return "over" if self.standing.is_over else "stopped"
         return "running" if self.tuning.state is CompetitionState.OPEN else str(self.tuning.state)
 
     @property
+    def state_words(self) -> str:
+        """The same for people."""
+        match self.state:
+            case "over":
+                return pgettext("a tuning", "over")
+            case "stopped":
+                return pgettext("a tuning", "stopped")
+            case "running":
+                return pgettext("a tuning", "running")
+            case "paused":
+                return pgettext("a tuning", "paused")
+        return self.state
+
+    @property
     def outcome(self) -> str:
         """What became of it, in words."""
-        words = [self.tuning.reason]
+        words = [translated(self.tuning.reason)]
         if self.proof is not None:
-            words.insert(0, f"tested against the start in test {self.proof.id}")
-        said = "; ".join(filter(None, words))
-        return f"{self.state}: {said}" if said else self.state
+            proof = gettext("tested against the start in test %(number)s", number=self.proof.id)
+            words.insert(0, proof)
+        said, state = "; ".join(filter(None, words)), self.state_words
+        return gettext("%(state)s: %(reason)s", state=state, reason=said) if said else state
 
     @property
     def seconds_left(self) -> float | None:
@@ -111,18 +128,35 @@ class TuningReport:
         tuning, stands = self.tuning, self.standing
         size = stands.settings.batch
         rows = [
-            ("bot", self.player.label),
-            ("game", f"{tuning.variant}, {tuning.time.words}, seed {tuning.seed}"),
-            *([("book", tuning.book_name)] if tuning.book_name else []),
-            ("games", f"{tuning.games} of {tuning.max_games}, in batches of {size} matches"),
+            (gettext("bot"), self.player.label),
+            conditions_row(tuning.variant, tuning.time, tuning.seed),
+            *([(gettext("book"), tuning.book_name)] if tuning.book_name else []),
+            (
+                pgettext("games that were played", "games"),
+                gettext(
+                    "%(games)s of %(most)s, in batches of %(matches)s matches",
+                    games=tuning.games,
+                    most=tuning.max_games,
+                    matches=size,
+                ),
+            ),
         ]
         if stands.matches:
-            rows.append(("gain", stands.gain_words))
+            rows.append((gettext("gain"), stands.gain_words))
         rows += [
-            (one.name, f"{one.start} -> {one.told}, step {one.step:.3g}") for one in self.numbers
+            (
+                one.name,
+                gettext(
+                    "%(start)s -> %(now)s, step %(step)s",
+                    start=one.start,
+                    now=one.told,
+                    step=f"{one.step:.3g}",
+                ),
+            )
+            for one in self.numbers
         ]
         if stands.faults:
-            rows.append(("faults", counted(sum(stands.faults.values()), "game")))
+            rows.append((gettext("faults"), counted(sum(stands.faults.values()), "game")))
         return rows
 
     def to_json(self) -> dict[str, Any]:

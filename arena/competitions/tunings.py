@@ -68,12 +68,13 @@ from engine.openings import Opening, openings
 from engine.plurals import counted
 from engine.record import GameRecord
 from engine.seeds import derive
+from engine.translation import N_, gettext, translated
 
 MOST_BATCH = 1024
 LONGEST_VALUE = 20
 """Characters of a number as a bot is told it, with what stands around it."""
-OUT_OF_OPENINGS = "there are no more different openings"
-NOTHING_CHANGED = "nothing has changed, so there is nothing to test"
+OUT_OF_OPENINGS = N_("there are no more different openings")
+NOTHING_CHANGED = N_("nothing has changed, so there is nothing to test")
 
 
 class TuningPlan(NamedTuple):
@@ -106,16 +107,24 @@ def create(session: Session, plan: TuningPlan, now: datetime, actor: Actor) -> B
     fixed = told(plan.player.options)
     names = [one.option.name for one in plan.parameters]
     if both := [name for name in names if name in fixed]:
-        raise StrengthError(f"{both[0]} is to be tuned, and can't be chosen besides")
+        raise StrengthError(
+            gettext("%(name)s is to be tuned, and can't be chosen besides", name=both[0])
+        )
     if len(plan.player.options) + sum(len(name) + LONGEST_VALUE for name in names) > LONGEST_CHOSEN:
         raise StrengthError(
-            "so many options with such long names can't be kept: tune fewer at once"
+            gettext("so many options with such long names can't be kept: tune fewer at once")
         )
     if not 0 < plan.weight <= MOST_WEIGHT:
-        raise StrengthError(f"a weight is above 0 and {MOST_WEIGHT:g} at most")
+        raise StrengthError(
+            gettext("a weight is above 0 and %(most)s at most", most=f"{MOST_WEIGHT:g}")
+        )
     if not 1 <= plan.games <= MOST_GAMES or not 1 <= plan.batch <= MOST_BATCH:
         raise StrengthError(
-            f"a tuning has 1 to {MOST_GAMES} games, and batches of 1 to {MOST_BATCH} matches"
+            gettext(
+                "a tuning has 1 to %(games)s games, and batches of 1 to %(batch)s matches",
+                games=MOST_GAMES,
+                batch=MOST_BATCH,
+            )
         )
     version = plan.player.version
     settings = TuningSettings(
@@ -129,7 +138,7 @@ def create(session: Session, plan: TuningPlan, now: datetime, actor: Actor) -> B
     start = Tuning.begin(settings).chosen_at_start
     # Refused at once, and not after the games.
     StrengthPlan(plan.variant, plan.time, plan.proof).settings(plan.player, plan.player)
-    demand_proven(session, plan.variant.game, [version], "be tuned")
+    demand_proven(session, plan.variant.game, [version])
     policy = policy_of(plan.openings)
     demand_fitting(session, policy["book_name"], plan.variant)
     demand_few(session, BotTuning, actor.id)
@@ -180,7 +189,7 @@ def find(session: Session, number: int) -> BotTuning:
     """
     tuning = locks.find(session, BotTuning, number)
     if tuning is None:
-        raise NotThere(f"there is no tuning {number}")
+        raise NotThere(gettext("there is no tuning %(number)s", number=number))
     return tuning
 
 
@@ -354,12 +363,20 @@ def go_on(session: Session, tuning: BotTuning, actor: Actor) -> None:
         StrengthError: it runs, is over, is spoilt by faults or has no more openings.
     """
     if tuning.state is CompetitionState.OPEN:
-        raise StrengthError(f"{tuning.name} is running")
+        raise StrengthError(gettext("%(name)s is running", name=tuning.name))
     stands = standing_of(tuning)
     if stands.is_over:
-        raise StrengthError(f"{tuning.name} is over: extend it if it is to have more games")
+        raise StrengthError(
+            gettext("%(name)s is over: extend it if it is to have more games", name=tuning.name)
+        )
     if stands.is_spoilt or tuning.reason == OUT_OF_OPENINGS:
-        raise StrengthError(f"{tuning.name} can't go on: {tuning.reason}")
+        raise StrengthError(
+            gettext(
+                "%(name)s can't go on: %(reason)s",
+                name=tuning.name,
+                reason=translated(tuning.reason),
+            )
+        )
     reopen(session, tuning, actor)
 
 
@@ -391,12 +408,22 @@ def extend(session: Session, tuning: BotTuning, games: int, now: datetime, actor
     """
     stands = standing_of(tuning)
     if stands.is_spoilt or tuning.reason == OUT_OF_OPENINGS:
-        raise StrengthError(f"{tuning.name} can't go on: {tuning.reason}")
+        raise StrengthError(
+            gettext(
+                "%(name)s can't go on: %(reason)s",
+                name=tuning.name,
+                reason=translated(tuning.reason),
+            )
+        )
     if games <= tuning.max_games:
         has = counted(tuning.max_games, "game")
-        raise StrengthError(f"{tuning.name} may have {has} already: allow it more")
+        raise StrengthError(
+            gettext(
+                "%(name)s may have %(games)s already: allow it more", name=tuning.name, games=has
+            )
+        )
     if games > MOST_GAMES:
-        raise StrengthError(f"a tuning has {MOST_GAMES} games at most")
+        raise StrengthError(gettext("a tuning has %(most)s games at most", most=MOST_GAMES))
     proof = session.get(StrengthTest, tuning.proof_id) if tuning.proof_id else None
     if proof is not None and proof.verdict is TestVerdict.RUNNING:
         locks.lock(session, proof)
@@ -413,7 +440,8 @@ def extend(session: Session, tuning: BotTuning, games: int, now: datetime, actor
 class Tunings(ComparisonKind[BotTuning]):
     """A version against itself with other values, a batch at a time."""
 
-    model, word = BotTuning, "tuning"
+    model, word = BotTuning, N_("tuning")
+    paused = N_("The tuning is paused: no matches are made for now.")
     suspends = False  # it ends by itself when its matches fail
 
     def next_pairing(self, competition: BotTuning, moment: Moment) -> Pairing | None:
@@ -492,12 +520,15 @@ class Tunings(ComparisonKind[BotTuning]):
     def why_not_void(self, competition: BotTuning, match: Match) -> str | None:
         batch = _number_of_batch(standing_of(competition))
         if match.round is not None and match.round < batch:
-            return (
-                f"match {match.id} is of batch {match.round} of {competition.name}, and later ones "
-                "were played from what it gave: start the tuning anew"
+            return gettext(
+                "match %(number)s is of batch %(batch)s of %(name)s, and later ones were played "
+                "from what it gave: start the tuning anew",
+                number=match.id,
+                batch=match.round,
+                name=competition.name,
             )
         if competition.state is CompetitionState.CLOSED:
-            return f"{competition.name} is over: let it go on first"
+            return gettext("%(name)s is over: let it go on first", name=competition.name)
         return None
 
     def recount(self, session: Session, competition: BotTuning, *, write: bool) -> list[str]:
@@ -518,7 +549,14 @@ class Tunings(ComparisonKind[BotTuning]):
 
     def conclusion(self, session: Session, competition: BotTuning) -> Conclusion:
         stands = standing_of(competition)
-        how = "over" if stands.is_over else "stopped"
-        words = f"{chosen_words(stands.chosen)} after {counted(stands.games, 'game')}"
-        title = f"The tuning of {competition.title} is {how}"
-        return Conclusion(title, "; ".join(filter(None, [words, competition.reason])))
+        words = gettext(
+            "%(values)s after %(games)s",
+            values=chosen_words(stands.chosen),
+            games=counted(stands.games, "game"),
+        )
+        if stands.is_over:
+            title = gettext("The tuning of %(title)s is over", title=competition.title)
+        else:
+            title = gettext("The tuning of %(title)s is stopped", title=competition.title)
+        reason = translated(competition.reason)
+        return Conclusion(title, "; ".join(filter(None, [words, reason])))

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from arena.ground.refusals import Refusal
+from engine.translation import gettext
 
 FORMAT = 1
 MANIFEST = "dump.json"
@@ -75,8 +76,13 @@ class DumpManifest:
             data = json.loads(file.read_text(encoding="utf-8"))
             if data["format"] != FORMAT:
                 raise Refusal(
-                    f"the dump in {folder} has format {data['format']}, and this program knows "
-                    f"format {FORMAT}: use the release that wrote it, or another folder"
+                    gettext(
+                        "the dump in %(folder)s has format %(its)s, and this program knows format "
+                        "%(known)s: use the release that wrote it, or another folder",
+                        folder=folder,
+                        its=data["format"],
+                        known=FORMAT,
+                    )
                 )
             parts = [DumpPart(**part) for part in data.pop("parts")]
             return cls(**data, parts=parts)
@@ -85,7 +91,7 @@ class DumpManifest:
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             if isinstance(error, Refusal):
                 raise
-            raise Refusal(f"{file} is damaged: name another folder") from None
+            raise Refusal(gettext("%(file)s is damaged: name another folder", file=file)) from None
 
     def write(self, folder: Path) -> None:
         """Replaces that of a folder."""

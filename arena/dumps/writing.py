@@ -34,6 +34,7 @@ from arena.ground.refusals import Refusal
 from engine.games import GAMES
 from engine.record import RecordError
 from engine.shelf import UnknownGameError
+from engine.translation import gettext
 
 PART_GAMES, PART_BYTES = 5_000, 16 << 20
 """A part ends with the game that reaches one of these, in games and in bytes of their records."""
@@ -106,12 +107,22 @@ def _begun(folder: Path, about: About) -> DumpManifest | None:
     """
     manifest = DumpManifest.read(folder)
     if manifest is None and any(folder.iterdir()):
-        raise Refusal(f"{folder} is not empty, and holds no dump: name another folder")
+        raise Refusal(
+            gettext(
+                "%(folder)s is not empty, and holds no dump: name another folder", folder=folder
+            )
+        )
     if manifest and About(manifest.arena, manifest.where, manifest.licence) != about:
         words = " ".join(f"{key}={value}" for key, value in manifest.where.items())
         raise Refusal(
-            f"{folder} holds another dump ({words or 'all games'} of {manifest.arena}, licence "
-            f"{manifest.licence or 'not said'}): name another folder"
+            gettext(
+                "%(folder)s holds another dump (%(what)s of %(arena)s, licence %(licence)s): "
+                "name another folder",
+                folder=folder,
+                what=words or gettext("all games"),
+                arena=manifest.arena,
+                licence=manifest.licence or gettext("not said"),
+            )
         )
     return manifest
 
@@ -155,7 +166,9 @@ def _groups(
         try:
             number, game, is_void = told["number"], told["game"], told["void"]
         except KeyError as error:
-            raise Refusal(f"the arena does not tell {error}: it is of an older release") from None
+            raise Refusal(
+                gettext("the arena does not tell %(error)s: it is of an older release", error=error)
+            ) from None
         if number > manifest.until:
             break
         if group.lines and (number > ends[0] if ends else group.is_full):
@@ -199,8 +212,12 @@ class _Writer:
         for game, whose in games.items():
             if manifest.games.setdefault(game, whose) != whose:
                 raise Refusal(
-                    f"the dump in {self._folder} was begun with {game} of another version: begin "
-                    "anew in another folder"
+                    gettext(
+                        "the dump in %(folder)s was begun with %(game)s of another version: begin "
+                        "anew in another folder",
+                        folder=self._folder,
+                        game=game,
+                    )
                 )
         name = f"part-{len(manifest.parts) + 1:05}"
         digest = self._digest(group, games)
@@ -264,7 +281,9 @@ def _alone(folder: Path) -> Iterator[None]:
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         if not lock_file(descriptor):
-            raise Refusal(f"another process writes a dump to {folder}: wait for it")
+            raise Refusal(
+                gettext("another process writes a dump to %(folder)s: wait for it", folder=folder)
+            )
         yield
     finally:
         os.close(descriptor)

@@ -24,6 +24,7 @@ from arena.formats.fixtures import Entrant, Fixture, check_field
 from arena.formats.format import AtOnce
 from arena.formats.settings import FormatSetting, Frame, Settings
 from engine.seeds import derive
+from engine.translation import N_
 
 DEALS = 200
 """How many random entrants' worth of deals a round is chosen from."""
@@ -46,11 +47,11 @@ class Balanced(AtOnce):
     """
 
     name = "balanced"
-    title = "Balanced schedule"
-    words = "For three or four at a board: everybody meets everybody about equally often."
+    title = N_("Balanced schedule")
+    words = N_("For three or four at a board: everybody meets everybody about equally often.")
     settings: ClassVar = {
         "rounds": FormatSetting(
-            "how many rounds",
+            N_("how many rounds"),
             lambda frame: rounds_until_met(frame.size, frame.seats, frame.seed),
             most=1000,
         )

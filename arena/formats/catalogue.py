@@ -11,6 +11,7 @@ from arena.formats.round_robin import GauntletFormat, RoundRobin
 from arena.formats.settings import FormatSetting, Frame
 from arena.formats.swiss import Swiss
 from arena.ground.refusals import Refusal
+from engine.translation import gettext
 
 FORMATS: dict[str, type[Format]] = {
     form.name: form
@@ -43,19 +44,43 @@ def settings_for(name: str, frame: Frame, given: Mapping[str, int]) -> dict[str,
             seats or this field, or a value is not allowed.
     """
     if name not in FORMATS:
-        raise Refusal(f"there is no format {name[:40]!r}; there are {', '.join(FORMATS)}")
+        raise Refusal(
+            gettext(
+                "there is no format %(name)r; there are %(formats)s",
+                name=name[:40],
+                formats=", ".join(FORMATS),
+            )
+        )
     form = FORMATS[name]
     if frame.seats not in form.for_seats:
         fitting = [other for other, one in FORMATS.items() if frame.seats in one.for_seats]
         raise Refusal(
-            f"{name} is not for matches of {frame.seats} bots; use {' or '.join(fitting)}"
+            gettext(
+                "%(name)s is not for matches of %(seats)s bots; use one of %(fitting)s",
+                name=name,
+                seats=frame.seats,
+                fitting=", ".join(fitting),
+            )
         )
     if frame.size < max(2, frame.seats):
-        raise Refusal(f"a match takes {frame.seats} bots, and the field has {frame.size}")
+        raise Refusal(
+            gettext(
+                "a match takes %(seats)s bots, and the field has %(size)s",
+                seats=frame.seats,
+                size=frame.size,
+            )
+        )
     unknown = [key for key in given if key not in form.settings]
     if unknown:
-        known = ", ".join(form.settings) or "none"
-        raise Refusal(f"{name} has no setting {unknown[0]!r}; it has {known}")
+        known = ", ".join(form.settings) or gettext("none")
+        raise Refusal(
+            gettext(
+                "%(name)s has no setting %(unknown)r; it has %(known)s",
+                name=name,
+                unknown=unknown[0],
+                known=known,
+            )
+        )
     settings = {
         key: given.get(key, setting.default_for(frame)) for key, setting in form.settings.items()
     }
@@ -63,16 +88,31 @@ def settings_for(name: str, frame: Frame, given: Mapping[str, int]) -> dict[str,
         setting, most = form.settings[key], form.settings[key].most_for(frame)
         if not setting.least <= value <= most:
             raise Refusal(
-                f"{key} is {value}, and in this field it can be from {setting.least} to {most}"
+                gettext(
+                    "%(key)s is %(value)s, and in this field it can be from %(least)s to %(most)s",
+                    key=key,
+                    value=value,
+                    least=setting.least,
+                    most=most,
+                )
             )
         if value and frame.size < setting.field:
             raise Refusal(
-                f"{key} takes a field of {setting.field} bots, and this one has {frame.size}"
+                gettext(
+                    "%(key)s takes a field of %(field)s bots, and this one has %(size)s",
+                    key=key,
+                    field=setting.field,
+                    size=frame.size,
+                )
             )
         if frame.race and setting.in_a_race not in (None, value):
             raise Refusal(
-                f"{key} must be {setting.in_a_race} in a race: the same bots at the same start "
-                "would come out the same again"
+                gettext(
+                    "%(key)s must be %(in_a_race)s in a race: the same bots at the same start "
+                    "would come out the same again",
+                    key=key,
+                    in_a_race=setting.in_a_race,
+                )
             )
     try:
         form.build(frame, settings)

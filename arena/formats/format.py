@@ -78,7 +78,7 @@ class Format(ABC):
     name: ClassVar[str]
     """By which commands and the database know it: small letters and hyphens, 20 at most."""
     title: ClassVar[str]
-    """For pages."""
+    """For pages, which translate it as all its words."""
     words: ClassVar[str] = ""
     """What it does, in a sentence or two for those who choose one."""
     settings: ClassVar[Mapping[str, FormatSetting]] = {}

@@ -17,8 +17,10 @@ from typing import ClassVar, Self
 from arena.formats.fixtures import Entrant, Fixture, Result, check_field
 from arena.formats.format import Format, SharedPlace, Tie
 from arena.formats.settings import FormatSetting, Frame, Settings
+from engine.translation import N_, gettext, translated
 
-SECOND_FINAL = "second final"
+SECOND_FINAL = N_("second final")
+FINAL = N_("final")
 MAIN, LOSERS, THIRD = range(3)
 """The parts of a bracket."""
 
@@ -66,18 +68,18 @@ class Knockout(Format):
     """
 
     name = "knockout"
-    title = "Knockout"
-    words = "Who loses is out, until a final is left. Quick, and a bracket to look at."
+    title = N_("Knockout")
+    words = N_("Who loses is out, until a final is left. Quick, and a bracket to look at.")
     settings: ClassVar = {
-        "legs": FormatSetting("a tie is the best of so many matches", 1, most=25, in_a_race=1),
+        "legs": FormatSetting(N_("a tie is the best of so many matches"), 1, most=25, in_a_race=1),
         "extra_legs": FormatSetting(
-            "how many more are played while it is level", 2, least=0, most=25, in_a_race=0
+            N_("how many more are played while it is level"), 2, least=0, most=25, in_a_race=0
         ),
         "double": FormatSetting(
-            "who loses is out at the second loss only", 0, least=0, most=1, yes_or_no=True
+            N_("who loses is out at the second loss only"), 0, least=0, most=1, yes_or_no=True
         ),
         "third_place": FormatSetting(
-            "who lost the semi-finals meet for the third place",
+            N_("who lost the semi-finals meet for the third place"),
             0,
             least=0,
             most=1,
@@ -86,7 +88,7 @@ class Knockout(Format):
         ),
     }
     tie_breaks = ("wins",)
-    remark = (
+    remark = N_(
         "Of two who are level after all legs the better seed goes on. Who went out at the same "
         "stage share a place, and stand in the order of their points."
     )
@@ -103,7 +105,9 @@ class Knockout(Format):
 
     def __post_init__(self) -> None:
         if self.double and self.third_place:
-            raise ValueError("in double elimination the losers' final is for the third place")
+            raise ValueError(
+                gettext("in double elimination the losers' final is for the third place")
+            )
 
     @classmethod
     def build(cls, frame: Frame, settings: Settings) -> Self:
@@ -250,7 +254,7 @@ class Knockout(Format):
             winner, loser = (a, b) if lead > 0 else (b, a)
             return replace(tie, winner=winner, loser=loser, decided=True)
         if count >= self.legs + self.extra_legs:
-            return replace(tie, winner=a, loser=b, decided=True, tie_break="better seed")
+            return replace(tie, winner=a, loser=b, decided=True, tie_break=N_("better seed"))
         return tie
 
     def _certain(self, tie: Tie) -> int:
@@ -338,7 +342,7 @@ def _bracket(count: int, *, double: bool, third_place: bool) -> list[Slot]:
     if not double:
         while len(sources) > 1:
             if third_place and len(sources) == 2 and count > 3:
-                add("third place", losers([source.number for source in sources]), THIRD)
+                add(N_("third place"), losers([source.number for source in sources]), THIRD)
             sources = winners(add(_stage(len(sources)), sources))
         return slots
 
@@ -356,12 +360,27 @@ def _bracket(count: int, *, double: bool, third_place: bool) -> list[Slot]:
         meeting = [source for pair in zip(out, down, strict=True) for source in pair]
         out = winners(add(f"losers' round {entry + 1}", meeting, LOSERS))
         entry += 2
-    final = add("final", [*winners(main), *out])
+    final = add(FINAL, [*winners(main), *out])
     add(SECOND_FINAL, [*winners(final), *losers(final)])
     return slots
 
 
 def _stage(sides: int) -> str:
     """What the ties of so many are called."""
-    names = {2: "final", 4: "semi-final", 8: "quarter-final"}
+    names = {2: FINAL, 4: N_("semi-final"), 8: N_("quarter-final")}
     return names.get(sides, f"round of {sides}")
+
+
+NUMBERED = (
+    N_("round of %(number)s"),
+    N_("winners' round %(number)s"),
+    N_("losers' round %(number)s"),
+)
+"""The stages of a bracket that have numbers, as they are translated."""
+
+
+def stage_words(stage: str) -> str:
+    """What a stage is called, for people."""
+    words, _, number = stage.rpartition(" ")
+    numbered = f"{words} %(number)s"
+    return gettext(numbered, number=number) if numbered in NUMBERED else translated(stage)

@@ -12,6 +12,7 @@ from typing import ClassVar, Self
 from arena.formats.fixtures import Entrant, Fixture, Result, check_field, sitting_out
 from arena.formats.format import AtOnce
 from arena.formats.settings import FormatSetting, Frame, Settings
+from engine.translation import N_
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +24,10 @@ class RoundRobin(AtOnce):
     """
 
     name = "round-robin"
-    title = "Round robin"
-    words = "Everybody meets everybody. The fairest, and the longest: 20 bots are 190 matches."
+    title = N_("Round robin")
+    words = N_("Everybody meets everybody. The fairest, and the longest: 20 bots are 190 matches.")
     settings: ClassVar = {
-        "cycles": FormatSetting("how often everybody meets everybody", 1, in_a_race=1)
+        "cycles": FormatSetting(N_("how often everybody meets everybody"), 1, in_a_race=1)
     }
     tie_breaks = ("head-to-head", "sonneborn-berger", "wins")
 
@@ -81,15 +82,15 @@ class GauntletFormat(AtOnce):
     """
 
     name = "gauntlet"
-    title = "Gauntlet"
-    words = "The first bots meet all the others, who do not meet each other."
+    title = N_("Gauntlet")
+    words = N_("The first bots meet all the others, who do not meet each other.")
     settings: ClassVar = {
         "candidates": FormatSetting(
-            "how many, the first by seeding, meet all the others",
+            N_("how many, the first by seeding, meet all the others"),
             1,
             most=lambda frame: frame.size - 1,
         ),
-        "cycles": FormatSetting("how often each candidate meets each", 1, in_a_race=1),
+        "cycles": FormatSetting(N_("how often each candidate meets each"), 1, in_a_race=1),
     }
     tie_breaks = ("head-to-head", "wins")
     by_share = True

@@ -42,7 +42,7 @@ class FormatSetting:
     """A setting of a format: a number, or a yes or no."""
 
     words: str
-    """What it says, for commands and pages."""
+    """What it says, for commands and pages, which translate it."""
     default: Amount
     least: int = 1
     most: Amount = 100

@@ -24,6 +24,7 @@ from arena.formats.fixtures import Entrant, Fixture, Result
 from arena.formats.format import InTurn, OpenRound
 from arena.formats.settings import FormatSetting
 from engine.seeds import derive
+from engine.translation import N_
 
 NEAREST = 6
 """How many opponents of least cost are looked at for each entrant at first, and how many that
@@ -52,11 +53,13 @@ class Swiss(InTurn):
     """
 
     name = "swiss"
-    title = "Swiss"
-    words = "In each round those meet who have about as many points. A few rounds do for many bots."
+    title = N_("Swiss")
+    words = N_(
+        "In each round those meet who have about as many points. A few rounds do for many bots."
+    )
     settings: ClassVar = {
         "rounds": FormatSetting(
-            "how many rounds",
+            N_("how many rounds"),
             lambda frame: ceil(log2(frame.size)),
             # Beyond these everybody has met everybody.
             most=lambda frame: frame.size - 1 + frame.size % 2,

@@ -22,6 +22,7 @@ from arena.lists.parts import a_seat
 from arena.lists.search import Walk, find
 from arena.models import Bot, Competition, GameValue, Match, PlayedGame, SeatResult
 from engine.game import Termination
+from engine.translation import gettext
 
 MOST_GAMES = 10_000
 """The newest so many are counted."""
@@ -261,7 +262,7 @@ def in_words(usual: Mapping[str, str], options: Mapping[str, str], moves: Sequen
         options: those of the match.
     """
     own = [f"{key}={its}" for key, its in options.items() if usual.get(key) != its]
-    return " ".join([*own, *moves]) or "from the start"
+    return " ".join([*own, *moves]) or gettext("from the start")
 
 
 def bots_of(session: Session, ids: Sequence[int]) -> dict[int, str]:

@@ -24,6 +24,7 @@ from arena.lists.lines import LONGEST, ROOT_BYTES
 from arena.models import SeatResult
 from engine.game import Termination
 from engine.protocol import parse_tag, parse_value
+from engine.translation import gettext
 
 MOST_OF_ONE = 3
 """How many opponents, tags or numbers a filter may name."""
@@ -131,13 +132,13 @@ def _several(word: str) -> list[str]:
 
 def _few(found: list[str]) -> list[str]:
     if len(found) > MOST_OF_ONE:
-        raise Refusal(f"name at most {MOST_OF_ONE}, with commas between them")
+        raise Refusal(gettext("name at most %(most)s, with commas between them", most=MOST_OF_ONE))
     return list(dict.fromkeys(found))
 
 
 def _seat(word: str) -> int:
     if not re.fullmatch(r"[1-9][0-9]?", word, re.ASCII):
-        raise Refusal(f"give the number of a seat, from 1 to {LAST_SEAT}")
+        raise Refusal(gettext("give the number of a seat, from 1 to %(most)s", most=LAST_SEAT))
     return int(word)
 
 
@@ -147,7 +148,7 @@ def _chosen(label: str, help: str, kind: type[StrEnum], but: Sequence[StrEnum] =
 
     def read(word: str) -> StrEnum:
         if word not in choices:
-            raise Refusal(f"it is one of {', '.join(choices)}")
+            raise Refusal(gettext("it is one of %(choices)s", choices=", ".join(choices)))
         return kind(word)
 
     return FilterWord(label, help, read, choices)
@@ -155,7 +156,7 @@ def _chosen(label: str, help: str, kind: type[StrEnum], but: Sequence[StrEnum] =
 
 def _opening(word: str) -> int:
     if not re.fullmatch(r"[0-7][0-9a-f]{15}", word, re.ASCII):
-        raise Refusal("give the 16 letters and digits by which lists call an opening")
+        raise Refusal(gettext("give the 16 letters and digits by which lists call an opening"))
     return int(word, 16)
 
 
@@ -170,18 +171,20 @@ def _line(word: str) -> bytes:
     except (binascii.Error, ValueError):
         found = b""
     if len(found) % 4 or not ROOT_BYTES <= len(found) <= LONGEST:
-        raise Refusal("give the letters and digits by which the explorer calls a line")
+        raise Refusal(gettext("give the letters and digits by which the explorer calls a line"))
     return found
 
 
 def _plies(word: str) -> Bounds:
     found = _PLIES.fullmatch(word)
     if not found or not (found[1] or found[3]):
-        raise Refusal("give a number of plies, or bounds as in 20-60, 20- or -60")
+        raise Refusal(gettext("give a number of plies, or bounds as in 20-60, 20- or -60"))
     least = int(found[1]) if found[1] else None
     most = int(found[3]) if found[3] else None if found[2] else least
     if least is not None and most is not None and least > most:
-        raise Refusal(f"there is no number from {least} to {most}")
+        raise Refusal(
+            gettext("there is no number from %(least)s to %(most)s", least=least, most=most)
+        )
     return Bounds(least, most)
 
 
@@ -190,9 +193,15 @@ def _range(word: str) -> Range:
     ends = [float(end) if end else None for end in found.groups()] if found else [None, None]
     least, below = ends
     if least is None and below is None:
-        raise Refusal("give bounds as in 0.7-1.4, 1.4- or -0.7")
+        raise Refusal(gettext("give bounds as in 0.7-1.4, 1.4- or -0.7"))
     if least is not None and below is not None and least >= below:
-        raise Refusal(f"there is no number from {least:g} to below {below:g}")
+        raise Refusal(
+            gettext(
+                "there is no number from %(least)s to below %(below)s",
+                least=f"{least:g}",
+                below=f"{below:g}",
+            )
+        )
     return Range(least, below)
 
 
@@ -208,7 +217,7 @@ def _moment(word: str) -> DayOrMoment:
         )
     except (ValueError, OverflowError):
         raise Refusal(
-            "give a day as in 2026-05-31, or a moment as in 2026-05-31T12:00, in UTC"
+            gettext("give a day as in 2026-05-31, or a moment as in 2026-05-31T12:00, in UTC")
         ) from None
 
 
@@ -216,7 +225,7 @@ def _tags(word: str) -> tuple[str, ...]:
     found = tuple(_several(word))
     for one in found:
         if parse_tag(f"# tag {one}") is None:
-            raise Refusal(f"{one[:40]!r} is no tag")
+            raise Refusal(gettext("%(name)r is no tag", name=one[:40]))
     return found
 
 
@@ -231,12 +240,16 @@ def _value(word: str) -> ValueBound:
         parsed = parse_value(f"# {key} {number.strip() if number else 0}")
         if parsed is not None:
             return ValueBound(key, comparison, parsed[1])
-    raise Refusal(f"{word[:40]!r}: give a number's key, as in depth, or bounds, as in depth>=12")
+    raise Refusal(
+        gettext(
+            "%(word)r: give a number's key, as in depth, or bounds, as in depth>=12", word=word[:40]
+        )
+    )
 
 
 def _yes(word: str) -> bool:
     if word not in ("yes", "no"):
-        raise Refusal("it is yes or no")
+        raise Refusal(gettext("it is yes or no"))
     return word == "yes"
 
 
@@ -297,7 +310,10 @@ class GameFilter:
             if name not in WORDS or not text:
                 continue
             if len(text) > LONGEST_WORD or unkept(text):
-                raise WrongField(name, f"give at most {LONGEST_WORD} plain characters")
+                raise WrongField(
+                    name,
+                    gettext("give at most %(most)s plain characters", most=LONGEST_WORD),
+                )
             try:
                 found[name] = WORDS[name].read(text)
             except Refusal as refusal:
@@ -332,7 +348,8 @@ class FilterWord:
 
     label: str
     help: str
-    """What it asks for, as a sentence without its full stop."""
+    """What it asks for, as a sentence without its full stop; both are translated where they are
+    shown."""
     read: Callable[[str], Any]
     """
     Raises:

@@ -23,6 +23,7 @@ from arena.models import (
     GameValue,
     ListedSeat,
 )
+from engine.translation import gettext
 
 Condition = sa.ColumnElement[bool]
 FIRST_SEAT: Any = sa.literal_column("0")
@@ -60,7 +61,7 @@ def look_up(session: Session, wanted: GameFilter) -> Known:
         its = sa.select(Competition.id).where(Competition.name == wanted.competition)
         competition = session.scalar(its)
         if competition is None:
-            raise NotThere(f"there is no competition {wanted.competition}")
+            raise NotThere(gettext("there is no competition %(name)s", name=wanted.competition))
     named = [one for one in (wanted.bot, *wanted.against) if one is not None]
     sitters = _sitters(session, named)
     return Known(
@@ -83,10 +84,16 @@ def _sitters(session: Session, named: Sequence[Named]) -> dict[Named, Sitter]:
     for one in named:
         its = [row for row in rows if row.lower_name == one.lower_name]
         if not its:
-            raise NotThere(f"there is no bot {one.name}")
+            raise NotThere(gettext("there is no bot %(name)s", name=one.name))
         version = next((row.id for row in its if row.number == one.version), None)
         if one.version is not None and version is None:
-            raise NotThere(f"there is no version {one.version} of {one.name}")
+            raise NotThere(
+                gettext(
+                    "there is no version %(number)s of %(name)s",
+                    number=one.version,
+                    name=one.name,
+                )
+            )
         chosen = tuple(one.options.split(",")) if one.options else ()
         found[one] = Sitter(its[0].bot_id, version, chosen)
     return found

@@ -15,6 +15,7 @@ from arena.ground.db import count_rows
 from arena.ground.refusals import NotAllowed, NotThere, Refusal, WrongField
 from arena.lists.filters import GameFilter
 from arena.models import Scope, Selection, User
+from engine.translation import gettext
 
 MOST = 100
 """Selections that one person may keep."""
@@ -43,22 +44,26 @@ class KeepSelection(Deed):
         name = texts.typed(self.name, LONGEST_NAME)
         wanted = read_words(self.filter)
         if wanted.worker is not None and not by.may(Scope.ORGANISE):
-            raise NotAllowed("games by their worker are for organisers to look for")
+            raise NotAllowed(gettext("games by their worker are for organisers to look for"))
         if by.actor.id is not None:
             # Two at once would each find room for one more.
             locks.find(session, User, by.actor.id, to_change=True)
         own = Selection.owner_id == by.actor.id
         if session.scalar(sa.select(Selection.id).where(own, Selection.name == name)):
-            raise WrongField("name", "you keep a list of this name: remove it, or choose another")
+            raise WrongField(
+                "name", gettext("you keep a list of this name: remove it, or choose another")
+            )
         if count_rows(session, Selection, own) >= MOST:
-            raise Refusal(f"you keep {MOST} lists, as many as one may: remove one first")
+            raise Refusal(
+                gettext("you keep %(most)s lists, as many as one may: remove one first", most=MOST)
+            )
         made = Selection(
             owner_id=by.actor.id, name=name, words=urlencode(wanted.words), created=by.now
         )
         session.add(made)
         session.flush()
         audit.note(session, by.actor, "keep selection", f"selection {made.id}", name, now=by.now)
-        return Done(f"the list is kept as {name}", made)
+        return Done(gettext("the list is kept as %(name)s", name=name), made)
 
 
 @dataclass(frozen=True)
@@ -74,15 +79,15 @@ class RemoveSelection(Deed):
     def do(self, session: Session, by: By) -> Done:
         found = locks.find(session, Selection, self.number, to_change=True)
         if found is None:
-            raise NotThere(f"there is no selection {self.number}")
+            raise NotThere(gettext("there is no selection %(number)s", number=self.number))
         if not by.at_machine and found.owner_id != by.actor.id:
-            raise NotAllowed(f"selection {self.number} is somebody else's")
+            raise NotAllowed(gettext("selection %(number)s is somebody else's", number=self.number))
         audit.note(
             session, by.actor, "remove selection", f"selection {found.id}", found.name, now=by.now
         )
         session.delete(found)
         undo = () if found.owner_id is None else (KeepSelection(found.name, found.words),)
-        return Done(f"the list {found.name} is removed", undo=undo)
+        return Done(gettext("the list %(name)s is removed", name=found.name), undo=undo)
 
 
 def read_words(words: str) -> GameFilter:
@@ -94,5 +99,5 @@ def read_words(words: str) -> GameFilter:
     try:
         said = dict(parse_qsl(words.removeprefix("?"), max_num_fields=50))
     except ValueError:
-        raise WrongField("filter", "there are too many words") from None
+        raise WrongField("filter", gettext("there are too many words")) from None
     return GameFilter.read(said)

@@ -46,6 +46,7 @@ from engine.game import Termination
 from engine.games import GAMES
 from engine.plurals import counted
 from engine.protocol import visible
+from engine.translation import translated
 
 log = logging.getLogger("arena.operation.health")
 
@@ -352,7 +353,8 @@ def _idle_ladders(session: Session, settings: Settings, now: datetime) -> list[A
             f"{settings.alarm_seconds / 60:.0f} minutes, though it could play",
         )
         for ladder in session.scalars(quiet.order_by(Ladder.id))
-        if Ladders().why_idle(session, ladder, now, settings.trickle_seconds) in (None, UNPLAYABLE)
+        if Ladders().why_idle(session, ladder, now, settings.trickle_seconds)
+        in (None, translated(UNPLAYABLE))
     ]
 
 

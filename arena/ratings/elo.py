@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any
 
+from engine.translation import N_, gettext, translated
+
 EMPTY_CELL = 1e-3
 """What an empty cell counts for, so that neither a spread nor a likelihood is zero."""
 
@@ -26,7 +28,7 @@ _LEAST_SCORE = 1e-3
 FEWEST_MATCHES = 10
 """Of fewer no Elo is told: the intervals of ten pairs are some 300 wide already."""
 FEWEST_GAMES = 2 * FEWEST_MATCHES
-TOO_FEW = "too few games to say"
+TOO_FEW = N_("too few games to say")
 FINE = 100
 """An Elo whose interval is narrower is told with a decimal."""
 
@@ -67,10 +69,12 @@ class Estimate:
     def words(self) -> str:
         """For people: ``-21.3 [-30.1, -12.2]``, or of nothing but wins ``above +234``."""
         if not self.tells:
-            return TOO_FEW
+            return translated(TOO_FEW)
         elo, lower, upper = (signed(x, self._digits) for x in (self.elo, self.lower, self.upper))
         if not self.has_bounds:
-            return f"above {lower}" if self._has_lower else f"below {upper}"
+            if self._has_lower:
+                return gettext("above %(elo)s", elo=lower)
+            return gettext("below %(elo)s", elo=upper)
         return f"{elo} [{lower}, {upper}]"
 
     @property

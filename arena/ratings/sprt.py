@@ -24,6 +24,7 @@ from enum import StrEnum
 from typing import Literal
 
 from arena.ratings.elo import cell_scores, elo_of, expected_score, observed
+from engine.translation import gettext
 
 Model = Literal["normalized", "logistic"]
 
@@ -75,17 +76,31 @@ class Sprt:
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.elo0) and math.isfinite(self.elo1) and self.elo0 < self.elo1):
-            raise ValueError(f"elo0 must be less than elo1, not {self.elo0} and {self.elo1}")
+            raise ValueError(
+                gettext(
+                    "elo0 must be less than elo1, not %(elo0)s and %(elo1)s",
+                    elo0=self.elo0,
+                    elo1=self.elo1,
+                )
+            )
         if not (self.alpha > 0 and self.beta > 0 and self.alpha + self.beta < 1):
             raise ValueError(
-                f"alpha and beta must be above 0 and add up to less than 1, "
-                f"not {self.alpha} and {self.beta}"
+                gettext(
+                    "alpha and beta must be above 0 and add up to less than 1, not %(alpha)s and "
+                    "%(beta)s",
+                    alpha=self.alpha,
+                    beta=self.beta,
+                )
             )
         if self.model not in ("normalized", "logistic"):
             raise ValueError(f"the model is 'normalized' or 'logistic', not {self.model!r}")
         if self.max_matches is not None and self.max_matches < self.min_matches:
             raise ValueError(
-                f"max_matches ({self.max_matches}) is less than min_matches ({self.min_matches})"
+                gettext(
+                    "max_matches (%(most)s) is less than min_matches (%(least)s)",
+                    most=self.max_matches,
+                    least=self.min_matches,
+                )
             )
 
     @property
@@ -135,7 +150,12 @@ class Sprt:
         limit = elo_of(1) if self.model == "logistic" else _MAX_T / deviations
         if abs(elo) > limit:
             raise ValueError(
-                f"a {self.model} Elo of {elo:g} needs no sequential test; use less than {limit:.0f}"
+                gettext(
+                    "a %(model)s Elo of %(elo)s needs no sequential test; use less than %(limit)s",
+                    model=self.model,
+                    elo=f"{elo:g}",
+                    limit=f"{limit:.0f}",
+                )
             )
         if self.model == "logistic":
             return _fit_mean(shares, expected_score(elo))

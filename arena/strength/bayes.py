@@ -19,6 +19,8 @@ from dataclasses import dataclass
 from random import Random
 from typing import NamedTuple
 
+from engine.translation import gettext
+
 Point = tuple[float, ...]
 """A value for each number, from 0 at its least to 1 at its most."""
 
@@ -55,7 +57,9 @@ def demand_installed() -> None:
         import bayes_opt  # noqa: F401
     except ImportError as error:
         raise NotInstalledError(
-            f"--method bayes needs pip install 'game-bot-arena[tune]' ({error})"
+            gettext(
+                "--method bayes needs pip install 'game-bot-arena[tune]' (%(error)s)", error=error
+            )
         ) from error
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from engine.plurals import counted
+from engine.translation import gettext
 
 
 class Odds(NamedTuple):
@@ -28,11 +29,13 @@ class Odds(NamedTuple):
         Args:
             workers: of how many.
         """
-        return (
-            "of 100 tests between equal bots 5 pass by design; if one of "
-            f"{counted(workers, 'worker')} is left out by the results, though all play alike, "
-            f"{100 * self.once:.0f} do, and {100 * self.always:.0f} if somebody waits until a "
-            "test passes without one"
+        return gettext(
+            "of 100 tests between equal bots 5 pass by design; if one of %(workers)s is left out "
+            "by the results, though all play alike, %(once)s do, and %(always)s if somebody waits "
+            "until a test passes without one",
+            workers=counted(workers, "worker"),
+            once=f"{100 * self.once:.0f}",
+            always=f"{100 * self.always:.0f}",
         )
 
 

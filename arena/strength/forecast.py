@@ -27,6 +27,7 @@ from typing import Any
 from arena.ratings.elo import Z95, elo_of, expected_score
 from arena.ratings.sprt import NELO_UNIT, Sprt
 from arena.strength.terms import StrengthTerms
+from engine.translation import gettext
 
 OVERSHOOT = 0.583
 """By so many spreads of a match the LLR ends beyond its bound, in the mean (Siegmund)."""
@@ -84,7 +85,11 @@ def forecast(
         ValueError: a test can't have these terms, or the share is none.
     """
     if not 0 <= draws < 1:
-        raise ValueError(f"the share of draws is 0 or more and less than 1, not {draws:g}")
+        raise ValueError(
+            gettext(
+                "the share of draws is 0 or more and less than 1, not %(share)s", share=f"{draws:g}"
+            )
+        )
     truth = _spreads(terms, games_a_match, elo, draws)
     most = terms.most_matches(games_a_match)
     if terms.games is not None:
@@ -94,7 +99,11 @@ def forecast(
         return Forecast(elo, passes, fails, float(most * games_a_match))
     sprt = terms.sprt(games_a_match, most)
     if min(terms.alpha, terms.beta) < SUREST:
-        raise ValueError(f"a forecast is made down to an alpha and a beta of {SUREST:g}")
+        raise ValueError(
+            gettext(
+                "a forecast is made down to an alpha and a beta of %(least)s", least=f"{SUREST:g}"
+            )
+        )
     low, high = (
         _spreads(terms, games_a_match, one, draws, at=elo) for one in (terms.elo0, terms.elo1)
     )

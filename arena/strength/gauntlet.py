@@ -33,12 +33,13 @@ from arena.strength.sequential import StrengthError
 from engine.game import Termination, Variant
 from engine.match import entrants_needed
 from engine.plurals import counted
+from engine.translation import N_, gettext
 
 VERDICTS = {
-    Decision.ACCEPT: "passed: the candidate does better against this field",
-    Decision.REJECT: "failed: the baseline does better against this field",
-    Decision.UNDECIDED: "undecided: the 95 % interval of the difference holds zero",
-    Decision.CONTINUE: "undecided: it was not played to its end",
+    Decision.ACCEPT: N_("passed: the candidate does better against this field"),
+    Decision.REJECT: N_("failed: the baseline does better against this field"),
+    Decision.UNDECIDED: N_("undecided: the 95 %% interval of the difference holds zero"),
+    Decision.CONTINUE: N_("undecided: it was not played to its end"),
 }
 
 
@@ -106,10 +107,13 @@ class GauntletTest:
         """
         if variant.seats == 1:
             raise StrengthError(
-                f"{variant} can't be a gauntlet: a game of one seat is played alone"
+                gettext(
+                    "%(variant)s can't be a gauntlet: a game of one seat is played alone",
+                    variant=variant,
+                )
             )
         if not opponents:
-            raise StrengthError("a gauntlet needs an opponent or more")
+            raise StrengthError(gettext("a gauntlet needs an opponent or more"))
         a_turn = 2 * len(seatings(variant)) * opponents
         rounds, counts = -(-games // a_turn) * opponents, (0,) * (2 * cells(variant) - 1)
         clean: tuple[Faults, ...] = ({},) * opponents
@@ -127,7 +131,7 @@ class GauntletTest:
             StrengthError: it is over.
         """
         if self.decision is not Decision.CONTINUE:
-            raise StrengthError("the gauntlet is over and takes no more rounds")
+            raise StrengthError(gettext("the gauntlet is over and takes no more rounds"))
         return self.counting(candidate, baseline, opponent)
 
     def counting(
@@ -234,8 +238,17 @@ class GauntletTest:
         words = []
         for place in self.spoilt_by:
             faults, games = sum(everybody[place].values()), self.games_of[place]
-            words.append(f"{names[place]} has {counted(faults, 'fault')} in {games} games")
-        return f"{', '.join(words)}: too many to tell who is stronger" if words else ""
+            words.append(
+                gettext(
+                    "%(name)s has %(faults)s in %(games)s games",
+                    name=names[place],
+                    faults=counted(faults, "fault"),
+                    games=games,
+                )
+            )
+        if not words:
+            return ""
+        return gettext("%(faults)s: too many to tell who is stronger", faults=", ".join(words))
 
     def verdict(self, names: Sequence[str]) -> str:
         """The decision in words.
@@ -244,7 +257,9 @@ class GauntletTest:
             names: of candidate, baseline and opponents.
         """
         spoilt = self.spoilt_words(names)
-        return f"undecided: {spoilt}" if spoilt else VERDICTS[self.decision]
+        if spoilt:
+            return gettext("undecided: %(reason)s", reason=spoilt)
+        return gettext(VERDICTS[self.decision])
 
     def to_json(self, field: Sequence[str]) -> dict[str, Any]:
         """The result as JSON's types.

@@ -9,6 +9,7 @@ from typing import Any
 
 from arena.strength.sequential import StrengthError
 from engine.bot_options import BotOption, OptionKind
+from engine.translation import gettext
 
 R_END = 0.02
 """For some thousand games. fishtest and OpenBench propose 0.002, for some hundred thousand."""
@@ -33,18 +34,29 @@ class Parameter:
     r_end: float = R_END
 
     def __post_init__(self) -> None:
-        name = f"the option {self.option.name}"
+        name = self.option.name
         _demand_number(self.option)
         numbers = (self.start, self.least, self.most, self.c_end, self.r_end)
         if not all(map(math.isfinite, numbers)):
-            raise StrengthError(f"{name}: a bound or a step is no finite number")
+            raise StrengthError(
+                gettext("the option %(name)s: a bound or a step is no finite number", name=name)
+            )
         if not self.option.least <= self.least <= self.start <= self.most <= self.option.most:
             raise StrengthError(
-                f"{name} is to begin within its bounds, and these within those that the bot "
-                f"declares ({self.option.declaration})"
+                gettext(
+                    "the option %(name)s is to begin within its bounds, and these within those "
+                    "that the bot declares (%(declaration)s)",
+                    name=name,
+                    declaration=self.option.declaration,
+                )
             )
         if self.least == self.most or self.c_end <= 0 or self.r_end <= 0:
-            raise StrengthError(f"{name} needs room to move, a step and a rate above zero")
+            raise StrengthError(
+                gettext(
+                    "the option %(name)s needs room to move, a step and a rate above zero",
+                    name=name,
+                )
+            )
 
     def clip(self, value: float) -> float:
         """The nearest value within the bounds."""
@@ -95,19 +107,31 @@ def read_parameter(options: Mapping[str, BotOption], whose: str, words: str) -> 
     name, equals, said = words.partition("=")
     option = options.get(name)
     if option is None:
-        others = ", ".join(sorted(options)) or "none"
-        raise StrengthError(f"{whose} has no option {name[:40]}: it has {others}")
+        others = ", ".join(sorted(options)) or gettext("none")
+        raise StrengthError(
+            gettext(
+                "%(whose)s has no option %(name)s: it has %(others)s",
+                whose=whose,
+                name=name[:40],
+                others=others,
+            )
+        )
     _demand_number(option)
     numbers = said.split(":") if equals else []
     if len(numbers) not in (0, 3, 4, 5):
         raise StrengthError(
-            f"{words[:60]!r}: write NAME=START:LEAST:MOST, and :STEP:RATE if you like"
+            gettext(
+                "%(words)r: write NAME=START:LEAST:MOST, and :STEP:RATE if you like",
+                words=words[:60],
+            )
         )
     try:
         declared = option.default, str(option.least), str(option.most)
         start, least, most, *more = map(_read, numbers or declared)
     except ValueError:
-        raise StrengthError(f"{words[:60]!r}: a number can't be read") from None
+        raise StrengthError(
+            gettext("%(words)r: a number can't be read", words=words[:60])
+        ) from None
     step = more[0] if more else default_step(option, least, most)
     found = Parameter(option, start, least, most, step, more[1] if more[1:] else R_END)
     _demand_reach(found)
@@ -116,13 +140,24 @@ def read_parameter(options: Mapping[str, BotOption], whose: str, words: str) -> 
 
 def _demand_reach(asked: Parameter) -> None:
     """Refuses what leads nowhere, or to what is no number."""
-    name = f"the option {asked.option.name}"
+    name = asked.option.name
     if asked.c_end > asked.most - asked.least or asked.r_end > 1:
-        raise StrengthError(f"{name} has its whole range as a step at most, and a rate of 1")
+        raise StrengthError(
+            gettext(
+                "the option %(name)s has its whole range as a step at most, and a rate of 1",
+                name=name,
+            )
+        )
     if not SMALLEST <= asked.c_end <= LARGEST:
         raise StrengthError(
-            f"{name} has a step from {SMALLEST:g} to {LARGEST:g}, not {asked.c_end:g}: give it "
-            "other bounds"
+            gettext(
+                "the option %(name)s has a step from %(least)s to %(most)s, not %(step)s: give it "
+                "other bounds",
+                name=name,
+                least=f"{SMALLEST:g}",
+                most=f"{LARGEST:g}",
+                step=f"{asked.c_end:g}",
+            )
         )
 
 
@@ -135,7 +170,9 @@ def _read(text: str) -> float:
 
 def _demand_number(option: BotOption) -> None:
     if option.kind not in (OptionKind.INT, OptionKind.FLOAT):
-        raise StrengthError(f"the option {option.name} is no number, and can't be tuned so")
+        raise StrengthError(
+            gettext("the option %(name)s is no number, and can't be tuned so", name=option.name)
+        )
 
 
 def manifest_of(parameters: Sequence[Parameter], chosen: Mapping[str, str]) -> str:

@@ -25,6 +25,7 @@ from engine.game import Termination, Variant
 from engine.match import entrants_needed
 from engine.openings import Opening, openings
 from engine.plurals import counted
+from engine.translation import N_, gettext
 
 T = TypeVar("T")
 
@@ -70,14 +71,22 @@ class StrengthSettings:
     def __post_init__(self) -> None:
         if self.variant.seats == 1:
             raise StrengthError(
-                f"{self.variant} can't be a strength test: a game of one seat is played alone, so "
-                "nobody is beaten, and its result says as much of its start as of the bot; compare "
-                f"the scores of a race instead (arena play {self.variant.game} BOT BOT)"
+                gettext(
+                    "%(variant)s can't be a strength test: a game of one seat is played alone, so "
+                    "nobody is beaten, and its result says as much of its start as of the bot; "
+                    "compare the scores of a race instead (arena play %(game)s BOT BOT)",
+                    variant=self.variant,
+                    game=self.variant.game,
+                )
             )
         if self.terms.games is not None and self.terms.games < 1:
-            raise StrengthError(f"a test has a game or more, not {self.terms.games}")
+            raise StrengthError(
+                gettext("a test has a game or more, not %(games)s", games=self.terms.games)
+            )
         if self.book and self.plies is not None:
-            raise StrengthError("a book has its openings as they are: leave out how many plies")
+            raise StrengthError(
+                gettext("a book has its openings as they are: leave out how many plies")
+            )
         self._refuse_others()
         try:
             self.sprt.llr([0] * cells(self.variant))
@@ -85,8 +94,13 @@ class StrengthSettings:
             least = Sprt.min_matches * self.games_a_match
             if self.terms.max_games is not None and self.terms.max_games < least:
                 raise StrengthError(
-                    f"a test of {self.variant} needs {least} games or more, "
-                    f"not {self.terms.max_games}: nothing is decided before"
+                    gettext(
+                        "a test of %(variant)s needs %(least)s games or more, not %(max_games)s: "
+                        "nothing is decided before",
+                        variant=self.variant,
+                        least=least,
+                        max_games=self.terms.max_games,
+                    )
                 ) from None
             raise StrengthError(str(error)) from None
 
@@ -94,15 +108,24 @@ class StrengthSettings:
         """Refuses further boards whose matches can't be counted with the others."""
         for number, other in enumerate(self.others, 1):
             if other in self.boards[:number]:
-                raise StrengthError(f"{other} is named twice: each board has its turn anyway")
+                raise StrengthError(
+                    gettext("%(other)s is named twice: each board has its turn anyway", other=other)
+                )
             if _shape(other) != _shape(self.variant):
                 raise StrengthError(
-                    f"{self.variant} and {other} can't be one test: a match of the one is "
-                    f"{_shape_words(self.variant)}, and of the other {_shape_words(other)}; test "
-                    "them apart"
+                    gettext(
+                        "%(variant)s and %(other)s can't be one test: a match of the one is "
+                        "%(shape)s, and of the other %(its_shape)s; test them apart",
+                        variant=self.variant,
+                        other=other,
+                        shape=_shape_words(self.variant),
+                        its_shape=_shape_words(other),
+                    )
                 )
         if self.others and self.book:
-            raise StrengthError("a book has the openings of one board: leave it or the others out")
+            raise StrengthError(
+                gettext("a book has the openings of one board: leave it or the others out")
+            )
 
     @property
     def boards(self) -> tuple[Variant, ...]:
@@ -165,7 +188,9 @@ def _shape(variant: Variant) -> tuple[int, int, int]:
 
 def _shape_words(variant: Variant) -> str:
     _, games, scores = _shape(variant)
-    return f"{counted(games, 'game')} with {counted(scores, 'score')}"
+    return gettext(
+        "%(games)s with %(scores)s", games=counted(games, "game"), scores=counted(scores, "score")
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +265,12 @@ class SequentialTest:
             StrengthError: it is over; a result more would make another test of it.
         """
         if self.decision is not Decision.CONTINUE:
-            raise StrengthError(f"the test is over ({self.decision}) and takes no more matches")
+            raise StrengthError(
+                gettext(
+                    "the test is over (%(decision)s) and takes no more matches",
+                    decision=self.decision,
+                )
+            )
         counts = list(self.counts)
         counts[outcome.half_points] += 1
         boards = list(self.on_boards)
@@ -315,8 +345,12 @@ class SequentialTest:
         bots = (self.settings.candidate, self.settings.baseline)
         counts = [sum(side.values()) for side in self.faults]
         each = ", ".join(f"{bot.name} {n}" for bot, n in zip(bots, counts, strict=True))
-        faults, games = counted(sum(counts), "fault"), counted(self.games, "game")
-        return f"{faults} in {games} ({each}) are too many to tell who is stronger"
+        return gettext(
+            "%(faults)s in %(games)s (%(each)s) are too many to tell who is stronger",
+            faults=counted(sum(counts), "fault"),
+            games=counted(self.games, "game"),
+            each=each,
+        )
 
     @property
     def _said(self) -> Decision:
@@ -364,17 +398,28 @@ class SequentialTest:
         """The decision in words."""
         settings = self.settings
         if self.is_spoilt:
-            return f"undecided: {self.spoilt_words}"
+            return gettext("undecided: %(reason)s", reason=self.spoilt_words)
         if self.out_of_openings and self.decision is Decision.UNDECIDED:
-            whose = f"the book {settings.book.name}" if settings.book else settings.game_words
-            return f"undecided: {whose} has no more different openings"
+            if settings.book:
+                return gettext(
+                    "undecided: the book %(name)s has no more different openings",
+                    name=settings.book.name,
+                )
+            return gettext(
+                "undecided: %(game)s has no more different openings", game=settings.game_words
+            )
         terms = settings.terms
-        return {
-            Decision.ACCEPT: f"passed: {terms.decided(self.estimate, passed=True)}",
-            Decision.REJECT: f"failed: {terms.decided(self.estimate, passed=False)}",
-            Decision.UNDECIDED: f"undecided: {terms.why_undecided}",
-            Decision.CONTINUE: "not finished",
-        }[self.decision]
+        match self.decision:
+            case Decision.ACCEPT:
+                said = terms.decided(self.estimate, passed=True)
+                return gettext("passed: %(reason)s", reason=said)
+            case Decision.REJECT:
+                said = terms.decided(self.estimate, passed=False)
+                return gettext("failed: %(reason)s", reason=said)
+            case Decision.UNDECIDED:
+                return gettext("undecided: %(reason)s", reason=terms.why_undecided)
+            case Decision.CONTINUE:
+                return gettext("not finished")
 
     def to_json(self) -> dict[str, Any]:
         """What it takes to go on, as JSON's types; `from_json` takes it back."""
@@ -402,7 +447,7 @@ class SequentialTest:
             StrengthError: it is none, or one with other settings; it says which differ.
         """
         if not isinstance(data, dict) or data.get("strength_test") != FORMAT:
-            raise StrengthError("this is no saved strength test of a format known here")
+            raise StrengthError(gettext("this is no saved strength test of a format known here"))
         try:
             # A test that was saved before there were these settings did without them.
             saved = {"allow_faults": False, "plies": None, "others": [], **data["settings"]}
@@ -411,8 +456,11 @@ class SequentialTest:
             other = [key for key in asked if key != "book" and saved.get(key) != asked[key]]
             if other:
                 raise StrengthError(
-                    f"the saved test is another one: {_differences(saved, asked, other)}; "
-                    "give the same settings and bots, or begin a new test"
+                    gettext(
+                        "the saved test is another one: %(differences)s; give the same settings "
+                        "and bots, or begin a new test",
+                        differences=_differences(saved, asked, other),
+                    )
                 )
             mine, theirs = (
                 {Termination(key): _count(n) for key, n in side.items()} for side in data["faults"]
@@ -431,14 +479,16 @@ class SequentialTest:
         except StrengthError:
             raise
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise StrengthError(f"the saved test is damaged: {error}") from None
+            raise StrengthError(
+                gettext("the saved test is damaged: %(error)s", error=error)
+            ) from None
         played = test.wins + test.draws + test.losses
         sums = tuple(map(sum, zip(*(its.counts for its in test.on_boards), strict=True)))
         adds_up = (len(test.on_boards), sums) == (len(settings.boards), test.counts)
         if not settings.others:
             adds_up = not test.on_boards
         if len(test.counts) != cells(settings.variant) or played != test.games or not adds_up:
-            raise StrengthError("the saved test is damaged: its counts do not add up")
+            raise StrengthError(gettext("the saved test is damaged: its counts do not add up"))
         return test
 
 
@@ -454,13 +504,21 @@ def on_board(data: Any) -> OnBoard:
 
 def _of_type(kind: type[T], value: Any) -> T:
     if not isinstance(value, kind):
-        raise StrengthError(f"the saved test is damaged: {str(value)[:40]!r} is no {kind.__name__}")
+        raise StrengthError(
+            gettext(
+                "the saved test is damaged: %(value)r is no %(name)s",
+                value=str(value)[:40],
+                name=kind.__name__,
+            )
+        )
     return value
 
 
 def _count(value: Any) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise StrengthError(f"the saved test is damaged: {str(value)[:40]!r} is no count")
+        raise StrengthError(
+            gettext("the saved test is damaged: %(value)r is no count", value=str(value)[:40])
+        )
     return value
 
 
@@ -471,11 +529,31 @@ def _differences(saved: dict[str, Any], asked: dict[str, Any], keys: Sequence[st
         side, _, kind = key.partition("_")
         if side == "book":
             before, now = saved.get("book"), asked["book"]
-            was_other = f"the book {now} was another"
-            is_named = f"the book is {before or 'none'} there, not {now or 'none'}"
-            words.append(was_other if before == now else is_named)
+            if before == now:
+                words.append(gettext("the book %(name)s was another", name=now))
+            else:
+                nothing = gettext("none")
+                words.append(
+                    gettext(
+                        "the book is %(before)s there, not %(now)s",
+                        before=before or nothing,
+                        now=now or nothing,
+                    )
+                )
         elif kind != "digest":
-            words.append(f"{key} is {saved.get(key)} there, not {asked[key]}")
+            words.append(
+                gettext(
+                    "%(key)s is %(before)s there, not %(now)s",
+                    key=key,
+                    before=saved.get(key),
+                    now=asked[key],
+                )
+            )
         elif side not in keys:
-            words.append(f"the files of the {side} {asked[side]} were others")
+            others = (
+                N_("the files of the candidate %(name)s were others")
+                if side == "candidate"
+                else N_("the files of the baseline %(name)s were others")
+            )
+            words.append(gettext(others, name=asked[side]))
     return ", ".join(words)

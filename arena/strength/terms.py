@@ -9,6 +9,7 @@ from typing import Any
 from arena.ratings.elo import Estimate
 from arena.ratings.sprt import Model, Sprt
 from engine.plurals import counted
+from engine.translation import N_, gettext
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,28 +63,45 @@ class StrengthTerms:
 
     def decided(self, found: Estimate, *, passed: bool) -> str:
         """What a verdict says: ``not 10 normalized Elo stronger (measured -94 ±36 Elo)``."""
-        side = "above" if passed else "below"
-        by_interval = f"the 95 % interval lies {side} zero"
-        said = self._proven(passed) if self.games is None else by_interval
-        return f"{said} (measured {found.measured} Elo)" if found.tells else said
+        if self.games is None:
+            said = self._proven(passed)
+        elif passed:
+            said = gettext("the 95 %% interval lies above zero")
+        else:
+            said = gettext("the 95 %% interval lies below zero")
+        if not found.tells:
+            return said
+        return gettext("%(said)s (measured %(elo)s Elo)", said=said, elo=found.measured)
 
     def _proven(self, passed: bool) -> str:
         """What the hypothesis that was refused leaves."""
-        unit = "normalized Elo" if self.model == "normalized" else "Elo"
+        unit = gettext("normalized Elo") if self.model == "normalized" else "Elo"
         # To pass refuses elo0, and to fail refuses elo1.
         bound = self.elo0 if passed else self.elo1
         if not bound:
-            return "stronger" if passed else "weaker"
+            return gettext("stronger") if passed else gettext("weaker")
         if bound > 0:
-            return f"{'more than' if passed else 'not'} {bound:g} {unit} stronger"
-        return f"{'less' if passed else 'more'} than {-bound:g} {unit} weaker"
+            said = (
+                N_("more than %(elo)s %(unit)s stronger")
+                if passed
+                else N_("not %(elo)s %(unit)s stronger")
+            )
+        else:
+            said = (
+                N_("less than %(elo)s %(unit)s weaker")
+                if passed
+                else N_("more than %(elo)s %(unit)s weaker")
+            )
+        return gettext(said, elo=f"{abs(bound):g}", unit=unit)
 
     @property
     def why_undecided(self) -> str:
         """What a verdict says once all was played and neither answer is sure."""
         if self.games is not None:
-            return "the 95 % interval holds zero"
-        return f"the limit of {counted(self.max_games or 0, 'game')} is reached"
+            return gettext("the 95 %% interval holds zero")
+        return gettext(
+            "the limit of %(games)s is reached", games=counted(self.max_games or 0, "game")
+        )
 
     def to_json(self) -> dict[str, Any]:
         """The terms as JSON's types."""

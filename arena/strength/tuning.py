@@ -49,6 +49,7 @@ from engine.game import Termination, Variant
 from engine.match import entrants_needed
 from engine.openings import Opening, openings
 from engine.seeds import derive
+from engine.translation import gettext, translated
 
 FORMAT = 1
 ALPHA, GAMMA = 0.602, 0.101
@@ -105,14 +106,21 @@ class TuningSettings:
 
     def __post_init__(self) -> None:
         if self.variant.seats == 1:
-            raise StrengthError(f"{self.variant} is played alone: nobody is beaten in it")
+            raise StrengthError(
+                gettext("%(variant)s is played alone: nobody is beaten in it", variant=self.variant)
+            )
         if not 1 <= len(self.parameters) <= MOST_PARAMETERS:
-            raise StrengthError(f"1 to {MOST_PARAMETERS} options can be tuned at once")
+            raise StrengthError(
+                gettext(
+                    "1 to %(most)s options can be tuned at once",
+                    most=MOST_PARAMETERS,
+                )
+            )
         names = [one.option.name for one in self.parameters]
         if len({*names}) < len(names):
-            raise StrengthError("an option is named twice")
+            raise StrengthError(gettext("an option is named twice"))
         if self.matches < 1 or self.batch < 1:
-            raise StrengthError("a tuning has a match or more, and so has a batch")
+            raise StrengthError(gettext("a tuning has a match or more, and so has a batch"))
 
     @property
     def games_a_match(self) -> int:
@@ -280,7 +288,7 @@ class Tuning:
             StrengthError: it is over.
         """
         if self.is_over:
-            raise StrengthError("the tuning is over, and takes no more matches")
+            raise StrengthError(gettext("the tuning is over, and takes no more matches"))
         even = (cells(self.settings.variant) - 1) / 2
         result = 2 * (outcome.half_points - even) / even
         found = replace(
@@ -358,9 +366,12 @@ class Tuning:
     def gain_words(self) -> str:
         """What was gained, as it is guessed."""
         if self.matches < FEWEST_MATCHES:
-            return TOO_FEW
-        return f"perhaps {self.gain:+.0f} Elo [{self.gain - self.gain_margin:+.0f}, " + (
-            f"{self.gain + self.gain_margin:+.0f}] by its own games"
+            return translated(TOO_FEW)
+        return gettext(
+            "perhaps %(gain)s Elo [%(lower)s, %(upper)s] by its own games",
+            gain=f"{self.gain:+.0f}",
+            lower=f"{self.gain - self.gain_margin:+.0f}",
+            upper=f"{self.gain + self.gain_margin:+.0f}",
         )
 
     @property
@@ -406,7 +417,13 @@ class Tuning:
         """
         try:
             if data["tuning"] != FORMAT:
-                raise StrengthError(f"it has the format {data['tuning']!r}, not {FORMAT}")
+                raise StrengthError(
+                    gettext(
+                        "it has the format %(its)r, not %(known)s",
+                        its=data["tuning"],
+                        known=FORMAT,
+                    )
+                )
             # A release before knew one method, and kept no trials.
             _demand_same({"method": str(Method.SPSA), **data["settings"]}, settings.to_json())
             found = cls(
@@ -431,14 +448,14 @@ class Tuning:
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             if isinstance(error, StrengthError):
                 raise
-            raise StrengthError("it is no saved tuning") from None
+            raise StrengthError(gettext("it is no saved tuning")) from None
         widths = {len(found.values), *(len(values) for _, values in found.path)}
         if settings.method is Method.BAYES:
             widths |= {len(found.point), *(len(one.point) for one in found.trials)}
         if found.moves:
             widths.add(len(found.moves))
         if widths != {len(settings.parameters)} or len(found.pending) >= settings.batch:
-            raise StrengthError("it is no saved tuning")
+            raise StrengthError(gettext("it is no saved tuning"))
         return found
 
 
@@ -457,7 +474,14 @@ def _demand_same(before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
     """
     for key, value in now.items():
         if before.get(key) != value:
-            raise StrengthError(f"it was begun with {key} {before.get(key)!r}, not {value!r}")
+            raise StrengthError(
+                gettext(
+                    "it was begun with %(key)s %(before)r, not %(value)r",
+                    key=key,
+                    before=before.get(key),
+                    value=value,
+                )
+            )
 
 
 def _thinned(

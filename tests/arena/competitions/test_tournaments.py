@@ -55,7 +55,10 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"name": "Cup!"}, "'Cup!' is no name for a tournament"),
     ({"name": "ladder-0"}, "there is a competition ladder-0 already"),
     ({"format": "league"}, "there is no format 'league'; there are round-robin, gauntlet"),
-    ({"format": "balanced"}, "balanced is not for matches of 2 bots; use round-robin or gauntlet"),
+    (
+        {"format": "balanced"},
+        "balanced is not for matches of 2 bots; use one of round-robin, gauntlet",
+    ),
     ({"settings": {"rounds": 3}}, "round-robin has no setting 'rounds'; it has cycles"),
     ({"settings": {"cycles": 0}}, "cycles is 0, and in this field it can be from 1 to 100"),
     ({"format": "swiss", "settings": {"rounds": 6}}, "rounds is 6, and in this field it can be"),

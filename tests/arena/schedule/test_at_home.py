@@ -257,7 +257,7 @@ def test_a_ladder_says_that_its_bots_are_away(arena: SimpleNamespace) -> None:
         ladder.home = HomeRule.ONLY
         sign(session, {arena.near: 1})
         words = Ladders().why_idle(session, ladder, NOW, 0.0)
-        assert words == "A match takes 2 active bots, and there is one; 1 bot at home is away."
+        assert words == "A match takes 2 active bots, and there is one. 1 bot at home is away."
 
 
 @pytest.mark.parametrize(
@@ -290,7 +290,7 @@ def test_what_waits_for_its_bots_takes_none_at_home(arena: SimpleNamespace) -> N
         version = session.get_one(BotVersion, arena.near)
         assert NamedPlayer(version) not in field_of(session, ladder)
         with pytest.raises(Refusal, match=r"near v1 is at home, and can't play"):
-            demand_proven(session, "clobber", [version], "play")
+            demand_proven(session, "clobber", [version])
         user = session.scalars(sa.select(User).where(User.name == "somebody")).one()
         with pytest.raises(Refusal, match=r"near v1 is at home, and plays whom its ladder pairs"):
             request_matches(session, user, ladder, ("near", "bot-0"), NOW, quota=None, form="")
