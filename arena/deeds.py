@@ -28,6 +28,7 @@ from arena.audit import Actor
 from arena.ground.refusals import NotAllowed, WrongField
 from arena.ground.texts import LONGEST, unkept
 from arena.models import Bot, Scope
+from engine.translation import gettext
 
 LONGEST_NAME, LONGEST_LINE, LONGEST_NOTE = 80, 500, LONGEST
 """How many characters names have, lines beside a title, and notes for everybody."""
@@ -120,27 +121,32 @@ class Part:
         """
         texts = _texts(value)
         for what in filter(None, map(unkept, texts)):
-            raise WrongField(self.name, f"leave out {what}")
+            raise WrongField(self.name, gettext("leave out %(what)s", what=what))
         # What stands in an address is looked for: that nothing is called so is for `do` to say.
         must_say = self.needed and not self.in_address
         if must_say and (value == () or (isinstance(value, str) and not value.strip())):
-            raise WrongField(self.name, "this is needed")
+            raise WrongField(self.name, gettext("this is needed"))
         if self.kind is not str and any(len(text) > LONGEST for text in texts):
-            raise WrongField(self.name, f"give texts of at most {LONGEST:,} characters")
+            raise WrongField(
+                self.name,
+                gettext("give texts of at most %(most)s characters", most=f"{LONGEST:,}"),
+            )
         its = self.limits
         if value is None or (not self.needed and value == self.default):
             return
         if its.choices and value not in its.choices:
-            raise WrongField(self.name, f"it is one of {', '.join(its.choices)}")
+            raise WrongField(
+                self.name, gettext("it is one of %(choices)s", choices=", ".join(its.choices))
+            )
         if self.kind in (int, float):
             least, most = its.least, its.most
             if not (least is None or least <= value) or not (most is None or value <= most):
-                ends = {"from": least, "to": most}.items()
-                bounds = [f" {word} {end:,}" for word, end in ends if end is not None]
-                raise WrongField(self.name, f"give a number{''.join(bounds)}")
+                raise WrongField(self.name, _between(least, most))
         elif its.most is not None and len(value) > its.most:
-            what = "characters" if self.kind is str else "of them"
-            raise WrongField(self.name, f"give at most {its.most:,} {what}")
+            bound = f"{its.most:,}"
+            if self.kind is str:
+                raise WrongField(self.name, gettext("give at most %(most)s characters", most=bound))
+            raise WrongField(self.name, gettext("give at most %(most)s of them", most=bound))
 
 
 @dataclass(frozen=True)
@@ -226,8 +232,18 @@ def perform(session: Session, deed: Deed, by: By) -> Done:
         Refusal: it can't be done so, or not by them.
     """
     if not by.may(deed.scope):
-        raise NotAllowed(f"this takes the scope {deed.scope}")
+        raise NotAllowed(gettext("this takes the scope %(scope)s", scope=deed.scope))
     return deed.do(session, by)
+
+
+def _between(least: float | None, most: float | None) -> str:
+    """What is said of a number out of these bounds, of which there is one at least."""
+    if most is None:
+        return gettext("give a number from %(least)s", least=f"{least:,}")
+    if least is None:
+        return gettext("give a number to %(most)s", most=f"{most:,}")
+    bounds = {"least": f"{least:,}", "most": f"{most:,}"}
+    return gettext("give a number from %(least)s to %(most)s", **bounds)
 
 
 def _kind(hint: Any) -> type:

@@ -46,6 +46,7 @@ from engine.plurals import counted
 from engine.protocol import demand_sayable
 from engine.record import GameRecord, RecordError, other_rules
 from engine.rules_trail import at
+from engine.translation import gettext, ngettext
 
 OFFERED = 100
 """How many bots of a ladder are offered, and as many of other ladders of its game."""
@@ -167,13 +168,19 @@ def begin(
         return known
     ladder, variant = wish.ladder, wish.ladder.variant
     if ladder.state is CompetitionState.CLOSED:
-        raise SittingError(f"the ladder {ladder.title} is closed")
+        raise SittingError(gettext("the ladder %(ladder)s is closed", ladder=ladder.title))
     needed = entrants_needed(variant)
     if not 0 <= wish.place < needed:
-        raise SittingError(f"choose one of the seats: {', '.join(places(variant))}")
+        raise SittingError(
+            gettext("choose one of the seats: %(seats)s", seats=", ".join(places(variant)))
+        )
     if len(wish.opponents) != needed - 1:
         bots = counted(needed - 1, "bot")
-        raise SittingError(f"the ladder {ladder.title} is played against {bots}")
+        raise SittingError(
+            gettext(
+                "the ladder %(ladder)s is played against %(bots)s", ladder=ladder.title, bots=bots
+            )
+        )
     versions = [_opponent(session, ladder, number) for number in wish.opponents]
     _demand_room(session, person.own, most_open)
     holders = [*versions[: wish.place], None, *versions[wish.place :]]
@@ -191,7 +198,7 @@ def begin(
         started=now,
     )
     if sitting.position(game).to_move is None:
-        raise SittingError("the game is over there: go on from an earlier position")
+        raise SittingError(gettext("the game is over there: go on from an earlier position"))
     made = Sitting(
         user_id=person.user_id,
         guest=person.guest,
@@ -217,15 +224,21 @@ def _demand_room(session: Session, own: sa.ColumnElement[bool], most_open: int) 
     """Refuses another game that goes on to who has as many of them as may be."""
     if count_rows(session, Sitting, own, Sitting.finished.is_(None)) >= most_open:
         raise SittingError(
-            f"you have {counted(most_open, 'game that is', 'games that are')} not over: end or "
-            "give up one of them first"
+            ngettext(
+                "you have %(number)s game that is not over: end or give up one of them first",
+                "you have %(number)s games that are not over: end or give up one of them first",
+                most_open,
+                number=most_open,
+            )
         )
 
 
 def _opponent(session: Session, ladder: Ladder, number: int) -> BotVersion:
     found = _active(session, ladder, BotVersion.id == number, Entrant.conservative.desc())
     if not found:
-        raise SittingError("choose each opponent from the list: one of them is not there any more")
+        raise SittingError(
+            gettext("choose each opponent from the list: one of them is not there any more")
+        )
     return found[0]
 
 
@@ -241,7 +254,11 @@ def opponent_named(session: Session, ladder: Ladder, name: str) -> int:
         which &= BotVersion.number == named.version
     found = _active(session, ladder, which, (Entrant.competition_id != ladder.id).asc())
     if not found:
-        raise SittingError(f"no bot {name[:60]!r} plays {ladder.game} on a ladder here")
+        raise SittingError(
+            gettext(
+                "no bot %(name)r plays %(game)s on a ladder here", name=name[:60], game=ladder.game
+            )
+        )
     return found[0].id
 
 
@@ -293,7 +310,7 @@ def move(found: Sitting, word: str, ply: int, now: datetime) -> None:
     """
     game = _at(found, ply)
     if sitting.position(game).to_move not in own_seats(found):
-        raise SittingError("it is not your turn")
+        raise SittingError(gettext("it is not your turn"))
     _set(found, sitting.moved(game, word), now)
 
 
@@ -336,11 +353,13 @@ def take_back(found: Sitting, ply: int, now: datetime, *, most_open: int) -> Non
     """
     game = record_of(found)
     if other := other_rules(game):
-        raise SittingError(f"the game can't go on: {other}")
+        raise SittingError(gettext("the game can't go on: %(reason)s", reason=other))
     if ply != len(game.plies):
-        raise SittingError("the game went on meanwhile, so nothing was done")
+        raise SittingError(gettext("the game went on meanwhile, so nothing was done"))
     if not may_take_back(found, game):
-        raise SittingError("a move can be taken back in a game that you play alone, after it")
+        raise SittingError(
+            gettext("a move can be taken back in a game that you play alone, after it")
+        )
     if found.finished is not None:
         session = object_session(found)
         assert session is not None
@@ -352,11 +371,11 @@ def take_back(found: Sitting, ply: int, now: datetime, *, most_open: int) -> Non
 def _at(found: Sitting, ply: int) -> GameRecord:
     game = record_of(found)
     if found.finished is not None:
-        raise SittingError("the game is over")
+        raise SittingError(gettext("the game is over"))
     if other := other_rules(game):
-        raise SittingError(f"the game can't go on: {other}")
+        raise SittingError(gettext("the game can't go on: %(reason)s", reason=other))
     if ply != len(game.plies):
-        raise SittingError("the game went on meanwhile, so nothing was done")
+        raise SittingError(gettext("the game went on meanwhile, so nothing was done"))
     return game
 
 

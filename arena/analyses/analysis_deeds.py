@@ -19,6 +19,7 @@ from arena.models.analyses import IS_SWEPT
 from engine.analysis import MOST_CHARACTERS, Tree, checked_comments
 from engine.game import GameError
 from engine.games import find_variant
+from engine.translation import gettext
 
 MOST = 200
 """Analyses that one person may keep."""
@@ -49,7 +50,7 @@ class KeepAnalysis(Deed):
         tree = grown(self.game, self.position, self.moves)
         comments = _comments(tree, self.comments)
         if self.of_game and session.get(PlayedGame, self.of_game) is None:
-            raise NotThere(f"there is no game {self.of_game}")
+            raise NotThere(gettext("there is no game %(number)s", number=self.of_game))
         if by.actor.id is not None:
             # Two at once would each find room for one more.
             locks.find(session, User, by.actor.id, to_change=True)
@@ -57,7 +58,12 @@ class KeepAnalysis(Deed):
         found = session.scalar(sa.select(Analysis).where(own, Analysis.name == name))
         if found is None:
             if count_rows(session, Analysis, own) >= MOST:
-                raise Refusal(f"you keep {MOST} analyses, as many as one may: remove one first")
+                raise Refusal(
+                    gettext(
+                        "you keep %(number)s analyses, as many as one may: remove one first",
+                        number=MOST,
+                    )
+                )
             code = secrets.token_hex(12)
             found = Analysis(code=code, owner_id=by.actor.id, name=name, created=by.now)
             session.add(found)
@@ -70,7 +76,7 @@ class KeepAnalysis(Deed):
         said = sa.update(BotAnswer).where(BotAnswer.key.in_(tree.keys), IS_SWEPT)
         session.execute(said.values(kept=True), execution_options={"synchronize_session": False})
         audit.note(session, by.actor, "keep analysis", f"analysis {found.id}", name, now=by.now)
-        return Done(f"the analysis is kept as {name}", found)
+        return Done(gettext("the analysis is kept as %(name)s", name=name), found)
 
 
 @dataclass(frozen=True)
@@ -92,13 +98,13 @@ class RemoveAnalysis(Deed):
         found = session.scalar(locks.locking(query, Analysis))
         mine = by.at_machine or (found is not None and found.owner_id == by.actor.id)
         if found is None or not (mine or found.shared):
-            raise NotThere(f"there is no analysis {self.code[:40]}")
+            raise NotThere(gettext("there is no analysis %(code)s", code=self.code[:40]))
         if not mine:
-            raise NotAllowed(f"the analysis {found.name} is somebody else's")
+            raise NotAllowed(gettext("the analysis %(name)s is somebody else's", name=found.name))
         what = f"analysis {found.id}"
         audit.note(session, by.actor, "remove analysis", what, found.name, now=by.now)
         session.delete(found)
-        return Done(f"the analysis {found.name} is removed")
+        return Done(gettext("the analysis %(name)s is removed", name=found.name))
 
 
 def grown(game: str, position: str, moves: str) -> Tree:
@@ -126,7 +132,9 @@ def _comments(tree: Tree, said: Mapping[str, str]) -> dict[str, str]:
     except GameError as error:
         raise Refusal(str(error)) from None
     except ValueError:
-        raise Refusal("a comment is on the number of a move, and on nothing else") from None
+        raise Refusal(
+            gettext("a comment is on the number of a move, and on nothing else")
+        ) from None
 
 
 def own_analyses(session: Session, owner: int) -> list[Analysis]:

@@ -43,10 +43,10 @@ from engine.analysis import MOST_CHARACTERS, Tree
 from engine.asking import Opinion, confirm
 from engine.clock import TimeControl
 from engine.game import CHANCE, GameError
-from engine.plurals import counted
 from engine.protocol import demand_sayable
 from engine.record import GameRecord, Ply, RecordError
 from engine.referee import RESIGN
+from engine.translation import gettext, ngettext
 
 DAY = timedelta(hours=24)
 MOST_BOTS = 8
@@ -106,7 +106,7 @@ class AskBots(Deed):
         if not self.whole:
             wanted = [ply for ply in wanted if ply == len(game.plies)]
         if not wanted:
-            raise Refusal("nobody is to move there")
+            raise Refusal(gettext("nobody is to move there"))
         if by.actor.id is not None:
             # Two at once would each find room for both.
             locks.find(session, User, by.actor.id, to_change=True)
@@ -136,16 +136,21 @@ class AskBots(Deed):
         for one in made:
             what = one.version.label
             audit.note(session, by.actor, "ask bot", f"question {one.id}", what, now=by.now)
-        said = "all of this was answered before"
+        said = gettext("all of this was answered before")
         if made:
-            said = f"{counted(len(made), 'bot is', 'bots are')} asked when a worker is free"
+            said = ngettext(
+                "%(number)s bot is asked when a worker is free",
+                "%(number)s bots are asked when a worker is free",
+                len(made),
+                number=len(made),
+            )
         return Done(said, Questions(len(made), known))
 
     def _tree(self) -> Tree:
         """The line that is asked about."""
         tree = grown(self.game, self.position, self.moves)
         if any(one.parent != one.number - 1 for one in tree.nodes):
-            raise Refusal("give the moves of one line, without variations")
+            raise Refusal(gettext("give the moves of one line, without variations"))
         return tree
 
 
@@ -182,7 +187,13 @@ def _asked_bots(
             entrant.state is EntrantState.ACTIVE or by.owns(entrant.version.bot)
         )
         if entrant is None or not may:
-            raise NotThere(f"no bot {name[:60]!r} that may be asked plays {tree.variant.game} here")
+            raise NotThere(
+                gettext(
+                    "no bot %(name)r that may be asked plays %(game)s here",
+                    name=name[:60],
+                    game=tree.variant.game,
+                )
+            )
         ladder = session.get(Ladder, entrant.competition_id)
         assert ladder is not None
         found.append((entrant.version, ladder))
@@ -241,9 +252,13 @@ def _demand_quota(session: Session, by: By, asked_ms: int) -> None:
     left = by.asked_seconds_a_day - asked_lately(session, by.actor.id, by.now)
     if asked_ms / 1000 > left:
         raise Refusal(
-            f"bots may think {by.asked_seconds_a_day:g} s for you within 24 hours, of which "
-            f"{max(0.0, left):g} s are left, and this takes {asked_ms / 1000:g} s: ask fewer bots, "
-            "about less, or with less time"
+            gettext(
+                "bots may think %(most)s s for you within 24 hours, of which %(left)s s are left, "
+                "and this takes %(seconds)s s: ask fewer bots, about less, or with less time",
+                most=f"{by.asked_seconds_a_day:g}",
+                left=f"{max(0.0, left):g}",
+                seconds=f"{asked_ms / 1000:g}",
+            )
         )
 
 

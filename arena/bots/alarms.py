@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session, aliased, defer, joinedload
+from sqlalchemy.orm import Session, aliased, contains_eager, defer, joinedload
 
-from arena.bots.entries import bots_of
+from arena.bots.entries import OwnBot, newest
 from arena.competitions.players import handed_in
 from arena.models import (
     BotVersion,
@@ -20,6 +20,7 @@ from arena.models import (
     TestVerdict,
 )
 from arena.models.matches import NOT_PASSED
+from engine.translation import gettext
 
 
 class BotAlarm(NamedTuple):
@@ -36,63 +37,78 @@ class BotAlarm(NamedTuple):
     """The ladder on which its page does."""
 
 
-def alarms_of(session: Session, user_id: int) -> list[BotAlarm]:
-    """The alarms of somebody's own and shared bots, by the bots' names.
+def alarms_of(session: Session, mine: Sequence[OwnBot]) -> list[BotAlarm]:
+    """The alarms of somebody's bots, in their order.
 
     Of checks and tests only those of the newest version that was handed in are told: what came
     after it mended the others, or was to.
     """
-    mine = bots_of(session, user_id)
     handed = _handed_in(session, [bot.id for bot, _, _ in mine])
-    newest = [version.id for version in handed.values()]
-    checks = sa.select(Check).where(Check.version_id.in_(newest), Check.enters).order_by(Check.id)
+    last_ones = [version.id for version in handed.values()]
+    its = Check.version_id.in_(last_ones), Check.enters
+    checks = sa.select(Check).where(*its).order_by(Check.id)
     checks = checks.options(defer(Check.log), joinedload(Check.ladder))
     last: dict[int, dict[int, Check]] = {}
     for check in session.scalars(checks):
         last.setdefault(check.version_id, {})[check.ladder_id] = check
-    tests = _failed_tests(session, newest)
+    tests = _failed_tests(session, last_ones)
     found = []
     for bot, _, entrants in mine:
         for entrant in entrants:
             if entrant.state is EntrantState.SUSPENDED:
-                words = (
-                    f"{entrant.version.label} is suspended from {entrant.competition.title}: "
-                    f"{entrant.reason}."
+                words = gettext(
+                    "%(bot)s is suspended from %(ladder)s: %(reason)s.",
+                    bot=entrant.version.label,
+                    ladder=entrant.competition.title,
+                    reason=entrant.reason,
                 )
                 found.append(BotAlarm(bot.name, words, ladder=entrant.competition.name))
         version = handed.get(bot.id)
         if version is None:
             continue
         active = {one.competition_id for one in entrants if one.version_id == version.id}
-        its = [one for one in last.get(version.id, {}).values() if one.ladder_id not in active]
-        found += [alarm for check in its for alarm in _of_check(version, check)]
+        away = [one for one in last.get(version.id, {}).values() if one.ladder_id not in active]
+        found += [alarm for check in away for alarm in _of_check(version, check)]
         for test in tests.get(version.id, ()):
-            words = f"{version.label} did not pass test {test}, so it did not enter."
+            words = gettext(
+                "%(bot)s did not pass test %(number)s, so it did not enter.",
+                bot=version.label,
+                number=test,
+            )
             found.append(BotAlarm(bot.name, words, test=test))
     return found
 
 
 def _handed_in(session: Session, bots: list[int]) -> dict[int, BotVersion]:
     """The newest versions of bots that were handed in, by the bots' ids."""
-    query = sa.select(BotVersion).where(BotVersion.bot_id.in_(bots), handed_in())
-    query = query.options(joinedload(BotVersion.bot)).order_by(BotVersion.number)
-    return {version.bot_id: version for version in session.scalars(query)}
+    query = newest(BotVersion.bot_id.in_(bots), handed_in())
+    versions = session.scalars(query.options(contains_eager(BotVersion.bot)))
+    return {version.bot_id: version for version in versions}
 
 
 def _of_check(version: BotVersion, check: Check) -> Iterator[BotAlarm]:
     """What is wrong about a check of a version that is not on its ladder."""
+    its = {"bot": version.label, "ladder": check.ladder.title}
     if check.status is JobStatus.FIXED and not check.passed:
-        words = f"{version.label} did not pass its check for {check.ladder.title}"
-        words += "." if check.outcome == NOT_PASSED else f": {check.outcome}."
+        if check.outcome == NOT_PASSED:
+            words = gettext("%(bot)s did not pass its check for %(ladder)s.", **its)
+        else:
+            words = gettext(
+                "%(bot)s did not pass its check for %(ladder)s: %(outcome)s.",
+                **its,
+                outcome=check.outcome,
+            )
     elif check.status is JobStatus.SET_ASIDE and not check.cancelled:
-        words = (
-            f"{version.label} could not be checked for {check.ladder.title}, through no fault of "
-            "the bot; whoever runs the arena sees it, too."
+        words = gettext(
+            "%(bot)s could not be checked for %(ladder)s, through no fault of the bot; whoever "
+            "runs the arena sees it, too.",
+            **its,
         )
     elif check.passed and check.problem:
-        words = (
-            f"{version.label} passed its check, but did not enter {check.ladder.title}: "
-            f"{check.problem}."
+        words = gettext(
+            "%(bot)s passed its check, but did not enter %(ladder)s: %(problem)s.",
+            **its,
+            problem=check.problem,
         )
     else:
         return

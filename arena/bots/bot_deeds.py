@@ -40,6 +40,7 @@ from arena.models import (
 )
 from arena.people import accounts
 from engine.plurals import counted
+from engine.translation import gettext, ngettext
 
 
 class EntryMade(NamedTuple):
@@ -64,7 +65,13 @@ def find_bot(session: Session, name: str) -> Bot:
     query = sa.select(Bot).where(Bot.lower_name == name.lower()).options(joinedload(Bot.owner))
     found = session.scalar(query)
     if found is None:
-        raise NotThere(f"there is no bot {name[:60]!r}{meant(session, Bot.name, name)}")
+        raise NotThere(
+            gettext(
+                "there is no bot %(name)r%(meant)s",
+                name=name[:60],
+                meant=meant(session, Bot.name, name),
+            )
+        )
     return found
 
 
@@ -77,7 +84,7 @@ def own_bot(session: Session, by: By, name: str) -> Bot:
     """
     bot = find_bot(session, name)
     if not by.owns(bot):
-        raise NotAllowed(f"the bot {bot.name} is not yours")
+        raise NotAllowed(gettext("the bot %(bot)s is not yours", bot=bot.name))
     return bot
 
 
@@ -127,16 +134,22 @@ class EnterBot(BotDeed):
         wanted = wanted.options(joinedload(BotVersion.bot))
         version = session.scalar(wanted.order_by(BotVersion.number.desc()).limit(1))
         if version is None:
-            raise NotThere(f"there is no version {self.version} of the bot {bot.name}")
+            raise NotThere(
+                gettext(
+                    "there is no version %(version)s of the bot %(bot)s",
+                    version=self.version,
+                    bot=bot.name,
+                )
+            )
         ladder = find_named(session, Ladder, self.ladder)
         before = active_on(session, ladder, bot.id)
-        check, what = self._enter(session, by, version, ladder)
+        check, said = self._enter(session, by, version, ladder)
         undo: tuple[Deed, ...] = ()
         if check is None and before is None and not entries.ending(session, bot, ladder):
             undo = (RetireBot(bot.name, ladder.name, version.number),)
         elif check is None and before is not None and before.version_id != version.id:
             undo = (EnterBot(bot.name, ladder.name, before.version.number),)
-        return Done(f"the bot {version.label} {what}", EntryMade(check is None, check), undo)
+        return Done(said, EntryMade(check is None, check), undo)
 
     def _enter(
         self, session: Session, by: By, version: BotVersion, ladder: Ladder
@@ -145,30 +158,46 @@ class EnterBot(BotDeed):
         demand_admission(ladder, at_home=version.is_at_home)
         if version.status is VersionStatus.REFUSED:
             raise Refusal(
-                f"the version {version.label} was refused by its check: submit a mended version"
+                gettext(
+                    "the version %(version)s was refused by its check: submit a mended version",
+                    version=version.label,
+                )
             )
+        its = {"bot": version.label, "ladder": ladder.name}
         words = entries.version_on(version, ladder)
         audit.note(session, by.actor, "enter", f"bot {version.bot.name}", words, now=by.now)
         there = Entrant.competition_id == ladder.id, Entrant.version_id == version.id
         entrant = session.scalar(sa.select(Entrant).where(*there))
         if entrant is not None and not entrant.is_tried:
             enter(session, ladder, version, by.now)
-            with_it = "with the rating that it had, held less firmly"
-            return None, f"is active on {ladder.name}, {with_it}"
+            return None, gettext(
+                "the bot %(bot)s is active on %(ladder)s, with the rating that it had, held less "
+                "firmly",
+                **its,
+            )
         asked_for = sa.select(Check).where(is_under_way(version.id), Check.ladder_id == ladder.id)
         under_way = session.scalars(locks.locking(asked_for, Check, anew=True)).all()
         # One that asks for a test first is not answered by what passed without one.
         check = next((one for one in under_way if one.test_first is None), None)
         if check is None and under_way:
-            return under_way[0], f"enters {ladder.name} when it has passed its check and its test"
+            return under_way[0], gettext(
+                "the bot %(bot)s enters %(ladder)s when it has passed its check and its test", **its
+            )
         check = check or add_check(session, version, ladder, by.now)
         passed = try_passed(session, version, ladder)
         if passed is not None and check.status is JobStatus.OPEN:
             answer(session, check, passed, by.now)
             if not check.problem:
-                return None, f"enters {ladder.name}: it passed its check when it was tried"
-            return check, f"does not enter {ladder.name}: {check.problem}"
-        return check, f"enters {ladder.name} when its check has passed"
+                return None, gettext(
+                    "the bot %(bot)s enters %(ladder)s: it passed its check when it was tried",
+                    **its,
+                )
+            return check, gettext(
+                "the bot %(bot)s does not enter %(ladder)s: %(problem)s",
+                **its,
+                problem=check.problem,
+            )
+        return check, gettext("the bot %(bot)s enters %(ladder)s when its check has passed", **its)
 
 
 @dataclass(frozen=True)
@@ -202,12 +231,22 @@ class RetireBot(BotDeed):
             its = its.where(BotVersion.number == self.version)
         there = session.scalars(its).all()
         if not there:
-            raise Refusal(f"the bot {bot.name} is not on the ladder {ladder.name}")
+            raise Refusal(
+                gettext(
+                    "the bot %(bot)s is not on the ladder %(ladder)s",
+                    bot=bot.name,
+                    ladder=ladder.name,
+                )
+            )
         undo = _what_comes_back(there)
         for entrant in there:
             entries.retire(session, by.actor, entrant, by.now)
         label = there[0].version.label
-        said = f"the bot {label} is retired, and plays no more on {ladder.name}"
+        said = gettext(
+            "the bot %(bot)s is retired, and plays no more on %(ladder)s",
+            bot=label,
+            ladder=ladder.name,
+        )
         return Done(said, there[0], undo)
 
 
@@ -227,7 +266,11 @@ class WithdrawBot(BotDeed):
         bot = own_bot(session, by, self.name)
         undo = _what_comes_back(session.scalars(entries.on_ladders(bot)).all())
         left = entries.withdraw(session, by.actor, bot, by.now)
-        words = f"the bot {bot.name} is withdrawn: it left {counted(left, 'ladder')}"
+        words = gettext(
+            "the bot %(bot)s is withdrawn: it left %(ladders)s",
+            bot=bot.name,
+            ladders=counted(left, "ladder"),
+        )
         return Done(words, LaddersLeft(left), undo)
 
 
@@ -236,21 +279,36 @@ def _what_ends(session: Session, bot: Bot, ladder: Ladder | None = None) -> str:
     ends = entries.ending(session, bot, ladder)
     there = session.scalars(entries.on_ladders(bot)).all()
     shut = [one.competition.name for one in there if not one.competition.takes_bots]
-    words = ""
+    told = []
     if ends:
-        words += (
-            f"With that {counted(ends, 'check or test ends', 'checks and tests end')} after which "
-            f"a version of {bot.name} was to enter; that can't be undone. "
+        told.append(
+            ngettext(
+                "With that %(number)s check or test ends after which a version of %(bot)s was to "
+                "enter; that can't be undone.",
+                "With that %(number)s checks and tests end after which a version of %(bot)s was to "
+                "enter; that can't be undone.",
+                ends,
+                number=ends,
+                bot=bot.name,
+            )
         )
     if ladder is None and shut:
-        words += f"It can't come back while they take no bots: {', '.join(shut)}. "
+        names = ", ".join(shut)
+        told.append(
+            gettext("It can't come back while they take no bots: %(ladders)s.", ladders=names)
+        )
     elif ladder is not None and ladder.name in shut:
-        words += f"It can't come back while the ladder {ladder.name} takes no bots. "
-    if words and ladder is None:
-        words = f"The bot {bot.name} leaves every ladder. {words}"
-    elif words and ladder is not None:
-        words = f"The bot {bot.name} leaves the ladder {ladder.name}. {words}"
-    return words.strip()
+        told.append(
+            gettext(
+                "It can't come back while the ladder %(ladder)s takes no bots.", ladder=ladder.name
+            )
+        )
+    if told and ladder is None:
+        told.insert(0, gettext("The bot %(bot)s leaves every ladder.", bot=bot.name))
+    elif told and ladder is not None:
+        its = {"bot": bot.name, "ladder": ladder.name}
+        told.insert(0, gettext("The bot %(bot)s leaves the ladder %(ladder)s.", **its))
+    return " ".join(told)
 
 
 def _what_comes_back(entrants: Iterable[Entrant]) -> tuple[EnterBot, ...]:
@@ -280,8 +338,11 @@ class ChangeBot(BotDeed):
             bot.open_source = self.open_source
             action = "open code" if self.open_source else "close code"
             audit.note(session, by.actor, action, f"bot {bot.name}", now=by.now)
-        who = "everybody" if self.open_source else "its owners alone"
-        return Done(f"code and logs of {bot.name} are for {who} now", bot, undo)
+        if self.open_source:
+            said = gettext("code and logs of %(bot)s are for everybody now", bot=bot.name)
+        else:
+            said = gettext("code and logs of %(bot)s are for its owners alone now", bot=bot.name)
+        return Done(said, bot, undo)
 
 
 @dataclass(frozen=True)
@@ -299,19 +360,33 @@ class ShareBot(BotDeed):
     def do(self, session: Session, by: By) -> Done:
         bot = find_bot(session, self.name)
         if not (by.at_machine or bot.owner_id == by.actor.id):
-            raise NotAllowed(f"only {bot.owner.name} can share {bot.name}")
+            raise NotAllowed(
+                gettext("only %(owner)s can share %(bot)s", owner=bot.owner.name, bot=bot.name)
+            )
         mate = accounts.get(session, self.user.strip())
         # Who shares it with another at the same moment waits, and sees how many it has then.
         locks.lock(session, bot)
         there = sharing.co_owners(session, bot)
         if mate.id == bot.owner_id or mate in there:
-            raise Refusal(f"the bot {bot.name} is {mate.name}'s already")
+            raise Refusal(
+                gettext("the bot %(bot)s is %(user)s's already", bot=bot.name, user=mate.name)
+            )
         if len(there) >= sharing.MOST_CO_OWNERS:
-            raise Refusal(f"the bot {bot.name} has {len(there)} co-owners, and no more can be")
+            raise Refusal(
+                gettext(
+                    "the bot %(bot)s has %(number)s co-owners, and no more can be",
+                    bot=bot.name,
+                    number=len(there),
+                )
+            )
         session.add(CoOwner(bot_id=bot.id, user_id=mate.id))
         audit.note(session, by.actor, "share", f"bot {bot.name}", f"with {mate.name}", now=by.now)
         undo = (UnshareBot(bot.name, mate.name),)
-        return Done(f"the bot {bot.name} is {mate.name}'s as well now", bot, undo)
+        return Done(
+            gettext("the bot %(bot)s is %(user)s's as well now", bot=bot.name, user=mate.name),
+            bot,
+            undo,
+        )
 
 
 @dataclass(frozen=True)
@@ -327,23 +402,37 @@ class UnshareBot(BotDeed):
     def asks(self, session: Session, by: By) -> str:
         if self.user.strip().lower() != by.actor.name.lower():
             return ""
-        return f"You leave the bot {self.name}; only its owner can share it with you again."
+        return gettext(
+            "You leave the bot %(bot)s; only its owner can share it with you again.", bot=self.name
+        )
 
     def do(self, session: Session, by: By) -> Done:
         bot, user = find_bot(session, self.name), self.user.strip()
         themselves = user.lower() == by.actor.name.lower()
         if not (by.at_machine or bot.owner_id == by.actor.id or themselves):
-            raise NotAllowed(f"only {bot.owner.name} can end what others share of {bot.name}")
+            raise NotAllowed(
+                gettext(
+                    "only %(owner)s can end what others share of %(bot)s",
+                    owner=bot.owner.name,
+                    bot=bot.name,
+                )
+            )
         mate = accounts.get(session, user)
         # Who ends it at the same moment, too, waits, and is told that it is ended.
         locks.lock(session, bot)
         found = session.get(CoOwner, (bot.id, mate.id))
         if found is None:
-            raise Refusal(f"{mate.name} is no co-owner of the bot {bot.name}")
+            raise Refusal(
+                gettext("%(user)s is no co-owner of the bot %(bot)s", user=mate.name, bot=bot.name)
+            )
         session.delete(found)
         audit.note(session, by.actor, "unshare", f"bot {bot.name}", f"with {mate.name}", now=by.now)
         undo = () if themselves else (ShareBot(bot.name, mate.name),)
-        return Done(f"the bot {bot.name} is not {mate.name}'s any more", bot, undo)
+        return Done(
+            gettext("the bot %(bot)s is not %(user)s's any more", bot=bot.name, user=mate.name),
+            bot,
+            undo,
+        )
 
 
 @dataclass(frozen=True)
@@ -367,15 +456,28 @@ class CancelCheck(Deed):
     def do(self, session: Session, by: By) -> Done:
         check = locks.find(session, Check, self.number)
         if check is None or not by.owns(check.version.bot):
-            raise NotThere(f"there is no check {self.number} of a bot of yours")
+            raise NotThere(
+                gettext("there is no check %(number)s of a bot of yours", number=self.number)
+            )
         locks.lock(session, check)
         if check.status not in entries.UNDECIDED:
-            raise Refusal(f"check {check.id} is over")
+            raise Refusal(gettext("check %(number)s is over", number=check.id))
         if check.cancelled:
-            raise Refusal(f"check {check.id} was cancelled already: {check.cancelled}")
+            raise Refusal(
+                gettext(
+                    "check %(number)s was cancelled already: %(reason)s",
+                    number=check.id,
+                    reason=check.cancelled,
+                )
+            )
         entries.cancel(check, f"{by.actor.name} cancelled it")
         words = f"check {check.id}, {entries.version_on(check.version, check.ladder)}"
         subject = f"bot {check.version.bot.name}"
         audit.note(session, by.actor, "cancel check", subject, words, now=by.now)
-        what = f"check {check.id} of {check.version.label} for {check.ladder.name}"
-        return Done(f"{what} is cancelled", check)
+        said = gettext(
+            "check %(number)s of %(bot)s for %(ladder)s is cancelled",
+            number=check.id,
+            bot=check.version.label,
+            ladder=check.ladder.name,
+        )
+        return Done(said, check)

@@ -32,6 +32,7 @@ from arena.models import (
     User,
 )
 from engine.match import entrants_needed
+from engine.translation import gettext
 
 
 def ladders_taking_bots(session: Session) -> list[Ladder]:
@@ -114,8 +115,11 @@ def retire(session: Session, actor: Actor, entrant: Entrant, now: datetime) -> N
         return
     if entrant.competition.state is CompetitionState.CLOSED:
         raise SubmissionError(
-            f"the ladder {entrant.competition.name} is closed, and its table final: "
-            f"{entrant.version.label} stays in it"
+            gettext(
+                "the ladder %(ladder)s is closed, and its table final: %(bot)s stays in it",
+                ladder=entrant.competition.name,
+                bot=entrant.version.label,
+            )
         )
     version, reason = entrant.version, f"{entrant.version.label} was retired"
     _cancel_checks(session, version.bot_id, reason, Check.ladder_id == entrant.competition_id)
@@ -242,25 +246,27 @@ def version_on(version: BotVersion, ladder: Competition) -> str:
     return f"version {version.number}, {ladder.name}"
 
 
-def bots_of(session: Session, user_id: int) -> list[tuple[Bot, BotVersion, Sequence[Entrant]]]:
-    """Somebody's own and shared bots by name, each with its last version and active entrants.
-
-    Those that are suspended, too; only retired ones are left out.
-    """
-    newest = (
+def newest(*which: sa.ColumnElement[bool]) -> sa.Select[BotVersion]:
+    """A query for the last version of each bot, joined with that, of those of which this holds."""
+    last = (
         sa.select(BotVersion.bot_id, sa.func.max(BotVersion.number).label("number"))
         .join(BotVersion.bot)
-        .where(belongs_to(user_id))
+        .where(*which)
         .group_by(BotVersion.bot_id)
         .subquery()
     )
+    is_last = sa.and_(BotVersion.bot_id == last.c.bot_id, BotVersion.number == last.c.number)
+    return sa.select(BotVersion).join(last, is_last).join(BotVersion.bot)
+
+
+OwnBot = tuple[Bot, BotVersion, Sequence[Entrant]]
+"""A bot with its last version, and as what it is on ladders: active ones, and suspended ones."""
+
+
+def bots_of(session: Session, user_id: int) -> list[OwnBot]:
+    """Somebody's own and shared bots by name."""
     versions = session.scalars(
-        sa.select(BotVersion)
-        .join(
-            newest,
-            sa.and_(BotVersion.bot_id == newest.c.bot_id, BotVersion.number == newest.c.number),
-        )
-        .join(BotVersion.bot)
+        newest(belongs_to(user_id))
         .order_by(sa.func.lower(Bot.name))
         .options(contains_eager(BotVersion.bot).joinedload(Bot.owner))
     ).all()

@@ -36,6 +36,7 @@ from arena.models import (
     VersionStatus,
 )
 from arena.people import accounts
+from engine.translation import gettext
 
 
 class HomeEntry(NamedTuple):
@@ -77,15 +78,26 @@ class ConnectBot(Deed):
         bot = self._bot(session, by)
         version = self._version(session, bot, by)
         active = self._enter(session, by, version, ladder)
-        what = "plays on" if active else "enters when its check has passed:"
-        entry = HomeEntry(version.id, version.label, ladder.name, active)
-        return Done(f"the bot {version.label} {what} {ladder.name}, while it is connected", entry)
+        its = {"bot": version.label, "ladder": ladder.name}
+        if active:
+            said = gettext("the bot %(bot)s plays on %(ladder)s, while it is connected", **its)
+        else:
+            said = gettext(
+                "the bot %(bot)s enters when its check has passed: %(ladder)s, while it is "
+                "connected",
+                **its,
+            )
+        return Done(said, HomeEntry(version.id, version.label, ladder.name, active))
 
     def _bot(self, session: Session, by: By) -> Bot:
         """The bot of the name, a new one if there is none."""
         owner = accounts.find(session, by.actor.name)
         if owner is None:
-            raise Refusal(f"a bot at home is somebody's, and there is no user {by.actor.name}")
+            raise Refusal(
+                gettext(
+                    "a bot at home is somebody's, and there is no user %(user)s", user=by.actor.name
+                )
+            )
         # Two of one person at the same moment wait for each other here.
         lock(session, owner)
         named = sa.select(Bot).where(Bot.lower_name == self.name.lower())

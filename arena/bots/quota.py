@@ -16,6 +16,7 @@ from sqlalchemy.orm import Session
 from arena.ground.locks import locking
 from arena.ground.refusals import Refusal
 from arena.models import Bot, BotVersion, LargeFile, SentFile, User
+from engine.translation import gettext
 
 
 def stored_bytes(session: Session, user_id: int) -> int:
@@ -68,10 +69,13 @@ def demand_room(session: Session, user_id: int, more: int, usual: int) -> None:
 def refusal(stored: int, more: int, most: int) -> str:
     """Why there is no room for so many bytes more."""
     left = max(0, most - stored)
-    return (
-        f"this needs {in_mib(more)} more, and of the {in_mib(most)} that you may have stored here "
-        f"{in_mib(left)} are left: files that you have sent count once, so use them again, or ask "
-        "the arena's operator for more"
+    return gettext(
+        "this needs %(more)s more, and of the %(most)s that you may have stored here %(left)s are "
+        "left: files that you have sent count once, so use them again, or ask the arena's operator "
+        "for more",
+        more=in_mib(more),
+        most=in_mib(most),
+        left=in_mib(left),
     )
 
 

@@ -23,6 +23,7 @@ from arena.ground.config import Settings
 from arena.ground.refusals import NotThere
 from arena.models import BotVersion, Runtime, Scope
 from engine.guesses import instead
+from engine.translation import gettext, ngettext
 
 LONGEST_NAME = 40
 
@@ -91,7 +92,9 @@ def find(session: Session, name: str) -> Runtime:
     found = _offered(session, name)
     if found is None:
         known = instead(name[:60], (one.name for one in offered(session)))
-        raise NotThere(f"there is no runtime {name[:60]!r} here; {known}")
+        raise NotThere(
+            gettext("there is no runtime %(name)r here; %(instead)s", name=name[:60], instead=known)
+        )
     return found
 
 
@@ -142,5 +145,15 @@ class RemoveRuntime(Deed):
         audit.note(session, by.actor, "remove runtime", f"runtime {found.name}", now=by.now)
         its = sa.select(sa.func.count()).select_from(BotVersion)
         count = session.scalar(its.where(BotVersion.runtime_id == found.id)) or 0
-        kept = f"; {count} versions of bots keep it" if count else ""
-        return Done(f"the runtime {found.name} is offered no longer{kept}")
+        if not count:
+            return Done(gettext("the runtime %(runtime)s is offered no longer", runtime=found.name))
+        return Done(
+            ngettext(
+                "the runtime %(runtime)s is offered no longer; %(number)s version of a bot keeps "
+                "it",
+                "the runtime %(runtime)s is offered no longer; %(number)s versions of bots keep it",
+                count,
+                runtime=found.name,
+                number=count,
+            )
+        )

@@ -34,6 +34,7 @@ from arena.ground.db import Database
 from arena.ground.file_locks import lock_file, wait_for_lock
 from arena.ground.refusals import NotThere, Refusal
 from arena.models import Bot, BotVersion, LargeFile, SentFile
+from engine.translation import gettext
 
 DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
 PART_BYTES = 8 * 1024 * 1024
@@ -75,9 +76,17 @@ def begin(
             for.
     """
     if not DIGEST.fullmatch(digest):
-        raise Refusal("a digest is the SHA-256 of a file, in 64 hexadecimal digits: 0-9 and a-f")
+        raise Refusal(
+            gettext("a digest is the SHA-256 of a file, in 64 hexadecimal digits: 0-9 and a-f")
+        )
     if not 1 <= size <= MOST_BYTES:
-        raise Refusal(f"a file may have from 1 to {MOST_BYTES} bytes, not {size}")
+        raise Refusal(
+            gettext(
+                "a file may have from 1 to %(most)s bytes, not %(size)s",
+                most=MOST_BYTES,
+                size=size,
+            )
+        )
 
     def enter(session: Session) -> None:
         quota.lock_people(session, [user_id])
@@ -89,7 +98,13 @@ def begin(
             found = SentFile(user_id=user_id, digest=digest, size=size, used=now)
             session.add(found)
         elif found.size != size:
-            raise Refusal(f"you began to send that file with {found.size} bytes, not {size}")
+            raise Refusal(
+                gettext(
+                    "you began to send that file with %(before)s bytes, not %(size)s",
+                    before=found.size,
+                    size=size,
+                )
+            )
         found.used = now
 
     database.run(enter)
@@ -106,7 +121,9 @@ def look(database: Database, store: Path, user_id: int, digest: str) -> Received
         sent = session.get(SentFile, (user_id, digest))
         size = sent.size if sent else readable_sizes(session, user_id, [digest]).get(digest)
     if size is None:
-        raise NotThere(f"you have sent no file {digest[:12]}: begin with its size")
+        raise NotThere(
+            gettext("you have sent no file %(digest)s: begin with its size", digest=digest[:12])
+        )
     # What was lost since it came whole is sent again.
     if (sent is None or sent.whole) and _size(store / digest) == size:
         return Received(digest, size, size)
@@ -136,15 +153,24 @@ def receive(
         return before
     if not 0 < length <= before.size - offset:
         raise Refusal(
-            f"a part from byte {offset} to {offset + length} is none of a file of {before.size} "
-            "bytes"
+            gettext(
+                "a part from byte %(first)s to %(end)s is none of a file of %(size)s bytes",
+                first=offset,
+                end=offset + length,
+                size=before.size,
+            )
         )
     store.mkdir(parents=True, exist_ok=True, mode=0o700)
     with _alone(_part(store, user_id, digest)) as file:
         # The end is proven again if whoever proved it was killed meanwhile.
         came = min(os.fstat(file.fileno()).st_size, before.size - 1)
         if came != offset:
-            raise Refusal(f"{came} bytes of the file have come, so the next part begins there")
+            raise Refusal(
+                gettext(
+                    "%(number)s bytes of the file have come, so the next part begins there",
+                    number=came,
+                )
+            )
         file.truncate(came)
         try:
             _append(file, source, length)
@@ -157,7 +183,9 @@ def receive(
         file.seek(0)
         if hashlib.file_digest(file, "sha256").hexdigest() != digest:
             file.truncate(0)
-            raise Refusal(f"what came is not the file {digest[:12]}: send it again")
+            raise Refusal(
+                gettext("what came is not the file %(digest)s: send it again", digest=digest[:12])
+            )
         with _store_alone(store):
             _part(store, user_id, digest).replace(store / digest)
     database.run(lambda session: _note_whole(session, user_id, digest, before.size, now))
@@ -170,7 +198,9 @@ def _append(file: FileIO, source: IO[bytes], length: int) -> None:
     while left:
         chunk = memoryview(source.read(min(CHUNK, left)))
         if not chunk:
-            raise Refusal(f"{left} bytes of the part did not come: send it again")
+            raise Refusal(
+                gettext("%(number)s bytes of the part did not come: send it again", number=left)
+            )
         left -= len(chunk)
         while chunk:
             chunk = chunk[file.write(chunk) :]
@@ -223,7 +253,12 @@ def use(session: Session, user_id: int, digests: Collection[str], now: datetime)
     named = sa.and_(SentFile.user_id == user_id, SentFile.digest.in_(digests))
     session.execute(sa.update(SentFile).where(named).values(used=now))
     for digest in set(digests) - readable_sizes(session, user_id, digests).keys():
-        raise Refusal(f"the large file {digest[:12]} was not sent, or is forgotten: send it again")
+        raise Refusal(
+            gettext(
+                "the large file %(digest)s was not sent, or is forgotten: send it again",
+                digest=digest[:12],
+            )
+        )
 
 
 def sweep(database: Database, store: Path, now: datetime) -> None:
@@ -268,7 +303,9 @@ def _alone(path: Path) -> Iterator[FileIO]:
         # Another may have given it its last name since it was opened here.
         its = os.fstat(file.fileno())
         if not lock_file(file.fileno()) or not path.exists() or path.stat().st_ino != its.st_ino:
-            raise Refusal("another part of this file comes at this moment: send one after another")
+            raise Refusal(
+                gettext("another part of this file comes at this moment: send one after another")
+            )
         yield file
 
 

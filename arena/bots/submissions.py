@@ -24,6 +24,7 @@ from arena.models import (
     Bot,
     BotVersion,
     Check,
+    CompetitionState,
     CoOwner,
     Entrant,
     EntrantState,
@@ -41,6 +42,7 @@ from arena.ratings.trueskill import Rating
 from arena.strength.sequential import StrengthError
 from arena.strength.terms import StrengthTerms
 from engine.plurals import counted
+from engine.translation import gettext
 
 LONGEST_NOTE = 500
 """Characters of what an owner says of a version."""
@@ -104,7 +106,12 @@ def submit(
     demand_admission(ladder, at_home=False)
     if size > ladder.bundle_bytes:
         raise SubmissionError(
-            f"the bot has {size} bytes, and {ladder.name} takes at most {ladder.bundle_bytes}"
+            gettext(
+                "the bot has %(size)s bytes, and %(ladder)s takes at most %(most)s",
+                size=size,
+                ladder=ladder.name,
+                most=ladder.bundle_bytes,
+            )
         )
     given = _runtime(session, runtime, language) if runtime else None
     if test_first is not None:
@@ -121,9 +128,13 @@ def submit(
         session.add(bot)
         session.flush()
     elif bot.owner_id != owner.id and session.get(CoOwner, (bot.id, owner.id)) is None:
-        raise SubmissionError(f"there is a bot {bot.name} already, of another owner: choose a name")
+        raise SubmissionError(
+            gettext("there is a bot %(bot)s already, of another owner: choose a name", bot=bot.name)
+        )
     elif bot.name != name:
-        raise SubmissionError(f"your bot is called {bot.name}: write it so, or choose another name")
+        raise SubmissionError(
+            gettext("your bot is called %(bot)s: write it so, or choose another name", bot=bot.name)
+        )
     version = _version(session, bot, digest, size, language, given, note, now)
     for one, its_size in large.items():
         session.merge(LargeFile(bundle=digest, digest=one, size=its_size))
@@ -155,8 +166,11 @@ def _try(
         return
     if most is not None and tried_lately(session, version.bot.owner_id, now) >= most:
         raise SubmissionError(
-            f"{counted(most, 'version')} may be tried within 24 hours, and so many were: hand it "
-            "in, or come back later"
+            gettext(
+                "%(versions)s may be tried within 24 hours, and so many were: hand it in, or come "
+                "back later",
+                versions=counted(most, "version"),
+            )
         )
     add_check(session, version, ladder, now, enters=False)
 
@@ -175,15 +189,25 @@ def demand_admission(ladder: Ladder, *, at_home: bool) -> None:
         SubmissionError: it does not.
     """
     if not ladder.takes_bots:
-        raise SubmissionError(f"the ladder {ladder.name} is {ladder.state} and takes no bots")
+        if ladder.state is CompetitionState.CLOSED:
+            words = gettext("the ladder %(ladder)s is closed and takes no bots", ladder=ladder.name)
+        else:
+            words = gettext("the ladder %(ladder)s is frozen and takes no bots", ladder=ladder.name)
+        raise SubmissionError(words)
     if at_home and ladder.home is HomeRule.NO:
         raise SubmissionError(
-            f"the ladder {ladder.name} takes no bots at home: submit the bot with arena submit, or "
-            "choose a ladder that takes them (its organiser sets home=beside)"
+            gettext(
+                "the ladder %(ladder)s takes no bots at home: submit the bot with arena submit, "
+                "or choose a ladder that takes them (its organiser sets home=beside)",
+                ladder=ladder.name,
+            )
         )
     if not at_home and ladder.home is HomeRule.ONLY:
         raise SubmissionError(
-            f"the ladder {ladder.name} takes only bots at home: connect the bot with arena connect"
+            gettext(
+                "the ladder %(ladder)s takes only bots at home: connect the bot with arena connect",
+                ladder=ladder.name,
+            )
         )
 
 
@@ -306,11 +330,17 @@ def _runtime(session: Session, name: str, language: str) -> Runtime:
     try:
         found = runtimes.find(session, name)
     except NotThere as error:
-        raise SubmissionError(f"{error}; /docs/runtimes tells of them") from None
+        words = gettext("%(refusal)s; /docs/runtimes tells of them", refusal=error)
+        raise SubmissionError(words) from None
     if found.language != language:
         raise SubmissionError(
-            f"the runtime {name} is for {found.language}, and the bot is {language}: leave out "
-            "runtime, or take another"
+            gettext(
+                "the runtime %(runtime)s is for %(language)s, and the bot is %(other)s: leave "
+                "out runtime, or take another",
+                runtime=name,
+                language=found.language,
+                other=language,
+            )
         )
     return found
 

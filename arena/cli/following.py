@@ -22,6 +22,7 @@ from engine.game import GameError, State, Variant
 from engine.handed_over import hand_over
 from engine.protocol import visible
 from engine.record import Ply
+from engine.translation import spoken
 from engine.unix_sockets import connect_to
 
 COME_BACK_SECONDS = 1.0
@@ -47,6 +48,7 @@ def here(settings: Settings, match: int) -> Open:
     @contextmanager
     def stream(after: str) -> Iterator[http.client.HTTPResponse]:
         letter = {"match": match, "after": after, "once": False, "client": "", "reads": []}
+        letter["language"] = spoken().language
         own, others = socket.socketpair()
         with own:
             with others:

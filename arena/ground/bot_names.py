@@ -9,12 +9,17 @@ from typing import NamedTuple
 
 from arena.ground.refusals import Refusal
 from engine.bot_options import BotOptionError, chosen_words, read_chosen
+from engine.translation import N_, gettext
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}", re.ASCII)
 _NAMED = re.compile(r"([^:]{1,80})(?::0{0,9}([1-9][0-9]{0,8}))?(?::([^:=]*=.*))?", re.ASCII)
 """The length of a number is bounded, as that of what is said of a bot that is not there."""
 _APART = re.compile(
     r"[^\s,:=]+(?::\d+)?:[^\s,:=]+=[^\s,]*(?:,[^\s,:=]+=[^\s,]*)*|[^\s,]+", re.ASCII
+)
+WRITE_NAME = N_("%(name)r names no bot: write greedy, or greedy:2 for its version 2")
+WRITE_PLAYER = N_(
+    "%(name)r names no bot: write greedy, greedy:2 for its version 2, or greedy:2:depth=8"
 )
 LONGEST_PLAYER = 2100
 """Characters of a bot's name, its version's number, and what is chosen about it."""
@@ -47,9 +52,13 @@ def read(text: str, refusal: type[Exception] = Refusal) -> Named:
     Raises:
         refusal: it is no such name, or one with options.
     """
-    found = _named(text, refusal, "write greedy, or greedy:2 for its version 2")
+    found = _named(text, refusal, WRITE_NAME)
     if found.options:
-        raise refusal(f"no options can be chosen here: leave out :{found.options[:60]}")
+        raise refusal(
+            gettext(
+                "no options can be chosen here: leave out :%(options)s", options=found.options[:60]
+            )
+        )
     return found
 
 
@@ -59,7 +68,7 @@ def read_player(text: str, refusal: type[Exception] = Refusal) -> Named:
     Raises:
         refusal: it is no such name.
     """
-    return _named(text, refusal, "write greedy, greedy:2 for its version 2, or greedy:2:depth=8")
+    return _named(text, refusal, WRITE_PLAYER)
 
 
 def apart(text: str) -> list[str]:
@@ -67,16 +76,16 @@ def apart(text: str) -> list[str]:
     return [found[0] for found in _APART.finditer(text)]
 
 
-def _named(text: str, refusal: type[Exception], how: str) -> Named:
+def _named(text: str, refusal: type[Exception], words: str) -> Named:
     found = _NAMED.fullmatch(text.strip())
     if found is None:
-        raise refusal(f"{text.strip()[:60]!r} names no bot: {how}")
+        raise refusal(gettext(words, name=text.strip()[:60]))
     try:
         chosen = read_chosen(found[3]) if found[3] else {}
     except BotOptionError as error:
         raise refusal(str(error)) from None
-    words = chosen_words(dict(sorted(chosen.items())))
-    return Named(found[1], int(found[2]) if found[2] else None, words)
+    options = chosen_words(dict(sorted(chosen.items())))
+    return Named(found[1], int(found[2]) if found[2] else None, options)
 
 
 def refusal(name: str) -> str:
@@ -84,7 +93,8 @@ def refusal(name: str) -> str:
     # An address that ends so asks for JSON.
     if _NAME.fullmatch(name) and not name.endswith(".json"):
         return ""
-    return (
-        f"{name[:60]!r} is no name for a bot: 1 to 40 letters, digits, '_', '.', '-', a letter "
-        "or digit first, and no .json at the end"
+    return gettext(
+        "%(name)r is no name for a bot: 1 to 40 letters, digits, '_', '.', '-', a letter or digit "
+        "first, and no .json at the end",
+        name=name[:60],
     )

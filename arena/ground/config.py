@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from engine.guesses import alike, did_you_mean
+from engine.translation import N_, gettext
 
 
 class SettingError(ValueError):
@@ -23,11 +24,14 @@ class Rule(NamedTuple):
     """What a setting must be."""
 
     words: str
+    """As `gettext` takes them."""
     holds: Callable[[Any], bool]
+    choices: tuple[str, ...] = ()
+    """What stands there at ``%(choices)s``."""
 
 
 def _one_of(*values: str) -> Rule:
-    return Rule(f"it is one of {', '.join(values)}", values.__contains__)
+    return Rule(N_("it is one of %(choices)s"), values.__contains__, values)
 
 
 def _between(least: float, most: float, words: str) -> Rule:
@@ -40,7 +44,7 @@ def _none_or(pattern: str, words: str) -> Rule:
 
 
 ISOLATION = ("full", "good", "reduced", "none")
-DURATION = Rule("seconds, more than 0 and at most a day", lambda seconds: 0 < seconds <= 86_400)
+DURATION = Rule(N_("seconds, more than 0 and at most a day"), lambda seconds: 0 < seconds <= 86_400)
 PREFIX = "ARENA_"
 OF_OTHERS = {
     "BOX_FOLDER",
@@ -73,14 +77,14 @@ class Settings:
     data: Path = _setting(
         Path("var"),
         "The data folder: database, bundles, broker, logs.",
-        Rule("an address of a database can't hold a '?'", lambda data: "?" not in str(data)),
+        Rule(N_("an address of a database can't hold a '?'"), lambda data: "?" not in str(data)),
     )
     database: str = _setting(
         "",
         "The database's URL; by default SQLite in the data folder.",
         _none_or(
             r"sqlite:///.+|postgresql(\+psycopg)?://.*",
-            "it is sqlite:///FILE or postgresql+psycopg://USER:PASSWORD@HOST/NAME",
+            N_("it is sqlite:///FILE or postgresql+psycopg://USER:PASSWORD@HOST/NAME"),
         ),
     )
     broker: str = _setting(
@@ -89,14 +93,16 @@ class Settings:
         _none_or(
             r"rediss?://([^\s/?#]*@)?(\[[^\s/?#]+\]|[^\s/?#:@]*)(:\d+)?(/\d*)?(\?\S*)?"
             r"|redis\+socket://\S+",
-            "it is redis://USER:PASSWORD@HOST/0, rediss: with TLS, or redis+socket://PATH; write a "
-            "password's / as %2F, ? as %3F and # as %23",
+            N_(
+                "it is redis://USER:PASSWORD@HOST/0, rediss: with TLS, or redis+socket://PATH; "
+                "write a password's / as %%2F, ? as %%3F and # as %%23"
+            ),
         ),
     )
     host: str = _setting(
         "127.0.0.1",
         "The address the pages are served on.",
-        Rule("an address or a name; 0.0.0.0 is every address of this machine", bool),
+        Rule(N_("an address or a name; 0.0.0.0 is every address of this machine"), bool),
     )
     hosts: str = _setting(
         "",
@@ -104,18 +110,18 @@ class Settings:
         "name below it, and names of this machine itself always are. By default any.",
         _none_or(
             r"\.?[\w-]+(\.[\w-]+)*(,\.?[\w-]+(\.[\w-]+)*)*",
-            "names without a port and with commas between them, as arena.example.org,10.0.0.7",
+            N_("names without a port and with commas between them, as arena.example.org,10.0.0.7"),
         ),
     )
     port: int = _setting(
         8000,
         "The port the pages are served on.",
-        _between(1, 65_535, "a port is between 1 and 65535"),
+        _between(1, 65_535, N_("a port is between 1 and 65535")),
     )
     workers: int = _setting(
         0,
         "Matches played at the same time here; 0 means one a core.",
-        _between(0, 256, "from 0 to 256 matches"),
+        _between(0, 256, N_("from 0 to 256 matches")),
     )
     games: str = _setting(
         "",
@@ -134,13 +140,13 @@ class Settings:
         0,
         "How many proxies of yours stand before the pages, each of which adds to X-Forwarded-For "
         "and X-Forwarded-Proto.",
-        _between(0, 10, "from 0 to 10"),
+        _between(0, 10, N_("from 0 to 10")),
     )
     public_url: str = _setting(
         "",
         "Where workers on other machines reach the pages, e.g. https://arena.example.org; they "
         "fetch bundles from there. By default they are given paths in the data folder.",
-        _none_or(r"https?://[^\s?#]+", "it begins with http:// or https:// and has no '?'"),
+        _none_or(r"https?://[^\s?#]+", N_("it begins with http:// or https:// and has no '?'")),
     )
     indexes: str = _setting(
         "",
@@ -148,7 +154,7 @@ class Settings:
         "between them, as arena runtime add calls them by --index NAME.",
         _none_or(
             r"[a-z0-9-]+=[^\s,]+(,[a-z0-9-]+=[^\s,]+)*",
-            "it is NAME=ADDRESS with commas between them",
+            N_("it is NAME=ADDRESS with commas between them"),
         ),
     )
     metrics_token: str = _setting(
@@ -159,7 +165,7 @@ class Settings:
         "",
         "Whom to tell of a security hole, mailto:ADDRESS or an https address; shown in "
         "/.well-known/security.txt.",
-        _none_or(r"(mailto:|https://)\S+", "it begins with mailto: or https://"),
+        _none_or(r"(mailto:|https://)\S+", N_("it begins with mailto: or https://")),
     )
     log: str = _setting(
         "plain",
@@ -184,7 +190,7 @@ class Settings:
         1800.0,
         "How long a ladder on which every rating is known well rests after each match; 0 for not "
         "at all.",
-        _between(0, 86_400, "seconds, from 0 to a day"),
+        _between(0, 86_400, N_("seconds, from 0 to a day")),
     )
     check_seconds: float = _setting(
         86_400.0,
@@ -201,32 +207,32 @@ class Settings:
     requests_a_day: int = _setting(
         50,
         "How many unrated matches a user may ask for within 24 hours.",
-        _between(0, 10_000, "from 0 to 10000"),
+        _between(0, 10_000, N_("from 0 to 10000")),
     )
     tries_a_day: int = _setting(
         100,
         "How many versions of one owner's bots may be tried within 24 hours: checked without being "
         "handed in, as the editor in the browser does.",
-        _between(0, 10_000, "from 0 to 10000"),
+        _between(0, 10_000, N_("from 0 to 10000")),
     )
     asked_seconds_a_day: float = _setting(
         900.0,
         "How many seconds bots may think, within 24 hours, about positions that one user asks them "
         "about.",
-        _between(0, 10_000_000, "seconds, from 0 to 10000000"),
+        _between(0, 10_000_000, N_("seconds, from 0 to 10000000")),
     )
     build_seconds_an_hour: float = _setting(
         900.0,
         "For how many seconds of an hour workers build one owner's bots, for checks, matches and "
         "people's games; what is handed in beyond that is checked later. 0 for as many as there "
         "are.",
-        _between(0, 86_400, "seconds, from 0 to a day"),
+        _between(0, 86_400, N_("seconds, from 0 to a day")),
     )
     quota_mib: float = _setting(
         2048.0,
         "How many MiB each person may have stored: the files of their bots, each once, and those "
         "that they are sending.",
-        _between(0, 2**30, "MiB, from 0 to 1073741824"),
+        _between(0, 2**30, N_("MiB, from 0 to 1073741824")),
     )
     home: str = _setting(
         "",
@@ -246,23 +252,23 @@ class Settings:
     open_games: int = _setting(
         5,
         "How many games against bots that are not over a person may have.",
-        _between(1, 1000, "from 1 to 1000"),
+        _between(1, 1000, N_("from 1 to 1000")),
     )
     abandoned_days: float = _setting(
         7.0,
         "After how many days without a move a person's game is given up.",
-        Rule("days, more than 0 and at most 3650", lambda days: 0 < days <= 3650),
+        Rule(N_("days, more than 0 and at most 3650"), lambda days: 0 < days <= 3650),
     )
     log_days: float = _setting(
         90.0,
         "For how many days the logs of bots' games are kept; 0 for ever. Records are always kept.",
-        _between(0, 3650, "days, from 0 to 3650"),
+        _between(0, 3650, N_("days, from 0 to 3650")),
     )
     answer_days: float = _setting(
         90.0,
         "For how many days it is kept what bots answered who were asked about positions; 0 for "
         "ever. What belongs to an analysis that somebody keeps always is.",
-        _between(0, 3650, "days, from 0 to 3650"),
+        _between(0, 3650, N_("days, from 0 to 3650")),
     )
 
     dumps: str = _setting(
@@ -273,12 +279,12 @@ class Settings:
     dumps_kept: int = _setting(
         7,
         "How many of those dumps are kept.",
-        _between(1, 10_000, "from 1 to 10000"),
+        _between(1, 10_000, N_("from 1 to 10000")),
     )
     films_mib: float = _setting(
         256.0,
         "How many MiB of animated pictures of games are kept, so that each is made once.",
-        _between(1, 2**30, "MiB, from 1 to 1073741824"),
+        _between(1, 2**30, N_("MiB, from 1 to 1073741824")),
     )
     licence: str = _setting(
         "",
@@ -374,17 +380,25 @@ def load(environment: Mapping[str, str] = os.environ, **given: Any) -> Settings:
             try:
                 values[known.name] = kind(environment[name])
             except ValueError:
-                raise SettingError(
-                    f"{name}={environment[name]!r} is no "
-                    f"{'whole number' if kind is int else 'number'}"
-                ) from None
+                its = {"name": name, "value": environment[name]}
+                if kind is int:
+                    words = gettext("%(name)s=%(value)r is no whole number", **its)
+                else:
+                    words = gettext("%(name)s=%(value)r is no number", **its)
+                raise SettingError(words) from None
     settings = Settings(**values)
     for known in fields(Settings):
         rule: Rule | None = known.metadata["rule"]
         value = getattr(settings, known.name)
         if rule and not rule.holds(value):
             shown = "" if known.name in SECRET else f"={value}"
-            raise SettingError(f"{_variable(known.name)}{shown} is not allowed: {rule.words}")
+            raise SettingError(
+                gettext(
+                    "%(setting)s is not allowed: %(rule)s",
+                    setting=f"{_variable(known.name)}{shown}",
+                    rule=gettext(rule.words, choices=", ".join(rule.choices)),
+                )
+            )
     return settings
 
 
@@ -399,7 +413,13 @@ def _refuse_misspelt(environment: Mapping[str, str]) -> None:
         if name not in (variable, *settings, *OF_OTHERS):
             for near in alike(name, settings, 1):
                 meant = did_you_mean([f"{PREFIX}{near}"])
-                raise SettingError(f"{variable} is no setting of the arena: {meant}")
+                raise SettingError(
+                    gettext(
+                        "%(variable)s is no setting of the arena: %(meant)s",
+                        variable=variable,
+                        meant=meant,
+                    )
+                )
 
 
 def _variable(name: str) -> str:

@@ -19,6 +19,8 @@ import sqlalchemy as sa
 from sqlalchemy import event
 from sqlalchemy.orm import Session, sessionmaker
 
+from engine.translation import N_, gettext, pgettext, translated
+
 T = TypeVar("T")
 
 MIGRATIONS = Path(__file__).parents[2] / "migrations"
@@ -33,10 +35,10 @@ FAILED = (sa.exc.OperationalError, sa.exc.InternalError)
 that it is read-only, as a server is that has not yet taken over from another.
 """
 REMEDIES = {
-    "SQLITE_READONLY": "let this user write its file and folder",
-    "SQLITE_CANTOPEN": "let this user read and write its file and folder",
-    "SQLITE_FULL": "make room on its disk",
-    "SQLITE_BUSY": "somebody else writes for long; try again later",
+    "SQLITE_READONLY": N_("let this user write its file and folder"),
+    "SQLITE_CANTOPEN": N_("let this user read and write its file and folder"),
+    "SQLITE_FULL": N_("make room on its disk"),
+    "SQLITE_BUSY": N_("somebody else writes for long; try again later"),
 }
 """What helps where SQLite fails, by the beginnings of its names for errors."""
 
@@ -67,11 +69,16 @@ class Database:
             self.engine = sa.create_engine(url, connect_args=driven, pool_pre_ping=not sqlite)
         except ImportError as error:
             raise SchemaError(
-                f"this database needs {error.name}: pip install '.[prod]' in the folder of the "
-                "sources"
+                gettext(
+                    "this database needs %(package)s: pip install '.[prod]' in the folder of the "
+                    "sources",
+                    package=error.name,
+                )
             ) from None
         except ValueError:
-            raise SchemaError("ARENA_DATABASE can't be read: its port is no number") from None
+            raise SchemaError(
+                gettext("ARENA_DATABASE can't be read: its port is no number")
+            ) from None
         if sqlite:
             event.listen(self.engine, "connect", self._prepare)
             event.listen(self.engine, "begin", _begin)
@@ -126,8 +133,12 @@ class Database:
             raise _of_another_release(found)
         if found != wanted:
             raise SchemaError(
-                f"the database is not prepared for this release (its schema is {found or 'none'}, "
-                f"not {wanted}): first arena up, or arena run prepare"
+                gettext(
+                    "the database is not prepared for this release (its schema is %(found)s, not "
+                    "%(wanted)s): first arena up, or arena run prepare",
+                    found=found or pgettext("the schema of an empty database", "none"),
+                    wanted=wanted,
+                )
             )
 
     def is_away(self) -> bool:
@@ -188,15 +199,21 @@ class Database:
             if error.sqlite_errorcode not in DAMAGED:
                 raise
             raise SchemaError(
-                f"{self.engine.url.database} is no database, or a damaged one: choose another, or "
-                "make one of a backup with arena restore"
+                gettext(
+                    "%(database)s is no database, or a damaged one: choose another, or make one of "
+                    "a backup with arena restore",
+                    database=self.engine.url.database,
+                )
             ) from None
 
 
 def _of_another_release(schema: str) -> SchemaError:
     return SchemaError(
-        f"the database is of another release (schema {schema}); use that release, or another data "
-        "folder"
+        gettext(
+            "the database is of another release (schema %(schema)s); use that release, or "
+            "another data folder",
+            schema=schema,
+        )
     )
 
 
@@ -204,9 +221,15 @@ def unusable(error: sa.exc.SQLAlchemyError) -> str:
     """What a database has raised, in a line that says what to do where that is known."""
     cause = error.orig if isinstance(error, sa.exc.DBAPIError) else error
     name = getattr(cause, "sqlite_errorname", "")
-    remedies = [f" ({its})" for kind, its in REMEDIES.items() if name.startswith(kind)]
+    remedy = next((its for kind, its in REMEDIES.items() if name.startswith(kind)), "")
     what = str(cause).partition("\n")[0] or type(cause).__name__
-    return f"can't use the database: {what}{''.join(remedies)}"
+    if not remedy:
+        return gettext("can't use the database: %(problem)s", problem=what)
+    return gettext(
+        "can't use the database: %(problem)s (%(remedy)s)",
+        problem=what,
+        remedy=translated(remedy),
+    )
 
 
 def count_rows(session: Session, kind: type[Any], *which: sa.ColumnElement[bool]) -> int:
@@ -260,8 +283,11 @@ def _demand_unicode(connection: Any, _record: object) -> None:
     encoding = connection.info.parameter_status("server_encoding")
     if encoding != "UTF8":
         raise SchemaError(
-            f"the database keeps text as {encoding}, and this program needs UTF8: make another by "
-            "createdb --encoding=UTF8 --locale=C.UTF-8 --template=template0 NAME"
+            gettext(
+                "the database keeps text as %(encoding)s, and this program needs UTF8: make "
+                "another by createdb --encoding=UTF8 --locale=C.UTF-8 --template=template0 NAME",
+                encoding=encoding,
+            )
         )
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 
 from arena.ground.refusals import Refusal
+from engine.translation import gettext
 
 LONGEST = 2000
 """How many characters are kept where nothing else is said."""
@@ -23,7 +24,9 @@ def unkept(text: str) -> str:
     found = _UNKEPT.search(text)
     if found is None:
         return ""
-    return "the character NUL" if found[0] == _NUL else "half of a surrogate pair"
+    if found[0] == _NUL:
+        return gettext("the character NUL")
+    return gettext("half of a surrogate pair")
 
 
 def cut(text: str, longest: int = LONGEST) -> str:
@@ -46,5 +49,11 @@ def typed(note: str, longest: int = LONGEST, *, refusal: type[Exception] = Refus
     """
     note = note.strip()
     if len(note) > longest:
-        raise refusal(f"the note has {len(note)} characters; it may have {longest}")
+        raise refusal(
+            gettext(
+                "the note has %(number)s characters; it may have %(most)s",
+                number=len(note),
+                most=longest,
+            )
+        )
     return note

@@ -28,11 +28,13 @@ from typing import Any, NamedTuple, Protocol
 import redis.asyncio
 from sqlalchemy.exc import SQLAlchemyError
 
+from arena.ground.catalogues import translation
 from arena.live.shows import LiveEvent, LiveShow, Seen, read_seen
 from engine.faulty_rules import take_off_if_raised
 from engine.games import GAMES
 from engine.jobs import JobError
 from engine.live import CHANNELS, LOGS, LiveLog, LivePlies, LiveWord, channel_of, log_channel_of
+from engine.translation import gettext, speaking
 
 PACE_SECONDS = 0.1
 """Between two times that the viewers of a match are told something."""
@@ -78,17 +80,27 @@ class Telling(NamedTuple):
     seen: Seen
     reads: frozenset[int]
     heard: int
+    language: str
 
 
 class Viewer(asyncio.Protocol):
     """A connection whose request was read by the pages: a stream, or a single answer."""
 
     def __init__(
-        self, hall: Hall, match: int, seen: Seen, client: str, *, once: bool, reads: frozenset[int]
+        self,
+        hall: Hall,
+        match: int,
+        seen: Seen,
+        client: str,
+        *,
+        once: bool,
+        reads: frozenset[int],
+        language: str,
     ) -> None:
         self.match, self.seen, self.client, self.once = match, seen, client, once
         self.reads = reads
         """The entrants whose logs it is told."""
+        self.language = language
         self.heard = 0
         """The number of the last change of a log of which it was told."""
         self._until = asyncio.get_running_loop().time() + READ_SECONDS
@@ -125,7 +137,7 @@ class Viewer(asyncio.Protocol):
     @property
     def telling(self) -> Telling:
         """By what it follows what it is to be told; who have the same are told the same."""
-        return Telling(self.once, self.seen, self.reads, self.heard)
+        return Telling(self.once, self.seen, self.reads, self.heard, self.language)
 
     def tell(self, events: bytes, seen: Seen, heard: int, *, is_over: bool) -> None:
         """Tells it what follows, and what it has seen and heard then."""
@@ -224,7 +236,8 @@ class Hall:
         """Takes in a connection by its letter."""
         match, client, once = int(letter["match"]), str(letter["client"]), bool(letter["once"])
         seen, reads = read_seen(str(letter["after"])), frozenset(map(int, letter["reads"]))
-        viewer = Viewer(self, match, seen, client, once=once, reads=reads)
+        language = translation(str(letter["language"])).language
+        viewer = Viewer(self, match, seen, client, once=once, reads=reads, language=language)
         await self._loop.connect_accepted_socket(lambda: viewer, connection)
 
     def welcome(self, viewer: Viewer) -> None:
@@ -268,7 +281,9 @@ class Hall:
         finally:
             self._watched.pop(match, None)
             for viewer in list(watched.viewers):
-                viewer.refuse("404 Not Found", "There is no such match under way.")
+                with speaking(translation(viewer.language)):
+                    words = gettext("There is no such match under way.")
+                viewer.refuse("404 Not Found", words)
             with suppress(redis.RedisError, OSError, RuntimeError):
                 async with self._asking:
                     if match not in self._watched:  # nobody came back meanwhile
@@ -317,12 +332,14 @@ class Hall:
         """What is to be told of each telling: to a stream nothing if that is nothing."""
         for told in news:
             self._stands.take(show, told)
-        made: dict[Seen, tuple[list[LiveEvent], Seen]] = {}
+        made: dict[tuple[str, Seen], tuple[list[LiveEvent], Seen]] = {}
         found = {}
         for telling in tellings:
-            if telling.seen not in made:
-                made[telling.seen] = show.since(telling.seen)
-            events, then = made[telling.seen]
+            what = telling.language, telling.seen
+            if what not in made:
+                with speaking(translation(telling.language)):
+                    made[what] = show.since(telling.seen)
+            events, then = made[what]
             logs, heard = show.logs_since(telling.heard, telling.reads, telling.seen)
             # Before the end, after which nothing is read.
             all_events = [*logs, *events]

@@ -2,16 +2,16 @@
 
 What a worker tells is taken for nothing until the rules allow it, and shown no further than they
 do. Whoever says how far they have seen a match is told what follows, so that a connection that
-breaks neither costs a ply nor shows one twice.
+breaks neither costs a ply nor shows one twice. It is told in the language that is spoken then, so
+that what is drawn is kept for each language that somebody watches in.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections import deque
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from arena.live.running_logs import RunningLogs
@@ -24,12 +24,13 @@ from engine.live import LiveLog, LivePlies, LiveWord
 from engine.match import MatchSpec
 from engine.record import GameRecord, Ply, ending
 from engine.seeds import lot
+from engine.translation import N_, gettext, spoken, translated
 
 MOST_TOGETHER = 200
 """Plies in an event."""
-WAITING = "Waiting for a worker."
-BEGUN = "A worker has begun."
-EARLY = "It ended early: by a fault, or somebody resigned."
+WAITING = N_("Waiting for a worker.")
+BEGUN = N_("A worker has begun.")
+EARLY = N_("It ended early: by a fault, or somebody resigned.")
 
 
 class Seen(NamedTuple):
@@ -79,6 +80,18 @@ class LiveEvent(NamedTuple):
         return f"event: {self.kind}\nid: {self.id}\ndata: {data}\n\n".encode()
 
 
+class _Drawing:
+    """What of a play was drawn in a language."""
+
+    def __init__(self) -> None:
+        self.packing = Packing()
+        self.boards: list[list[int]] = []
+        self.known: list[int] = []
+        """How many lines the boards up to each have."""
+        self.items: list[str] = []
+        """The moves that led to them."""
+
+
 class Play:
     """One play of a game of a match, as far as it is known."""
 
@@ -90,19 +103,14 @@ class Play:
         self.state: State = self.variant.initial(seed)
         self._start = self.state.text()
         self.plies: list[Ply] = []
-        self.result = ""
-        """What came of it, once that is known."""
+        self.record: GameRecord | None = None
+        """What tells what came of it, once that is known."""
+        self.ended_early = False
         controls = spec.controls(game) or (spec.time,) * variant.seats
         self._clocks = list(map(Clock.start, controls))
-        self._undrawn: deque[State] = deque([self.state])
-        """The positions that nobody has asked for yet."""
-        self._drawn: State | None = None
-        """The one that was asked for last."""
-        self._packing = Packing()
-        self._boards: list[list[int]] = []
-        self._known: list[int] = []
-        """How many lines the boards up to each have."""
-        self._items: list[str] = []
+        self._states = [self.state]
+        self._drawings: dict[str, _Drawing] = {}
+        """By language."""
         self._out: list[tuple[int, int]] = []
         """The seats that left while others played on, each with the ply before which it did."""
 
@@ -118,8 +126,20 @@ class Play:
             except GameError:
                 return
 
-        if self.state.to_move is None and not self.result:
-            self.result = outcome(self._record())
+        if self.state.to_move is None and not self.is_over:
+            self.record = self._record()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it is known what came of it, or that somebody left."""
+        return self.record is not None or self.ended_early
+
+    @property
+    def result(self) -> str:
+        """What came of it, once that is known."""
+        if self.record is not None:
+            return outcome(self.record)
+        return translated(EARLY) if self.ended_early else ""
 
     def _record(self) -> GameRecord:
         """It as a record, as far as that can be known here: of no fault, and not when."""
@@ -156,23 +176,24 @@ class Play:
         self.state = state.play(ply.move)
         self._out += out
         self.plies.append(ply)
-        self._undrawn.append(self.state)
+        self._states.append(self.state)
         if ply.cpu_us is not None and ply.wall_us is not None:
             clock = self._clocks[ply.seat]
             self._clocks[ply.seat] = clock.after(ply.cpu_us, ply.wall_us, ply.waited_us)
 
-    def _draw(self, boards: int) -> None:
+    def _draw(self, boards: int) -> _Drawing:
         """Draws what is missing of so many boards, and the moves that led to them."""
         item = templates().get_template("_replay.html").module.item  # type: ignore[attr-defined]
-        for number in range(len(self._boards), boards):
+        drawing = self._drawings.setdefault(spoken().language, _Drawing())
+        for number in range(len(drawing.boards), boards):
             ply = self.plies[number - 1] if number else None
-            state = self._undrawn.popleft()
-            drawn = position_drawn(state, ply and ply.move, self._drawn)
-            self._drawn = state
-            self._boards.append(self._packing.add(drawn))
-            self._known.append(len(self._packing.parts))
+            before = self._states[number - 1] if number else None
+            drawn = position_drawn(self._states[number], ply and ply.move, before)
+            drawing.boards.append(drawing.packing.add(drawn))
+            drawing.known.append(len(drawing.packing.parts))
             if ply:
-                self._items.append(item(self.variant, ply, number, len(self.spec.opening), ""))
+                drawing.items.append(item(self.variant, ply, number, len(self.spec.opening), ""))
+        return drawing
 
     @property
     def boards(self) -> int:
@@ -188,16 +209,16 @@ class Play:
         """What is told to who has seen so many boards, and how many they have then."""
         end = min(self.boards, boards + MOST_TOGETHER)
         head = end == self.boards
-        self._draw(end)
-        at = self._known[boards - 1] if boards else 0
+        drawing = self._draw(end)
+        at = drawing.known[boards - 1] if boards else 0
         told = {
             "game": self.game,
             "again": self.again,
             "first": boards,
             "at": at,
-            "parts": self._packing.parts[at : self._known[end - 1]],
-            "boards": self._boards[boards:end],
-            "items": self._items[max(0, boards - 1) : end - 1],
+            "parts": drawing.packing.parts[at : drawing.known[end - 1]],
+            "boards": drawing.boards[boards:end],
+            "items": drawing.items[max(0, boards - 1) : end - 1],
             "said": [
                 [ply.seat, {} if ply.seat == CHANCE else dict(ply.values)]
                 for ply in self.plies[max(0, boards - 1) : end - 1]
@@ -207,7 +228,7 @@ class Play:
                 for ply in self.plies[max(0, boards - 1) : end - 1]
             ],
             "out": [one for one in self._out if one[1] < end],
-            "due": self.state.to_move if head and not self.result else None,
+            "due": self.state.to_move if head and not self.is_over else None,
             "left": self._left(),
             "result": self.result if head else "",
         }
@@ -247,7 +268,9 @@ class LiveStanding:
     variant: Variant
     attempt: int
     words: str
-    """How it stands, where no game is to be seen yet, or that it is over."""
+    """How it stands, where no game is to be seen yet, or that it is over: as `gettext` takes it."""
+    places: Mapping[str, object] = field(default_factory=dict)
+    """What stands in these words."""
     is_over: bool = False
     records: tuple[GameRecord, ...] = ()
     """Of a match that was played its games."""
@@ -275,7 +298,7 @@ class LiveShow:
         for game, record in enumerate(standing.records):
             play = self._play(game, self._again_of(game, record))
             play.take(0, record.plies)
-            play.result = outcome(record)
+            play.record = record
 
     def _again_of(self, game: int, record: GameRecord) -> int:
         """Which play of a game counts: the last, unless that has other plies than the record."""
@@ -297,7 +320,7 @@ class LiveShow:
         elif isinstance(told, LivePlies):
             last = self._plays[-1] if self._plays else None
             if last and told.game > last.game:
-                last.result = last.result or EARLY
+                last.ended_early = True
             self._play(told.game, told.again).take(told.first, told.plies)
 
     def _play(self, game: int, again: int) -> Play:
@@ -333,7 +356,9 @@ class LiveShow:
                 result = play.result if boards == play.boards else ""
                 seen = seen._replace(boards=boards, result=result)
                 events.append(LiveEvent("plies", seen.id, told))
-        words = "" if self._plays and not self.is_over else self.standing.words
+        words, standing = "", self.standing
+        if self.is_over or not self._plays:
+            words = gettext(standing.words, **standing.places)
         if words != seen.words:
             events.append(LiveEvent("over" if self.is_over else "words", seen.id, words))
         return events, seen._replace(words=words)
@@ -342,9 +367,14 @@ class LiveShow:
         """What came of the games before a play, as far as it is known, in sentences."""
         results: dict[int, str] = {}
         for one in self._plays:
-            if one.game < play.game and one.result:
-                players = ", ".join(f"{seat} {player}" for seat, player in one.players())
-                results[one.game] = f"Game {one.game + 1} ({players}): {one.result}"
+            if one.game < play.game and one.is_over:
+                players = (f"{translated(seat)} {player}" for seat, player in one.players())
+                results[one.game] = gettext(
+                    "Game %(number)s (%(players)s): %(result)s",
+                    number=one.game + 1,
+                    players=", ".join(players),
+                    result=one.result,
+                )
         return list(results.values())
 
     def logs_since(

@@ -17,6 +17,7 @@ from arena.schedule.jobs import spec_of, variant_of
 from arena.schedule.leases import counts
 from arena.web import queries
 from engine.live import LiveWord
+from engine.translation import N_
 
 SOONEST_SECONDS = 0.2
 """After which a match is looked up again, of whose worker another tells than was known."""
@@ -38,7 +39,7 @@ class Standings:
             if match is None:
                 return None
             spec, variant = spec_of(match), variant_of(match)
-            return LiveShow(LiveStanding(spec, variant, match.attempt, _words(match)))
+            return LiveShow(LiveStanding(spec, variant, match.attempt, *_words(match)))
 
     def look(self, shows: Mapping[int, LiveShow]) -> set[int]:
         """As `Stands.look`."""
@@ -78,7 +79,8 @@ class Standings:
         if match is None:
             return False
         is_over = match.status not in (JobStatus.OPEN, JobStatus.ISSUED)
-        now = replace(before, attempt=match.attempt, words=_words(match), is_over=is_over)
+        words, places = _words(match)
+        now = replace(before, attempt=match.attempt, words=words, places=places, is_over=is_over)
         if now == before:
             return False
         if is_over:
@@ -90,11 +92,14 @@ class Standings:
         return True
 
 
-def _words(match: Match) -> str:
+def _words(match: Match) -> tuple[str, Mapping[str, object]]:
+    """How it stands, as `gettext` takes it."""
     if match.status is JobStatus.FIXED:
-        return "Finished."
+        return N_("Finished."), {}
     if match.status is JobStatus.VOID:
-        return f"Void, so that it counts for nothing: {match.problem}"
+        words = N_("Void, so that it counts for nothing: %(reason)s")
+        return words, {"reason": match.problem}
     if match.status is JobStatus.SET_ASIDE:
-        return f"Set aside, for it failed {match.failures} times."
-    return BEGUN if match.worker else WAITING
+        words = N_("Set aside, for it failed %(number)s times.")
+        return words, {"number": match.failures}
+    return BEGUN if match.worker else WAITING, {}

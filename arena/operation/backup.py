@@ -18,14 +18,14 @@ import os
 import shutil
 import tarfile
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from arena.ground.config import Settings
 from arena.ground.db import Database
@@ -34,6 +34,7 @@ from arena.models import Base, BotVersion, LargeFile, Mark, Runtime, SentFile
 from arena.models.base import UtcTime
 from arena.signing import ARENA_MARK
 from engine.plurals import counted
+from engine.translation import N_, gettext, ngettext
 
 FORMAT = 2
 DIGESTS = "digests.json"
@@ -58,10 +59,11 @@ def write_backup(database: Database, settings: Settings, file: Path, tell: Tell)
         OSError: it can't be written.
     """
     unfinished = file.with_name(f".{file.name}.unfinished")
-    with _alone(unfinished, f"another command writes {file}: name another") as descriptor:
+    taken = gettext("another command writes %(file)s: name another", file=file)
+    with _alone(unfinished, taken) as descriptor:
         try:
             if file.exists():
-                raise BackupError(f"{file} is there already: name another")
+                raise BackupError(gettext("%(file)s is there already: name another", file=file))
             os.truncate(descriptor, 0)  # what a command left that was killed
             with open(descriptor, "wb", closefd=False) as raw:
                 with tarfile.open(fileobj=raw, mode="w") as tar, database.read() as session:
@@ -114,22 +116,50 @@ def _write(tar: tarfile.TarFile, session: Session, settings: Settings, tell: Tel
             lines.seek(0)
             _add(tar, f"tables/{table.name}", lines)
             table_digests[table.name] = digest.hexdigest()
-        tell(f"{table.name}: {count} rows")
-    for column, what in ((BotVersion.digest, "bundle"), (LargeFile.digest, "large file")):
-        count = 0
-        for name in session.scalars(
-            sa.select(column).where(column != "").distinct().order_by(column)
-        ):
-            stored = bundles / name
-            if stored.is_file():
-                with stored.open("rb") as content:
-                    _add(tar, f"bundles/{name}", content)
-                count += 1
-            else:
-                tell(f"the {what} {name[:12]} is not in {bundles}: left out")
-        tell(counted(count, what))
+        tell(_rows_of(table.name, count))
+    whole = _names_of(session, BotVersion.digest)
+    tell(counted(_add_files(tar, bundles, whole, LEFT_OUT["bundle"], tell), "bundle"))
+    large = _names_of(session, LargeFile.digest)
+    tell(counted(_add_files(tar, bundles, large, LEFT_OUT["large file"], tell), "large file"))
     _add_runtimes(tar, session, settings.runtimes, tell)
     _add(tar, DIGESTS, io.BytesIO(json.dumps(table_digests).encode()))
+
+
+LEFT_OUT = {
+    "bundle": N_("the bundle %(name)s is not in %(folder)s: left out"),
+    "large file": N_("the large file %(name)s is not in %(folder)s: left out"),
+    "runtime": N_("the runtime %(name)s is not in %(folder)s: left out"),
+}
+"""What is said of a file that is lost, by what it is."""
+
+
+def _rows_of(table: str, count: int) -> str:
+    return ngettext(
+        "%(table)s: %(number)s row",
+        "%(table)s: %(number)s rows",
+        count,
+        table=table,
+        number=count,
+    )
+
+
+def _names_of(session: Session, column: InstrumentedAttribute[str]) -> Iterable[str]:
+    return session.scalars(sa.select(column).where(column != "").distinct().order_by(column))
+
+
+def _add_files(
+    tar: tarfile.TarFile, folder: Path, names: Iterable[str], left_out: str, tell: Tell
+) -> int:
+    """Adds those that are there, and gives how many these are."""
+    count = 0
+    for name in names:
+        if (folder / name).is_file():
+            with (folder / name).open("rb") as content:
+                _add(tar, f"{folder.name}/{name}", content)
+            count += 1
+        else:
+            tell(gettext(left_out, name=name[:12], folder=folder))
+    return count
 
 
 def _add_runtimes(tar: tarfile.TarFile, session: Session, folder: Path, tell: Tell) -> None:
@@ -137,16 +167,9 @@ def _add_runtimes(tar: tarfile.TarFile, session: Session, folder: Path, tell: Te
     kept = sa.select(BotVersion.runtime_id).where(BotVersion.runtime_id.is_not(None))
     needed = sa.or_(Runtime.withdrawn.is_(None), Runtime.id.in_(kept))
     wanted = sa.select(Runtime.digest).where(needed).distinct().order_by(Runtime.digest)
-    count = 0
-    for digest in session.scalars(wanted):
-        if (folder / digest).is_file():
-            with (folder / digest).open("rb") as content:
-                _add(tar, f"runtimes/{digest}", content)
-            count += 1
-        else:
-            tell(f"the runtime {digest[:12]} is not in {folder}: left out")
+    count = _add_files(tar, folder, session.scalars(wanted), LEFT_OUT["runtime"], tell)
     if count:
-        tell(f"{count} runtimes")
+        tell(counted(count, "runtime"))
 
 
 def _add(tar: tarfile.TarFile, name: str, content: IO[bytes]) -> None:
@@ -194,11 +217,16 @@ def restore_backup(file: Path, settings: Settings, tell: Tell) -> None:
     settings.data.mkdir(parents=True, exist_ok=True, mode=0o700)
     # The lock of an arena that runs there: of two restores the one that fails would take away what
     # the other has stored, and an arena would begin on half of it.
-    taken = f"an arena runs on {settings.data}, or is restored there: restore to another folder"
+    taken = gettext(
+        "an arena runs on %(folder)s, or is restored there: restore to another folder",
+        folder=settings.data,
+    )
     with _alone(settings.data / "lock", taken):
         for folder in (settings.bundles, settings.runtimes):
             if folder.exists() and any(folder.iterdir()):
-                raise BackupError(f"{folder} is not empty: restore to a new place")
+                raise BackupError(
+                    gettext("%(folder)s is not empty: restore to a new place", folder=folder)
+                )
         try:
             with tarfile.open(file, "r:") as tar:
                 members = iter(tar)
@@ -213,21 +241,31 @@ def restore_backup(file: Path, settings: Settings, tell: Tell) -> None:
                 finally:
                     database.close()
         except (tarfile.TarError, EOFError) as error:
-            raise BackupError(f"{file} is no backup, or was cut short: {error}") from None
+            raise BackupError(
+                gettext(
+                    "%(file)s is no backup, or was cut short: %(error)s", file=file, error=error
+                )
+            ) from None
 
 
 def _about(tar: tarfile.TarFile, member: tarfile.TarInfo | None) -> dict[str, Any]:
     if member is None or member.name != "about.json":
-        raise BackupError("this is a tar, but no backup of an arena")
+        raise BackupError(gettext("this is a tar, but no backup of an arena"))
     try:
         about: dict[str, Any] = json.loads(_read(tar, member))
         form, _ = about["format"], about["schema"]
     except (ValueError, KeyError, TypeError):
-        raise BackupError("the backup is damaged: it doesn't say of which release it is") from None
+        raise BackupError(
+            gettext("the backup is damaged: it doesn't say of which release it is")
+        ) from None
     if form != FORMAT:
         raise BackupError(
-            f"the backup is of another release (format {form}, and not {FORMAT}): restore it with "
-            "that one, then start this one on it"
+            gettext(
+                "the backup is of another release (format %(format)s, and not %(ours)s): restore "
+                "it with that one, then start this one on it",
+                format=form,
+                ours=FORMAT,
+            )
         )
     return about
 
@@ -244,7 +282,9 @@ def _fill(
     with database.engine.connect() as connection:
         if not _is_empty(connection):
             where = database.engine.url.render_as_string()
-            raise BackupError(f"the database {where} is not empty: restore to a new one")
+            raise BackupError(
+                gettext("the database %(url)s is not empty: restore to a new one", url=where)
+            )
     database.upgrade()
     expected = [table.name for table in Base.metadata.sorted_tables]
     # All rows or none: what was begun and broken off leaves a database without any.
@@ -252,24 +292,33 @@ def _fill(
         schema = session.execute(sa.text("SELECT version_num FROM alembic_version")).scalar_one()
         if schema != about["schema"]:
             raise BackupError(
-                f"the backup is of another release (schema {about['schema']}): restore it with "
-                "that one, then start this one on it"
+                gettext(
+                    "the backup is of another release (schema %(schema)s): restore it with that "
+                    "one, then start this one on it",
+                    schema=about["schema"],
+                )
             )
         found = {}
         for member in members:
             kind, _, name = member.name.partition("/")
             if kind == "tables" and expected and name == expected[0]:
                 count, found[name] = _insert(session, tar, member, expected.pop(0))
-                tell(f"{name}: {count} rows")
+                tell(_rows_of(name, count))
             elif kind in FOLDERS and not expected:
                 _store(getattr(settings, kind), name, _content(tar, member))
             elif member.name == DIGESTS and not expected:
                 _compare(found, _read(tar, member))
                 break
             else:
-                raise BackupError(f"{member.name[:80]!r} is not expected in a backup here")
+                raise BackupError(
+                    gettext("%(name)r is not expected in a backup here", name=member.name[:80])
+                )
         else:
-            raise BackupError(f"the backup was cut short: it has no {(*expected, DIGESTS)[0]}")
+            raise BackupError(
+                gettext(
+                    "the backup was cut short: it has no %(part)s", part=(*expected, DIGESTS)[0]
+                )
+            )
         # It may be another arena beside the one that the backup is of.
         session.execute(sa.delete(Mark).where(Mark.key == ARENA_MARK))
         # What people were sending is in no backup.
@@ -294,10 +343,14 @@ def _compare(found: dict[str, str], told: bytes) -> None:
     except ValueError:
         written = None
     if not isinstance(written, dict):
-        raise BackupError(f"the backup is damaged: {DIGESTS} can't be read")
+        raise BackupError(gettext("the backup is damaged: %(part)s can't be read", part=DIGESTS))
     for table, digest in found.items():
         if written.get(table) != digest:
-            raise BackupError(f"the backup is damaged: table {table} is not as it was written")
+            raise BackupError(
+                gettext(
+                    "the backup is damaged: table %(table)s is not as it was written", table=table
+                )
+            )
 
 
 def _insert(
@@ -332,7 +385,11 @@ def _insert(
             pairs = zip(json.loads(line), columns, strict=True)
             rows.append({column.name: _value(value, column) for value, column in pairs})
         except (ValueError, TypeError):
-            raise BackupError(f"the backup is damaged: table {name}, row {count}") from None
+            raise BackupError(
+                gettext(
+                    "the backup is damaged: table %(table)s, row %(row)s", table=name, row=count
+                )
+            ) from None
         if len(rows) == AT_A_TIME and not own:
             session.execute(statement, rows)
             rows.clear()
@@ -364,12 +421,16 @@ def _read(tar: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
 def _content(tar: tarfile.TarFile, member: tarfile.TarInfo) -> IO[bytes]:
     content = tar.extractfile(member)
     if content is None:
-        raise BackupError(f"{member.name[:80]!r} is no file")
+        raise BackupError(gettext("%(name)r is no file", name=member.name[:80]))
     return content
 
 
-FOLDERS = {"bundles": "bundle", "runtimes": "runtime"}
-"""What a backup has files of, by the folders, each of which has a property of `Settings`."""
+FOLDERS = {
+    "bundles": N_("the bundle %(name)r of the backup is damaged"),
+    "runtimes": N_("the runtime %(name)r of the backup is damaged"),
+}
+"""The folders of which a backup has files, each with a property of `Settings`, and what is said
+where one is not what it was."""
 
 
 def _store(folder: Path, name: str, content: IO[bytes]) -> None:
@@ -381,5 +442,5 @@ def _store(folder: Path, name: str, content: IO[bytes]) -> None:
             proof.update(chunk)
             file.write(chunk)
     if proof.hexdigest() != name:
-        raise BackupError(f"the {FOLDERS[folder.name]} {name[:12]!r} of the backup is damaged")
+        raise BackupError(gettext(FOLDERS[folder.name], name=name[:12]))
     Path(file.name).rename(folder / name)

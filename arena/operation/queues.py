@@ -10,6 +10,7 @@ import redis
 
 from engine.jobs import MATCHES_QUEUE, RESULTS_QUEUE
 from engine.messages import address_of
+from engine.translation import N_, gettext
 
 STEP = "\x06\x16"
 PRIORITIES = ("", f"{STEP}3", f"{STEP}6", f"{STEP}9")
@@ -18,6 +19,17 @@ ANSWER_SECONDS = 2.0
 FULL = 0.95
 """The share of its memory at which the next large message may be refused."""
 BGSAVE = "rdb_last_bgsave_status"
+LOSES = {
+    True: N_(
+        "the broker throws away whole queues when it is full (maxmemory-policy %(policy)s): set it "
+        "to noeviction"
+    ),
+    False: N_(
+        "the broker throws away what keeps other arenas off it when it is full (maxmemory-policy "
+        "%(policy)s): set it to noeviction"
+    ),
+}
+"""What is said of a broker that does not keep all, by whether it may throw away any key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +76,7 @@ def connect(broker: str, *, seconds: float = ANSWER_SECONDS) -> redis.Redis:
 def look(broker: str) -> Queues:
     """How much waits in a broker, and how full it is."""
     if not broker:
-        return Queues(None, "there is no broker")
+        return Queues(None, gettext("there is no broker"))
     try:
         with connect(broker) as client:
             keys = {MATCHES_QUEUE: keys_of_jobs(client), RESULTS_QUEUE: keys_of(RESULTS_QUEUE)}
@@ -75,22 +87,24 @@ def look(broker: str) -> Queues:
             steps.info("persistence")
             *lengths, memory, persistence = steps.execute()
     except (redis.AuthenticationError, redis.exceptions.NoPermissionError):
-        return Queues(None, "the broker refuses the login of ARENA_BROKER")
+        return Queues(None, gettext("the broker refuses the login of ARENA_BROKER"))
     except (redis.RedisError, ValueError):
-        return Queues(None, "the broker does not answer")
+        return Queues(None, gettext("the broker does not answer"))
     each = iter(lengths)
     waiting = {queue: sum(islice(each, len(its))) for queue, its in keys.items()}
     used, most = int(memory["used_memory"]), int(memory["maxmemory"])
     problem = ""
     if most and used >= FULL * most:
-        problem = f"the broker is full: {used / 2**20:.0f} of {most / 2**20:.0f} MiB"
+        problem = gettext(
+            "the broker is full: %(used)s of %(most)s MiB",
+            used=f"{used / 2**20:.0f}",
+            most=f"{most / 2**20:.0f}",
+        )
     elif "err" in (persistence.get("aof_last_write_status"), persistence.get(BGSAVE)):
-        problem = "the broker can't write its file, and refuses messages: is its disk full?"
+        problem = gettext(
+            "the broker can't write its file, and refuses messages: is its disk full?"
+        )
     policy, risk = str(memory.get("maxmemory_policy")), ""
     if most and policy != "noeviction":
-        lost = "whole queues" if policy.startswith("allkeys") else "what keeps other arenas off it"
-        risk = (
-            f"the broker throws away {lost} when it is full (maxmemory-policy {policy}): "
-            "set it to noeviction"
-        )
+        risk = gettext(LOSES[policy.startswith("allkeys")], policy=policy)
     return Queues(waiting, problem, risk, used, most)

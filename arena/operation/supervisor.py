@@ -32,6 +32,7 @@ from arena.operation.broker import EmbeddedBroker
 from arena.operation.watchdog import HUNG_SECONDS, VARIABLE, Listener, Pulse
 from engine.jobs import RESULTS_QUEUE
 from engine.program import exit_words
+from engine.translation import N_, gettext
 from engine.unix_sockets import listen_at
 
 FIRST_PAUSE, LONGEST_PAUSE, STEADY = 0.2, 15.0, 30.0
@@ -158,7 +159,9 @@ class Supervisor:
                 self._pulse.beat()
                 time.sleep(0.1)
             if self._signals:
-                complain("ending; Ctrl-C again ends at once, and nothing is lost either way")
+                complain(
+                    gettext("ending; Ctrl-C again ends at once, and nothing is lost either way")
+                )
         finally:
             self._end_all()
             for child in self._children:
@@ -179,14 +182,21 @@ class Supervisor:
             lock = os.open(self.data / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError as error:
             raise StartupError(
-                f"can't write the data folder {self.data}: {error.strerror}; choose another with "
-                "--data"
+                gettext(
+                    "can't write the data folder %(folder)s: %(problem)s; choose another with "
+                    "--data",
+                    folder=self.data,
+                    problem=error.strerror,
+                )
             ) from None
         if not lock_file(lock):
             os.close(lock)
             raise StartupError(
-                f"an arena runs on {self.data} already; stop it, or choose another folder with "
-                "--data"
+                gettext(
+                    "an arena runs on %(folder)s already; stop it, or choose another folder with "
+                    "--data",
+                    folder=self.data,
+                )
             )
         return lock
 
@@ -201,8 +211,13 @@ class Supervisor:
                     probe.bind(address)
         except OSError as error:
             raise StartupError(
-                f"can't serve on {host}:{port}: {error.strerror}; choose another place with --port "
-                "or --host"
+                gettext(
+                    "can't serve on %(host)s:%(port)s: %(problem)s; choose another place with "
+                    "--port or --host",
+                    host=host,
+                    port=port,
+                    problem=error.strerror,
+                )
             ) from None
 
     def _prepare(self) -> None:
@@ -222,7 +237,11 @@ class Supervisor:
             complaint = self._read_patiently(process)
         if process.returncode:
             lines = complaint.decode(errors="replace").strip().splitlines()
-            problem = lines[-1] if lines else f"preparing ended with {process.returncode}"
+            problem = (
+                lines[-1]
+                if lines
+                else gettext("preparing ended with %(code)s", code=process.returncode)
+            )
             raise (StartupError if process.returncode == 2 else RuntimeError)(problem)
 
     def _read_patiently(self, process: subprocess.Popen[bytes]) -> bytes:
@@ -269,16 +288,20 @@ class Supervisor:
                 return
             if child is web:
                 web.go_on()
-                self._await("the pages", web, self._web_answers)
+                self._await(web, self._web_answers, N_("the pages did not start; %(log)s says why"))
                 continue
             if not child.is_wanted:
                 continue
             self._start(child)
             if child.name == "broker":
-                self._await("the broker", child, self._broker_lives)
+                words = N_("the broker did not start; %(log)s says why")
+                self._await(child, self._broker_lives, words)
 
-    def _await(self, what: str, child: Child, answers: Callable[[], bool]) -> None:
+    def _await(self, child: Child, answers: Callable[[], bool], words: str) -> None:
         """Waits until a child answers.
+
+        Args:
+            words: what is said if it does not.
 
         Raises:
             StartupError: it did not in time, or it ended.
@@ -287,7 +310,7 @@ class Supervisor:
         while not self._signals and not answers():
             self._pulse.beat()
             if not child.runs or time.monotonic() > deadline:
-                raise StartupError(f"{what} did not start; {self._log(child)} says why")
+                raise StartupError(gettext(words, log=self._log(child)))
             time.sleep(0.02)
 
     def _broker_lives(self) -> bool:
@@ -346,7 +369,11 @@ class Supervisor:
                 child.heard = now
             if child.listener and child.process and now - child.heard > HUNG_SECONDS:
                 complain(
-                    f"{child.name} hangs: no sign of life for {HUNG_SECONDS:.0f} s; it is killed"
+                    gettext(
+                        "%(process)s hangs: no sign of life for %(seconds)s s; it is killed",
+                        process=child.name,
+                        seconds=f"{HUNG_SECONDS:.0f}",
+                    )
                 )
                 child.heard = now
                 child.process.kill()
@@ -376,9 +403,18 @@ class Supervisor:
         child.due = now + pause
         child.pause = min(child.pause * 2, LONGEST_PAUSE)
         if code == REFUSED:
-            return f"{child.name}: {_last_line(self._log(child))}; it is tried again in a minute"
-        how = exit_words(code)
-        return f"{child.name} ended ({how}); started again in {pause:.1f} s; see {self._log(child)}"
+            return gettext(
+                "%(process)s: %(problem)s; it is tried again in a minute",
+                process=child.name,
+                problem=_last_line(self._log(child)),
+            )
+        return gettext(
+            "%(process)s ended (%(how)s); started again in %(seconds)s s; see %(log)s",
+            process=child.name,
+            how=exit_words(code),
+            seconds=f"{pause:.1f}",
+            log=self._log(child),
+        )
 
     def _end_all(self) -> None:
         """Ends the children: first who makes work, last who carries it."""

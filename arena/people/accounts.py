@@ -23,6 +23,7 @@ from arena.ground.db import count_rows
 from arena.ground.locks import locking
 from arena.ground.refusals import Refusal
 from arena.models import HOUSE, RESERVED, SCOPES, AccountLink, ApiToken, LinkKind, Role, Scope, User
+from engine.translation import gettext
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}", re.ASCII)
 TOKEN_PREFIX = "arena_"  # noqa: S105 - so that scanners for leaked secrets know it
@@ -54,7 +55,7 @@ def get(session: Session, name: str) -> User:
     """
     found = find(session, name)
     if found is None or found.name == HOUSE:
-        raise PeopleError(f"there is no user {name[:60]!r}")
+        raise PeopleError(gettext("there is no user %(name)r", name=name[:60]))
     return found
 
 
@@ -82,12 +83,12 @@ def as_json(user: User) -> dict[str, Any]:
 def refusal(session: Session, name: str) -> str:
     """Why nobody can be called so now; empty if somebody can."""
     if not NAME.fullmatch(name):
-        return (
-            f"{name[:60]!r} is no name: 1 to 40 letters, digits, '_', '.', '-', a letter or "
-            "digit first"
+        return gettext(
+            "%(name)r is no name: 1 to 40 letters, digits, '_', '.', '-', a letter or digit first",
+            name=name[:60],
         )
     if name.lower() in RESERVED or find(session, name) is not None:
-        return f"the name {name} is taken: choose another"
+        return gettext("the name %(name)s is taken: choose another", name=name)
     return ""
 
 
@@ -193,7 +194,10 @@ def _leave_an_administrator(session: Session, user: User) -> None:
     found = session.scalars(locking(administrators, User)).all()
     if not set(found) - {user.id}:
         raise PeopleError(
-            f"the account {user.name} is the only administrator: make another one first"
+            gettext(
+                "the account %(name)s is the only administrator: make another one first",
+                name=user.name,
+            )
         )
 
 
@@ -247,7 +251,9 @@ def find_link(session: Session, kind: LinkKind, secret: str, now: datetime) -> A
     )
     if found is None or (found.user is not None and not found.user.active):
         raise PeopleError(
-            "This link was used or is too old: ask an administrator of the arena for a new one."
+            gettext(
+                "This link was used or is too old: ask an administrator of the arena for a new one."
+            )
         )
     return found
 
@@ -264,7 +270,7 @@ def use_link(session: Session, kind: LinkKind, secret: str, now: datetime) -> Ac
         sa.delete(AccountLink).where(AccountLink.id == found.id).returning(AccountLink.id)
     )
     if used.first() is None:
-        raise PeopleError("This link was used just now.")
+        raise PeopleError(gettext("This link was used just now."))
     return found
 
 
@@ -287,11 +293,17 @@ def add_token(
     """
     wanted = frozenset(scopes)
     if not is_token_name(name):
-        raise PeopleError("a token needs a name of at most 60 printable characters, to know it by")
+        raise PeopleError(
+            gettext("a token needs a name of at most 60 printable characters, to know it by")
+        )
     if not wanted or not wanted <= SCOPES[user.role]:
-        raise PeopleError("a token needs one scope at least, and none that its owner has not")
+        raise PeopleError(
+            gettext("a token needs one scope at least, and none that its owner has not")
+        )
     if count_rows(session, ApiToken, ApiToken.user_id == user.id) >= TOKENS_ALLOWED:
-        raise PeopleError(f"there are {TOKENS_ALLOWED} tokens already: revoke one first")
+        raise PeopleError(
+            gettext("there are %(number)s tokens already: revoke one first", number=TOKENS_ALLOWED)
+        )
     secret = TOKEN_PREFIX + secrets.token_urlsafe(32)
     session.add(
         ApiToken(

@@ -12,8 +12,14 @@ from arena.ground.refusals import NotThere
 from arena.models import Role, Scope, User
 from arena.people import accounts
 from arena.people.accounts import PeopleError
+from engine.translation import N_, gettext
 
 MOST_MIB = 1 << 24
+BECOMES = {
+    Role.PARTICIPANT: N_("the user %(user)s is participant now"),
+    Role.ORGANISER: N_("the user %(user)s is organiser now"),
+    Role.ADMINISTRATOR: N_("the user %(user)s is administrator now"),
+}
 """16 TiB."""
 
 
@@ -55,7 +61,7 @@ class ChangeRole(UserDeed):
         before = str(user.role)
         accounts.set_role(session, by.actor, user, Role(self.role), by.now)
         undo = (ChangeRole(user.name, before),) if before != self.role else ()
-        return Done(f"the user {user.name} is {self.role} now", user, undo)
+        return Done(gettext(BECOMES[Role(self.role)], user=user.name), user, undo)
 
 
 @dataclass(frozen=True)
@@ -70,7 +76,11 @@ class DeactivateUser(UserDeed):
         user = find_user(session, self.name)
         undo = (ActivateUser(user.name),) if user.active else ()
         accounts.set_active(session, by.actor, user, active=False, now=by.now)
-        return Done(f"the user {user.name} is shut out, with all sessions and tokens", user, undo)
+        return Done(
+            gettext("the user %(user)s is shut out, with all sessions and tokens", user=user.name),
+            user,
+            undo,
+        )
 
 
 @dataclass(frozen=True)
@@ -85,7 +95,7 @@ class ActivateUser(UserDeed):
         user = find_user(session, self.name)
         undo = () if user.active else (DeactivateUser(user.name),)
         accounts.set_active(session, by.actor, user, active=True, now=by.now)
-        return Done(f"the user {user.name} may sign in again", user, undo)
+        return Done(gettext("the user %(user)s may sign in again", user=user.name), user, undo)
 
 
 @dataclass(frozen=True)
@@ -114,4 +124,10 @@ class SetQuota(UserDeed):
             undo = (SetQuota(user.name, user.quota_mib),)
             user.quota_mib = self.mib
             audit.note(session, by.actor, "set quota", f"user {user.name}", words, now=by.now)
-        return Done(f"the user {user.name} may have {words} stored", user, undo)
+        if self.mib is None:
+            said = gettext("the user %(user)s may have as much as everybody stored", user=user.name)
+        else:
+            said = gettext(
+                "the user %(user)s may have %(mib)s MiB stored", user=user.name, mib=self.mib
+            )
+        return Done(said, user, undo)

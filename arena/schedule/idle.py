@@ -18,10 +18,12 @@ from arena.schedule.needs import Needs, met_by, needs_of, needs_of_job, unfit
 from engine import jobs
 from engine.game import Variant
 from engine.games import GAMES
+from engine.plurals import listed
 from engine.shelf import Missing, UnknownGameError
+from engine.translation import N_, gettext, ngettext, translated
 
 TAKEN_OFF_MARK = "games that the recorder lacks"
-ELSEWHERE = "The workers play elsewhere; its turn will come."
+ELSEWHERE = N_("The workers play elsewhere; its turn will come.")
 
 
 def why_idle(
@@ -33,7 +35,7 @@ def why_idle(
     if words or competition.state is not CompetitionState.OPEN:
         return words
     if settings.only not in ("", competition.name):
-        return f"This arena plays {settings.only} alone."
+        return gettext("This arena plays %(competition)s alone.", competition=settings.only)
     nobody = why_nobody_works(session, settings.minimum_isolation, now)
     needs = needs_of(competition)
     return (
@@ -41,7 +43,7 @@ def why_idle(
         or why_nobody_can(session, needs, settings, now)
         or why_not_made(competition.variant)
         or why_nobody_keeps(session, needs, settings, now)
-        or ELSEWHERE
+        or translated(ELSEWHERE)
     )
 
 
@@ -64,7 +66,10 @@ def why_it_waits(
     platforms = {one.runtime.platform for one in versions if one.runtime}
     hands = workers.Hands.of(session, settings.minimum_isolation, now)
     if platforms and not hands.slots_for(needs.words, platforms):
-        return f"No worker with this game keeps runtimes for {' and '.join(sorted(platforms))}."
+        return gettext(
+            "No worker with this game keeps runtimes for %(platforms)s.",
+            platforms=listed(sorted(platforms)),
+        )
     return None
 
 
@@ -73,7 +78,12 @@ def why_not_made(variant: Variant) -> str | None:
     if not isinstance(variant, Missing) or variant.game not in GAMES:
         return None
     rules = GAMES.rules(variant.game)
-    return f"Matches of {variant} wait for other rules than those of {rules}: {variant.reason}."
+    return gettext(
+        "Matches of %(variant)s wait for other rules than those of %(rules)s: %(reason)s.",
+        variant=variant,
+        rules=rules,
+        reason=variant.reason,
+    )
 
 
 def why_nobody_can(session: Session, needs: Needs, settings: Settings, now: datetime) -> str | None:
@@ -84,18 +94,27 @@ def why_nobody_can(session: Session, needs: Needs, settings: Settings, now: date
     except UnknownGameError as error:
         return f"{str(error)[:1].upper()}{str(error)[1:]}."
     if reason := taken_off(session).get(game):
-        return f"Matches of {game} wait until the arena is started again: {reason}."
+        return gettext(
+            "Matches of %(game)s wait until the arena is started again: %(reason)s.",
+            game=game,
+            reason=reason,
+        )
     met = workers.Hands.of(session, settings.minimum_isolation, now).by_needs
     if needs.words in met:
         return None
     if needs.clocked and needs.but_the_clock.words in met:
         return why_nobody_is_fit(session, needs.but_the_clock, settings, now)
     if rules in met:
-        return (
-            "No worker has boxes for bots of several processes, which take the level "
-            f"{ISOLATION[0]}: its matches wait for one."
+        return gettext(
+            "No worker has boxes for bots of several processes, which take the level %(level)s: "
+            "its matches wait for one.",
+            level=ISOLATION[0],
         )
-    return f"No worker has the game {game} by the rules of {rules}: its matches wait for one."
+    return gettext(
+        "No worker has the game %(game)s by the rules of %(rules)s: its matches wait for one.",
+        game=game,
+        rules=rules,
+    )
 
 
 def why_nobody_is_fit(
@@ -103,17 +122,19 @@ def why_nobody_is_fit(
 ) -> str | None:
     """Why none of the workers that meet some needs plays by the reference machine's clock; None if
     one does."""
-    words = []
+    told = ""
     for worker in workers.living(session, now):
         if worker.slots and workers.may_play(worker, settings.minimum_isolation):
             if needs.words not in met_by(worker):
                 continue
             if not (its := unfit(worker)):
                 return None
-            words.append(f"{worker.name}, since {its}")
-    return (
-        "No worker plays by the reference machine's clock, and its matches wait for one: "
-        f"not {'; nor '.join(words)}."
+            one = gettext("%(worker)s, since %(reason)s", worker=worker.name, reason=its)
+            told = gettext("%(workers)s; nor %(worker)s", workers=told, worker=one) if told else one
+    return gettext(
+        "No worker plays by the reference machine's clock, and its matches wait for one: not "
+        "%(workers)s.",
+        workers=told,
     )
 
 
@@ -126,15 +147,26 @@ def why_nobody_keeps(
         return None
     hands = workers.Hands.of(session, settings.minimum_isolation, now)
     found = [
-        f"No worker with this game keeps runtimes for {platform}: {', '.join(bots)} "
-        f"{'wait' if len(bots) > 1 else 'waits'} for one."
+        ngettext(
+            "No worker with this game keeps runtimes for %(platform)s: %(bots)s waits for one.",
+            "No worker with this game keeps runtimes for %(platform)s: %(bots)s wait for one.",
+            len(bots),
+            platform=platform,
+            bots=", ".join(bots),
+        )
         for platform, bots in wanted.items()
         if not hands.slots_for(needs.words, (platform,))
     ]
     kept = [one for one in wanted if hands.slots_for(needs.words, (one,))]
     found += [
-        f"No worker with this game keeps runtimes for both {one} and {other}: "
-        f"{', '.join(wanted[one])} and {', '.join(wanted[other])} do not meet before there is one."
+        gettext(
+            "No worker with this game keeps runtimes for both %(one)s and %(other)s: %(its)s and "
+            "%(others)s do not meet before there is one.",
+            one=one,
+            other=other,
+            its=", ".join(wanted[one]),
+            others=", ".join(wanted[other]),
+        )
         for one, other in combinations(kept, 2)
         if not hands.slots_for(needs.words, (one, other))
     ]
@@ -158,15 +190,19 @@ def why_nobody_works(session: Session, minimum_isolation: str, now: datetime) ->
     if any(workers.may_play(worker, minimum_isolation) for worker in living):
         return None
     if not living:
-        return "No worker is there to play."
+        return gettext("No worker is there to play.")
     if all(worker.set_aside is not None for worker in living):
-        return "Every worker is set aside, since it failed again and again."
+        return gettext("Every worker is set aside, since it failed again and again.")
     if all(worker.format != jobs.FORMAT for worker in living):
-        return "The workers are of another release than this arena, and do not know its jobs."
+        return gettext(
+            "The workers are of another release than this arena, and do not know its jobs."
+        )
     if all(workers.is_too_weak(worker, minimum_isolation) for worker in living):
         levels = ", ".join(sorted({worker.isolation for worker in living}))
-        return (
-            f"The boxes of the workers are too weak ({levels}): this arena asks for "
-            f"{minimum_isolation} isolation."
+        return gettext(
+            "The boxes of the workers are too weak (%(levels)s): this arena asks for %(minimum)s "
+            "isolation.",
+            levels=levels,
+            minimum=minimum_isolation,
         )
-    return "None of the workers that are there may play."
+    return gettext("None of the workers that are there may play.")

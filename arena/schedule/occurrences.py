@@ -14,9 +14,10 @@ from datetime import datetime, timedelta
 from sqlalchemy.orm import Session
 
 from arena.models import Mark
+from engine.translation import N_
 
 MARK = "occurrences"
-UNREADABLE, DROPPED = "unreadable", "dropped"
+UNREADABLE, DROPPED = N_("unreadable"), N_("dropped")
 """Messages that no worker of ours writes, and those that were too many."""
 WAITED, UNTAKEN, SILENT = "waited", "not taken up", "not heard of"
 """Jobs that came back: taken out of the queue, in which they waited too long; gone from it, though

@@ -42,9 +42,15 @@ from engine.match import entrants_needed
 from engine.openings import Opening, played, start_at
 from engine.plurals import counted
 from engine.shelf import Missing
+from engine.translation import N_, gettext
 
 DAY = timedelta(hours=24)
 MOST_IN_A_RACE = 8
+RESTS = {
+    CompetitionState.PAUSED: N_("the ladder %(ladder)s is paused, and plays no matches"),
+    CompetitionState.FROZEN: N_("the ladder %(ladder)s is frozen, and plays no matches"),
+    CompetitionState.CLOSED: N_("the ladder %(ladder)s is closed, and plays no matches"),
+}
 MOST_AT_ONCE = 50
 """Matches that are asked for together."""
 MOST_SET = 1000
@@ -90,18 +96,33 @@ def request_matches(
         if known := session.scalars(its).all():
             return list(known)
     if ladder.state is not CompetitionState.OPEN:
-        raise Refusal(f"the ladder {ladder.name} is {ladder.state}, and plays no matches")
+        raise Refusal(gettext(RESTS[ladder.state], ladder=ladder.name))
     race = ladder.variant.seats == 1
     needed = 2 if race else entrants_needed(ladder.variant)
     if len(bots) < needed or len(bots) > (MOST_IN_A_RACE if race else needed):
-        words = f"from 2 to {MOST_IN_A_RACE}" if race else str(needed)
-        raise Refusal(f"a match of {ladder.name} is between {words} bots, not {len(bots)}")
+        these = {"ladder": ladder.name, "number": len(bots)}
+        if race:
+            words = gettext(
+                "a match of %(ladder)s is between from 2 to %(most)s bots, not %(number)s",
+                **these,
+                most=MOST_IN_A_RACE,
+            )
+        else:
+            words = gettext(
+                "a match of %(ladder)s is between %(needed)s bots, not %(number)s",
+                **these,
+                needed=needed,
+            )
+        raise Refusal(words)
     named = [bot_names.read_player(name) for name in bots]
     entrants = [_entrant(session, requester, ladder, one) for one in named]
     if at_home := next((one for one in entrants if one.version.is_at_home), None):
         raise Refusal(
-            f"{at_home.version.label} is at home, and plays whom its ladder pairs it with: name "
-            "bots that were submitted"
+            gettext(
+                "%(bot)s is at home, and plays whom its ladder pairs it with: name bots that were "
+                "submitted",
+                bot=at_home.version.label,
+            )
         )
     players = [
         NamedPlayer(entrant.version, choose(entrant.version, one.options))
@@ -109,7 +130,9 @@ def request_matches(
     ]
     if len({(player.version.id, player.options) for player in players}) < len(players):
         raise Refusal(
-            "a bot version sits in a match once: name different ones, or give one other options"
+            gettext(
+                "a bot version sits in a match once: name different ones, or give one other options"
+            )
         )
     demand_allowed(ladder, players)
     if quota is not None:
@@ -188,9 +211,14 @@ class RequestUnratedMatch(Deed):
             count=self.matches,
         )
         if len(made) == 1:
-            return Done(f"match {made[0].id} is played when a worker is free", made[0])
-        words = f"matches {made[0].id} to {made[-1].id} are played when workers are free"
-        return Done(words, made[0])
+            said = gettext("match %(number)s is played when a worker is free", number=made[0].id)
+        else:
+            said = gettext(
+                "matches %(first)s to %(last)s are played when workers are free",
+                first=made[0].id,
+                last=made[-1].id,
+            )
+        return Done(said, made[0])
 
     def _opening(self, ladder: Ladder) -> Opening | None:
         """The opening that was chosen; None if none was."""
@@ -200,19 +228,24 @@ class RequestUnratedMatch(Deed):
         if isinstance(variant, Missing):
             raise Refusal(variant.reason)
         if variant.seats == 1:
-            raise WrongField("opening", f"{variant.game} is played alone and has no openings")
+            raise WrongField(
+                "opening",
+                gettext("%(game)s is played alone and has no openings", game=variant.game),
+            )
         try:
             start = start_at(variant, self.start)
         except GameError as error:
             raise WrongField("start", str(error)) from None
         if start.drawn(0) != start:
-            raise WrongField("start", f"{start} draws its start by lot: say which it is")
+            raise WrongField(
+                "start", gettext("%(start)s draws its start by lot: say which it is", start=start)
+            )
         try:
             opening, (*_, state) = played(start, self.opening)
         except GameError as error:
             raise WrongField("opening", str(error)) from None
         if state.to_move is None:
-            raise WrongField("opening", "it ends the game: leave its last moves out")
+            raise WrongField("opening", gettext("it ends the game: leave its last moves out"))
         return opening
 
 
@@ -242,15 +275,25 @@ def _entrant(session: Session, requester: User, ladder: Ladder, named: Named) ->
     )
     if named.version is None:
         found = session.scalar(query.where(Entrant.state == EntrantState.ACTIVE))
-        what = f"active bot {named.name[:60]!r}"
     else:
         found = session.scalar(query.where(BotVersion.number == named.version))
-        what = f"version {named.version} of a bot {named.name[:60]}"
     if found is None or (found.is_tried and not _owns(session, requester, found.version.bot)):
         there = sa.select(BotVersion.bot_id).join(Entrant, Entrant.version_id == BotVersion.id)
         active = Entrant.competition_id == ladder.id, Entrant.state == EntrantState.ACTIVE
         guess = meant(session, Bot.name, named.name, Bot.id.in_(there.where(*active)))
-        raise Refusal(f"there is no {what} on the ladder {ladder.name}{guess}")
+        its = {"name": named.name[:60], "ladder": ladder.name, "meant": guess}
+        if named.version is None:
+            words = gettext(
+                "there is no active bot %(name)r on the ladder %(ladder)s%(meant)s", **its
+            )
+        else:
+            words = gettext(
+                "there is no version %(version)s of a bot %(name)s on the ladder "
+                "%(ladder)s%(meant)s",
+                **its,
+                version=named.version,
+            )
+        raise Refusal(words)
     return found
 
 
@@ -268,12 +311,23 @@ def _check_quota(session: Session, requester: User, quota: int, now: datetime, c
         .limit(quota)
     ).all()
     if len(asked) + count > quota:
-        again = f": the next is free at {asked[-1] + DAY:%Y-%m-%d %H:%M} UTC" if asked else ""
+        matches = counted(quota, "match", "matches")
         if len(asked) < quota:
-            again = f", and {quota - len(asked)} of them are left: ask for fewer"
-        raise Refusal(
-            f"{counted(quota, 'match', 'matches')} may be asked for within 24 hours{again}"
-        )
+            words = gettext(
+                "%(matches)s may be asked for within 24 hours, and %(left)s of them are left: ask "
+                "for fewer",
+                matches=matches,
+                left=quota - len(asked),
+            )
+        elif asked:
+            words = gettext(
+                "%(matches)s may be asked for within 24 hours: the next is free at %(moment)s UTC",
+                matches=matches,
+                moment=f"{asked[-1] + DAY:%Y-%m-%d %H:%M}",
+            )
+        else:
+            words = gettext("%(matches)s may be asked for within 24 hours", matches=matches)
+        raise Refusal(words)
 
 
 def asked_lately(session: Session, requester_id: int, now: datetime) -> int:

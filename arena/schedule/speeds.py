@@ -22,6 +22,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from arena.models import Competition, GameValue, ListedSeat, PlayedGame
+from engine.translation import gettext
 
 NEWEST = 2000
 """How many of the newest games are looked at."""
@@ -106,6 +107,7 @@ def doubt(ratio: float | None) -> str:
     """What there is to say of a worker whose bots do not confirm its speed; empty if nothing."""
     if ratio is None or abs(log2(ratio)) <= MOST_OFF:
         return ""
-    return (
-        f"by what the same bots did on it and on others, it is {ratio:.2g} times as fast as it says"
+    return gettext(
+        "by what the same bots did on it and on others, it is %(ratio)s times as fast as it says",
+        ratio=f"{ratio:.2g}",
     )

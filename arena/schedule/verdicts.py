@@ -35,7 +35,7 @@ from arena.models import (
     Place,
     Scope,
 )
-from engine.plurals import counted
+from engine.translation import gettext, ngettext, translated
 
 J = TypeVar("J", bound=Match | Check)
 
@@ -76,9 +76,16 @@ class VoidMatch(Deed):
     def do(self, session: Session, by: By) -> Done:
         again = void(session, by.actor, self.number, self.note, replay=self.replay, now=by.now)
         replayed_as = None if again is None else again.id
-        more = "" if again is None else f"; it is replayed as match {replayed_as}"
         match = session.get_one(Match, self.number)
-        return Done(f"match {self.number} is void{more}", Voided(match, replayed_as))
+        if again is None:
+            said = gettext("match %(number)s is void", number=self.number)
+        else:
+            said = gettext(
+                "match %(number)s is void; it is replayed as match %(again)s",
+                number=self.number,
+                again=replayed_as,
+            )
+        return Done(said, Voided(match, replayed_as))
 
 
 @dataclass(frozen=True)
@@ -95,7 +102,10 @@ class RequeueMatch(Deed):
 
     def do(self, session: Session, by: By) -> Done:
         requeue(session, by.actor, Match, self.number, by.now)
-        return Done(f"match {self.number} is tried again", session.get_one(Match, self.number))
+        return Done(
+            gettext("match %(number)s is tried again", number=self.number),
+            session.get_one(Match, self.number),
+        )
 
 
 @dataclass(frozen=True)
@@ -119,11 +129,18 @@ class RequeueChecks(Deed):
         for name in self.bots:
             found = list(session.scalars(checks_of(aside, bot_names.read(name))))
             if not found:
-                raise Refusal(f"no check of {name} is set aside")
+                raise Refusal(gettext("no check of %(bot)s is set aside", bot=name))
             numbers += [number for number in found if number not in numbers]
         for number in sorted(numbers):  # as all lock checks
             requeue(session, by.actor, Check, number, by.now)
-        return Done(f"{counted(len(numbers), 'check is', 'checks are')} to be tried again")
+        return Done(
+            ngettext(
+                "%(number)s check is to be tried again",
+                "%(number)s checks are to be tried again",
+                len(numbers),
+                number=len(numbers),
+            )
+        )
 
 
 def checks_of(which: sa.ColumnElement[bool], named: Named | None = None) -> sa.Select[int]:
@@ -173,15 +190,22 @@ def void(
     lock(session, competition)  # the recorder may be closing it
     note = texts.typed(note)
     if not note:
-        raise Refusal("say why the match is to be void")
+        raise Refusal(gettext("say why the match is to be void"))
     if match.status not in (JobStatus.FIXED, JobStatus.SET_ASIDE):
-        known = "is void already" if match.status is JobStatus.VOID else "is not played yet"
-        raise Refusal(f"match {number} {known}")
+        if match.status is JobStatus.VOID:
+            raise Refusal(gettext("match %(number)s is void already", number=number))
+        raise Refusal(gettext("match %(number)s is not played yet", number=number))
     kind = kind_of(competition)
     if problem := kind.why_not_void(competition, match):
         raise Refusal(problem)
     if replay and competition.state is CompetitionState.FROZEN:
-        raise Refusal(f"the {kind.word} {competition.name} is frozen: nothing is played there")
+        raise Refusal(
+            gettext(
+                "the %(kind)s %(name)s is frozen: nothing is played there",
+                kind=translated(kind.word),
+                name=competition.name,
+            )
+        )
     make_void(session, match, note)
     kind.settle(session, competition, now)
     again = _again(session, match, now) if replay and kind.replays else None
@@ -221,7 +245,12 @@ def requeue(session: Session, actor: Actor, kind: type[J], number: int, now: dat
     job = _find(session, kind, number)
     name = f"{_word(kind)} {number}"
     if job.status is not JobStatus.SET_ASIDE:
-        raise Refusal(f"{name} is {job.status}, and not set aside")
+        its = {"number": number, "status": job.status}
+        if kind is Match:
+            words = gettext("match %(number)s is %(status)s, and not set aside", **its)
+        else:
+            words = gettext("check %(number)s is %(status)s, and not set aside", **its)
+        raise Refusal(words)
     job.status, job.failures = JobStatus.OPEN, 0
     audit.note(session, actor, f"requeue {_word(kind)}", name, job.problem, now=now)
 
@@ -229,7 +258,9 @@ def requeue(session: Session, actor: Actor, kind: type[J], number: int, now: dat
 def _find(session: Session, kind: type[J], number: int) -> J:
     job = locks.find(session, kind, number, to_change=True)
     if job is None:
-        raise NotThere(f"there is no {_word(kind)} {number}")
+        if kind is Match:
+            raise NotThere(gettext("there is no match %(number)s", number=number))
+        raise NotThere(gettext("there is no check %(number)s", number=number))
     return job
 
 

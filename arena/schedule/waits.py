@@ -7,6 +7,7 @@ from sqlalchemy.orm import Session
 from arena.ground.db import count_rows
 from arena.models import Check, JobStatus, Match
 from engine.plurals import counted
+from engine.translation import gettext, ngettext
 
 
 def of_check(session: Session, check: Check) -> list[str]:
@@ -16,7 +17,10 @@ def of_check(session: Session, check: Check) -> list[str]:
     """
     waiting = Check.status == JobStatus.OPEN, Check.at_home == check.at_home
     others = count_rows(session, Check, *waiting, Check.id != check.id)
-    told = [f"{others + 1} checks wait in all."] if others else ["It is the only one that waits."]
+    if others:
+        told = [gettext("%(number)s checks wait in all.", number=others + 1)]
+    else:
+        told = [gettext("It is the only one that waits.")]
     busy = busy_with(session)
     return [*told, busy] if busy else told
 
@@ -28,8 +32,14 @@ def of_match(session: Session, match: Match) -> list[str]:
         asked_for = Match.requester_id.is_not(None), Match.status == JobStatus.OPEN
         before = count_rows(session, Match, *asked_for, Match.id < match.id)
         if before:
-            many = counted(before, "match", "matches")
-            told.append(f"{many} asked for before it did not begin yet.")
+            told.append(
+                ngettext(
+                    "%(number)s match asked for before it did not begin yet.",
+                    "%(number)s matches asked for before it did not begin yet.",
+                    before,
+                    number=before,
+                )
+            )
     busy = busy_with(session)
     return [*told, busy] if busy else told
 
@@ -43,7 +53,9 @@ def busy_with(session: Session) -> str:
     played = counted(matches, "match", "matches")
     tried = counted(checks, "check")
     if matches and checks:
-        return f"The workers are busy with {played} and {tried}."
+        return gettext(
+            "The workers are busy with %(matches)s and %(checks)s.", matches=played, checks=tried
+        )
     if matches:
-        return f"The workers are busy with {played}."
-    return f"The workers are busy with {tried}." if checks else ""
+        return gettext("The workers are busy with %(matches)s.", matches=played)
+    return gettext("The workers are busy with %(checks)s.", checks=tried) if checks else ""

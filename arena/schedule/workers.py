@@ -33,6 +33,7 @@ from arena.schedule.needs import met_by, needs_of_job
 from engine import jobs
 from engine.guesses import instead
 from engine.reporting import LONGEST_NAME, SignOfLife
+from engine.translation import N_, gettext
 
 ALIVE_SECONDS = 30.0
 """A worker that was not heard of for so long is dead."""
@@ -138,17 +139,17 @@ def is_too_weak(worker: Worker, minimum_isolation: str) -> bool:
 
 
 def state(worker: Worker, minimum_isolation: str, now: datetime) -> str:
-    """Whether a worker is given jobs, and if not why, in words."""
+    """Whether a worker is given jobs, and if not why, in words that are English everywhere."""
     if worker.set_aside is not None:
-        return "set aside"
+        return N_("set aside")
     # The last thing that one says which was told to end.
     if not worker.slots:
-        return "stopped"
+        return N_("stopped")
     if not is_there(worker, now):
-        return "gone"
+        return N_("gone")
     if worker.format != jobs.FORMAT:
-        return "of another release"
-    return "too weak" if is_too_weak(worker, minimum_isolation) else "at work"
+        return N_("of another release")
+    return N_("too weak") if is_too_weak(worker, minimum_isolation) else N_("at work")
 
 
 def slots(session: Session, minimum_isolation: str, now: datetime) -> int:
@@ -322,7 +323,13 @@ def _find(session: Session, name: str) -> Worker:
     worker = session.get(Worker, name)
     if worker is None:
         names = session.scalars(sa.select(Worker.name).order_by(Worker.name))
-        raise NotThere(f"there is no worker {name!r}; {instead(name[:200], names)}")
+        raise NotThere(
+            gettext(
+                "there is no worker %(name)r; %(instead)s",
+                name=name,
+                instead=instead(name[:200], names),
+            )
+        )
     return worker
 
 
@@ -348,10 +355,10 @@ class ReadmitWorker(WorkerDeed):
     def do(self, session: Session, by: By) -> Done:
         worker = _find(session, self.worker)
         if worker.set_aside is None:
-            raise Refusal(f"the worker {worker.name} is not set aside")
+            raise Refusal(gettext("the worker %(worker)s is not set aside", worker=worker.name))
         worker.set_aside, worker.failed, worker.problem = None, [], ""
         audit.note(session, by.actor, "readmit", f"worker {worker.name}", now=by.now)
-        return Done(f"the worker {worker.name} gets jobs again")
+        return Done(gettext("the worker %(worker)s gets jobs again", worker=worker.name))
 
 
 @dataclass(frozen=True)
@@ -367,11 +374,18 @@ class ForgetWorker(WorkerDeed):
         worker = _find(session, self.worker)
         if is_there(worker, by.now):
             if worker.slots:
-                words = "there: stop it first, or it comes back at once"
+                words = gettext(
+                    "the worker %(worker)s is there: stop it first, or it comes back at once",
+                    worker=worker.name,
+                )
             else:
-                words = "just being stopped, and may still play: forget it "
-                words += f"{ALIVE_SECONDS:.0f} seconds after it has ended"
-            raise Refusal(f"the worker {worker.name} is {words}")
+                words = gettext(
+                    "the worker %(worker)s is just being stopped, and may still play: forget it "
+                    "%(seconds)s seconds after it has ended",
+                    worker=worker.name,
+                    seconds=f"{ALIVE_SECONDS:.0f}",
+                )
+            raise Refusal(words)
         session.delete(worker)
         audit.note(session, by.actor, "forget", f"worker {worker.name}", now=by.now)
-        return Done(f"the worker {worker.name} is forgotten")
+        return Done(gettext("the worker %(worker)s is forgotten", worker=worker.name))

@@ -236,7 +236,7 @@ def _account(form: Any, secret: str = "") -> tuple[str, int]:
             user=reading.get_one(User, who.id),
             bots=mine,
             checks=queries.checks_of_versions(reading, [version for _, version, _ in mine]),
-            alarms=alarms_of(reading, who.id),
+            alarms=alarms_of(reading, mine),
             tokens=accounts.tokens_of(reading, who.id),
             requests=matches_of(reading, who.id, count=REQUESTS_SHOWN),
             secret=secret,

@@ -19,7 +19,7 @@ from arena.web.games import live_game
 from arena.web.handing_over import can_hand_over, give
 from arena.web.identity import may_follow, refuse_reading, settings
 from arena.web.lookup import find_match, reading
-from engine.translation import N_, gettext, translated
+from engine.translation import N_, gettext, spoken, translated
 
 live = Blueprint("live", __name__)
 
@@ -62,6 +62,7 @@ def stream(number: int) -> Response:
         "once": bool(request.args.get("once")),
         "client": request.remote_addr or "",
         "reads": reads,
+        "language": spoken().language,
     }
     if request.method == "HEAD":
         return Response(content_type="text/event-stream")

@@ -9,9 +9,10 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from arena.bots import entries
+from arena.bots.alarms import BotAlarm, alarms_of
 from arena.competitions.ranks import Rank, ranks_of
 from arena.lists.rows import seat_result
-from arena.models import Bot, BotVersion, Check, Entrant, EntrantState, GameSeat, VersionStatus
+from arena.models import Bot, Entrant, EntrantState, GameSeat
 from arena.ratings.trueskill import Rating
 
 LAST_GAMES = 5
@@ -46,9 +47,7 @@ class OwnBots:
     """All of somebody's bots."""
 
     places: Sequence[OwnPlace]
-    suspended: Sequence[tuple[Bot, Entrant]]
-    refused: Sequence[tuple[BotVersion, int]]
-    """Newest versions that failed their check, with the number of that."""
+    alarms: Sequence[BotAlarm]
     is_cut: bool
     """Whether there are more places."""
 
@@ -57,16 +56,13 @@ def own_bots(session: Session, user_id: int) -> OwnBots:
     """The bots of an account, those that it shares too."""
     bots = entries.bots_of(session, user_id)
     there = [(bot, entrant) for bot, _, entrants in bots for entrant in entrants]
-    active = [one for one in there if one[1].state is EntrantState.ACTIVE]
+    active = [(bot, its) for bot, its in there if its.state is EntrantState.ACTIVE]
     shown = active[:MOST_SHOWN]
     ranks = ranks_of(session, [entrant for _, entrant in shown]) if shown else {}
     last = _last_games(session, [entrant.id for _, entrant in shown])
-    refused = [one for _, one, _ in bots if one.status is VersionStatus.REFUSED]
-    checks = _checks(session, [one.id for one in refused])
     return OwnBots(
         [OwnPlace(bot, its, ranks[its.id], *last.get(its.id, ((), None))) for bot, its in shown],
-        [one for one in there if one[1].state is EntrantState.SUSPENDED],
-        [(one, checks[one.id]) for one in refused if one.id in checks],
+        alarms_of(session, bots),
         len(active) > len(shown),
     )
 
@@ -105,14 +101,3 @@ def _last_games(
             change = Rating(mu=rated[-1].mu_after).display - Rating(mu=rated[0].mu_before).display
         found[entrant] = games, change
     return found
-
-
-def _checks(session: Session, versions: Sequence[int]) -> dict[int, int]:
-    """The last check of each version."""
-    newest = sa.func.max(Check.id).label("newest")
-    rows = session.execute(
-        sa.select(Check.version_id, newest)
-        .where(Check.version_id.in_(versions))
-        .group_by(Check.version_id)
-    )
-    return {row.version_id: row.newest for row in rows}

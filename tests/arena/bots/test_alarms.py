@@ -9,6 +9,7 @@ import sqlalchemy as sa
 
 from arena.audit import ARENA
 from arena.bots.alarms import alarms_of
+from arena.bots.entries import bots_of
 from arena.ground.db import Database
 from arena.models import Check, Entrant, EntrantState, JobStatus
 from arena.people import accounts
@@ -57,8 +58,8 @@ def test_owners_are_told_what_does_not_play(sqlite_database: Database) -> None:
 
         def told() -> list[str]:
             session.flush()
-            assert alarms_of(session, eve.id) == []
-            return [alarm.words for alarm in alarms_of(session, owner.id)]
+            assert alarms_of(session, bots_of(session, eve.id)) == []
+            return [alarm.words for alarm in alarms_of(session, bots_of(session, owner.id))]
 
         assert told() == []
         entrant.state, entrant.reason = EntrantState.SUSPENDED, "it crashed in 9 of 10 games"

@@ -177,6 +177,7 @@ async def streams(arena: House, job: Job) -> None:
         ours, theirs = socket.socketpair()
         theirs.setblocking(False)
         letter = {"match": job.lease.job, "after": "", "once": False, "client": "", "reads": reads}
+        letter["language"] = "en"
         await here.let_in(letter, theirs)
         ends.append(await asyncio.open_connection(sock=ours))
     watches, reads_log = ends

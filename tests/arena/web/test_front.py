@@ -105,9 +105,9 @@ def test_one_s_own_bots_stand_there(door: SimpleNamespace, site: Site) -> None:
         its[-1].state, its[-1].reason = EntrantState.SUSPENDED, "it crashed <i>twice</i>"
     page = door.browsers["owner"].get("/").text
     assert "Your bots" in page
-    assert "is suspended on" in page
+    assert "is suspended from" in page
     assert "it crashed &lt;i&gt;twice&lt;/i&gt;" in page
-    assert "failed its check" in page
+    assert "did not pass its check" in page
     assert "Your bots" in door.browsers["other"].get("/").text
     assert "None yet: the ten lines above are one." in door.browsers["other"].get("/").text
 

@@ -14,6 +14,7 @@ from flask import Flask
 
 from arena import audit
 from arena.bots.alarms import alarms_of
+from arena.bots.entries import bots_of
 from arena.bots.submissions import enter, submit
 from arena.cli.new import TEMPLATES, contents, name_refusal
 from arena.cli.serve import BundleIntake
@@ -277,14 +278,14 @@ def test_a_try_is_no_alarm(ada: Browser, database: Database, files: dict[str, st
     sent(ada, files)
     settle(database)
     with database.read() as session:
-        assert alarms_of(session, ada_id) == []
+        assert alarms_of(session, bots_of(session, ada_id)) == []
     changed = {**files, "bot.py": files["bot.py"] + "# worse\n"}
     sent(ada, changed, "enter")
     settle(database, kept=False)
     sent(ada, files)
     settle(database)
     with database.read() as session:
-        (alarm,) = alarms_of(session, ada_id)
+        (alarm,) = alarms_of(session, bots_of(session, ada_id))
         assert "mine v2 did not pass its check" in alarm.words
 
 
