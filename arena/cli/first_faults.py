@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from engine.protocol import visible
-from engine.record import GameRecord
+from engine.record import Fault, GameRecord
+from engine.translation import N_, gettext
 
-ADVICE = "mend the bots, or count faults as games lost with --allow-faults"
+ADVICE = N_("mend the bots, or count faults as games lost with --allow-faults")
 
 
 def has_failed(record: GameRecord) -> bool:
@@ -19,18 +20,25 @@ class FirstFaults:
     """The first fault of each bot, as games are played."""
 
     def __init__(self) -> None:
-        self._words: dict[str, str] = {}
+        self._first: dict[str, Fault] = {}
 
     def note(self, records: Iterable[GameRecord]) -> None:
         """Takes in games, in their order."""
         for record in records:
             for fault in record.faults:
                 name = record.players[fault.seat]
-                if fault.termination.is_failure and name not in self._words:
-                    what = visible(f"{fault.termination}, {fault.detail}", but="")
-                    self._words[name] = f"{name}: ply {fault.ply}: {what}"
+                if fault.termination.is_failure and name not in self._first:
+                    self._first[name] = fault
 
     @property
     def lines(self) -> list[str]:
         """One for each bot that had a fault."""
-        return list(self._words.values())
+        return [
+            gettext(
+                "%(bot)s: ply %(ply)s: %(what)s",
+                bot=name,
+                ply=fault.ply,
+                what=visible(f"{fault.termination}, {fault.detail}", but=""),
+            )
+            for name, fault in self._first.items()
+        ]

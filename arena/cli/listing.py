@@ -18,6 +18,7 @@ from rich.text import Text
 
 from arena.cli.keys import is_terminal
 from engine.protocol import visible
+from engine.translation import gettext, translated
 
 GOOD, BAD, DOUBTFUL = "green", "bold red", "yellow"
 """In which colours it is said what passed, what failed, and what is not known."""
@@ -48,6 +49,7 @@ def show(
     """A listing as a table of some columns, or as JSON with all that is known.
 
     Args:
+        columns: by their English names, which are the keys of the rows.
         cells: what the table has of a row besides what is in it.
     """
     if in_json:
@@ -56,7 +58,7 @@ def show(
     if cells is not None:
         rows = [row | cells(row) for row in rows]
     headings = {
-        column.replace("_", " "): bool(rows) and isinstance(rows[0][column], int)
+        translated(column.replace("_", " ")): bool(rows) and isinstance(rows[0][column], int)
         for column in columns
     }
     cells_of = [[_cell(row[column], column) for column in columns] for row in rows]
@@ -181,10 +183,11 @@ def _with_notes(console: Console, table: Table, notes: Sequence[str]) -> Iterato
 
 def _cell(value: Any, column: str) -> str:
     """What people read: nothing for None, and no word of a stranger's as a style."""
-    if column in OF_STATES and value in STATES:
-        return f"[{STATES[value]}]{value}[/]"
     if isinstance(value, bool):
-        return "yes" if value else "no"
+        return gettext("yes") if value else gettext("no")
+    if column in OF_STATES and isinstance(value, str):
+        shown = escape(visible(translated(value)))
+        return f"[{STATES[value]}]{shown}[/]" if value in STATES else shown
     if isinstance(value, str) and (moment := TIMESTAMP.fullmatch(value)):
         return f"{moment[1]} {moment[2]}{UTC}"
     return "" if value is None else escape(visible(str(value)))
