@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from engine.protocol import visible
-from engine.record import Fault, GameRecord
-from engine.translation import N_, gettext
+from engine.record import GameRecord
+from engine.translation import N_
 
 ADVICE = N_("mend the bots, or count faults as games lost with --allow-faults")
 
@@ -20,25 +20,18 @@ class FirstFaults:
     """The first fault of each bot, as games are played."""
 
     def __init__(self) -> None:
-        self._first: dict[str, Fault] = {}
+        self._words: dict[str, str] = {}
 
     def note(self, records: Iterable[GameRecord]) -> None:
         """Takes in games, in their order."""
         for record in records:
             for fault in record.faults:
                 name = record.players[fault.seat]
-                if fault.termination.is_failure and name not in self._first:
-                    self._first[name] = fault
+                if fault.termination.is_failure and name not in self._words:
+                    what = visible(f"{fault.termination}, {fault.detail}", but="")
+                    self._words[name] = f"{name}: ply {fault.ply}: {what}"
 
     @property
     def lines(self) -> list[str]:
-        """One for each bot that had a fault."""
-        return [
-            gettext(
-                "%(bot)s: ply %(ply)s: %(what)s",
-                bot=name,
-                ply=fault.ply,
-                what=visible(f"{fault.termination}, {fault.detail}", but=""),
-            )
-            for name, fault in self._first.items()
-        ]
+        """One for each bot that had a fault, in English as its detail is."""
+        return list(self._words.values())

@@ -13,14 +13,12 @@ import sys
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from contextvars import copy_context
-from functools import partial
 
 from arena.cli.runner import Launcher
 from engine.links import Message
 from engine.player import CrashError, VoidGameError
 from engine.protocol import visible
-from engine.translation import gettext
+from engine.translation import gettext, speaking, spoken
 
 READ_BYTES = 16_384
 LONGEST_LINE = 60_000
@@ -88,9 +86,9 @@ class Running:
         """Whether the arena wants to hear no more of it."""
         self._is_told_to_quit = False
         self._seat = ""
-        # What it tells is in the language that is spoken here.
-        run = partial(copy_context().run, self._run)
-        self.thread = threading.Thread(target=run, name=f"program {number}", daemon=True)
+        self._spoken = spoken()
+        """To whoever is told of it; the arena hears English, as the thread speaks by itself."""
+        self.thread = threading.Thread(target=self._run, name=f"program {number}", daemon=True)
         self.thread.start()
 
     def tell(self, text: str) -> None:
@@ -125,9 +123,10 @@ class Running:
     def _end_by_itself(self, how: str) -> None:
         self._bot.say({"is": "ended", "program": self._number, "how": how})
         if not self._is_told_to_quit:
-            words = gettext(
-                "program %(number)s ended by itself: %(how)s", number=self._number, how=how
-            )
+            with speaking(self._spoken):
+                words = gettext(
+                    "program %(number)s ended by itself: %(how)s", number=self._number, how=how
+                )
             self._bot.tell("ended", words)
 
     def _read(self, output: int, errors: int) -> None:
@@ -169,17 +168,23 @@ class Running:
         words = dict(word.split("=", 1) for word in rest.split() if "=" in word)
         if verb == "newgame":
             self._seat = words.get("you", "")
-            begun = gettext("program %(number)s begins: %(game)s", number=self._number, game=rest)
+            with speaking(self._spoken):
+                begun = gettext(
+                    "program %(number)s begins: %(game)s", number=self._number, game=rest
+                )
             self._bot.tell("begun", begun)
         elif verb == "end":
-            self._bot.tell("ended", _outcome(self._number, words, self._seat))
+            with speaking(self._spoken):
+                ended = _outcome(self._number, words, self._seat)
+            self._bot.tell("ended", ended)
         elif verb == "quit":
             self._is_told_to_quit = True
 
 
 def _outcome(number: int, end: Mapping[str, str], seat: str) -> str:
     """How a program's game ended for a seat, in words."""
-    ranks, places = end.get("ranks", "").split(","), {"number": number, "cause": end.get("cause")}
+    ranks = end.get("ranks", "").split(",")
+    places = {"number": number, "cause": end.get("cause", "")}
     try:
         mine = ranks[int(seat) - 1]
     except (ValueError, IndexError):
