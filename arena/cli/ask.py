@@ -29,7 +29,7 @@ from engine.plurals import counted
 from engine.protocol import share, visible
 from engine.record import Fault, GameRecord, Ply, states
 from engine.sitting import Answer, prove
-from engine.translation import gettext
+from engine.translation import gettext, translated
 from workers.cores import claimed_core
 
 
@@ -261,7 +261,7 @@ def _evaluations(asked: _Asked, told: Told) -> list[Evaluation]:
 def _who(asked: _Asked, ply: int) -> str:
     seat = asked.states[ply].to_move
     assert seat is not None
-    name = asked.game.variant.mover_name(seat)
+    name = translated(asked.game.variant.mover_name(seat))
     return f"{name} {asked.game.players[seat]}" if asked.played else name
 
 
