@@ -58,7 +58,7 @@ def show(
     if cells is not None:
         rows = [row | cells(row) for row in rows]
     headings = {
-        translated(column.replace("_", " ")): bool(rows) and isinstance(rows[0][column], int)
+        column.replace("_", " "): bool(rows) and isinstance(rows[0][column], int)
         for column in columns
     }
     cells_of = [[_cell(row[column], column) for column in columns] for row in rows]
@@ -88,7 +88,7 @@ def print_table(
     takes more than a few lines of its column is told beneath its row, if the others fit so.
 
     Args:
-        headings: and whether what stands below them is numbers.
+        headings: in English, and whether what stands below them is numbers.
         rows: of cells in rich's markup.
     """
     console = Output()
@@ -138,6 +138,7 @@ def _fitting(
         for number, column in enumerate(filled.columns):
             column.no_wrap = number != longest
         return [filled]
+    name = translated(name)
     return _with_notes(console, rest, [f"{name}: {cell}" if cell else "" for cell in told])
 
 
@@ -159,7 +160,7 @@ def _table(
         table.box, table.padding = None, (0, 1, 0, 0)
     for heading, is_number in headings.items():
         justify: JustifyMethod = "right" if is_number else "left"
-        table.add_column(heading, justify=justify, overflow="fold")
+        table.add_column(translated(heading), justify=justify, overflow="fold")
     for row in rows:
         table.add_row(*row)
     return table

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import threading
@@ -15,6 +16,7 @@ import pytest
 
 from arena.cli.client import RemoteArena
 from arena.cli.interrupts import UnderWay
+from arena.cli.listing import show
 from engine.translation import Translation, speaking
 from tests.arena.conftest import Cli
 from tests.arena.running import arena, environment
@@ -35,6 +37,9 @@ TEXTS = {
     "(see %(command)s --help)": "(vedi %(command)s --help)",
     "give --time or --move, not both": "dai --time o --move, non entrambi",
     "game": "gioco",
+    "status": "stato",
+    "state": "stato",
+    "passed": "superato",
     "a match that could not be played is tried again: %(error)s": "ritentato: %(error)s",
 }
 
@@ -73,6 +78,17 @@ def test_a_refusal_is_in_the_language_that_is_spoken(cli: Cli) -> None:
         told = cli("play", "clobber", "random", "random", "--time", "1+1", "--move", "5")
     assert (told.code, told.out) == (2, "")
     assert told.err == "arena: dai --time o --move, non entrambi\n"
+
+
+def test_a_table_is_in_the_language_and_its_json_is_not(capsys: pytest.CaptureFixture[str]) -> None:
+    """Two columns may be called alike there."""
+    rows = [{"bot": "mybot", "status": "passed", "state": "open"}]
+    with speaking(ITALIAN):
+        show(rows, list(rows[0]), in_json=False)
+        words = re.findall(r"\w+", capsys.readouterr().out)
+        show(rows, list(rows[0]), in_json=True)
+    assert words == ["bot", "stato", "stato", "mybot", "superato", "open"]
+    assert json.loads(capsys.readouterr().out) == rows
 
 
 SPOKEN = """
