@@ -140,7 +140,9 @@ def writing(name: object) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise InputError(f"can't write {name}: {error.strerror}") from None
+        raise InputError(
+            gettext("can't write %(name)s: %(reason)s", name=name, reason=error.strerror)
+        ) from None
 
 
 def _spoken(command: click.Command) -> click.Command:
@@ -235,47 +237,63 @@ def _speak(environment: Mapping[str, str]) -> None:
 def run(arguments: list[str]) -> int:
     """Runs one command line and returns its exit code."""
     try:
-        code = cli.main(arguments, prog_name="arena", standalone_mode=False)
+        code = _spoken(cli).main(arguments, prog_name="arena", standalone_mode=False)
         return code if isinstance(code, int) else 0
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message())
         return 2
     except click.Abort:
-        _complain("interrupted")
+        _complain(gettext("interrupted"))
         return 130
     except click.ClickException as error:
         where = getattr(error, "ctx", None)
-        hint = f" (see {where.command_path} --help)" if where else ""
+        hint = where and gettext("(see %(command)s --help)", command=where.command_path)
         # Click lists choices on lines of their own.
         words = error.format_message().replace("\n\t", " ")
-        _complain(f"{words}{hint}")
+        _complain(f"{words} {hint}" if hint else words)
         return error.exit_code
     except (GameError, LanguageError) as error:
         _complain(str(error))
         return 2
     except VoidGameError as error:
-        _complain(f"a game could not be played, through no bot's fault: {error}")
+        _complain(
+            gettext("a game could not be played, through no bot's fault: %(error)s", error=error)
+        )
         return 3
     except streams.OutputError as error:
-        _complain(f"can't write the output: {error.strerror}")
+        _complain(gettext("can't write the output: %(reason)s", reason=error.strerror))
         _give_up_output()
         return 2
     except Exception as error:
         if isinstance(error, OSError) and error.errno in FULL and error.filename:
-            _complain(f"can't write {error.filename}: {error.strerror}")
+            _complain(
+                gettext(
+                    "can't write %(name)s: %(reason)s", name=error.filename, reason=error.strerror
+                )
+            )
             return 2
         unreadable = [word for word in arguments if unkept(word)]
         if isinstance(error, UnicodeEncodeError) and unreadable:
-            _complain(f"{unreadable[0]} is no UTF-8, and nothing here is called so")
+            _complain(
+                gettext("%(word)s is no UTF-8, and nothing here is called so", word=unreadable[0])
+            )
             return 2
         if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG and error.filename:
-            _complain(f"{str(error.filename)[:60]!r}... is too long to be the name of a file")
+            _complain(
+                gettext(
+                    "%(name)r... is too long to be the name of a file",
+                    name=str(error.filename)[:60],
+                )
+            )
             return 2
         if os.environ.get("ARENA_DEBUG"):
             traceback.print_exc()
         _complain(
-            f"this should not have happened: {type(error).__name__}: {error} "
-            "(ARENA_DEBUG=1 shows where)"
+            gettext(
+                "this should not have happened: %(kind)s: %(error)s (ARENA_DEBUG=1 shows where)",
+                kind=type(error).__name__,
+                error=error,
+            )
         )
         return 3
 

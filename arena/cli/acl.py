@@ -11,6 +11,7 @@ import click
 from arena.cli import InputError, writing
 from arena.cli.options import NamedPath
 from arena.operation.broker_users import BrokerUserError, file_of, lines_of, users_for, users_in
+from engine.translation import gettext
 
 
 @click.command()
@@ -33,7 +34,9 @@ def acl(file: Path, workers: tuple[str, ...]) -> None:
         except BrokerUserError as error:
             raise InputError(f"{file}: {error}") from None
         if not users:
-            raise InputError(f"{file} is there already: name the workers to add to it")
+            raise InputError(
+                gettext("%(file)s is there already: name the workers to add to it", file=file)
+            )
         with open(file, "a", opener=partial(os.open, mode=0o600)) as written:
             between = "" if there.endswith("\n") else "\n"
             written.write(between + lines_of(users) if there else file_of(users))

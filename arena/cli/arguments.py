@@ -28,8 +28,8 @@ from engine.game import GameError, State, Variant
 from engine.games import find_variant
 from engine.guesses import instead
 from engine.jobs import MOST_PROCESSES
-from engine.plurals import counted
 from engine.referee import ISOLATION_LEVELS
+from engine.translation import gettext, ngettext
 from workers.languages import LanguageError
 
 CLOCK = click.option("--time", "clock", metavar="S[+INC]", help="A clock in seconds, as in 10+0.1.")
@@ -120,7 +120,7 @@ class Seconds(click.FloatRange):
     ) -> float:
         seconds = float(super().convert(value, param, ctx))
         if not math.isfinite(seconds):
-            self.fail(f"{value} is no number of seconds.", param, ctx)
+            self.fail(gettext("%(value)s is no number of seconds.", value=value), param, ctx)
         return seconds
 
 
@@ -137,7 +137,9 @@ def read_position(
         try:
             state = state.play(move)
         except GameError as error:
-            raise GameError(f"move {number + 1} of --after: {error}") from None
+            raise GameError(
+                gettext("move %(number)s of --after: %(error)s", number=number + 1, error=error)
+            ) from None
     return state
 
 
@@ -164,11 +166,21 @@ def given_book(name: str | None, variant: Variant) -> Book | None:
         with open(name, "rb") as file:
             data = file.read(MOST_BYTES + 1)
     except OSError as error:
-        raise InputError(f"can't read {name}: {error.strerror}") from None
+        raise InputError(
+            gettext("can't read %(name)s: %(reason)s", name=name, reason=error.strerror)
+        ) from None
     book = read_book(data, variant, name)
     if book.repeated:
-        words = counted(book.repeated, "opening leads", "openings lead")
-        click.echo(f"{name}: left out: {words} where one before leads, too", err=True)
+        click.echo(
+            ngettext(
+                "%(name)s: left out: %(number)s opening leads where one before leads, too",
+                "%(name)s: left out: %(number)s openings lead where one before leads, too",
+                book.repeated,
+                name=name,
+                number=book.repeated,
+            ),
+            err=True,
+        )
     return replace(book, name=os.path.basename(name))
 
 
@@ -270,10 +282,18 @@ def _command(word: str) -> tuple[str, ...]:
     try:
         program, *arguments = shlex.split(word)
     except ValueError as error:
-        raise LanguageError(f"the command {word!r} can't be read: {error}") from None
+        raise LanguageError(
+            gettext("the command %(words)r can't be read: %(error)s", words=word, error=error)
+        ) from None
     found = shutil.which(program)
     if found is None:
-        raise LanguageError(f"there is no program {program!r} for the command {word!r}")
+        raise LanguageError(
+            gettext(
+                "there is no program %(program)r for the command %(words)r",
+                program=program,
+                words=word,
+            )
+        )
     return (str(Path(found).absolute()), *arguments)
 
 
@@ -286,7 +306,13 @@ def read_hypotheses(text: str) -> tuple[float, float]:
     try:
         elo0, elo1 = map(float, text.split(","))
     except ValueError:
-        raise InputError(f"--elo takes two numbers, as in {HYPOTHESES}, not {text!r}") from None
+        raise InputError(
+            gettext(
+                "--elo takes two numbers, as in %(example)s, not %(text)r",
+                example=HYPOTHESES,
+                text=text,
+            )
+        ) from None
     return elo0, elo1
 
 
@@ -298,7 +324,7 @@ def time_control(clock: str | None, move_ms: int | None, *, wall_time: bool = Fa
         GameError: the text is no time control.
     """
     if clock is not None and move_ms is not None:
-        raise InputError("give --time or --move, not both")
+        raise InputError(gettext("give --time or --move, not both"))
     charge: Charge = "wall" if wall_time else "cpu"
     if clock is not None:
         parsed = parse_time(clock)
@@ -328,23 +354,34 @@ def find_path(word: str) -> Path:
     """
     if not word.strip():
         # As a path it would be the current folder.
-        raise LanguageError("an empty word names no bot: give the path of a program, or a sample")
+        raise LanguageError(
+            gettext("an empty word names no bot: give the path of a program, or a sample")
+        )
     path = Path(word)
     samples: dict[str, Path] = {
         entry["name"]: SAMPLES / entry["file"] for entry in listed_samples()
     }
     if word in samples:
         if os.path.lexists(word):
-            kind = "folder" if path.is_dir() else "file"
-            words = f"{word} is the sample of that name; the {kind} that lies here is ./{word}"
+            words = (
+                gettext(
+                    "%(name)s is the sample of that name; the folder that lies here is ./%(name)s",
+                    name=word,
+                )
+                if path.is_dir()
+                else gettext(
+                    "%(name)s is the sample of that name; the file that lies here is ./%(name)s",
+                    name=word,
+                )
+            )
             click.echo(words, err=True)
         return samples[word]
     if path.exists():
         return path
-    there = instead(word, samples)
-    raise LanguageError(
-        f"there is no bot {word}: give the path of a program, or the name of a sample; {there}"
+    words = gettext(
+        "there is no bot %(name)s: give the path of a program, or the name of a sample", name=word
     )
+    raise LanguageError(f"{words}; {instead(word, samples)}")
 
 
 def listed_samples() -> list[dict[str, Any]]:

@@ -29,6 +29,7 @@ from engine.plurals import counted
 from engine.protocol import share, visible
 from engine.record import Fault, GameRecord, Ply, states
 from engine.sitting import Answer, prove
+from engine.translation import gettext, translated
 from workers.cores import claimed_core
 
 
@@ -105,14 +106,16 @@ def ask(
     time = time_control(None, move_ms, wall_time=wall_time)
     if recorded is None:
         if number is not None or ply is not None:
-            raise InputError("--game and --ply belong to --record")
+            raise InputError(gettext("--game and --ply belong to --record"))
         asked, names = _position(words, after, position, seed, time)
     else:
         if after or position:
-            raise InputError("--after and --position do not go with --record: --ply says where")
+            raise InputError(
+                gettext("--after and --position do not go with --record: --ply says where")
+            )
         asked, names = _of_record(recorded, server, number, ply, time), list(words)
     if not names:
-        raise InputError("name the bot that is to be asked, or several")
+        raise InputError(gettext("name the bot that is to be asked, or several"))
     bots = find_bots(names)
     launchers = launch_all(
         bots,
@@ -153,13 +156,17 @@ def _position(
     variant, names = split_words(words[0], words[1:])
     tree = Tree.begin(variant.drawn(seed), position).reading(after)
     if any(one.parent != one.number - 1 for one in tree.nodes):
-        raise InputError("--after takes the moves of one line, without variations")
+        raise InputError(gettext("--after takes the moves of one line, without variations"))
     game, state = tree.game(len(tree.nodes), time), tree.states[-1]
     if state.to_move is None:
-        raise InputError("the game is over there: nobody is to move")
+        raise InputError(gettext("the game is over there: nobody is to move"))
     if state.to_move == CHANCE:
         drawn = ", ".join(islice(state.legal_moves(), 6))
-        raise InputError(f"it is drawn by lot what follows there: add it to --after ({drawn})")
+        raise InputError(
+            gettext(
+                "it is drawn by lot what follows there: add it to --after (%(drawn)s)", drawn=drawn
+            )
+        )
     reached = list(states(game))
     return _Asked(game, reached, [len(game.plies)]), names
 
@@ -174,23 +181,37 @@ def _of_record(
     """
     records = find_records(name, server)
     if number is None and len(records) > 1:
-        raise InputError(f"{name} has {len(records)} games: say which with --game N")
+        raise InputError(
+            gettext(
+                "%(name)s has %(games)s games: say which with --game N",
+                name=name,
+                games=len(records),
+            )
+        )
     record = pick(records, name, number or 1)
     try:
         prove(record)
         reached = list(states(record))
     except GameError as error:
-        raise InputError(f"the rules contradict this record: {error}") from None
+        raise InputError(
+            gettext("the rules contradict this record: %(error)s", error=error)
+        ) from None
     there = len(record.plies)
     if ply is not None and ply > there:
-        raise InputError(f"the game has {counted(there, 'ply', 'plies')}, so there is no ply {ply}")
+        raise InputError(
+            gettext(
+                "the game has %(plies)s, so there is no ply %(ply)s",
+                plies=counted(there, "ply", "plies"),
+                ply=ply,
+            )
+        )
     plies = [
         at
         for at, state in enumerate(reached)
         if state.to_move not in (None, CHANCE) and ply in (None, at)
     ]
     if not plies:
-        raise InputError("no seat is to move there")
+        raise InputError(gettext("no seat is to move there"))
     return _Asked(replace(record, time=time), reached, plies, record.plies)
 
 
@@ -225,7 +246,7 @@ def _ask_all(asked: _Asked, launchers: Sequence[Launcher], *, in_json: bool) -> 
 def _evaluations(asked: _Asked, told: Told) -> list[Evaluation]:
     """What the players of a game expected, and what those who were asked do."""
     said = [
-        (f"{asked.game.players[ply.seat]} in the game", at, ply)
+        (gettext("%(bot)s in the game", bot=asked.game.players[ply.seat]), at, ply)
         for at, ply in enumerate(asked.played)
     ]
     for at, its in told.items():
@@ -240,7 +261,7 @@ def _evaluations(asked: _Asked, told: Told) -> list[Evaluation]:
 def _who(asked: _Asked, ply: int) -> str:
     seat = asked.states[ply].to_move
     assert seat is not None
-    name = asked.game.variant.mover_name(seat)
+    name = translated(asked.game.variant.mover_name(seat))
     return f"{name} {asked.game.players[seat]}" if asked.played else name
 
 
@@ -251,35 +272,48 @@ def _head(asked: _Asked) -> None:
         words += f": {', '.join(asked.game.players)}"
     click.echo(visible(words))
     if len(asked.plies) == 1:
-        click.echo(visible(f"position: {asked.states[ply].text()}"))
+        position = gettext("position: %(position)s", position=asked.states[ply].text())
+        click.echo(visible(position))
         if not asked.played:
-            click.echo(visible(f"{_who(asked, ply)} is to move"))
+            click.echo(visible(gettext("%(who)s is to move", who=_who(asked, ply))))
 
 
 def _say_played(asked: _Asked, ply: int) -> None:
     """What was played in a position of a recorded game."""
-    words = f"ply {ply}: {_who(asked, ply)}"
+    places: dict[str, object] = {"ply": ply, "who": _who(asked, ply)}
     if ply == len(asked.played):
-        words += " is to move"
+        words = gettext("ply %(ply)s: %(who)s is to move", **places)
     else:
-        words += f" played {asked.played[ply].move}"
+        places["move"] = asked.played[ply].move
         value = share(asked.played[ply].values)
-        words += "" if value is None else f", and expected {value:.0%}"
+        words = (
+            gettext("ply %(ply)s: %(who)s played %(move)s", **places)
+            if value is None
+            else gettext(
+                "ply %(ply)s: %(who)s played %(move)s, and expected %(share)s",
+                share=f"{value:.0%}",
+                **places,
+            )
+        )
     click.echo(visible(words))
 
 
 def _words(answer: Answer) -> str:
     """All that a bot answered, in a line."""
     if isinstance(answer, Fault):
-        return f"left: {answer.termination}, {answer.detail}"
+        return gettext(
+            "left: %(ending)s, %(detail)s",
+            ending=answer.termination,
+            detail=answer.detail,
+        )
     its = Opinion.of(answer.seat, answer)
     parts = [its.move]
     if its.share is not None:
-        parts.append(f"expects {its.share:.0%}")
+        parts.append(gettext("expects %(share)s", share=f"{its.share:.0%}"))
     parts += [f"{key} {value:g}" for key, value in answer.values.items() if key != "eval"]
     if its.pv:
-        parts.append(f"line {' '.join(its.pv)}")
-    parts += [f"tag {tag}" for tag in answer.tags]
+        parts.append(gettext("line %(moves)s", moves=" ".join(its.pv)))
+    parts += [gettext("tag %(tag)s", tag=tag) for tag in answer.tags]
     parts.append(f"{its.cpu_us / 1000:.1f} ms")
     return ", ".join(parts) + (f"; {its.text}" if its.text else "")
 
@@ -290,14 +324,29 @@ def _tail(asked: _Asked, same: Mapping[int, str], worst: Sequence[Swing]) -> Non
         as_played = sum(
             at < len(asked.played) and asked.played[at].move == move for at, move in same.items()
         )
-        there = counted(len(same), "position")
-        click.echo(f"all agree in {there}, and {as_played} of these moves were played")
+        click.echo(
+            gettext(
+                "all agree in %(positions)s, and %(played)s of these moves were played",
+                positions=counted(len(same), "position"),
+                played=as_played,
+            )
+        )
     for one in worst:
-        gave = f"{one.before:.0%} became {one.after:.0%}"
         played = asked.played[one.place].move
-        better = f"; {one.better} instead" if one.better != played else ""
-        words = f"ply {one.place}: {_who(asked, one.place)} gave away {one.lost:.0%} by {played}"
-        click.echo(visible(f"{words}, says {one.who}: {gave}{better}"))
+        words = gettext(
+            "ply %(ply)s: %(who)s gave away %(lost)s by %(move)s, says %(bot)s: "
+            "%(before)s became %(after)s",
+            ply=one.place,
+            who=_who(asked, one.place),
+            lost=f"{one.lost:.0%}",
+            move=played,
+            bot=one.who,
+            before=f"{one.before:.0%}",
+            after=f"{one.after:.0%}",
+        )
+        if one.better != played:
+            words += "; " + gettext("%(move)s instead", move=one.better)
+        click.echo(visible(words))
 
 
 def _to_json(

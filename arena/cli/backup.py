@@ -17,6 +17,7 @@ from arena.ground.config import SettingError, load
 from arena.ground.db import SchemaError, unusable
 from arena.operation.backup import BackupError, restore_backup, write_backup
 from arena.operation.health import note_backup
+from engine.translation import gettext
 
 
 @click.command()
@@ -34,7 +35,13 @@ def backup(file: Path, data: Path | None) -> None:
             write_backup(database, settings, file, lambda line: click.echo(line, err=True))
         with suppress(SQLAlchemyError), database.begin() as session:
             note_backup(session, datetime.now(UTC))
-    click.echo(f"the backup is {file}, {file.stat().st_size / 1e6:.1f} MB")
+    click.echo(
+        gettext(
+            "the backup is %(file)s, %(size)s MB",
+            file=file,
+            size=f"{file.stat().st_size / 1e6:.1f}",
+        )
+    )
 
 
 @click.command()
@@ -56,7 +63,20 @@ def restore(file: Path, data: Path | None) -> None:
         raise InputError(unusable(error)) from None
     except OSError as error:
         where = error.filename or settings.data
-        raise InputError(f"can't restore: {where}: {error.strerror}") from None
+        raise InputError(
+            gettext("can't restore: %(where)s: %(reason)s", where=where, reason=error.strerror)
+        ) from None
     proof = shlex.join(["arena", "ratings", "rebuild", "--check", "--data", str(settings.data)])
-    same = ", with ARENA_DATABASE set as now" if settings.database else ""
-    click.echo(f"the arena is in {settings.data}; now prove it{same}: {proof}")
+    click.echo(
+        gettext(
+            "the arena is in %(folder)s; now prove it, with ARENA_DATABASE set as now: %(command)s",
+            folder=settings.data,
+            command=proof,
+        )
+        if settings.database
+        else gettext(
+            "the arena is in %(folder)s; now prove it: %(command)s",
+            folder=settings.data,
+            command=proof,
+        )
+    )

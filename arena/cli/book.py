@@ -16,6 +16,7 @@ from arena.competitions.books import listed
 from arena.models import OpeningBook
 from arena.web.api.books import BookShape
 from engine.books import decoded
+from engine.translation import N_, gettext
 
 
 @click.group()
@@ -38,9 +39,11 @@ def add_command(name: str, game: str, file: Path, where: Where, in_json: bool) -
     try:
         text = decoded(file.read_bytes())
     except OSError as error:
-        raise InputError(f"can't read {file}: {error.strerror}") from None
+        raise InputError(
+            gettext("can't read %(name)s: %(reason)s", name=file, reason=error.strerror)
+        ) from None
     if text is None:
-        raise InputError(f"{file} is no text: give EPD, PGN, or moves")
+        raise InputError(gettext("%(file)s is no text: give EPD, PGN, or moves", file=file))
     deeds.do_one(deeds.made(AddBook, name=name, game=game, text=text), where, in_json=in_json)
 
 
@@ -54,7 +57,8 @@ def list_command(where: Where, in_json: bool) -> None:
     """
     newest_first = listed().order_by(OpeningBook.id.desc())
     found = read_all(where, "/books", BookShape, lambda session: session.scalars(newest_first))
-    show(found, ("name", "variant", "openings", "digest", "created"), in_json)
+    columns = N_("name"), N_("variant"), N_("openings"), N_("digest"), N_("created")
+    show(found, columns, in_json)
 
 
 deeds.add_commands(book)

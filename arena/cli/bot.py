@@ -22,6 +22,7 @@ from arena.deeds import Deed
 from arena.ground import bot_names
 from arena.models import Bot, BotVersion, Check, Entrant, Ladder
 from arena.schedule.verdicts import RequeueChecks, checks_of
+from engine.translation import N_, gettext, translated
 
 
 @click.group()
@@ -58,7 +59,7 @@ def recheck_command(names: tuple[str, ...], every: bool, where: Where) -> None:
     Example: arena bot recheck mybot:2
     """
     if bool(names) == every:
-        raise InputError("give the names of bots, or --all")
+        raise InputError(gettext("give the names of bots, or --all"))
     deeds.do_one(deeds.made(RequeueChecks, bots=names), where)
 
 
@@ -134,7 +135,7 @@ def _cancel(bot: str, numbers: Sequence[int], where: Where) -> None:
         InputError: there are none.
     """
     if not numbers:
-        raise InputError(f"no check of {bot} is under way")
+        raise InputError(gettext("no check of %(bot)s is under way", bot=bot))
     for done in deeds.do([CancelCheck(number) for number in numbers], where):
         click.echo(done.said)
 
@@ -179,7 +180,10 @@ def bots(data: Path | None, in_json: bool) -> None:
             }
             for version in versions
         ]
-    shown = *("bot", "version", "owner", "language", "status", "ladders"), *("check", "its page")
+    shown = (
+        *(N_("bot"), N_("version"), N_("owner"), N_("language")),
+        *(N_("status"), N_("ladders"), N_("check"), N_("its page")),
+    )
     show(rows, shown, in_json)
 
 
@@ -188,5 +192,5 @@ def _check_words(check: Check | None) -> str:
         return ""
     failed = [finding["words"] for finding in check.findings if not finding["kept"]]
     if check.passed and check.problem:
-        failed = [f"but entered nothing: {check.problem}"]
-    return "; ".join([check.outcome, *failed])
+        failed = [gettext("but entered nothing: %(problem)s", problem=check.problem)]
+    return "; ".join([translated(check.outcome), *failed]) if failed else check.outcome

@@ -32,6 +32,7 @@ from engine.games import GAMES
 from engine.match import MatchSpec, entrants_needed
 from engine.protocol import visible
 from engine.reporting import Finding
+from engine.translation import gettext, pgettext
 from workers.archives import BundleError
 from workers.building import BuildError
 from workers.bundles import Bundle
@@ -86,8 +87,14 @@ def check(
     variant = (variant or _game_of(bundle)).drawn(0)
     if not in_json:
         click.echo(
-            f"{bundle.name} ({bundle.language}) in a box of level {box.level!r}, "
-            f"{variant}, {control.words}"
+            gettext(
+                "%(name)s (%(language)s) in a box of level %(level)r, %(variant)s, %(words)s",
+                name=bundle.name,
+                language=bundle.language,
+                level=box.level,
+                variant=variant,
+                words=control.words,
+            )
         )
     findings = []
     log = ""
@@ -115,9 +122,11 @@ def check(
             )
         )
     else:
-        click.echo(f"\nits log:\n{visible(log.rstrip())}" if log else "\nits log is empty")
+        heading = gettext("its log:") if log else gettext("its log is empty")
+        click.echo("\n".join(["", heading, *([visible(log.rstrip())] if log else ())]))
         broken = sum(not finding.kept for finding in findings)
-        say(("passed", GOOD) if kept else (f"failed: {broken} broken", BAD))
+        failed = gettext("failed: %(number)s broken", number=broken)
+        say((gettext("passed"), GOOD) if kept else (failed, BAD))
     sys.exit(0 if kept else 1)
 
 
@@ -126,18 +135,21 @@ def _findings(
 ) -> Iterator[tuple[Finding | None, str]]:
     """Builds a bot if it must be and checks it: what is found, and parts of the log."""
     if refusal := bot_names.refusal(bundle.name):
-        remedy = f"give another in {MANIFEST}, or by --name, here and to arena submit"
+        remedy = gettext(
+            "give another in %(file)s, or by --name, here and to arena submit", file=MANIFEST
+        )
         yield Finding(False, f"{refusal}; {remedy}", "name"), ""
     try:
         boxed = into_box(bundle, box, processes)
     except BuildError as error:
-        yield Finding(False, str(error), "build"), f"=== while building\n{error.log.rstrip()}\n"
+        yield Finding(False, str(error), "build"), _build_log(error.log)
         return
     if boxed.ready.built:
-        log = f"=== while building\n{boxed.ready.log.rstrip()}\n" if boxed.ready.log else ""
-        yield Finding(True, "it was built from its sources", "build"), log
+        log = _build_log(boxed.ready.log) if boxed.ready.log else ""
+        yield Finding(True, gettext("it was built from its sources"), "build"), log
     if words := boxed.refusal:
-        yield Finding(False, f"it can't be run here: {words}", "language"), ""
+        words = gettext("it can't be run here: %(reason)s", reason=words)
+        yield Finding(False, words, "language"), ""
         return
     names = (bundle.name,) * entrants_needed(variant)
     with claimed_core() as core:
@@ -152,6 +164,11 @@ def _findings(
         for finding in tested.findings():
             yield finding, ""
     yield None, tested.log
+
+
+def _build_log(log: str) -> str:
+    heading = gettext("while building")
+    return f"=== {heading}\n{log.rstrip()}\n"
 
 
 def _game_of(bundle: Bundle) -> Variant:
@@ -183,17 +200,22 @@ def doctor(in_json: bool, minimum: str) -> None:
         click.echo(json.dumps(report.to_json()))
     else:
         for heading, findings in (
-            (f"the box: {report.level}", report.layers),
-            ("the machine", report.host),
-            ("languages", report.languages),
-            ("games", report.games),
+            (gettext("the box: %(level)s", level=report.level), report.layers),
+            (gettext("the machine"), report.host),
+            (gettext("languages"), report.languages),
+            (pgettext("a kind of game", "games"), report.games),
         ):
             click.echo(heading)
             for finding in findings:
                 mark = ("ok  ", GOOD) if finding.holds else ("no  ", DOUBTFUL)
                 say("  ", mark, f"{finding.name}: {finding.detail}")
                 if not finding.holds and finding.remedy:
-                    click.echo(f"      do: {finding.remedy}")
-        verdict = "bots can be run here" if report.suffices else "no uploaded bot is run here"
-        say((f"{verdict} (minimum: {report.minimum})", GOOD if report.suffices else BAD))
+                    words = gettext("do: %(remedy)s", remedy=finding.remedy)
+                    click.echo(f"      {words}")
+        verdict = (
+            gettext("bots can be run here (minimum: %(level)s)", level=report.minimum)
+            if report.suffices
+            else gettext("no uploaded bot is run here (minimum: %(level)s)", level=report.minimum)
+        )
+        say((verdict, GOOD if report.suffices else BAD))
     sys.exit(0 if report.suffices else 1)

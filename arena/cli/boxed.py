@@ -15,6 +15,7 @@ from arena.cli.arguments import SAMPLES
 from arena.cli.home_runtimes import runtime_for
 from engine.clock import ALLOWANCES, Allowances
 from engine.program import Program
+from engine.translation import gettext
 from workers import building, bundles
 from workers.building import StartableBot
 from workers.bundles import Bundle
@@ -47,8 +48,11 @@ class Boxed:
         if words is None or launch.processes <= self.limits.processes:
             return words
         wider = replace(self.limits, processes=launch.processes)
-        hint = f", unless --processes {launch.processes} grants them as a ladder may"
-        return self.box.refusal(launch, wider) or f"{words}{hint}"
+        return self.box.refusal(launch, wider) or gettext(
+            "%(refusal)s, unless --processes %(number)s grants them as a ladder may",
+            refusal=words,
+            number=launch.processes,
+        )
 
     @property
     def allowances(self) -> Allowances:
@@ -87,8 +91,15 @@ def into_box(bundle: Bundle, box: Sandbox, processes: int = 1) -> Boxed:
         folder = bundles.unpack(archive, bundle.digest, box.bundles, box.kept)
     runtime = runtime_for(bundle.manifest, box)
     if not building.is_ready(box, folder, bundle.digest, runtime):
-        where = "in no box, since none can be built here" if box.box is None else "in a box"
-        click.echo(f"building {bundle.name}, once and {where}", err=True)
+        words = (
+            gettext(
+                "building %(name)s, once and in no box, since none can be built here",
+                name=bundle.name,
+            )
+            if box.box is None
+            else gettext("building %(name)s, once and in a box", name=bundle.name)
+        )
+        click.echo(words, err=True)
     ready = building.prepare(box, folder, bundle.digest, runtime=runtime)
     return Boxed(box, ready, Limits(processes=processes))
 

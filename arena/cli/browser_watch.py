@@ -17,7 +17,7 @@ from arena.cli.progress_bar import ProgressBar
 from arena.cli.watching import GameNow, RunningGames, Watching
 from arena.web.boards import position_drawn
 from arena.web.replay_files import POLICY, alone, templates
-from engine.translation import speak, spoken
+from engine.translation import gettext, speak, spoken
 
 LOOK_SECONDS = 0.5
 """How long a browser is told nothing at most; it may have gone."""
@@ -49,7 +49,7 @@ class BrowserWatch(Watching):
 
     def __enter__(self) -> Self:
         self._thread.start()
-        self._bar.say(f"watch the games at {self.address}")
+        self._bar.say(gettext("watch the games at %(address)s", address=self.address))
         webbrowser.open(self.address)
         return super().__enter__()
 

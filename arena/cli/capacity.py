@@ -11,6 +11,7 @@ from arena.cli.runner import Launcher, cores
 from engine.game import Variant
 from engine.match import entrants_needed
 from engine.plurals import counted
+from engine.translation import N_, gettext, translated
 from workers.users import BOT_USERS
 
 FILES = 128
@@ -29,18 +30,23 @@ def find_room(asked: int | None, variant: Variant, launchers: Sequence[Launcher]
     """
     bots = entrants_needed(variant)
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    room = {"open files": (hard - FILES) // (FILES_A_BOT * bots)}
+    room = {N_("open files"): (hard - FILES) // (FILES_A_BOT * bots)}
     if hard == resource.RLIM_INFINITY:
         room.clear()
     if os.geteuid() == 0 and any(bot.level != "none" for bot in launchers):
         # Each bot of a root's run is a user of its own.
-        room["users for bots"] = len(BOT_USERS) // bots
+        room[N_("users for bots")] = len(BOT_USERS) // bots
     most = max(1, min(room.values(), default=asked or cores()))
     if asked is not None and asked > most:
         short = min(room, key=lambda what: room[what])
         raise InputError(
-            f"--concurrency {asked} is too much: the {short} of this machine are enough for "
-            f"{counted(most, 'match', 'matches')} at once"
+            gettext(
+                "--concurrency %(asked)s is too much: the %(short)s of this machine are enough "
+                "for %(most)s at once",
+                asked=asked,
+                short=translated(short),
+                most=counted(most, "match", "matches"),
+            )
         )
     found = min(cores(), most) if asked is None else asked
     _raise_open_files(FILES + FILES_A_BOT * bots * found)

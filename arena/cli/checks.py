@@ -8,6 +8,7 @@ import click
 
 from arena.cli.listing import BAD, GOOD, say
 from engine.protocol import visible
+from engine.translation import gettext
 
 FAILED = 1
 """The exit code when a bot did not pass, or passed and entered nothing."""
@@ -19,9 +20,14 @@ def fate(check: dict[str, Any]) -> str:
     """What became of a version that passed its check, in words; nothing if the server says none."""
     ladder, problem = check["ladder"], check["problem"]
     return {
-        "entered": f", and is entered on {ladder}",
-        "to be tested": f", and enters {ladder} when it has passed test {check.get('test')}",
-        "not entered": f", but is not entered on {ladder}{problem and f': {problem}'}",
+        "entered": gettext(", and is entered on %(ladder)s", ladder=ladder),
+        "to be tested": gettext(
+            ", and enters %(ladder)s when it has passed test %(test)s",
+            ladder=ladder,
+            test=check.get("test"),
+        ),
+        "not entered": gettext(", but is not entered on %(ladder)s", ladder=ladder)
+        + (problem and f": {problem}"),
     }.get(check.get("fate") or "", "")
 
 
@@ -37,4 +43,5 @@ def show_finding(finding: dict[str, Any]) -> None:
 def show_log(check: dict[str, Any]) -> None:
     """What the bot and its build wrote, tracebacks and compilers' errors among it."""
     if check["log"]:
-        click.echo(f"--- what it wrote\n{visible(check['log'].rstrip())}")
+        heading = gettext("what it wrote")
+        click.echo(f"--- {heading}\n{visible(check['log'].rstrip())}")

@@ -28,6 +28,7 @@ from werkzeug.test import encode_multipart
 from arena.cli import InputError, writing
 from arena.cli.completing import named
 from arena.cli.options import on_data
+from engine.translation import N_, gettext, spoken, translated
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -36,7 +37,7 @@ LINES = "application/x-ndjson"
 WAIT_SECONDS = 60.0
 PART = 1 << 18
 """Bytes of a download that are taken at once."""
-NO_SUCH_ADDRESS = "There is nothing at this address."
+NO_SUCH_ADDRESS = N_("There is nothing at this address.")
 """What an arena says of an operation that it does not know."""
 
 
@@ -59,18 +60,23 @@ def login_file() -> Path:
     return Path(click.get_app_dir("arena")) / "login.json"
 
 
-def read_token(text: str, what: str = "this") -> str:
+def read_token(text: str, what: str = "") -> str:
     """A token, without the line's end or the spaces around it.
 
     Args:
-        what: the words for it in a refusal, which must not show a secret.
+        what: the words for it in a refusal, which must not show a secret; by default it is "this".
 
     Raises:
         InputError: it is none.
     """
     token = text.strip()
     if not token or not token.isascii() or not token.isprintable():
-        raise InputError(f"{what} is no token: make one on your account's page")
+        raise InputError(
+            gettext(
+                "%(what)s is no token: make one on your account's page",
+                what=what or gettext("this"),
+            )
+        )
     return token
 
 
@@ -83,11 +89,14 @@ def stored_login() -> Login | None:
     file = login_file()
     try:
         data = json.loads(file.read_text(encoding="utf-8"))
-        return Login(str(data["server"]), read_token(str(data["token"]), f"that of {file}"))
+        what = gettext("that of %(file)s", file=file)
+        return Login(str(data["server"]), read_token(str(data["token"]), what))
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError):
-        raise InputError(f"can't read {file}: log in again with arena login URL") from None
+        raise InputError(
+            gettext("can't read %(file)s: log in again with arena login URL", file=file)
+        ) from None
 
 
 def store_login(login: Login) -> Path:
@@ -120,7 +129,9 @@ def whole_address(text: str) -> str:
     except ValueError:
         right = False
     if not right:
-        raise InputError(f"{text!r} is no address of an arena, such as https://arena.example")
+        raise InputError(
+            gettext("%(text)r is no address of an arena, such as https://arena.example", text=text)
+        )
     return f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
 
 
@@ -136,7 +147,7 @@ class Name(click.types.StringParamType):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if not value or "/" in value:
-            self.fail(f"{value!r} is no name", param, ctx)
+            self.fail(gettext("%(value)r is no name", value=value), param, ctx)
         return super().convert(value, param, ctx)
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> Any:
@@ -179,7 +190,7 @@ class Where:
         """
         if self.data is not None:
             if self.named is not None and not _is_of_environment("server"):
-                raise InputError("give --server or --data, not both")
+                raise InputError(gettext("give --server or --data, not both"))
             return None
         login, given = stored_login(), os.environ.get("ARENA_TOKEN")
         token = read_token(given, "ARENA_TOKEN") if given else None
@@ -204,7 +215,7 @@ def need_server(server: str | None) -> RemoteArena:
     """
     found = Where(server).server()
     if found is None:
-        raise InputError("which arena? Give --server URL, or log in with arena login URL")
+        raise InputError(gettext("which arena? Give --server URL, or log in with arena login URL"))
     return found
 
 
@@ -220,7 +231,12 @@ class _StayThere(urllib.request.HTTPRedirectHandler):
         headers: http.client.HTTPMessage,
         newurl: str,
     ) -> None:
-        raise InputError(f"the server sends its visitors to {newurl[:200]}: log in there instead")
+        raise InputError(
+            gettext(
+                "the server sends its visitors to %(address)s: log in there instead",
+                address=newurl[:200],
+            )
+        )
 
 
 _OPENER = urllib.request.build_opener(_StayThere)
@@ -269,7 +285,7 @@ class RemoteArena:
         total = answer.headers.get("X-Total-Count", "")
         if not total.isdecimal() and answer.headers.get_content_type() != LINES:
             answer.close()
-            raise ServerFault("the server sends no list: is that the address of an arena?")
+            raise ServerFault(gettext("the server sends no list: is that the address of an arena?"))
         return self._lines(answer), int(total) if total.isdecimal() else None
 
     def _lines(self, answer: http.client.HTTPResponse) -> Iterator[bytes]:
@@ -278,7 +294,16 @@ class RemoteArena:
             try:
                 yield from gzip.GzipFile(fileobj=answer) if packed else answer
             except (EOFError, OSError, http.client.HTTPException) as error:
-                raise ServerFault(f"the download from {self.address} broke off: {error}") from None
+                raise self._broken_off(error) from None
+
+    def _broken_off(self, error: Exception) -> ServerFault:
+        return ServerFault(
+            gettext(
+                "the download from %(server)s broke off: %(error)s",
+                server=self.address,
+                error=error,
+            )
+        )
 
     def parts(self, path: str) -> Iterator[bytes]:
         """What an address of the API answers, as it comes; errors as for `get`."""
@@ -287,7 +312,7 @@ class RemoteArena:
                 while part := answer.read(PART):
                     yield part
             except (OSError, http.client.HTTPException) as error:
-                raise ServerFault(f"the download from {self.address} broke off: {error}") from None
+                raise self._broken_off(error) from None
 
     def stream(self, path: str, after: str, seconds: float) -> http.client.HTTPResponse:
         """A stream of the pages' (Server-Sent Events), after an event; errors as for `get`.
@@ -332,7 +357,13 @@ class RemoteArena:
             try:
                 return answer.read()
             except (OSError, http.client.HTTPException) as error:
-                raise ServerFault(f"the answer of {self.address} broke off: {error}") from None
+                raise ServerFault(
+                    gettext(
+                        "the answer of %(server)s broke off: %(error)s",
+                        server=self.address,
+                        error=error,
+                    )
+                ) from None
 
     def _open(
         self,
@@ -343,6 +374,7 @@ class RemoteArena:
         seconds: float = WAIT_SECONDS,
     ) -> http.client.HTTPResponse:
         request = urllib.request.Request(address, body, dict(headers or {}), method=method)  # noqa: S310
+        request.add_header("Accept-Language", spoken().language)
         for name, value in self.credentials.items():
             request.add_unredirected_header(name, value)
         try:
@@ -353,7 +385,10 @@ class RemoteArena:
                 raise _refusal(self.address, error) from None
         except (OSError, http.client.HTTPException) as error:
             reason = getattr(error, "reason", error)
-            raise ServerFault(f"can't reach {self.address}: {reason}") from None
+            words = gettext(
+                "can't reach %(server)s: %(reason)s", server=self.address, reason=reason
+            )
+            raise ServerFault(words) from None
 
 
 def form_with_file(
@@ -379,7 +414,8 @@ def told_json(text: bytes) -> Any:
     try:
         return json.loads(text, object_hook=_Told)
     except ValueError:
-        raise ServerFault("the server answers no JSON: is that the address of an arena?") from None
+        words = gettext("the server answers no JSON: is that the address of an arena?")
+        raise ServerFault(words) from None
 
 
 class _Told(dict[str, Any]):
@@ -387,8 +423,11 @@ class _Told(dict[str, Any]):
 
     def __missing__(self, key: str) -> NoReturn:
         raise ServerFault(
-            f"the server does not tell {key!r}: it is older than this program, or no arena; "
-            "use the program of its release, or have it upgraded"
+            gettext(
+                "the server does not tell %(key)r: it is older than this program, or no arena; "
+                "use the program of its release, or have it upgraded",
+                key=key,
+            )
         )
 
 
@@ -399,12 +438,30 @@ def _refusal(server: str, error: urllib.error.HTTPError) -> click.ClickException
     except (ValueError, KeyError, TypeError, OSError):
         detail = ""
     if error.code == 401:
-        return InputError(f"{server} wants a token that it knows: log in with arena login {server}")
+        return InputError(
+            gettext(
+                "%(server)s wants a token that it knows: log in with arena login %(server)s",
+                server=server,
+            )
+        )
     if error.code >= 500 or error.code == 429:
-        return ServerFault(f"{server} can't do it: {detail or f'status {error.code}'}")
-    if error.code == 405 or detail == NO_SUCH_ADDRESS:
-        words = "there is no such name or number, or the arena is of another release"
-        return InputError(f"{server} has nothing to do this by: {words}")
+        reason = detail or gettext("status %(number)s", number=error.code)
+        return ServerFault(
+            gettext("%(server)s can't do it: %(reason)s", server=server, reason=reason)
+        )
+    if error.code == 405 or detail in (NO_SUCH_ADDRESS, translated(NO_SUCH_ADDRESS)):
+        return InputError(
+            gettext(
+                "%(server)s has nothing to do this by: there is no such name or number, or the "
+                "arena is of another release",
+                server=server,
+            )
+        )
     return InputError(
-        detail or f"{server} answers by status {error.code}: is that the address of an arena?"
+        detail
+        or gettext(
+            "%(server)s answers by status %(number)s: is that the address of an arena?",
+            server=server,
+            number=error.code,
+        )
     )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import signal
 import threading
+from contextvars import copy_context
+from functools import partial
 from types import FrameType
 
 import click
@@ -21,6 +23,7 @@ from arena.cli.runner import plain
 from engine.links import Message
 from engine.protocol import visible
 from engine.reporting import MOST_GAMES_AT_HOME
+from engine.translation import gettext
 
 LOOK_SECONDS = 0.1
 INTERRUPTED = 130
@@ -110,7 +113,9 @@ class _Connected:
             )
             signal.signal(signal.SIGINT, self._interrupt)
             signal.signal(signal.SIGTERM, self._interrupt)
-            hearing = threading.Thread(target=self._hear, name="link", daemon=True)
+            # What it hears is told in the language that is spoken here.
+            hear = partial(copy_context().run, self._hear)
+            hearing = threading.Thread(target=hear, name="link", daemon=True)
             hearing.start()
             return self._wait(hearing)
 
@@ -131,8 +136,11 @@ class _Connected:
             if self._interrupts and not is_leaving:
                 is_leaving = True
                 self._link.say({"is": "games", "games": 0})
-                words = "no more games; those under way are played to their end"
-                self._tell("leaving", f"{words} (Ctrl-C again ends at once, and loses them)")
+                words = gettext(
+                    "no more games; those under way are played to their end "
+                    "(Ctrl-C again ends at once, and loses them)"
+                )
+                self._tell("leaving", words)
             if is_leaving and self._bot.is_idle and self._link.all_taken():
                 break
         self._link.close()
@@ -149,10 +157,14 @@ class _Connected:
         if is_new:
             self._bot.end_all()
             self._link.say({"is": "games", "games": 0 if self._interrupts else self._games})
-        self._tell("connected", f"connected to {self._server.address} by {kind}")
+        words = gettext(
+            "connected to %(server)s by %(kind)s", server=self._server.address, kind=kind
+        )
+        self._tell("connected", words)
 
     def _lost(self, words: str, seconds: float) -> None:
-        self._tell("lost", f"{words}; trying again in {seconds:.1f} s")
+        again = gettext("trying again in %(seconds)s s", seconds=f"{seconds:.1f}")
+        self._tell("lost", f"{words}; {again}")
 
     def _tell(self, event: str, words: str) -> None:
         """Says what happened, in a line."""

@@ -14,6 +14,7 @@ from arena.cli import InputError, refusing
 from arena.ground.config import SettingError, Settings, load
 from arena.ground.db import FAILED, Database, SchemaError, unusable
 from arena.ground.refusals import Refusal
+from engine.translation import gettext
 
 
 @contextmanager
@@ -34,8 +35,11 @@ def opened(data: Path | None, *, new: bool = False) -> Iterator[tuple[Database, 
                 settings.data.mkdir(parents=True, exist_ok=True)
             elif not settings.database and not (settings.data / "arena.db").exists():
                 raise InputError(
-                    f"there is no arena in {settings.data}: start one with arena up, or name its "
-                    "folder with --data"
+                    gettext(
+                        "there is no arena in %(folder)s: start one with arena up, or name its "
+                        "folder with --data",
+                        folder=settings.data,
+                    )
                 )
             database = Database(settings.database_url)
             ends.callback(database.close)
@@ -49,7 +53,13 @@ def opened(data: Path | None, *, new: bool = False) -> Iterator[tuple[Database, 
         except sa.exc.SQLAlchemyError as error:
             raise InputError(unusable(error)) from None
         except OSError as error:
-            raise InputError(f"can't use {error.filename}: {error.strerror}") from None
+            raise InputError(
+                gettext(
+                    "can't use %(name)s: %(reason)s",
+                    name=error.filename,
+                    reason=error.strerror,
+                )
+            ) from None
         try:
             with refusing(Refusal):
                 yield database, settings

@@ -31,6 +31,7 @@ from arena.ground.refusals import Refusal
 from arena.models import Scope
 from arena.people import accounts
 from engine.protocol import visible
+from engine.translation import gettext
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -95,7 +96,7 @@ def do(
     """
     there = where.server()
     if there is not None and user is not None:
-        raise InputError("--user is for this machine's arena; a server goes by the token")
+        raise InputError(gettext("--user is for this machine's arena; a server goes by the token"))
     if there is not None:
         return _do_all_there(there, deeds)
     with opened(where.data) as (database, its), database.begin() as session:
@@ -137,8 +138,13 @@ def _do_all_there(there: RemoteArena, deeds: Sequence[Deed]) -> list[Told]:
             told.append(_do_there(there, deed))
     except (click.ClickException, KeyboardInterrupt):
         if told:
-            many = f"{len(told)} of {len(deeds)} done before that, the last"
-            click.echo(f"{many} at {told[-1].said}", err=True)
+            words = gettext(
+                "%(done)s of %(all)s done before that, the last at %(said)s",
+                done=len(told),
+                all=len(deeds),
+                said=told[-1].said,
+            )
+            click.echo(words, err=True)
         raise
     return told
 
@@ -149,8 +155,13 @@ def _do_there(there: RemoteArena, deed: Deed) -> Told:
     address = re.sub(r"<(?:\w+:)?(\w+)>", lambda at: quote(str(values.pop(at[1])), safe=""), path)
     answer = there.send(method, address, values)
     if not isinstance(answer, dict):
-        raise ServerFault(f"{there.address} does not say what was done: is that an arena?")
-    return Told(f"{there.address}: {visible(str(answer.get('said', 'done')))}", answer)
+        raise ServerFault(
+            gettext(
+                "%(server)s does not say what was done: is that an arena?", server=there.address
+            )
+        )
+    told = str(answer.get("said", gettext("done")))
+    return Told(f"{there.address}: {visible(told)}", answer)
 
 
 def add_commands(group: click.Group, **kinds: click.ParamType[Any]) -> click.Group:

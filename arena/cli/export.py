@@ -25,6 +25,7 @@ from arena.dumps.sources import OfArena
 from arena.ground.refusals import Refusal
 from arena.lists.filters import WORDS, GameFilter, Order
 from engine.plurals import counted
+from engine.translation import gettext, ngettext
 
 
 class ExportedGames(Protocol):
@@ -80,7 +81,13 @@ def _games(where: Where, wanted: Mapping[str, str]) -> Iterator[ExportedGames]:
     with opened(where.data) as (database, settings):
         for word in wanted:
             if word not in WORDS:
-                raise InputError(f"{word}: there is no such word; there are: {', '.join(WORDS)}")
+                raise InputError(
+                    gettext(
+                        "%(word)s: there is no such word; there are: %(words)s",
+                        word=word,
+                        words=", ".join(WORDS),
+                    )
+                )
         yield OfArena(database, settings, GameFilter.read(wanted))
 
 
@@ -137,14 +144,16 @@ def export(
     with _games(where, wanted) as games:
         if parquet:
             if output is None:
-                raise InputError("name the folder to write, with -o")
+                raise InputError(gettext("name the folder to write, with -o"))
             if after is not None:
-                raise InputError("--after: a dump goes on by itself where it was broken off")
+                raise InputError(
+                    gettext("--after: a dump goes on by itself where it was broken off")
+                )
             _dump(games, wanted, output, earlier, licence)
             return
         for name, given in (("--earlier", earlier), ("--licence", licence)):
             if given is not None:
-                raise InputError(f"{name} is for --parquet")
+                raise InputError(gettext("%(name)s is for --parquet", name=name))
         _write_lines(games, output, after or 0)
 
 
@@ -159,7 +168,7 @@ def _dump(
         from arena.dumps.writing import write_dump  # what it needs is an extra
 
     about = About(games.arena, wanted, games.licence if licence is None else licence)
-    bar = ProgressBar("exporting", "game", total=games.count(0))
+    bar = ProgressBar(gettext("exporting"), "game", total=games.count(0))
     with bar, writing(folder), refusing(Refusal):
         dump = write_dump(
             folder,
@@ -170,8 +179,16 @@ def _dump(
             done=bar.show,
             tell=bar.say,
         )
-    what = f"{counted(dump.count, 'game')} up to number {dump.until}"
-    click.echo(f"{folder} has {what}, as of {dump.made[:19]}Z", err=True)
+    click.echo(
+        gettext(
+            "%(folder)s has %(games)s up to number %(last)s, as of %(made)s",
+            folder=folder,
+            games=counted(dump.count, "game"),
+            last=dump.until,
+            made=f"{dump.made[:19]}Z",
+        ),
+        err=True,
+    )
 
 
 def _write_lines(games: ExportedGames, output: Path | None, after: int) -> None:
@@ -182,7 +199,16 @@ def _write_lines(games: ExportedGames, output: Path | None, after: int) -> None:
         sys.stdout.buffer.flush()
         return
     count = _keep(_told(lines, games.count(after)), output)
-    click.echo(f"{counted(count, 'game is', 'games are')} in {output}", err=True)
+    click.echo(
+        ngettext(
+            "%(number)s game is in %(file)s",
+            "%(number)s games are in %(file)s",
+            count,
+            number=count,
+            file=output,
+        ),
+        err=True,
+    )
 
 
 def _read_where(competition: str | None, words: Sequence[str]) -> dict[str, str]:
@@ -195,9 +221,13 @@ def _read_where(competition: str | None, words: Sequence[str]) -> dict[str, str]
     for word in words:
         name, equals, text = word.partition("=")
         if not equals or not re.fullmatch("[a-z]+", name) or name == "after":
-            raise InputError(f"--where {word[:60]!r}: write WORD=TEXT, as in ending=timeout")
+            raise InputError(
+                gettext("--where %(word)r: write WORD=TEXT, as in ending=timeout", word=word[:60])
+            )
         if name in said:
-            raise InputError(f"--where {word[:60]!r}: {name} is said twice")
+            raise InputError(
+                gettext("--where %(word)r: %(name)s is said twice", word=word[:60], name=name)
+            )
         said[name] = text
     return said
 
@@ -224,14 +254,20 @@ def _keep(lines: Iterable[bytes], output: Path) -> int:
             if not is_device:
                 part.replace(target)
     except ServerFault as error:
-        came = f"{counted(count, 'game that came is', 'games that came are')} in {part}"
+        came = ngettext(
+            "%(number)s game that came is in %(file)s",
+            "%(number)s games that came are in %(file)s",
+            count,
+            number=count,
+            file=part,
+        )
         raise ServerFault(f"{error.message}; {came}") from None
     return count
 
 
 def _told(lines: Iterable[bytes], total: int | None) -> Iterator[bytes]:
     """Passes lines on, and tells how many there were."""
-    with ProgressBar("downloading", "game", total=total) as bar:
+    with ProgressBar(gettext("downloading"), "game", total=total) as bar:
         for line in lines:
             bar.advance()
             yield line

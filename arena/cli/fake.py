@@ -17,6 +17,7 @@ from arena.cli.progress_bar import ProgressBar
 from arena.fake.fill import fill
 from arena.models import PlayedGame
 from engine.plurals import counted
+from engine.translation import gettext
 
 
 def _many(name: str, least: int, most: int, default: int) -> Callable[..., Any]:
@@ -41,10 +42,13 @@ def fake(data: Path | None, bots: int, ladders: int, games: int, seed: int) -> N
         with database.read() as session:
             if session.scalar(sa.select(PlayedGame.id).limit(1)) is not None:
                 raise InputError(
-                    f"the arena in {settings.data} has games, which made-up ones would spoil: "
-                    "name another folder by --data"
+                    gettext(
+                        "the arena in %(folder)s has games, which made-up ones would spoil: name "
+                        "another folder by --data",
+                        folder=settings.data,
+                    )
                 )
-        with ProgressBar("made-up", "game", total=games) as bar:
+        with ProgressBar(gettext("made-up"), "game", total=games) as bar:
             made = fill(
                 database,
                 bots=bots,
@@ -55,6 +59,11 @@ def fake(data: Path | None, bots: int, ladders: int, games: int, seed: int) -> N
                 progress=bar.show,
             )
         click.echo(
-            f"{counted(made, 'game')} of {counted(bots, 'bot')} on "
-            f"{counted(ladders, 'ladder')} in {settings.data}"
+            gettext(
+                "%(games)s of %(bots)s on %(ladders)s in %(folder)s",
+                games=counted(made, "game"),
+                bots=counted(bots, "bot"),
+                ladders=counted(ladders, "ladder"),
+                folder=settings.data,
+            )
         )

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 
 from engine.protocol import visible
 from engine.record import GameRecord
+from engine.translation import N_
 
-ADVICE = "mend the bots, or count faults as games lost with --allow-faults"
+ADVICE = N_("mend the bots, or count faults as games lost with --allow-faults")
 
 
 def has_failed(record: GameRecord) -> bool:
@@ -32,5 +33,5 @@ class FirstFaults:
 
     @property
     def lines(self) -> list[str]:
-        """One for each bot that had a fault."""
+        """One for each bot that had a fault, in English as its detail is."""
         return list(self._words.values())

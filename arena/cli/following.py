@@ -22,7 +22,7 @@ from engine.game import GameError, State, Variant
 from engine.handed_over import hand_over
 from engine.protocol import visible
 from engine.record import Ply
-from engine.translation import spoken
+from engine.translation import gettext, spoken
 from engine.unix_sockets import connect_to
 
 COME_BACK_SECONDS = 1.0
@@ -55,7 +55,9 @@ def here(settings: Settings, match: int) -> Open:
                 try:
                     taker = connect_to(settings.live_socket, WAIT_SECONDS)
                 except OSError:
-                    words = "nobody tells of running matches here: start the arena with arena up"
+                    words = gettext(
+                        "nobody tells of running matches here: start the arena with arena up"
+                    )
                     raise InputError(words) from None
                 with closing(taker):
                     hand_over(others.fileno(), letter, taker)
@@ -89,12 +91,12 @@ def events(stream: Open) -> Iterator[StreamEvent]:
                     if kind == "over":
                         return
             failures += 1
-            fault = ServerFault("the stream of the match breaks off again and again")
+            fault = ServerFault(gettext("the stream of the match breaks off again and again"))
         except ServerFault as error:
             failures, fault = failures + 1, error
         except (OSError, http.client.HTTPException) as error:
-            words = visible(str(error), but="")
-            failures, fault = failures + 1, ServerFault(f"the stream broke off: {words}")
+            words = gettext("the stream broke off: %(error)s", error=visible(str(error), but=""))
+            failures, fault = failures + 1, ServerFault(words)
         if failures > TIMES:
             raise fault
         time.sleep(COME_BACK_SECONDS * failures)

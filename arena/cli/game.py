@@ -17,11 +17,13 @@ from arena.cli.arguments import read_variant
 from arena.cli.completing import games_known
 from arena.cli.game_checks import CheckOutcome, run_checks
 from arena.cli.listing import BAD, GOOD, say
+from arena.cli.options import as_json
 from engine.conformance import random_path
 from engine.game import Game, Variant
 from engine.games import GAMES
 from engine.protocol import visible
 from engine.shelf import NAME
+from engine.translation import N_, gettext, translated
 
 TEMPLATE = Path(__file__).with_name("new_game")
 MODEL, MODULE, TITLE = "three-in-a-row", "three_in_a_row", "Three in a Row"
@@ -46,15 +48,24 @@ def new(name: str) -> None:
     """
     if not NAME.fullmatch(name):
         raise InputError(
-            f"{name[:60]!r} is no name for a game: take up to 40 small letters, digits and '-', a "
-            "letter first"
+            gettext(
+                "%(name)r is no name for a game: take up to 40 small letters, digits and '-', "
+                "a letter first",
+                name=name[:60],
+            )
         )
     if name in GAMES.declared:
         taken = GAMES.declared[name].package
-        raise InputError(f"{name} is a game of {taken} already: take another name")
+        raise InputError(
+            gettext(
+                "%(name)s is a game of %(taken)s already: take another name", name=name, taken=taken
+            )
+        )
     folder = Path(name)
     if folder.exists():
-        raise InputError(f"{name} is there already: take another name, or another folder")
+        raise InputError(
+            gettext("%(name)s is there already: take another name, or another folder", name=name)
+        )
     title = " ".join(word.capitalize() for word in name.split("-"))
     words = {MODEL: name, MODULE: name.replace("-", "_"), TITLE: title}
     words[TITLE.title().replace(" ", "")] = title.replace(" ", "")
@@ -66,15 +77,23 @@ def new(name: str) -> None:
                 file.write_text(_put(source.read_text("utf-8"), words), encoding="utf-8")
     except OSError as error:
         shutil.rmtree(folder, ignore_errors=True)
-        raise InputError(f"can't write the folder {name}: {error.strerror}") from None
+        raise InputError(
+            gettext("can't write the folder %(name)s: %(reason)s", name=name, reason=error.strerror)
+        ) from None
     module = words[MODULE]
     click.echo(
-        f"{name}/ has a package with a game that plays.\n"
-        f"  {name}/{module}/__init__.py   its rules; write your own there\n"
-        f"  {name}/{module}/rules.md      its page for people\n"
-        f"  {name}/{'tests/':{len(module) + 12}}   its tests\n"
-        f"Next: pip install -e {name}; arena game check {name}; "
-        f"arena play {name} mcts random --games 10"
+        gettext(
+            "%(name)s/ has a package with a game that plays.\n"
+            "  %(name)s/%(module)s/__init__.py   its rules; write your own there\n"
+            "  %(name)s/%(module)s/rules.md      its page for people\n"
+            "  %(name)s/%(tests)s   its tests\n"
+            "Next: %(commands)s",
+            name=name,
+            module=module,
+            tests=f"{'tests/':{len(module) + 12}}",
+            commands=f"pip install -e {name}; arena game check {name}; "
+            f"arena play {name} mcts random --games 10",
+        )
     )
 
 
@@ -88,7 +107,7 @@ def _put(text: str, words: dict[str, str]) -> str:
 @game.command()
 @click.argument("name", metavar="GAME", shell_complete=games_known)
 @click.option("--seconds", default=60.0, show_default=True, help="That one check may take.")
-@click.option("--json", "in_json", is_flag=True, help="Print JSON.")
+@as_json
 def check(name: str, seconds: float, in_json: bool) -> None:
     """Check a game that is installed, in each variant that it offers, or in one: 'NAME size=4x4'.
 
@@ -113,10 +132,18 @@ def check(name: str, seconds: float, in_json: bool) -> None:
     else:
         for variant, measured in measures.items():
             click.echo(
-                f"{variant}: " + ", ".join(f"{key} {its:,g}" for key, its in measured.items())
+                f"{variant}: "
+                + ", ".join(f"{translated(key)} {its:,g}" for key, its in measured.items())
             )
-        held = f"{len(outcomes) - len(broken)} of {len(outcomes)} checks hold"
-        click.echo(f"{word} by the rules of {GAMES.rules(word)}: {held}")
+        click.echo(
+            gettext(
+                "%(game)s by the rules of %(rules)s: %(held)s of %(all)s checks hold",
+                game=word,
+                rules=GAMES.rules(word),
+                held=len(outcomes) - len(broken),
+                all=len(outcomes),
+            )
+        )
     sys.exit(1 if broken else 0)
 
 
@@ -146,4 +173,7 @@ def measure(variant: Variant) -> dict[str, int]:
     path = random_path(start, random, variant.max_plies)
     size, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    return {"playouts a second": round(playouts / spent), "bytes a position": size // len(path)}
+    return {
+        N_("playouts a second"): round(playouts / spent),
+        N_("bytes a position"): size // len(path),
+    }

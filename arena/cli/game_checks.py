@@ -16,6 +16,7 @@ from typing import IO, Any
 from engine.conformance import CHECKS, Broken, Trial, check_game
 from engine.faulty_rules import is_of_a_game
 from engine.game import Game, Variant
+from engine.translation import gettext
 
 LIBRARY = sysconfig.get_path("stdlib")
 SHOWN_LINES = 3
@@ -99,7 +100,11 @@ def _child(
         except Broken as error:
             told.send(CheckOutcome(subject, check, str(error)))
         except BaseException as error:
-            words = f"it raises {type(error).__name__}: {' '.join(str(error).split())[:300]}"
+            words = gettext(
+                "it raises %(kind)s: %(error)s",
+                kind=type(error).__name__,
+                error=" ".join(str(error).split())[:300],
+            )
             told.send(CheckOutcome(subject, check, words, _own_lines(error)))
     faulthandler.cancel_dump_traceback_later()
 
@@ -124,9 +129,9 @@ def _ended(subject: str, check: str, trace: IO[str], seconds: float) -> CheckOut
     # A process that dies while it tells where it is leaves half a line.
     lines = [line.strip() for line in trace if line.startswith('  File "') and line.endswith("\n")]
     if not lines:
-        return CheckOutcome(subject, check, "its process died, and said nothing")
+        return CheckOutcome(subject, check, gettext("its process died, and said nothing"))
     # Innermost first, as it is written; told as all others are.
     own = [line for line in lines if _is_shown(line.split('"')[1])]
     innermost = tuple(reversed((own or lines)[:SHOWN_LINES]))
-    words = f"it takes longer than {seconds:g} s, and was at"
+    words = gettext("it takes longer than %(seconds)s s, and was at", seconds=f"{seconds:g}")
     return CheckOutcome(subject, check, words, innermost)

@@ -6,6 +6,7 @@ import click
 
 from arena.cli.listing import show
 from engine.games import GAMES
+from engine.translation import N_
 
 
 @click.command()
@@ -27,4 +28,4 @@ def games(in_json: bool) -> None:
     ]
     for name, problem in {**GAMES.faults, **GAMES.absent}.items():
         rows.append({"game": name, "title": "", "rules": "", "options": {}, "problem": problem})
-    show(rows, ("game", "title", "rules", "problem"), in_json)
+    show(rows, (N_("game"), N_("title"), N_("rules"), N_("problem")), in_json)

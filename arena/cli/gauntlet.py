@@ -19,6 +19,7 @@ from arena.strength.sequential import StrengthSettings
 from arena.strength.words import gauntlet_rows
 from engine.books import book_json
 from engine.plurals import counted
+from engine.translation import ENGLISH, gettext, speaking, translated
 
 
 def run_gauntlet(
@@ -58,7 +59,12 @@ def run_gauntlet(
                 if wall.monotonic() - told >= LINE_SECONDS:
                     told = wall.monotonic()
                     click.echo(
-                        f"{gauntlet.played} of {counted(gauntlet.rounds, 'round')}", err=True
+                        gettext(
+                            "%(number)s of %(all)s",
+                            number=gauntlet.played,
+                            all=counted(gauntlet.rounds, "round"),
+                        ),
+                        err=True,
                     )
     level, names = weakest([*pair, *field]), [bot.name for bot in field]
     everybody = [candidate.name, baseline.name, *names]
@@ -66,22 +72,25 @@ def run_gauntlet(
     verdict = gauntlet.verdict(everybody)
 
     def show() -> None:
-        for name, text in gauntlet_rows(gauntlet, everybody):
-            click.echo(f"{name:<8} {text}")
+        rows = [*gauntlet_rows(gauntlet, everybody)]
         if settings.book:
-            click.echo(f"book     {settings.book}")
-        click.echo(f"box      {level}")
+            rows.append((gettext("book"), str(settings.book)))
+        rows.append((gettext("box"), level))
+        widest = max([8, *(len(name) for name, _ in rows)])
+        for name, text in rows:
+            click.echo(f"{name:<{widest}} {text}")
         say(verdict_line(verdict, gauntlet.decision, spoilt=bool(spoilt)))
 
-    result = {
-        "verdict": verdict,
-        "first_faults": faults.lines,
-        "isolation": level,
-        **book_json(settings.book),
-    }
-    leave([(json_file, lambda: json_text(gauntlet.to_json(names) | result))], show)
+    with speaking(ENGLISH):
+        result = gauntlet.to_json(names) | {
+            "verdict": gauntlet.verdict(everybody),
+            "first_faults": faults.lines,
+            "isolation": level,
+            **book_json(settings.book),
+        }
+    leave([(json_file, lambda: json_text(result))], show)
     if spoilt:
-        click.echo("\n".join([*faults.lines, ADVICE]), err=True)
+        click.echo("\n".join([*faults.lines, translated(ADVICE)]), err=True)
     trouble.tell()
     if gauntlet.decision is Decision.CONTINUE and stopped():
         return INTERRUPTED

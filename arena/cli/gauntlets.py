@@ -19,6 +19,7 @@ from arena.ground.config import Settings
 from arena.ground.refusals import Refusal
 from arena.web.api.gauntlet_shapes import GauntletShape
 from engine.protocol import visible
+from engine.translation import N_
 
 
 @click.group()
@@ -38,7 +39,10 @@ def list_gauntlets(where: Where, in_json: bool) -> None:
     rows = read_all(where, "/gauntlets", GauntletShape, lambda its: its.scalars(newest_first))
     show_rows(
         rows,
-        ("gauntlet", "what", "game", "games", "better by", "outcome"),
+        (
+            *(N_("gauntlet"), N_("what"), N_("game"), N_("games")),
+            *(N_("better by"), N_("outcome")),
+        ),
         in_json,
         cells=lambda one: {
             "gauntlet": one["name"],
@@ -68,8 +72,9 @@ def show(name: str, where: Where, in_json: bool) -> None:
     if in_json:
         click.echo(json.dumps(found))
         return
+    widest = max([8, *(len(key) for key, _ in found["told"])])
     for key, text in found["told"]:
-        click.echo(visible(f"{key:<8} {text}"))
+        click.echo(visible(f"{key:<{widest}} {text}"))
     click.echo(visible(found["outcome"]))
 
 

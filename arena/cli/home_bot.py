@@ -18,6 +18,7 @@ from arena.cli.runner import Launcher
 from engine.links import Message
 from engine.player import CrashError, VoidGameError
 from engine.protocol import visible
+from engine.translation import gettext, speaking, spoken
 
 READ_BYTES = 16_384
 LONGEST_LINE = 60_000
@@ -85,6 +86,8 @@ class Running:
         """Whether the arena wants to hear no more of it."""
         self._is_told_to_quit = False
         self._seat = ""
+        self._spoken = spoken()
+        """To whoever is told of it; the arena hears English, as the thread speaks by itself."""
         self.thread = threading.Thread(target=self._run, name=f"program {number}", daemon=True)
         self.thread.start()
 
@@ -120,7 +123,11 @@ class Running:
     def _end_by_itself(self, how: str) -> None:
         self._bot.say({"is": "ended", "program": self._number, "how": how})
         if not self._is_told_to_quit:
-            self._bot.tell("ended", f"program {self._number} ended by itself: {how}")
+            with speaking(self._spoken):
+                words = gettext(
+                    "program %(number)s ended by itself: %(how)s", number=self._number, how=how
+                )
+            self._bot.tell("ended", words)
 
     def _read(self, output: int, errors: int) -> None:
         waiting, shown = b"", 0
@@ -161,27 +168,45 @@ class Running:
         words = dict(word.split("=", 1) for word in rest.split() if "=" in word)
         if verb == "newgame":
             self._seat = words.get("you", "")
-            self._bot.tell("begun", f"program {self._number} begins: {rest}")
+            with speaking(self._spoken):
+                begun = gettext(
+                    "program %(number)s begins: %(game)s", number=self._number, game=rest
+                )
+            self._bot.tell("begun", begun)
         elif verb == "end":
-            self._bot.tell("ended", f"program {self._number} {_outcome(words, self._seat)}")
+            with speaking(self._spoken):
+                ended = _outcome(self._number, words, self._seat)
+            self._bot.tell("ended", ended)
         elif verb == "quit":
             self._is_told_to_quit = True
 
 
-def _outcome(end: Mapping[str, str], seat: str) -> str:
-    """How a game ended for a seat, in words."""
-    ranks, cause = end.get("ranks", "").split(","), end.get("cause", "")
+def _outcome(number: int, end: Mapping[str, str], seat: str) -> str:
+    """How a program's game ended for a seat, in words."""
+    ranks = end.get("ranks", "").split(",")
+    places = {"number": number, "cause": end.get("cause", "")}
     try:
         mine = ranks[int(seat) - 1]
     except (ValueError, IndexError):
-        return f"ended its game ({cause})"
+        return gettext("program %(number)s ended its game (%(cause)s)", **places)
     if len(ranks) == 1:
-        return f"ended its game with {end.get('scores', '')} points ({cause})"
+        return gettext(
+            "program %(number)s ended its game with %(points)s points (%(cause)s)",
+            points=end.get("scores", ""),
+            **places,
+        )
     if len(set(ranks)) == 1:
-        return f"drew ({cause})"
+        return gettext("program %(number)s drew (%(cause)s)", **places)
+    if len(ranks) == 2 and mine == "1":
+        return gettext("program %(number)s won (%(cause)s)", **places)
     if len(ranks) == 2:
-        return f"{'won' if mine == '1' else 'lost'} ({cause})"
-    return f"took rank {mine} of {len(ranks)} ({cause})"
+        return gettext("program %(number)s lost (%(cause)s)", **places)
+    return gettext(
+        "program %(number)s took rank %(rank)s of %(all)s (%(cause)s)",
+        rank=mine,
+        all=len(ranks),
+        **places,
+    )
 
 
 def _write_all(file: int, data: bytes) -> None:

@@ -28,6 +28,7 @@ from websockets.sync.client import ClientConnection, connect
 from arena.cli import InputError
 from arena.cli.client import RemoteArena, ServerFault
 from engine.links import LONGEST_PARCEL, LinkEnd, LinkError, Message, Parcel
+from engine.translation import gettext, spoken
 
 SHORTEST_PAUSE, LONGEST_PAUSE = 0.5, 15.0
 """Seconds until the next try to connect, which double each time; half of them by lot."""
@@ -165,9 +166,12 @@ class HomeLink:
             try:
                 return _WebSocket(self._server, self._version), "websocket"
             except _NoWebSocketError as error:
-                words = f"long polling, since no WebSocket comes through: {error}"
+                words = gettext(
+                    "long polling, since no WebSocket comes through: %(error)s", error=error
+                )
                 return _Polls(self._server, self._version, lambda: self._session), words
-        return _Polls(self._server, self._version, lambda: self._session), "long polling"
+        kind = gettext("long polling")
+        return _Polls(self._server, self._version, lambda: self._session), kind
 
     def _hear(self) -> None:
         while not self._closed.is_set():
@@ -216,7 +220,7 @@ class _WebSocket:
         try:
             opening = connect(
                 address,
-                additional_headers=server.credentials,
+                additional_headers={**server.credentials, "Accept-Language": spoken().language},
                 compression=None,
                 open_timeout=OPEN_SECONDS,
                 ping_interval=None,
@@ -233,14 +237,16 @@ class _WebSocket:
         except (InvalidHandshake, InvalidMessage) as error:
             raise _NoWebSocketError(str(error)) from None
         except (OSError, TimeoutError, WebSocketException, EOFError) as error:
-            raise BrokenError(f"can't reach {server.address}: {error}") from None
+            raise BrokenError(
+                gettext("can't reach %(server)s: %(reason)s", server=server.address, reason=error)
+            ) from None
 
     def exchange(self, said: Mapping[str, Any]) -> Mapping[str, Any]:
         """As `_Connection.exchange`."""
         self._send(said)
         answer = json.loads(self._receive())
         if not isinstance(answer, dict):
-            raise BrokenError("the server does not speak as an arena does")
+            raise BrokenError(gettext("the server does not speak as an arena does"))
         return answer
 
     def hear(self, got: int) -> Parcel | None:
@@ -263,7 +269,9 @@ class _WebSocket:
             return self._socket.recv(timeout=SILENT_SECONDS)
         except TimeoutError:
             self.close()
-            raise BrokenError(f"nothing was heard for {SILENT_SECONDS:.0f} s") from None
+            raise BrokenError(
+                gettext("nothing was heard for %(seconds)s s", seconds=f"{SILENT_SECONDS:.0f}")
+            ) from None
         except (ConnectionClosed, OSError) as error:
             raise _closed(error) from None
 
@@ -276,7 +284,7 @@ def _closed(error: Exception) -> Exception:
     """What the end of a WebSocket means."""
     if isinstance(error, ConnectionClosed) and error.rcvd and error.rcvd.code == FINAL:
         return OverError(error.rcvd.reason)
-    return BrokenError("the connection is lost")
+    return BrokenError(gettext("the connection is lost"))
 
 
 def _refused(status: int, body: bytes) -> Exception:
@@ -284,7 +292,7 @@ def _refused(status: int, body: bytes) -> Exception:
     try:
         detail = str(json.loads(body)["detail"])
     except (ValueError, KeyError, TypeError):
-        detail = f"the server answers by status {status}"
+        detail = gettext("the server answers by status %(number)s", number=status)
     if status == 429 or status >= 500:
         return BrokenError(detail)
     return OverError(detail)
@@ -321,12 +329,12 @@ class _Polls:
         session = self._session()
         answer = self._ask({"session": session, **parcel.to_json(), "waits": waits})
         if answer["session"] != session:
-            raise BrokenError("the session is over")
+            raise BrokenError(gettext("the session is over"))
         return Parcel.from_json(answer)
 
     def _ask(self, said: Mapping[str, Any]) -> Any:
         if self._is_closed:
-            raise BrokenError("the connection is closed")
+            raise BrokenError(gettext("the connection is closed"))
         try:
             return self._server.send("POST", f"{PATH}?version={self._version}", said)
         except ServerFault as error:

@@ -18,6 +18,7 @@ from pathlib import Path
 from arena.cli import InputError
 from arena.cli.client import login_file
 from arena.ground.file_locks import lock_file
+from engine.translation import gettext
 
 SECRET = re.compile(r"[0-9a-f]{32}")
 
@@ -55,7 +56,9 @@ def own_name(address: str, version: int) -> Iterator[str]:
 def _name(file: int) -> str:
     try:
         if not lock_file(file):
-            raise InputError("this bot is connected from this machine already: end that one first")
+            raise InputError(
+                gettext("this bot is connected from this machine already: end that one first")
+            )
         kept = os.read(file, 100).decode("ascii", "replace")
         if SECRET.fullmatch(kept):
             return kept

@@ -22,6 +22,7 @@ from arena.cli import InputError
 from arena.cli.progress_bar import ProgressBar
 from arena.ground.config import load
 from engine.jobs import RuntimeFiles
+from engine.translation import gettext
 from workers.box_folder import closed_to_others
 from workers.bundles import sweep_store
 from workers.languages import LanguageError
@@ -63,7 +64,9 @@ def keep(name: str, digest: str, parts: Iterator[bytes], bar: ProgressBar) -> No
                     bar.advance((count + len(part) >> 20) - (count >> 20))
                     count += len(part)
             if found.hexdigest() != digest:
-                raise NoRuntimeError(f"what came is not the runtime {name}: fetch it once more")
+                raise NoRuntimeError(
+                    gettext("what came is not the runtime %(name)s: fetch it once more", name=name)
+                )
             Path(path).replace(place / digest)
             names = {**fetched(), name: digest}
             (place / NAMES).write_text(json.dumps(names), encoding="utf-8")
@@ -72,7 +75,9 @@ def keep(name: str, digest: str, parts: Iterator[bytes], bar: ProgressBar) -> No
         finally:
             Path(path).unlink(missing_ok=True)
     except OSError as error:
-        raise InputError(f"can't write {place}: {error.strerror}") from None
+        raise InputError(
+            gettext("can't write %(name)s: %(reason)s", name=place, reason=error.strerror)
+        ) from None
 
 
 def fetched() -> Mapping[str, str]:
@@ -104,7 +109,9 @@ def runtime_for(manifest: Manifest, box: Sandbox) -> UnpackedRuntime | None:
     try:
         return unpack(files, box.runtimes, prove)
     except (NoRuntimeError, BoxError, OSError) as error:
-        raise InputError(f"the runtime {name} can't be used here: {error}") from None
+        raise InputError(
+            gettext("the runtime %(name)s can't be used here: %(error)s", name=name, error=error)
+        ) from None
 
 
 def _offered_here(name: str) -> RuntimeFiles | None:
@@ -132,9 +139,9 @@ def _fetched(name: str) -> RuntimeFiles | None:
 
 def _of_this_python(manifest: Manifest, name: str) -> UnpackedRuntime:
     """The packages of the Python that runs this, in place of a runtime."""
-    how = f"`arena runtime fetch {name} --server URL` gets that of an arena"
+    how = gettext("`arena runtime fetch %(name)s --server URL` gets that of an arena", name=name)
     if manifest.language is None or manifest.language.name != KINDS["python"]:
-        raise InputError(f"the runtime {name} is not here: {how}")
+        raise InputError(gettext("the runtime %(name)s is not here: %(how)s", name=name, how=how))
     here = sys.version_info[:2]
     try:
         same = version_of(box_python()) == here
@@ -143,18 +150,32 @@ def _of_this_python(manifest: Manifest, name: str) -> UnpackedRuntime:
     place = next((Path(path) for path in sys.path if path.endswith("site-packages")), None)
     if not same or place is None:
         raise InputError(
-            f"the runtime {name} is not here, and this Python's packages are not for the Python "
-            f"of boxes: {how}"
+            gettext(
+                "the runtime %(name)s is not here, and this Python's packages are not for the "
+                "Python of boxes: %(how)s",
+                name=name,
+                how=how,
+            )
         )
     if os.geteuid() == 0 and (closed := closed_to_others(place)):
         raise InputError(
-            f"the runtime {name} is not here, and bots can't reach this Python's packages, since "
-            f"{closed} is closed to others: {how}"
+            gettext(
+                "the runtime %(name)s is not here, and bots can't reach this Python's "
+                "packages, since %(closed)s is closed to others: %(how)s",
+                name=name,
+                closed=closed,
+                how=how,
+            )
         )
     packages = tuple(Package(one.name, one.version, "") for one in distributions(path=[str(place)]))
     click.echo(
-        f"the runtime {name} is not here: the bot has the packages of {sys.executable} in its "
-        f"place, whose versions may differ; {how}",
+        gettext(
+            "the runtime %(name)s is not here: the bot has the packages of %(executable)s "
+            "in its place, whose versions may differ; %(how)s",
+            name=name,
+            executable=sys.executable,
+            how=how,
+        ),
         err=True,
     )
     words = f"Python {here[0]}.{here[1]}"

@@ -21,6 +21,7 @@ from engine.channel import HeadAndTail, PipeChannel
 from engine.player import VoidGameError
 from engine.process import OpenChannel
 from engine.program import Program
+from engine.translation import gettext, speaking, spoken
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
@@ -47,7 +48,9 @@ def stoppable(save: Callable[[], str] = str) -> Iterator[Callable[[], bool]]:
         if asked.is_set():
             raise KeyboardInterrupt
         asked.set()
-        words = "the matches under way are played to their end; Ctrl-C again breaks them off"
+        words = gettext(
+            "the matches under way are played to their end; Ctrl-C again breaks them off"
+        )
         click.echo(f"\n{save()}{words}", err=True)
 
     # Who started us may want one of them ignored, as nohup does.
@@ -100,6 +103,7 @@ class UnderWay:
     def __init__(self) -> None:
         self._over = Event()
         self._told = False
+        self._spoken = spoken()
 
     def abandon(self) -> None:
         """Breaks all of them off, within moments."""
@@ -148,7 +152,11 @@ class UnderWay:
         """Says once what this machine fails at."""
         if not self._told:
             self._told = True
-            click.echo(f"a match that could not be played is tried again: {error}", err=True)
+            with speaking(self._spoken):  # which the thread of a match does not by itself
+                words = gettext(
+                    "a match that could not be played is tried again: %(error)s", error=error
+                )
+            click.echo(words, err=True)
 
 
 class _Abandonable:

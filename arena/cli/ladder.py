@@ -13,6 +13,7 @@ from arena.cli.client import Name, Where, on_arena
 from arena.cli.completing import games_known
 from arena.competitions.ladder_deeds import ChangeLadder, CreateLadder
 from arena.competitions.ladder_settings import SETTINGS
+from engine.translation import gettext
 
 
 @click.group()
@@ -69,7 +70,11 @@ def change_command(name: str, changes: tuple[str, ...], where: Where) -> None:
     for text in changes:
         if "=" not in text:
             raise InputError(
-                f"{text!r} is no change: write KEY=VALUE, KEY of {', '.join(SETTINGS)}"
+                gettext(
+                    "%(text)r is no change: write KEY=VALUE, KEY of %(keys)s",
+                    text=text,
+                    keys=", ".join(SETTINGS),
+                )
             )
     chosen = {key: value for key, _, value in (text.partition("=") for text in changes)}
     deeds.do_one(deeds.made(ChangeLadder, name=name, settings=chosen), where)

@@ -21,6 +21,7 @@ from arena.models import Ladder
 from arena.web import leaderboards
 from arena.web.api.ladder_shapes import AccuracyBoard, BoardShape, ListedLadder
 from engine.places import TWO, mean_place, results_head, results_words
+from engine.translation import N_, gettext
 
 
 @click.command()
@@ -34,7 +35,10 @@ def ladders(where: Where, in_json: bool) -> None:
     newest_first = sa.select(Ladder).order_by(Ladder.id.desc())
     show(
         read_all(where, "/ladders", ListedLadder, lambda its: its.scalars(newest_first))[::-1],
-        ("ladder", "variant", "time", "state", "games", "leader"),
+        (
+            *(N_("ladder"), N_("variant"), N_("time")),
+            *(N_("state"), N_("games"), N_("leader")),
+        ),
         in_json,
         cells=lambda one: {"ladder": one["name"]},
     )
@@ -59,11 +63,11 @@ def leaderboard(ladder_name: str, where: Where, in_json: bool) -> None:
         click.echo(json.dumps(found))
         return
     sides = max((len(row["places"]) for row in found["bots"]), default=0)
-    results, score = results_head(sides), "mean place" if sides > TWO else "score"
+    results, score = results_head(sides), N_("mean place") if sides > TWO else N_("score")
     rows = [
         row
         | {
-            "rank": row["rank"] or "placement",
+            "rank": row["rank"] or gettext("placement"),
             "rating": f"{row['rating']:.0f} ± {row['interval']:.0f}" if row["games"] else "",
             "surely": f"{row['surely']:.0f}" if row["rank"] else "",
             results: results_words(row["wins"], row["draws"], row["losses"], row["places"]),
@@ -71,8 +75,11 @@ def leaderboard(ladder_name: str, where: Where, in_json: bool) -> None:
         }
         for row in found["bots"]
     ]
-    columns = ("rank", "surely", "bot", "version", "owner", "rating", "games", results, score)
-    show(rows, (*columns, "faults"), in_json, title=found["variant"])
+    columns = (
+        *(N_("rank"), N_("surely"), N_("bot"), N_("version"), N_("owner")),
+        *(N_("rating"), N_("games"), results, score, N_("faults")),
+    )
+    show(rows, columns, in_json, title=found["variant"])
 
 
 def _score(row: dict[str, Any], sides: int) -> str:
@@ -102,9 +109,23 @@ def accuracy(ladder_name: str, where: Where, in_json: bool) -> None:
         click.echo(json.dumps(found))
         return
     if not found["solved"]:
-        raise InputError(f"nothing finds the values of positions of {found['variant']}")
-    rows = [row | {"accuracy": f"{row['accuracy']:.1%}"} for row in found["bots"]]
-    columns = ("bot", "version", "accuracy", "judged", "results_given_away", "lost", "games")
+        raise InputError(
+            gettext(
+                "nothing finds the values of positions of %(variant)s", variant=found["variant"]
+            )
+        )
+    rows = [
+        row
+        | {
+            "accuracy": f"{row['accuracy']:.1%}",
+            "results given away": row["results_given_away"],
+        }
+        for row in found["bots"]
+    ]
+    columns = (
+        *(N_("bot"), N_("version"), N_("accuracy"), N_("judged")),
+        *(N_("results given away"), N_("lost"), N_("games")),
+    )
     show(rows, columns, in_json, title=found["variant"])
 
 

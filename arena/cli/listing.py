@@ -18,6 +18,7 @@ from rich.text import Text
 
 from arena.cli.keys import is_terminal
 from engine.protocol import visible
+from engine.translation import gettext, translated
 
 GOOD, BAD, DOUBTFUL = "green", "bold red", "yellow"
 """In which colours it is said what passed, what failed, and what is not known."""
@@ -48,6 +49,7 @@ def show(
     """A listing as a table of some columns, or as JSON with all that is known.
 
     Args:
+        columns: by their English names, which are the keys of the rows.
         cells: what the table has of a row besides what is in it.
     """
     if in_json:
@@ -86,7 +88,7 @@ def print_table(
     takes more than a few lines of its column is told beneath its row, if the others fit so.
 
     Args:
-        headings: and whether what stands below them is numbers.
+        headings: in English, and whether what stands below them is numbers.
         rows: of cells in rich's markup.
     """
     console = Output()
@@ -136,6 +138,7 @@ def _fitting(
         for number, column in enumerate(filled.columns):
             column.no_wrap = number != longest
         return [filled]
+    name = translated(name)
     return _with_notes(console, rest, [f"{name}: {cell}" if cell else "" for cell in told])
 
 
@@ -157,7 +160,7 @@ def _table(
         table.box, table.padding = None, (0, 1, 0, 0)
     for heading, is_number in headings.items():
         justify: JustifyMethod = "right" if is_number else "left"
-        table.add_column(heading, justify=justify, overflow="fold")
+        table.add_column(translated(heading), justify=justify, overflow="fold")
     for row in rows:
         table.add_row(*row)
     return table
@@ -181,10 +184,11 @@ def _with_notes(console: Console, table: Table, notes: Sequence[str]) -> Iterato
 
 def _cell(value: Any, column: str) -> str:
     """What people read: nothing for None, and no word of a stranger's as a style."""
-    if column in OF_STATES and value in STATES:
-        return f"[{STATES[value]}]{value}[/]"
     if isinstance(value, bool):
-        return "yes" if value else "no"
+        return gettext("yes") if value else gettext("no")
+    if column in OF_STATES and isinstance(value, str):
+        shown = escape(visible(translated(value)))
+        return f"[{STATES[value]}]{shown}[/]" if value in STATES else shown
     if isinstance(value, str) and (moment := TIMESTAMP.fullmatch(value)):
         return f"{moment[1]} {moment[2]}{UTC}"
     return "" if value is None else escape(visible(str(value)))

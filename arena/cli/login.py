@@ -9,6 +9,7 @@ import click
 
 from arena.cli import InputError
 from arena.cli.client import Login, RemoteArena, login_file, read_token, server_address, store_login
+from engine.translation import gettext
 
 HERE = ("localhost", "127.0.0.1", "::1")
 
@@ -31,17 +32,25 @@ def login(url: str, token: str | None) -> None:
     address = server_address(url)
     if token is None:
         if sys.stdin.isatty():
-            token = click.prompt("Token", hide_input=True)
+            token = click.prompt(gettext("Token"), hide_input=True)
         else:
             token = sys.stdin.readline()
     token = read_token(token)
     parts = urlsplit(address)
     if parts.scheme == "http" and parts.hostname not in HERE:
-        click.echo("without https anybody on the way can read the token", err=True)
+        click.echo(gettext("without https anybody on the way can read the token"), err=True)
     account = RemoteArena(address, token).get("/account")
     file = store_login(Login(address, token))
     scopes = ", ".join(account["scopes"])
-    click.echo(f"you are {account['name']} at {address} (scopes: {scopes}); kept in {file}")
+    click.echo(
+        gettext(
+            "you are %(name)s at %(server)s (scopes: %(scopes)s); kept in %(file)s",
+            name=account["name"],
+            server=address,
+            scopes=scopes,
+            file=file,
+        )
+    )
 
 
 @click.command()
@@ -54,8 +63,10 @@ def logout() -> None:
     try:
         file.unlink()
     except FileNotFoundError:
-        click.echo("nobody was logged in")
+        click.echo(gettext("nobody was logged in"))
         return
     except OSError as error:
-        raise InputError(f"can't remove {file}: {error.strerror}") from None
-    click.echo("forgotten")
+        raise InputError(
+            gettext("can't remove %(file)s: %(reason)s", file=file, reason=error.strerror)
+        ) from None
+    click.echo(gettext("forgotten"))

@@ -13,6 +13,7 @@ from arena.cli.checks import FAILED, UNDER_WAY, fate, show_finding, show_log
 from arena.cli.client import Name, RemoteArena, need_server, on_server
 from arena.cli.options import as_json
 from engine.protocol import visible
+from engine.translation import gettext, translated
 
 
 class _GameNumber(click.IntRange):
@@ -22,7 +23,10 @@ class _GameNumber(click.IntRange):
         try:
             return int(super().convert(value, param, ctx))
         except click.BadParameter:
-            self.fail(f"{value!r} is no number of a game; give one, or --check BOT", param, ctx)
+            words = gettext(
+                "%(value)r is no number of a game; give one, or --check BOT", value=value
+            )
+            self.fail(words, param, ctx)
 
 
 @click.command()
@@ -51,7 +55,7 @@ def logs(
       arena logs --check mybot
     """
     if (game is None) == (bot is None):
-        raise InputError("give the number of a game, or --check BOT")
+        raise InputError(gettext("give the number of a game, or --check BOT"))
     there = need_server(server)
     if bot is not None:
         sys.exit(_show_check(there, bot, in_json))
@@ -62,12 +66,18 @@ def logs(
         for text in _log(there, f"/games/{game}/logs/{one['seat']}", asked=seat is not None)
     ]
     if not found:
-        raise InputError(f"of game {game} there is no such log for you")
+        raise InputError(gettext("of game %(game)s there is no such log for you", game=game))
     if in_json:
         click.echo(json.dumps(found))
         return
     for one in found:
-        click.echo(f"--- seat {one['seat']}, {one['bot']} v{one['version']}")
+        click.echo(
+            gettext(
+                "--- seat %(seat)s, %(bot)s",
+                seat=one["seat"],
+                bot=f"{one['bot']} v{one['version']}",
+            )
+        )
         click.echo(visible(one["log"].rstrip("\n")))
 
 
@@ -84,19 +94,25 @@ def _log(there: RemoteArena, path: str, *, asked: bool) -> list[str]:
 def _show_check(there: RemoteArena, bot: str, in_json: bool) -> int:
     checks = there.get(f"/bots/{bot}/checks", limit=1)["items"]
     if not checks:
-        raise InputError(f"the bot {bot} was never checked")
+        raise InputError(gettext("the bot %(bot)s was never checked", bot=bot))
     check = checks[0]
     if in_json:
         click.echo(json.dumps(check))
     else:
-        what = {None: f"is {check['status']}", True: "passed", False: "did not pass"}
-        label = f"{check['bot']} v{check['version']}"
-        click.echo(
-            f"check {check['number']} of {label} for {check['ladder']} {what[check['passed']]}"
-            f"{fate(check)}"
-        )
+        places = {
+            "number": check["number"],
+            "bot": f"{check['bot']} v{check['version']}",
+            "ladder": check["ladder"],
+            "status": translated(check["status"]),
+        }
+        words = {
+            None: gettext("check %(number)s of %(bot)s for %(ladder)s is %(status)s", **places),
+            True: gettext("check %(number)s of %(bot)s for %(ladder)s passed", **places),
+            False: gettext("check %(number)s of %(bot)s for %(ladder)s did not pass", **places),
+        }
+        click.echo(f"{words[check['passed']]}{fate(check)}")
         if check.get("cancelled"):
-            click.echo(f"it was cancelled: {check['cancelled']}")
+            click.echo(gettext("it was cancelled: %(reason)s", reason=check["cancelled"]))
         for finding in check["findings"]:
             show_finding(finding)
         show_log(check)

@@ -1,0 +1,183 @@
+"""The command line in another language: a catalogue of a few texts stands for a whole one."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from gettext import NullTranslations
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import pytest
+
+from arena.cli.client import RemoteArena
+from arena.cli.interrupts import UnderWay
+from arena.cli.listing import show
+from engine.translation import Translation, speaking
+from tests.arena.conftest import Cli
+from tests.arena.running import arena, environment
+
+TEXTS = {
+    "An arena for game-playing bots.\n\nExample: arena play clobber random greedy --games 10": (
+        "Un'arena per bot."
+    ),
+    "Show the version and exit.": "Mostra la versione.",
+    "List the games that can be played here.": "Elenca i giochi.",
+    "Look around": "Guardarsi intorno",
+    "List the tournaments, the first made first.\n\nExample: arena tournament list": (
+        "Elenca i tornei."
+    ),
+    "Print JSON.": "Stampa JSON.",
+    "Missing argument": "Manca l'argomento",
+    "there is no command %(name)r": "il comando %(name)r non esiste",
+    "(see %(command)s --help)": "(vedi %(command)s --help)",
+    "give --time or --move, not both": "dai --time o --move, non entrambi",
+    "game": "gioco",
+    "status": "stato",
+    "state": "stato",
+    "passed": "superato",
+    "a match that could not be played is tried again: %(error)s": "ritentato: %(error)s",
+}
+
+
+class _Few(NullTranslations):
+    def gettext(self, message: str) -> str:
+        return TEXTS.get(message, message)
+
+
+ITALIAN = Translation("it", _Few())
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("--help", "Un'arena per bot|Mostra la versione|Guardarsi intorno:|Elenca i giochi"),
+        ("tournament list --help", "Elenca i tornei|Stampa JSON"),
+        ("games", "gioco"),
+    ],
+)
+def test_what_is_printed_is_in_the_language_that_is_spoken(cli: Cli, words: str, said: str) -> None:
+    """And in English again where that is spoken: nothing remembers what another reader was told."""
+    english = cli(*words.split())
+    with speaking(ITALIAN):
+        told = cli(*words.split())
+    assert told.code == 0
+    for text in said.split("|"):
+        assert text in told.out
+        assert text not in english.out
+    assert cli(*words.split()).out == english.out
+
+
+def test_a_refusal_is_in_the_language_that_is_spoken(cli: Cli) -> None:
+    """Still one line."""
+    with speaking(ITALIAN):
+        told = cli("play", "clobber", "random", "random", "--time", "1+1", "--move", "5")
+    assert (told.code, told.out) == (2, "")
+    assert told.err == "arena: dai --time o --move, non entrambi\n"
+
+
+def test_a_table_is_in_the_language_and_its_json_is_not(capsys: pytest.CaptureFixture[str]) -> None:
+    """Two columns may be called alike there."""
+    rows = [{"bot": "mybot", "status": "passed", "state": "open"}]
+    with speaking(ITALIAN):
+        show(rows, list(rows[0]), in_json=False)
+        words = re.findall(r"\w+", capsys.readouterr().out)
+        show(rows, list(rows[0]), in_json=True)
+    assert words == ["bot", "stato", "stato", "mybot", "superato", "open"]
+    assert json.loads(capsys.readouterr().out) == rows
+
+
+SPOKEN = """
+import sys
+from pathlib import Path
+from arena.ground import catalogues
+catalogues.FOLDER = Path(sys.argv.pop(1))
+from arena.cli import main
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("asked", "words", "said"),
+    [
+        ("LANG=it_IT.UTF-8", "moves", "Manca l'argomento 'GAME'. (vedi arena moves --help)"),
+        ("LANG=it_IT.UTF-8", "frob", "il comando 'frob' non esiste (vedi arena --help)"),
+        ("LANG=de_DE.UTF-8 LANGUAGE=de:it", "moves", "Manca l'argomento 'GAME'."),
+        ("LANG=it_IT.UTF-8 LC_ALL=C", "moves", "Missing argument 'GAME'. (see arena moves --help)"),
+        ("LANG=de_DE.UTF-8", "frob", "there is no command 'frob' (see arena --help)"),
+    ],
+)
+def test_the_environment_says_which_language(
+    tmp_path: Path, asked: str, words: str, said: str
+) -> None:
+    """What the library of the command line says goes by it, too."""
+    texts = (f"msgid {json.dumps(one)}\nmsgstr {json.dumps(its)}\n" for one, its in TEXTS.items())
+    head = 'msgid ""\nmsgstr "Content-Type: text/plain; charset=utf-8\\n"\n'
+    (tmp_path / "it.po").write_text("\n".join([head, *texts]), encoding="utf-8")
+    variables = dict.fromkeys(("LANGUAGE", "LC_ALL", "LC_MESSAGES"), "")
+    variables |= dict(one.split("=") for one in asked.split())
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", SPOKEN, str(tmp_path), *words.split()],
+        env=environment(XDG_CACHE_HOME=str(tmp_path), **variables),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"arena: {said}")
+
+
+def test_what_runs_on_speaks_english(tmp_path: Path) -> None:
+    """A process of an arena does not speak as whoever started it: its log is for everybody."""
+    file = tmp_path / "arena.db"
+    file.write_text("no database\n" * 10)
+    done = arena("run", "prepare", LANG="it_IT.UTF-8", ARENA_DATABASE=f"sqlite:///{file}")
+    assert done.stderr.startswith(f"{file} is no database, or a damaged one: choose another")
+
+
+def test_a_server_is_asked_in_the_language_that_is_spoken() -> None:
+    """By the header that its pages go by."""
+
+    class Echo(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(json.dumps(self.headers["Accept-Language"]).encode())
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Echo) as server:
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        there = RemoteArena(f"http://127.0.0.1:{server.server_port}", None)
+        with speaking(ITALIAN):
+            told = there.get("/account")
+        assert (told, there.get("/account")) == ("it", "en")
+        server.shutdown()
+
+
+def test_threads_of_matches_tell_it_in_the_language_of_their_command(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Though what they record is in English."""
+    with speaking(ITALIAN):
+        matches = UnderWay()
+    play = matches.patiently(_fail_once())
+    thread = threading.Thread(target=play, args=(None,))
+    thread.start()
+    thread.join()
+    assert capsys.readouterr().err == "ritentato: no room\n"
+
+
+def _fail_once() -> Callable[[None], None]:
+    failures = [OSError("no room")]
+
+    def play(_: None) -> None:
+        if failures:
+            raise failures.pop()
+
+    return play
