@@ -17,6 +17,7 @@ from arena.cli.arguments import read_variant
 from arena.cli.completing import games_known
 from arena.cli.game_checks import CheckOutcome, run_checks
 from arena.cli.listing import BAD, GOOD, say
+from arena.cli.options import as_json
 from engine.conformance import random_path
 from engine.game import Game, Variant
 from engine.games import GAMES
@@ -88,7 +89,7 @@ def _put(text: str, words: dict[str, str]) -> str:
 @game.command()
 @click.argument("name", metavar="GAME", shell_complete=games_known)
 @click.option("--seconds", default=60.0, show_default=True, help="That one check may take.")
-@click.option("--json", "in_json", is_flag=True, help="Print JSON.")
+@as_json
 def check(name: str, seconds: float, in_json: bool) -> None:
     """Check a game that is installed, in each variant that it offers, or in one: 'NAME size=4x4'.
 

@@ -6,8 +6,9 @@ stays small itself.
 
 from __future__ import annotations
 
+import os
 import sys
-from contextlib import closing
+from contextlib import AbstractContextManager, closing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from arena.audit import machine_user
 from arena.bots.furnish import Sample, furnish
 from arena.cli.arguments import SAMPLES, listed_samples
 from arena.cli.boxed import pack
+from arena.ground.catalogues import of_environment, translation
 from arena.ground.config import SettingError, Settings, load
 from arena.ground.db import Database, SchemaError, unusable
 from arena.ground.guesses import meant
@@ -33,10 +35,16 @@ from engine import rules_trail
 from engine.game import Game
 from engine.games import GAMES
 from engine.guesses import instead
+from engine.translation import gettext, speaking
 from workers import bundles
 
 PATIENCE = 5.0
 """Seconds for the recorder of an arena that was killed to end, too."""
+
+
+def _for_people() -> AbstractContextManager[None]:
+    """Has a block speak to whoever started the arena; what is stored is in English."""
+    return speaking(translation(of_environment(os.environ)))
 
 
 def samples(folder: Path) -> list[Sample]:
@@ -69,7 +77,8 @@ def games_of(names: str) -> list[Game]:
     for name in chosen:
         if name not in GAMES:
             there = instead(name[:40], GAMES)
-            raise SettingError(f"ARENA_GAMES: there is no game {name[:40]!r}; {there}")
+            words = gettext("ARENA_GAMES: there is no game %(name)r", name=name[:40])
+            raise SettingError(f"{words}; {there}")
     return [GAMES[name] for name in chosen]
 
 
@@ -84,10 +93,13 @@ def first_administrator(session: Session, name: str, now: datetime) -> str:
     password = accounts.first_administrator(session, name, now)
     if password is None:
         return ""
-    return (
-        f"the administrator {name} can sign in once with the password {password} and then "
-        "chooses another"
-    )
+    with _for_people():
+        return gettext(
+            "the administrator %(name)s can sign in once with the password %(password)s and then "
+            "chooses another",
+            name=name,
+            password=password,
+        )
 
 
 def demand_competition(session: Session, only: str) -> None:
@@ -97,8 +109,10 @@ def demand_competition(session: Session, only: str) -> None:
         SettingError: it is not; else nothing would be played, and nobody told why.
     """
     if only and not session.scalar(sa.select(sa.exists().where(Competition.name == only))):
-        guess = meant(session, Competition.name, only)
-        raise SettingError(f"ARENA_ONLY: there is no ladder or tournament {only[:40]!r}{guess}")
+        with _for_people():
+            guess = meant(session, Competition.name, only)
+            words = gettext("ARENA_ONLY: there is no ladder or tournament %(name)r", name=only[:40])
+        raise SettingError(f"{words}{guess}")
 
 
 def _make_lost_indexes(database: Database) -> None:
@@ -110,12 +124,19 @@ def _make_lost_indexes(database: Database) -> None:
     try:
         with database.begin() as session:
             for name in indexes.make_anew(session.connection()):
-                print(f"the database had lost {name}, which was made anew", flush=True)
+                with _for_people():
+                    words = gettext(
+                        "the database had lost %(name)s, which was made anew", name=name
+                    )
+                print(words, flush=True)
     except IntegrityError as error:
-        raise SchemaError(
-            "the database has lost a constraint, and holds rows since then that break it: "
-            f"restore a backup ({str(error.orig).splitlines()[0]})"
-        ) from None
+        with _for_people():
+            words = gettext(
+                "the database has lost a constraint, and holds rows since then that break it: "
+                "restore a backup (%(problem)s)",
+                problem=str(error.orig).splitlines()[0],
+            )
+        raise SchemaError(words) from None
 
 
 def _prepare(database: Database, settings: Settings, games: list[Game]) -> None:
@@ -143,8 +164,9 @@ def _prepare(database: Database, settings: Settings, games: list[Game]) -> None:
 def main() -> int:
     """Prepares the arena of the environment's settings; what is wrong is one line."""
     try:
-        settings = load()
-        games = games_of(settings.games)
+        with _for_people():
+            settings = load()
+            games = games_of(settings.games)
         settings.bundles.mkdir(parents=True, exist_ok=True, mode=0o700)
         rules_trail.forget(settings.rules_trail)
         with closing(Database(settings.database_url)) as database:
@@ -153,7 +175,8 @@ def main() -> int:
         print(error, file=sys.stderr)
         return 2
     except SQLAlchemyError as error:
-        print(unusable(error), file=sys.stderr)
+        with _for_people():
+            print(unusable(error), file=sys.stderr)
         return 2
     return 0
 
