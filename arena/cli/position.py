@@ -13,13 +13,14 @@ import click
 from arena.cli import InputError, writing
 from arena.cli.arguments import read_position, split_words
 from arena.cli.completing import choices, games_known
+from arena.cli.endings import ending_words
 from arena.cli.options import NamedPath, as_json
 from engine import svg
 from engine.clicks import illustrate
 from engine.colours import Theme
 from engine.game import Move, State
 from engine.perft import perft as count_leaves
-from engine.translation import gettext, translated
+from engine.translation import gettext
 
 
 class ReachedPosition(NamedTuple):
@@ -88,12 +89,12 @@ def moves(reached: ReachedPosition, in_json: bool) -> None:
         )
     elif legal:
         click.echo("\n".join(legal))
-    else:
+    elif ending := state.ending():
         scores = ", ".join(f"{score:g}" for score in state.scores())
         click.echo(
             gettext(
                 "the game is over (%(ending)s); scores %(scores)s",
-                ending=translated(str(state.ending())),
+                ending=ending_words(ending),
                 scores=scores,
             ),
             err=True,

@@ -31,7 +31,7 @@ from arena.models import Runtime
 from arena.web.api.runtime_shapes import RuntimeShape
 from engine.plurals import counted
 from engine.protocol import visible
-from engine.translation import N_, gettext
+from engine.translation import N_, gettext, pgettext
 from workers import runtime_files
 from workers.box_folder import BoxFolder
 from workers.bundles import GIVEN_UP_SECONDS, sweep_store
@@ -253,7 +253,7 @@ def _named(where: Where, name: str) -> Any:
     )
     found = next((one for one in rows if one["name"] == name), None)
     if found is None:
-        known = ", ".join(sorted(one["name"] for one in rows)) or gettext("none")
+        known = ", ".join(sorted(one["name"] for one in rows)) or pgettext("runtimes", "none")
         raise InputError(
             gettext(
                 "there is no runtime %(name)r there; there are: %(known)s",
@@ -293,7 +293,7 @@ def fetch_command(name: str, server: str | None) -> None:
         )
     total = int(found["size"])
     with (
-        ProgressBar(gettext("fetching"), "MiB", total=-(-total // MIB)) as bar,
+        ProgressBar(gettext("fetching"), "MiB", "MiB", total=-(-total // MIB)) as bar,
         refusing(NoRuntimeError),
     ):
         home_runtimes.keep(name, found["digest"], there.parts(f"/runtimes/{name}/file"), bar)

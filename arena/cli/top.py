@@ -112,7 +112,12 @@ def picture(found: Mapping[str, Any]) -> Group:
 def _work(found: Mapping[str, Any]) -> Table:
     work = _table(
         gettext("work"),
-        *(gettext("open"), gettext("issued"), gettext("overdue"), gettext("set aside")),
+        *(
+            pgettext("jobs", "open"),
+            pgettext("jobs", "issued"),
+            pgettext("jobs", "overdue"),
+            pgettext("jobs", "set aside"),
+        ),
     )
     for key, name in (("matches", gettext("matches")), ("checks", gettext("checks"))):
         counts = (found[key][part] for part in ("open", "issued", "overdue", "set_aside"))
@@ -160,7 +165,7 @@ def _rates(found: Mapping[str, Any]) -> Table | str:
         return gettext("no game ended in the last five minutes")
     table = _table(gettext("games a minute"), "")
     table.columns[1].justify = "right"
-    table.add_row(gettext("all"), f"{sum(rates.values()):.1f}")
+    table.add_row(pgettext("games", "all"), f"{sum(rates.values()):.1f}")
     for name, rate in sorted(rates.items(), key=lambda pair: -pair[1]):
         table.add_row(_safe(name), f"{rate:.1f}")
     return table
