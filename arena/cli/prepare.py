@@ -6,9 +6,8 @@ stays small itself.
 
 from __future__ import annotations
 
-import os
 import sys
-from contextlib import AbstractContextManager, closing
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -20,7 +19,6 @@ from arena.audit import machine_user
 from arena.bots.furnish import Sample, furnish
 from arena.cli.arguments import SAMPLES, listed_samples
 from arena.cli.boxed import pack
-from arena.ground.catalogues import of_environment, translation
 from arena.ground.config import SettingError, Settings, load
 from arena.ground.db import Database, SchemaError, unusable
 from arena.ground.guesses import meant
@@ -35,16 +33,10 @@ from engine import rules_trail
 from engine.game import Game
 from engine.games import GAMES
 from engine.guesses import instead
-from engine.translation import gettext, speaking
 from workers import bundles
 
 PATIENCE = 5.0
 """Seconds for the recorder of an arena that was killed to end, too."""
-
-
-def _for_people() -> AbstractContextManager[None]:
-    """Has a block speak to whoever started the arena; what is stored is in English."""
-    return speaking(translation(of_environment(os.environ)))
 
 
 def samples(folder: Path) -> list[Sample]:
@@ -77,8 +69,7 @@ def games_of(names: str) -> list[Game]:
     for name in chosen:
         if name not in GAMES:
             there = instead(name[:40], GAMES)
-            words = gettext("ARENA_GAMES: there is no game %(name)r", name=name[:40])
-            raise SettingError(f"{words}; {there}")
+            raise SettingError(f"ARENA_GAMES: there is no game {name[:40]!r}; {there}")
     return [GAMES[name] for name in chosen]
 
 
@@ -93,13 +84,10 @@ def first_administrator(session: Session, name: str, now: datetime) -> str:
     password = accounts.first_administrator(session, name, now)
     if password is None:
         return ""
-    with _for_people():
-        return gettext(
-            "the administrator %(name)s can sign in once with the password %(password)s and then "
-            "chooses another",
-            name=name,
-            password=password,
-        )
+    return (
+        f"the administrator {name} can sign in once with the password {password} and then "
+        "chooses another"
+    )
 
 
 def demand_competition(session: Session, only: str) -> None:
@@ -109,10 +97,8 @@ def demand_competition(session: Session, only: str) -> None:
         SettingError: it is not; else nothing would be played, and nobody told why.
     """
     if only and not session.scalar(sa.select(sa.exists().where(Competition.name == only))):
-        with _for_people():
-            guess = meant(session, Competition.name, only)
-            words = gettext("ARENA_ONLY: there is no ladder or tournament %(name)r", name=only[:40])
-        raise SettingError(f"{words}{guess}")
+        guess = meant(session, Competition.name, only)
+        raise SettingError(f"ARENA_ONLY: there is no ladder or tournament {only[:40]!r}{guess}")
 
 
 def _make_lost_indexes(database: Database) -> None:
@@ -124,19 +110,12 @@ def _make_lost_indexes(database: Database) -> None:
     try:
         with database.begin() as session:
             for name in indexes.make_anew(session.connection()):
-                with _for_people():
-                    words = gettext(
-                        "the database had lost %(name)s, which was made anew", name=name
-                    )
-                print(words, flush=True)
+                print(f"the database had lost {name}, which was made anew", flush=True)
     except IntegrityError as error:
-        with _for_people():
-            words = gettext(
-                "the database has lost a constraint, and holds rows since then that break it: "
-                "restore a backup (%(problem)s)",
-                problem=str(error.orig).splitlines()[0],
-            )
-        raise SchemaError(words) from None
+        raise SchemaError(
+            "the database has lost a constraint, and holds rows since then that break it: "
+            f"restore a backup ({str(error.orig).splitlines()[0]})"
+        ) from None
 
 
 def _prepare(database: Database, settings: Settings, games: list[Game]) -> None:
@@ -164,9 +143,8 @@ def _prepare(database: Database, settings: Settings, games: list[Game]) -> None:
 def main() -> int:
     """Prepares the arena of the environment's settings; what is wrong is one line."""
     try:
-        with _for_people():
-            settings = load()
-            games = games_of(settings.games)
+        settings = load()
+        games = games_of(settings.games)
         settings.bundles.mkdir(parents=True, exist_ok=True, mode=0o700)
         rules_trail.forget(settings.rules_trail)
         with closing(Database(settings.database_url)) as database:
@@ -175,8 +153,7 @@ def main() -> int:
         print(error, file=sys.stderr)
         return 2
     except SQLAlchemyError as error:
-        with _for_people():
-            print(unusable(error), file=sys.stderr)
+        print(unusable(error), file=sys.stderr)
         return 2
     return 0
 
