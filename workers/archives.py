@@ -17,6 +17,7 @@ from functools import partial
 from pathlib import Path, PurePath
 from typing import IO, cast
 
+from engine.translation import N_, gettext, translated
 from workers.files import (
     MAX_FILES,
     Collected,
@@ -61,14 +62,14 @@ LEFT_OUT = MADE_BY_BUILDS | {
 LEFT_OUT_WITH = frozenset({"CMakeCache.txt", "pyvenv.cfg", "CACHEDIR.TAG"})
 """Files that tell of such a folder, whatever its name: one in which CMake has built, a virtual
 environment of Python, a cache (https://bford.info/cachedir). The bot's own folder is none."""
-READABLE = "a zip, tar or tar.gz archive"
+READABLE = N_("a zip, tar or tar.gz archive")
 OTHER_ARCHIVES = (
     *(".7z", ".rar", ".gz", ".bz2", ".xz", ".zst", ".lzma", ".lz", ".lz4", ".z", ".br"),
     *(".tbz", ".tbz2", ".txz", ".tzst", ".tlz", ".cpio", ".cab", ".dmg", ".iso", ".deb", ".rpm"),
 )
 
 
-TOO_MANY = f"the archive names more than {MAX_MEMBERS} files and folders"
+TOO_MANY = N_("the archive names more than %(number)s files and folders")
 GZIP = b"\x1f\x8b"
 """How gzip begins (RFC 1952, 2.3.1)."""
 BROKEN_ZIP = (
@@ -120,16 +121,28 @@ def collect(
             with open_plain(path, max_bytes + SPARE_BYTES) as file:
                 _from_archive(collected, name, file)
         elif name.endswith(OTHER_ARCHIVES):
-            raise BundleError(f"{path.name} can't be read: give {READABLE}")
+            raise BundleError(
+                gettext(
+                    "%(name)s can't be read: give %(kind)s",
+                    name=path.name,
+                    kind=translated(READABLE),
+                )
+            )
         else:
             collected.take([file_at(path.name, path, path.stat().st_mode, max_bytes)])
     except UnwritableError as error:
         raise error.cause from None
     except OSError as error:
-        raise BundleError(f"{path} can't be read: {error.strerror or error}") from None
+        raise BundleError(
+            gettext("%(path)s can't be read: %(reason)s", path=path, reason=error.strerror or error)
+        ) from None
     if not collected.files:
-        why = ", but for what tools leave behind" if collected.left_out else ""
-        raise BundleError(f"{path.name} holds no files{why}")
+        words = gettext("%(name)s holds no files", name=path.name)
+        if collected.left_out:
+            words = gettext(
+                "%(name)s holds no files, but for what tools leave behind", name=path.name
+            )
+        raise BundleError(words)
     collected.files = _without_common_folder(collected.files)
     return collected
 
@@ -165,12 +178,17 @@ def _gunzip(packed: IO[bytes], collected: Collected) -> IO[bytes]:
             while chunk := file.read(CHUNK):
                 if found.tell() + len(chunk) > most:
                     raise BundleError(
-                        f"the files have more than {in_mib(collected.max_bytes)} MiB unpacked"
+                        gettext(
+                            "the files have more than %(number)s MiB unpacked",
+                            number=in_mib(collected.max_bytes),
+                        )
                     )
                 write(found, chunk)
     except (gzip.BadGzipFile, EOFError, zlib.error):
         found.close()
-        raise BundleError(f"the archive is no whole gzip file: give {READABLE}") from None
+        raise BundleError(
+            gettext("the archive is no whole gzip file: give %(kind)s", kind=translated(READABLE))
+        ) from None
     except BaseException:
         found.close()
         raise
@@ -207,8 +225,10 @@ class _Headers(_Guarded):
         # For a header's words Python takes a time that grows with their length squared.
         if not 0 <= size <= min(MAX_HEADER_BYTES, self.room):
             raise BundleError(
-                "the archive says too much of one of its files, as tar does of extended "
-                "attributes: leave them out by --no-xattrs, or give a zip"
+                gettext(
+                    "the archive says too much of one of its files, as tar does of extended "
+                    "attributes: leave them out by --no-xattrs, or give a zip"
+                )
             )
         self.room -= size
 
@@ -221,12 +241,12 @@ class _Contents(_Guarded):
 
     def _allow(self, size: int) -> None:
         if size > MAX_ARCHIVE_BYTES:
-            raise BundleError(TOO_MANY)
+            raise BundleError(gettext(TOO_MANY, number=MAX_MEMBERS))
 
     def _look(self, data: bytes) -> None:
         # Counted before Python takes all of them in.
         if self.left is not None and data.count(ZIP_ENTRY) > self.left:
-            raise BundleError(TOO_MANY)
+            raise BundleError(gettext(TOO_MANY, number=MAX_MEMBERS))
 
 
 def read_tar(collected: Collected, file: IO[bytes]) -> None:
@@ -245,10 +265,10 @@ def read_tar(collected: Collected, file: IO[bytes]) -> None:
             for count, member in enumerate(archive, 1):
                 # A size below zero leads back; some releases of Python go round for ever.
                 if archive.offset <= place:
-                    raise BundleError("the archive is no whole tar file")
+                    raise BundleError(gettext("the archive is no whole tar file"))
                 place = archive.offset
                 if count > MAX_MEMBERS:
-                    raise BundleError(TOO_MANY)
+                    raise BundleError(gettext(TOO_MANY, number=MAX_MEMBERS))
                 parts_of(member.name)
                 if not member.isdir():
                     members.append(_in_tar(file, member))
@@ -257,12 +277,19 @@ def read_tar(collected: Collected, file: IO[bytes]) -> None:
             file.seek(place)
             end = file.read(tarfile.BLOCKSIZE)
             if archive.offset != place or end.strip(b"\0"):
-                raise BundleError("the archive is no whole tar file")
+                raise BundleError(gettext("the archive is no whole tar file"))
     except (tarfile.TarError, EOFError, ValueError, OverflowError, RecursionError) as error:
         if isinstance(error, BundleError):
             raise
-        whole = "no whole tar file" if place else "no tar file, whatever its name"
-        raise BundleError(f"the archive is {whole}: give {READABLE}") from None
+        whole = gettext(
+            "the archive is no tar file, whatever its name: give %(kind)s",
+            kind=translated(READABLE),
+        )
+        if place:
+            whole = gettext(
+                "the archive is no whole tar file: give %(kind)s", kind=translated(READABLE)
+            )
+        raise BundleError(whole) from None
     collected.take(members)
 
 
@@ -285,7 +312,7 @@ class _InTar:
         wanted = min(size, self._left)
         found = self._file.read(wanted)
         if len(found) != wanted:
-            raise BundleError("the archive is no whole tar file")
+            raise BundleError(gettext("the archive is no whole tar file"))
         self._left -= wanted
         return found
 
@@ -316,21 +343,30 @@ def _from_zip(collected: Collected, file: IO[bytes]) -> None:
                     members.append(Member(name, kind, bool(mode & stat.S_IXUSR), opened))
             collected.take(members)
     except NotImplementedError:
-        raise BundleError("the zip file is compressed in a way that is not supported") from None
+        raise BundleError(
+            gettext("the zip file is compressed in a way that is not supported")
+        ) from None
     except (BundleError, UnwritableError):
         raise
     except BROKEN_ZIP:
         file.seek(0)
         is_begun = file.read(2) == b"PK"
-        whole = "no whole zip file" if is_begun else "no zip file, whatever its name"
-        raise BundleError(f"the archive is {whole}: give {READABLE}") from None
+        whole = gettext(
+            "the archive is no zip file, whatever its name: give %(kind)s",
+            kind=translated(READABLE),
+        )
+        if is_begun:
+            whole = gettext(
+                "the archive is no whole zip file: give %(kind)s", kind=translated(READABLE)
+            )
+        raise BundleError(whole) from None
 
 
 def _open_in_zip(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> IO[bytes]:
     if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise NotImplementedError
     if member.flag_bits & 1:
-        raise BundleError("the archive has a password: give one without")
+        raise BundleError(gettext("the archive has a password: give one without"))
     return archive.open(member)
 
 

@@ -23,6 +23,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from engine.translation import gettext
+
 UNFINISHED = (".new-*", ".old-*", ".work-*")
 """What is being made, thrown away or built in, until it has its name or is gone."""
 UNFINISHED_SECONDS = 600.0
@@ -57,20 +59,32 @@ class BoxFolder:
             self.folder.chmod(0o711)
         info = self.folder.lstat()
         if not stat.S_ISDIR(info.st_mode) or info.st_uid != os.geteuid():
-            raise PermissionError(f"{self.folder} is not a folder of this user: give another")
+            raise PermissionError(
+                gettext("%(folder)s is not a folder of this user: give another", folder=self.folder)
+            )
         if info.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-            raise PermissionError(f"others can write to {self.folder}: give another")
+            raise PermissionError(
+                gettext("others can write to %(folder)s: give another", folder=self.folder)
+            )
         if above := _others_place(self.folder):
             raise PermissionError(
-                f"others can put another folder in the place of {self.folder}, since {above} is "
-                "theirs to change: give another"
+                gettext(
+                    "others can put another folder in the place of %(folder)s, since %(above)s is "
+                    "theirs to change: give another",
+                    folder=self.folder,
+                    above=above,
+                )
             )
         if not as_root:
             self.folder.chmod(0o700)
         if as_root and (closed := closed_to_others(self.folder)):
             raise PermissionError(
-                f"bots' users can't reach {self.folder}, since {closed} is closed to others: "
-                "give a box folder outside it"
+                gettext(
+                    "bots' users can't reach %(folder)s, since %(above)s is closed to others: "
+                    "give a box folder outside it",
+                    folder=self.folder,
+                    above=closed,
+                )
             )
 
     def closed(self, name: str) -> Path:

@@ -35,6 +35,7 @@ from engine.channel import ErrorFile, HeadAndTail
 from engine.program import Program
 from engine.protocol import clean
 from engine.reporting import LONGEST_BUILD
+from engine.translation import gettext
 from workers.archives import (
     LEFT_OUT,
     MADE_BY_BUILDS,
@@ -127,14 +128,24 @@ def prepare(
     files = unpacked_files(folder)
     manifest = read_manifest(files)
     if manifest.runtime and runtime is None:
-        raise LanguageError(f"it asks for the runtime {manifest.runtime}, which it was not given")
+        raise LanguageError(
+            gettext(
+                "it asks for the runtime %(runtime)s, which it was not given",
+                runtime=manifest.runtime,
+            )
+        )
     launch = manifest.launch(runtime)
     if manifest.language is None and manifest.main in files:
         machine = os.uname().machine
         if other := other_processor(files[manifest.main].content, machine):
             raise LanguageError(
-                f"{manifest.main} is a program for {other}, and this machine has {machine}: "
-                "hand in its source, or build it for that"
+                gettext(
+                    "%(file)s is a program for %(processor)s, and this machine has %(machine)s: "
+                    "hand in its source, or build it for that",
+                    file=manifest.main,
+                    processor=other,
+                    machine=machine,
+                )
             )
     if not manifest.is_built:
         return StartableBot(folder, launch)
@@ -154,10 +165,12 @@ def prepare(
             with _without(folder, files, large, box.builds) as sources:
                 built, log = build(box, sources, command, core=core)
             if both := sorted(large.keys() & built.keys()):
-                raise BuildError(f"the build made {both[0]!r}, which the bot has already", log)
+                raise BuildError(
+                    gettext("the build made %(file)r, which the bot has already", file=both[0]), log
+                )
             program = launch.command[0].removeprefix("./")
             if launch.command[0].startswith("./") and program not in built:
-                raise BuildError(f"the build made no file {program!r}", log)
+                raise BuildError(gettext("the build made no file %(file)r", file=program), log)
         except BuildError as error:
             why = _spoilt_script(files) if manifest.build else ""
             failed = BuildError(f"{error}{why}", error.log)
@@ -281,14 +294,16 @@ def build(
         ended = program.kill()
     log = clean(kept.take())
     if problem is None and ended != "exit 0":
-        problem = f"the build failed: {ended}"
+        problem = gettext("the build failed: %(reason)s", reason=ended)
     if problem:
         raise BuildError(problem, log)
     collected = Collected(LEFT_OUT - MADE_BY_BUILDS, max_bytes=MAX_BUILT_BYTES)
     try:
         read_tar(collected, io.BytesIO(archive))
     except BundleError as error:
-        raise BuildError(f"what was built can't be taken: {error}", log) from None
+        raise BuildError(
+            gettext("what was built can't be taken: %(reason)s", reason=error), log
+        ) from None
     return {name: _runnable(file) for name, file in collected.files.items()}, log
 
 
@@ -314,7 +329,9 @@ def _collect(program: Program, errors: ErrorFile, watch: _Watch) -> tuple[bytes,
         if not data and (ended or (ready and program.wait(WATCH_MS / 1000))):
             break
         if len(archive) > most:
-            problem = f"the built files have more than {MAX_BUILT_BYTES // MIB} MiB"
+            problem = gettext(
+                "the built files have more than %(number)s MiB", number=MAX_BUILT_BYTES // MIB
+            )
         else:
             problem = watch.excess()
     errors.collect()
@@ -334,7 +351,9 @@ class _Watch:
         """Which limit it has passed; None if none, or if it is not yet time to look again."""
         now = time.monotonic()
         if now - self._started > self._wall_seconds:
-            return f"the build took more than {self._wall_seconds:g} s"
+            return gettext(
+                "the build took more than %(seconds)s s", seconds=f"{self._wall_seconds:g}"
+            )
         if now < self._next:
             return None
         problem = self._look()
@@ -349,19 +368,26 @@ class _Watch:
             return None  # a build of the author's own, in no box
         family = descendants(program.pid)
         if len(family) > limits.threads:
-            return f"the build had more than {limits.threads} processes"
+            return gettext("the build had more than %(number)s processes", number=limits.threads)
         if program.memory_kills():
             # However it goes on, it has failed; and the kernel's log tells each kill at length.
-            return "the build failed: memory limit reached"
+            return gettext("the build failed: memory limit reached")
         if program.isolation != "full":  # there its memory group counts
             used = [usage(pid) for pid in family]
             if sum(one.held_bytes for one in used) > limits.memory_bytes:
-                return f"the build used more than {limits.memory_bytes // MIB} MiB of memory"
+                return gettext(
+                    "the build used more than %(number)s MiB of memory",
+                    number=limits.memory_bytes // MIB,
+                )
             if sum(one.file_slots for one in used) > MAX_OPEN_FILES:
-                return f"the build had room for more than {MAX_OPEN_FILES} open files"
+                return gettext(
+                    "the build had room for more than %(number)s open files", number=MAX_OPEN_FILES
+                )
         files, size = program.written()
         if files > MAX_FILES:
-            return f"the build had more than {MAX_FILES} files"
+            return gettext("the build had more than %(number)s files", number=MAX_FILES)
         if size > limits.work_bytes:
-            return f"the build wrote more than {limits.work_bytes // MIB} MiB"
+            return gettext(
+                "the build wrote more than %(number)s MiB", number=limits.work_bytes // MIB
+            )
         return None

@@ -22,6 +22,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 
+from engine.translation import gettext
 from workers.archives import collect, read_tar
 from workers.box_folder import FreshFolder, discard, one_at_a_time
 from workers.fetching import fetch, is_address, plain
@@ -113,7 +114,13 @@ def _demand_manifest_name(files: Files) -> None:
         return
     for name in files:
         if name.lower() in (MANIFEST, f"{MANIFEST}.txt"):
-            raise BundleError(f"{name} is not read under that name: call it {MANIFEST}")
+            raise BundleError(
+                gettext(
+                    "%(name)s is not read under that name: call it %(manifest)s",
+                    name=name,
+                    manifest=MANIFEST,
+                )
+            )
 
 
 def _demand_texts(files: Files, manifest: Manifest) -> None:
@@ -215,7 +222,7 @@ def unpack(
         OSError: it can't be read, or the cache not written.
     """
     if not DIGEST.fullmatch(digest):
-        raise BundleError(f"{digest[:80]!r} is no digest")
+        raise BundleError(gettext("%(digest)r is no digest", digest=digest[:80]))
     target, held = cache / digest, _FOR_GOOD if held is None else held
     if _is_whole(target, digest, kept, held):
         return target
@@ -223,14 +230,25 @@ def unpack(
     data = fetch(where) if is_address(where) else Path(where).read_bytes()
     if hashlib.sha256(data).hexdigest() != digest:
         # An address is a key for some minutes, and so is in no message.
-        raise BundleError(f"{plain(where)} is not the bundle {digest[:12]}: store it again")
+        raise BundleError(
+            gettext(
+                "%(path)s is not the bundle %(digest)s: store it again",
+                path=plain(where),
+                digest=digest[:12],
+            )
+        )
     collected = Collected(max_bytes=MOST_BYTES, aside=_Named())
     read_tar(collected, io.BytesIO(data))
     cache.mkdir(parents=True, exist_ok=True, mode=0o700)
     with ExitStack() as meanwhile:
         if any(file.large for file in collected.files.values()):
             if kept is None:
-                raise BundleError(f"the bundle {digest[:12]} has large files, kept nowhere here")
+                raise BundleError(
+                    gettext(
+                        "the bundle %(digest)s has large files, kept nowhere here",
+                        digest=digest[:12],
+                    )
+                )
             meanwhile.enter_context(kept.brought(collected.files, where, digest))
         with one_at_a_time(cache):
             # Once more: another process may have put it right, and its bot plays there by now.

@@ -18,7 +18,9 @@ from typing import Any
 from engine.games import GAMES
 from engine.measure import unfit
 from engine.player import BotError
+from engine.plurals import counted
 from engine.referee import ISOLATION_LEVELS
+from engine.translation import gettext, pgettext, translated
 from workers import landlock, seccomp
 from workers.bubblewrap import Bubblewrap, candidates
 from workers.cgroups import SWAP_LIMIT, GroupError, find_places
@@ -76,16 +78,20 @@ def examine(minimum: str = "good", box_folder: Path | None = None) -> Diagnosis:
     try:
         sandbox = Sandbox("none", box_folder)
     except BoxError as error:
-        broken = ProbeFinding("box folder", False, str(error), "give a box folder elsewhere")
+        broken = ProbeFinding(
+            gettext("box folder"), False, str(error), gettext("give a box folder elsewhere")
+        )
         host = (broken, *_host())
         return Diagnosis("none", minimum, (), host, tuple(_languages()), tuple(_games()))
     sandbox.end_orphans()
     better = [
-        ProbeFinding("better box", False, failure, remedy_for(failure, systemd=SYSTEMD.is_dir()))
+        ProbeFinding(
+            gettext("better box"), False, failure, remedy_for(failure, systemd=SYSTEMD.is_dir())
+        )
         for failure in sandbox.failures
     ]
     if not sandbox.has_several:  # where it has, that is one of its layers
-        better.append(ProbeFinding("several processes", False, ONE_PROCESS))
+        better.append(ProbeFinding(gettext("several processes"), False, translated(ONE_PROCESS)))
     return Diagnosis(
         sandbox.level,
         minimum,
@@ -104,46 +110,58 @@ def remedy_for(failure: str, *, systemd: bool) -> str:
     """
     if failure.startswith("full: "):
         if systemd:
-            return "run the worker in a systemd unit with Delegate=yes, or as root"
-        return "nothing in a container, where `good` is the best; elsewhere run the worker as root"
+            return gettext("run the worker in a systemd unit with Delegate=yes, or as root")
+        return gettext(
+            "nothing in a container, where `good` is the best; elsewhere run the worker as root"
+        )
     if "not installed" in failure:
-        return "install the package bubblewrap"
+        return gettext("install the package bubblewrap")
     if "user namespaces" in failure:
-        return (
+        return gettext(
             "start a container with --security-opt seccomp=docs/containers/seccomp.json; "
             "elsewhere see docs/sandbox.md"
         )
-    return "see docs/sandbox.md"
+    return gettext("see docs/sandbox.md")
 
 
 def _host() -> Iterator[ProbeFinding]:
     """The facts of the machine that bear on its boxes."""
     machine = os.uname().machine
     yield ProbeFinding(
-        "system",
+        gettext("system"),
         machine in seccomp.ARCHITECTURES,
         f"Linux {os.uname().release} on {machine}",
-        "" if machine in seccomp.ARCHITECTURES else "use a machine with x86_64 or aarch64",
+        "" if machine in seccomp.ARCHITECTURES else gettext("use a machine with x86_64 or aarch64"),
     )
     if os.geteuid() == 0:
-        words = f"root; bots run as users {BOT_USERS.start} to {BOT_USERS.stop - 1}"
-        yield ProbeFinding("user", True, words)
+        words = gettext(
+            "root; bots run as users %(first)s to %(last)s",
+            first=BOT_USERS.start,
+            last=BOT_USERS.stop - 1,
+        )
+        yield ProbeFinding(gettext("user"), True, words)
     else:
-        yield ProbeFinding("user", True, f"an ordinary one, {os.geteuid()}; bots run as it too")
+        yield ProbeFinding(
+            gettext("user"),
+            True,
+            gettext("an ordinary one, %(number)s; bots run as it too", number=os.geteuid()),
+        )
     found = [f"{path}, {Bubblewrap(path).version}" for path in candidates()]
     yield ProbeFinding(
         "bubblewrap",
         bool(found),
-        "; ".join(found) or "none",
-        "" if found else "install the package bubblewrap",
+        "; ".join(found) or pgettext("programs", "none"),
+        "" if found else gettext("install the package bubblewrap"),
     )
     yield from _switches()
     version = landlock.version()
     yield ProbeFinding(
         "Landlock",
         version > 0,
-        f"version {version}" if version else "not in this kernel, or off",
-        "" if version else "only the level 'reduced' needs it",
+        gettext("version %(version)s", version=version)
+        if version
+        else gettext("not in this kernel, or off"),
+        "" if version else gettext("only the level 'reduced' needs it"),
     )
     yield _swap()
     yield core_dumps(_text(CORE_PATTERN))
@@ -152,20 +170,32 @@ def _host() -> Iterator[ProbeFinding]:
 def _speed(sandbox: Sandbox) -> ProbeFinding:
     """How fast bots are here, and whether a worker with a slot for each core may play by the
     reference machine's clock."""
-    remedy = "matches by the reference machine's clock go to other workers; all others are played"
+    remedy = gettext(
+        "matches by the reference machine's clock go to other workers; all others are played"
+    )
     try:
         with claimed_core() as core:
             found = measured(sandbox, core)
     except (LanguageError, BoxError, BotError) as error:
-        return ProbeFinding("speed", False, f"not to be measured: {error}", remedy)
+        return ProbeFinding(
+            gettext("speed"), False, gettext("not to be measured: %(error)s", error=error), remedy
+        )
     cores = len(available())
-    words = (
-        f"{found.interpreted:.2f} for Python and {found.compiled:.2f} for other programs, the "
-        f"reference machine being 1; {cores} cores"
+    words = gettext(
+        "%(python)s for Python and %(others)s for other programs, the reference machine being 1; "
+        "%(cores)s",
+        python=f"{found.interpreted:.2f}",
+        others=f"{found.compiled:.2f}",
+        cores=counted(cores, "core"),
     )
     if problem := unfit(found, cores, cores):
-        return ProbeFinding("speed", False, f"{words}; {problem}", remedy)
-    return ProbeFinding("speed", True, words)
+        return ProbeFinding(
+            gettext("speed"),
+            False,
+            f"{words}; {problem}",
+            remedy,
+        )
+    return ProbeFinding(gettext("speed"), True, words)
 
 
 def _switches() -> Iterator[ProbeFinding]:
@@ -176,25 +206,33 @@ def _switches() -> Iterator[ProbeFinding]:
         (
             APPARMOR,
             "1",
-            "install the package bubblewrap and AppArmor's profile bwrap-userns-restrict",
+            gettext("install the package bubblewrap and AppArmor's profile bwrap-userns-restrict"),
         ),
     ):
         if _text(file) == bad and os.geteuid() != 0:
-            yield ProbeFinding("user namespaces", False, f"{file} is {bad}", remedy)
+            yield ProbeFinding(
+                gettext("user namespaces"),
+                False,
+                gettext("%(file)s is %(value)s", file=file, value=bad),
+                remedy,
+            )
 
 
 def _swap() -> ProbeFinding:
     active = len(_text(Path("/proc/swaps")).splitlines()) > 1
     if not active:
-        return ProbeFinding("swap", True, "off")
+        return ProbeFinding(gettext("swap"), True, pgettext("swap", "off"))
     try:
         places = find_places()
         bounded = places.version == 2 or (places.memory / SWAP_LIMIT).exists()
     except GroupError:
         bounded = True  # without memory groups the limit counts what is swapped out as well
-    remedy = "" if bounded else "boot with swapaccount=1, or turn swap off"
+    remedy = "" if bounded else gettext("boot with swapaccount=1, or turn swap off")
     return ProbeFinding(
-        "swap", bounded, "on" if bounded else "on, and bots' use has no bound", remedy
+        gettext("swap"),
+        bounded,
+        pgettext("swap", "on") if bounded else gettext("on, and bots' use has no bound"),
+        remedy,
     )
 
 
@@ -205,8 +243,13 @@ def core_dumps(pattern: str) -> ProbeFinding:
     """
     if pattern.startswith("|"):
         remedy = f"echo core > {CORE_PATTERN}"
-        return ProbeFinding("core dumps", False, f"crashes are piped to {pattern[1:60]}", remedy)
-    return ProbeFinding("core dumps", True, "off for bots")
+        return ProbeFinding(
+            gettext("core dumps"),
+            False,
+            gettext("crashes are piped to %(program)s", program=pattern[1:60]),
+            remedy,
+        )
+    return ProbeFinding(gettext("core dumps"), True, gettext("off for bots"))
 
 
 def _games() -> Iterator[ProbeFinding]:
@@ -217,7 +260,7 @@ def _games() -> Iterator[ProbeFinding]:
     for rules, names in by_rules.items():
         yield ProbeFinding(rules, True, ", ".join(names))
     for name, reason in GAMES.faults.items():
-        yield ProbeFinding(name, False, reason, "mend or uninstall its package")
+        yield ProbeFinding(name, False, reason, gettext("mend or uninstall its package"))
 
 
 def _languages() -> Iterator[ProbeFinding]:

@@ -19,6 +19,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import IO
 
+from engine.translation import gettext
 from workers.large_files import (
     MAX_BYTES,
     MIB,
@@ -129,13 +130,22 @@ class Collected:
         self.left_out += ["/".join(path) for path, _ in paths if path not in kept]
         if len(wanted) > MAX_FILES:
             [(folder, most)] = Counter(path[0] for path, _ in wanted).most_common(1)
-            where = f", {most} of them in {folder!r}" if 2 * most > len(wanted) else ""
-            raise BundleError(f"there are more than {MAX_FILES} files{where}")
+            words = gettext("there are more than %(number)s files", number=MAX_FILES)
+            if 2 * most > len(wanted):
+                words = gettext(
+                    "there are more than %(number)s files, %(most)s of them in %(folder)r",
+                    number=MAX_FILES,
+                    most=most,
+                    folder=folder,
+                )
+            raise BundleError(words)
         for _, member in wanted:
             if member.kind == stat.S_IFLNK and not member.large:
-                raise BundleError(f"{member.name!r} is a link: put the file itself there")
+                raise BundleError(
+                    gettext("%(name)r is a link: put the file itself there", name=member.name)
+                )
             if member.kind not in (stat.S_IFREG, stat.S_IFLNK):
-                raise BundleError(f"{member.name!r} is no plain file")
+                raise BundleError(gettext("%(name)r is no plain file", name=member.name))
             self._add(member.name, self._read(member))
         self._settle()
 
@@ -155,7 +165,9 @@ class Collected:
         """What a member has, never more than a byte too many."""
         if member.large:
             if self._aside is None:
-                raise BundleError(f"{member.name!r} is a link: put the file itself there")
+                raise BundleError(
+                    gettext("%(name)r is a link: put the file itself there", name=member.name)
+                )
             large = self._aside.named(*member.large)
             return File(large.beginning(), member.executable, large)
         most = self._room + 1
@@ -185,26 +197,40 @@ class Collected:
         parts = parts_of(name)
         path = "/".join(parts)
         if not path:
-            raise BundleError(f"the name {name[:60]!r} is none of a file")
+            raise BundleError(gettext("the name %(name)r is none of a file", name=name[:60]))
         if (length := len(path.encode())) > MAX_NAME_BYTES:
             raise BundleError(
-                f"the name {name[:60]!r}... has {length} bytes: "
-                f"shorten it to {MAX_NAME_BYTES}, its folders' names included"
+                gettext(
+                    "the name %(name)r... has %(length)s bytes: shorten it to %(most)s, "
+                    "its folders' names included",
+                    name=name[:60],
+                    length=length,
+                    most=MAX_NAME_BYTES,
+                )
             )
         self._room -= file.size
         if self._room < 0:
-            raise BundleError(f"the files have more than {in_mib(self._max_bytes)} MiB unpacked")
+            raise BundleError(
+                gettext(
+                    "the files have more than %(number)s MiB unpacked",
+                    number=in_mib(self._max_bytes),
+                )
+            )
         self._small_room -= 0 if file.large else file.size
         if self._small_room < 0:
             raise BundleError(
-                f"the files of at most {in_mib(SMALL_BYTES)} MiB have more than "
-                f"{in_mib(self._small_bytes)} MiB together: put them into a larger one"
+                gettext(
+                    "the files of at most %(each)s MiB have more than %(whole)s MiB "
+                    "together: put them into a larger one",
+                    each=in_mib(SMALL_BYTES),
+                    whole=in_mib(self._small_bytes),
+                )
             )
         if len(self.files) >= MAX_FILES:
-            raise BundleError(f"there are more than {MAX_FILES} files")
+            raise BundleError(gettext("there are more than %(number)s files", number=MAX_FILES))
         above = {"/".join(parts[:depth]) for depth in range(1, len(parts))}
         if path in self.files or path in self._folders or above & self.files.keys():
-            raise BundleError(f"the name {path!r} is there twice")
+            raise BundleError(gettext("the name %(name)r is there twice", name=path))
         self._folders |= above
         self.files[path] = file
 
@@ -224,14 +250,21 @@ def parts_of(name: str) -> list[str]:
     """A path's names; none for the folder itself."""
     if name.startswith("/") or re.match(r"[A-Za-z]:", name) or "\\" in name:
         raise BundleError(
-            f"the name {name[:60]!r} is not relative with '/' between its parts: "
-            "pack the files anew, with another program if need be"
+            gettext(
+                "the name %(name)r is not relative with '/' between its parts: pack the files "
+                "anew, with another program if need be",
+                name=name[:60],
+            )
         )
     if not name.isprintable():
-        raise BundleError(f"the name {name[:60]!r} has characters that can't be printed")
+        raise BundleError(
+            gettext("the name %(name)r has characters that can't be printed", name=name[:60])
+        )
     parts = [part for part in name.split("/") if part not in ("", ".")]
     if ".." in parts:
-        raise BundleError(f"the name {name[:60]!r} leads out of the bot's folder")
+        raise BundleError(
+            gettext("the name %(name)r leads out of the bot's folder", name=name[:60])
+        )
     return parts
 
 
@@ -248,8 +281,14 @@ def open_plain(path: Path, limit: int) -> IO[bytes]:
         return file
     file.close()
     if stat.S_ISREG(info.st_mode):
-        raise BundleError(f"the file {path.name} has more than {in_mib(limit)} MiB")
-    raise BundleError(f"{path.name} is no plain file")
+        raise BundleError(
+            gettext(
+                "the file %(name)s has more than %(number)s MiB",
+                name=path.name,
+                number=in_mib(limit),
+            )
+        )
+    raise BundleError(gettext("%(name)s is no plain file", name=path.name))
 
 
 def file_at(name: str, path: Path, mode: int, max_bytes: int) -> Member:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import PurePosixPath
 
+from engine.translation import N_, gettext, translated
 from workers.archives import OTHER_ARCHIVES, is_archive
 from workers.files import File
 from workers.languages import Language, find_language, shebang_language
@@ -13,7 +14,7 @@ PROGRAM = (b"#!", ELF)
 """How a file begins that Linux runs by itself: a script, or a program."""
 UTF8_MARK, UTF16_MARKS = b"\xef\xbb\xbf", (b"\xff\xfe", b"\xfe\xff")
 """The byte order marks with which programs of Windows begin a text (Unicode 15, 23.8)."""
-ON_LINUX = "bots run on Linux: hand in its source, or a program that was built for Linux"
+ON_LINUX = N_("bots run on Linux: hand in its source, or a program that was built for Linux")
 MACH_O = tuple(
     bytes.fromhex(magic) for magic in ("feedface", "feedfacf", "cefaedfe", "cffaedfe", "cafebabe")
 )
@@ -37,23 +38,23 @@ def kind_of(name: str, content: bytes) -> str | None:
     path = PurePosixPath(name)
     suffix = path.suffix.lower()
     if content.startswith(b"MZ"):
-        return f"a program of Windows, and {ON_LINUX}"
+        return gettext("a program of Windows, and %(advice)s", advice=translated(ON_LINUX))
     if content.startswith(MACH_O):
         if content.startswith(MACH_O[-1]) and int.from_bytes(content[4:8]) >= FIRST_JAVA:
-            return "a class of Java that was compiled already: hand in its source"
-        return f"a program of macOS, and {ON_LINUX}"
+            return gettext("a class of Java that was compiled already: hand in its source")
+        return gettext("a program of macOS, and %(advice)s", advice=translated(ON_LINUX))
     if content.startswith(b"PK\x03\x04") and suffix == ".jar":
-        return f'an archive of Java: say run = "java -jar {name}" in bot.toml'
+        return gettext('an archive of Java: say run = "java -jar %(name)s" in bot.toml', name=name)
     if is_archive(path) or suffix in OTHER_ARCHIVES or content.startswith(b"PK\x03\x04"):
-        return "an archive itself: hand in the files that are in it"
+        return gettext("an archive itself: hand in the files that are in it")
     if suffix in SCRIPTS:
-        return f"a script of Windows, and {ON_LINUX}"
+        return gettext("a script of Windows, and %(advice)s", advice=translated(ON_LINUX))
     if suffix == NOTEBOOK:
-        return "a notebook: hand in its code as a file of its language, like bot.py"
+        return gettext("a notebook: hand in its code as a file of its language, like bot.py")
     if is_utf16(content):
-        return "text in UTF-16, as Windows writes it: save it as UTF-8"
+        return gettext("text in UTF-16, as Windows writes it: save it as UTF-8")
     if content.startswith(tuple(UTF8_MARK + first for first in PROGRAM)):
-        return "a script that begins with a byte order mark: save it as UTF-8 without one"
+        return gettext("a script that begins with a byte order mark: save it as UTF-8 without one")
     return None
 
 
@@ -66,7 +67,9 @@ def other_processor(content: bytes, machine: str) -> str | None:
     if not content.startswith(ELF) or len(content) < 20:
         return None
     number = int.from_bytes(content[18:20], "big" if content[5] == 2 else "little")
-    found = ELF_MACHINES.get(number, f"another processor (number {number} of ELF's)")
+    found = ELF_MACHINES.get(
+        number, gettext("another processor (number %(number)s of ELF's)", number=number)
+    )
     return None if found == machine else found
 
 
@@ -77,9 +80,13 @@ def wrong_text(name: str, file: File, language: Language | None) -> str | None:
         language: None for a program by itself, such as a script that names its interpreter.
     """
     if is_utf16(file.content):
-        return f"{name} is text in UTF-16, as Windows writes it: save it as UTF-8"
+        return gettext(
+            "%(name)s is text in UTF-16, as Windows writes it: save it as UTF-8", name=name
+        )
     if language and not language.takes_mark and file.content.startswith(UTF8_MARK):
-        return f"{name} begins with a byte order mark: save it as UTF-8 without one"
+        return gettext(
+            "%(name)s begins with a byte order mark: save it as UTF-8 without one", name=name
+        )
     return None
 
 
@@ -94,6 +101,9 @@ def windows_lines(name: str, file: File, language: Language | None = None) -> st
     known = language or find_language(PurePosixPath(name))
     known = known or shebang_language(first.decode("utf-8", "replace"))
     if by_kernel or (known and known.unix_lines and b"\r\n" in file.content):
-        words = "which count as a part of the last word: save it with those of Unix"
-        return f"{name} has line ends of Windows, {words}"
+        return gettext(
+            "%(name)s has line ends of Windows, which count as a part of the last word: save it "
+            "with those of Unix",
+            name=name,
+        )
     return None

@@ -26,6 +26,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Protocol
 
+from engine.translation import gettext
+
 MIB = 1 << 20
 MAX_BYTES = 16 * MIB
 """All files of a bot together that has no large ones, and those of one with others, too."""
@@ -97,7 +99,12 @@ class Large:
             BundleError: it is not here.
         """
         if self.path is None or self.size > MAX_BYTES:
-            raise BundleError(f"the file {self.digest[:12]} is no large one: send it with the rest")
+            raise BundleError(
+                gettext(
+                    "the file %(digest)s is no large one: send it with the rest",
+                    digest=self.digest[:12],
+                )
+            )
         with self.path.open("rb") as file:
             return file.read(self.size)
 
@@ -193,8 +200,12 @@ class Aside:
             if path is not None and path.stat().st_size == size:
                 return Large(digest, size, path)
         raise BundleError(
-            f"the large file {digest[:12]} of {size} bytes was not sent, or not by you: send it "
-            "first"
+            gettext(
+                "the large file %(digest)s of %(size)s bytes was not sent, or not by you: send "
+                "it first",
+                digest=digest[:12],
+                size=size,
+            )
         )
 
 
@@ -237,6 +248,8 @@ def _copy(large: Large, file: IO[bytes]) -> None:
             digest.update(chunk)
             file.write(chunk)
     if digest.hexdigest() != large.digest:
-        raise BundleError(f"{large.path.name} was changed while it was read: do it again")
+        raise BundleError(
+            gettext("%(name)s was changed while it was read: do it again", name=large.path.name)
+        )
     file.flush()
     os.fsync(file.fileno())

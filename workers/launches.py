@@ -23,6 +23,7 @@ from typing import NamedTuple
 from engine.bridges.command import Bridge
 from engine.bridges.foreign import SAYS
 from engine.clock import ALLOWANCES
+from engine.translation import gettext
 from workers.languages import (
     LANGUAGES,
     MAIN,
@@ -108,25 +109,37 @@ def command_for(path: Path) -> list[str]:
         LanguageError: there is no such file, or it can't be run here.
     """
     if not path.exists():
-        raise LanguageError(f"there is no bot {path}: give the path of a program")
+        raise LanguageError(
+            gettext("there is no bot %(path)s: give the path of a program", path=path)
+        )
     if not path.is_file():
-        raise LanguageError(f"{path} is no file: give the path of a program")
+        raise LanguageError(gettext("%(path)s is no file: give the path of a program", path=path))
     file = str(path.resolve())
     language = find_language(path)
     if language is None:
         if not os.access(path, os.X_OK):
             endings = ", ".join(sorted(SUFFIXES))
             raise LanguageError(
-                f"{path} is not executable: chmod +x it, or give it the ending of a language "
-                f"({endings})"
+                gettext(
+                    "%(path)s is not executable: chmod +x it, or give it the ending of a language "
+                    "(%(endings)s)",
+                    path=path,
+                    endings=endings,
+                )
             )
         return [file]
     if language.build:
-        raise LanguageError(f"{path} is to be built before it is run")
+        raise LanguageError(gettext("%(path)s is to be built before it is run", path=path))
     if language.program == "python3":
         return [sys.executable, "-u", file]
     if shutil.which(language.program) is None:
-        raise LanguageError(f"{path} needs {language.program}, which is not installed here")
+        raise LanguageError(
+            gettext(
+                "%(path)s needs %(program)s, which is not installed here",
+                path=path,
+                program=language.program,
+            )
+        )
     return [language.program, *language.options, file]
 
 
@@ -281,10 +294,13 @@ def box_program(name: str) -> str:
         return path
     if path or shutil.which(name):
         raise LanguageError(
-            f"{name} is not where bots can run it: install it below /usr, "
-            "with the system's packages"
+            gettext(
+                "%(name)s is not where bots can run it: install it below /usr, with the "
+                "system's packages",
+                name=name,
+            )
         )
-    raise LanguageError(f"{name} is not installed on this machine")
+    raise LanguageError(gettext("%(name)s is not installed on this machine", name=name))
 
 
 def _leads_out(path: Path) -> bool:
@@ -316,10 +332,18 @@ def find_python(path: str, least: tuple[int, int]) -> str:
         version = version_of(python)
         if version >= least:
             return python
-        too_old.append(f"{python} is {'.'.join(map(str, version))}")
+        too_old.append(
+            gettext(
+                "%(program)s is %(version)s", program=python, version=".".join(map(str, version))
+            )
+        )
     raise LanguageError(
-        f"bots need a system Python of {'.'.join(map(str, least))} or later below /usr "
-        f"({', '.join(too_old) or 'there is none'}): install one with the system's packages"
+        gettext(
+            "bots need a system Python of %(version)s or later below /usr (%(found)s): install one "
+            "with the system's packages",
+            version=".".join(map(str, least)),
+            found=", ".join(too_old) or gettext("there is none"),
+        )
     )
 
 

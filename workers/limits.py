@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from engine.translation import gettext
 from workers.launches import Launch
 from workers.processes import limit_process
 
@@ -71,11 +72,23 @@ class Limits:
         """Why a bot can't be run within these limits, in one sentence; None if it can."""
         if launch.memory_bytes > self.memory_bytes:
             need, have = launch.memory_bytes // MIB, self.memory_bytes // MIB
-            return f"its language needs {need} MiB of memory to start, and the limit is {have} MiB"
+            return gettext(
+                "its language needs %(need)s MiB of memory to start, and the limit is %(have)s MiB",
+                need=need,
+                have=have,
+            )
         if launch.threads > self.threads:
-            return f"it needs {launch.threads} threads, and the limit is {self.threads}"
+            return gettext(
+                "it needs %(need)s threads, and the limit is %(have)s",
+                need=launch.threads,
+                have=self.threads,
+            )
         if launch.processes > self.processes:
-            return f"it needs {launch.processes} processes, and the limit is {self.processes}"
+            return gettext(
+                "it needs %(need)s processes, and the limit is %(have)s",
+                need=launch.processes,
+                have=self.processes,
+            )
         return None
 
     @property

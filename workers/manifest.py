@@ -31,6 +31,7 @@ from typing import Any
 from engine.bot_options import BotOptionError, read_options
 from engine.bridges.command import Bridge
 from engine.jobs import MOST_PROCESSES
+from engine.translation import N_, gettext, translated
 from workers.archives import BundleError
 from workers.files import File, Files
 from workers.foreign_files import PROGRAM, UTF16_MARKS, kind_of
@@ -115,8 +116,11 @@ class Manifest:
             if self.bridge and runtime.card.program:
                 # What finds the one's own library would mislead the other's.
                 raise LanguageError(
-                    f"the runtime {self.runtime} brings its own interpreter, beside which no "
-                    "bridge is started: name one of packages alone"
+                    gettext(
+                        "the runtime %(runtime)s brings its own interpreter, beside which no "
+                        "bridge is started: name one of packages alone",
+                        runtime=self.runtime,
+                    )
                 )
             found = runtime.given_to(found, self.language, self.threads)
         found = replace(found, options=self.options)
@@ -168,9 +172,11 @@ def read_manifest(files: Files, left_out: Collection[str] = ()) -> Manifest:
     except MissingError as error:
         if not any(f"/{name}".endswith(f"/{error.name}") for name in left_out):
             raise
-        raise BundleError(
-            f"{MANIFEST}: {error.name!r} lies in a folder of a tool's, which is left out: "
-            "put it elsewhere"
+        raise _wrong(
+            gettext(
+                "%(name)r lies in a folder of a tool's, which is left out: put it elsewhere",
+                name=error.name,
+            )
         ) from None
     return replace(
         found,
@@ -186,14 +192,18 @@ def read_manifest(files: Files, left_out: Collection[str] = ()) -> Manifest:
     )
 
 
+def _wrong(words: object) -> BundleError:
+    return BundleError(f"{MANIFEST}: {words}")
+
+
 def _options(said: Mapping[str, Any]) -> tuple[str, ...]:
     """The declarations of a manifest's options."""
     if not all(isinstance(words, str) for words in said.values()):
-        raise BundleError(f'{MANIFEST}: an option is a text in quotes, as in depth = "int 1 20 6"')
+        raise _wrong(gettext('an option is a text in quotes, as in depth = "int 1 20 6"'))
     try:
         found = read_options(f"{name} {words}" for name, words in said.items())
     except BotOptionError as error:
-        raise BundleError(f"{MANIFEST}: {error}") from None
+        raise _wrong(error) from None
     return tuple(option.declaration for option in found.values())
 
 
@@ -202,7 +212,9 @@ def _bridge(text: str) -> Bridge:
     try:
         return Bridge.read(shlex.split(text))
     except ValueError as error:
-        raise BundleError(f"{MANIFEST}: bridge can't be {text[:60]!r}: {error}") from None
+        raise _wrong(
+            gettext("bridge can't be %(text)r: %(reason)s", text=text[:60], reason=error)
+        ) from None
 
 
 def _package_of(found: Manifest, files: Files) -> str:
@@ -216,43 +228,72 @@ def _package_of(found: Manifest, files: Files) -> str:
 def _parse(content: bytes) -> Mapping[str, Any]:
     """The manifest's keys, each of the right type."""
     if len(content) > MAX_BYTES:
-        raise BundleError(f"{MANIFEST} has more than {MAX_BYTES // 1024} KiB")
+        raise BundleError(
+            gettext(
+                "%(manifest)s has more than %(number)s KiB",
+                manifest=MANIFEST,
+                number=MAX_BYTES // 1024,
+            )
+        )
     marked = content.startswith(UTF16_MARKS)
     if content.startswith(BOM_UTF32_LE) or (b"\0" in content and not marked):
         raise BundleError(
-            f"{MANIFEST} has zero bytes, as text in UTF-16 or UTF-32: save it as UTF-8"
+            gettext(
+                "%(manifest)s has zero bytes, as text in UTF-16 or UTF-32: save it as UTF-8",
+                manifest=MANIFEST,
+            )
         )
     try:
         # Windows puts a mark before a text, and its PowerShell writes UTF-16.
         said = tomllib.loads(content.decode("utf-16" if marked else "utf-8-sig"))
     except (ValueError, RecursionError) as error:
-        hint = "; texts stand in quotes" if str(error).startswith("Invalid value") else ""
-        hint = ": save it as UTF-8" if isinstance(error, UnicodeError) else hint
-        raise BundleError(f"{MANIFEST}: {error}{hint}") from None
+        hint = (
+            "; " + gettext("texts stand in quotes")
+            if str(error).startswith("Invalid value")
+            else ""
+        )
+        hint = ": " + gettext("save it as UTF-8") if isinstance(error, UnicodeError) else hint
+        raise _wrong(f"{error}{hint}") from None
     for key, value in said.items():
         if key not in KEYS:
-            raise BundleError(f"{MANIFEST}: there is no key {key[:40]!r}; {', '.join(KEYS)} are")
+            raise _wrong(
+                gettext(
+                    "there is no key %(key)r; %(known)s are", key=key[:40], known=", ".join(KEYS)
+                )
+            )
         if type(value) is not KEYS[key]:
-            raise BundleError(f"{MANIFEST}: {key} takes {KINDS[KEYS[key]]}")
+            raise _wrong(
+                gettext("%(key)s takes %(kind)s", key=key, kind=translated(KINDS[KEYS[key]]))
+            )
         if isinstance(value, str) and "\0" in value:
             # No command line can hold one.
-            raise BundleError(f"{MANIFEST}: {key} has a zero byte")
+            raise _wrong(gettext("%(key)s has a zero byte", key=key))
     if not all(isinstance(game, str) for game in said.get("games", ())):
-        raise BundleError(f"{MANIFEST}: games takes {KINDS[list]}")
+        raise _wrong(gettext("games takes %(kind)s", kind=translated(KINDS[list])))
     if not said.get("name", "x").isprintable() or not 1 <= len(said.get("name", "x")) <= MAX_NAME:
-        raise BundleError(f"{MANIFEST}: name is one line of 1 to {MAX_NAME} characters")
+        raise _wrong(gettext("name is one line of 1 to %(most)s characters", most=MAX_NAME))
     if not RUNTIME_NAME.fullmatch(said.get("runtime", "x")):
-        raise BundleError(f'{MANIFEST}: runtime is the name of one, as in runtime = "scientific"')
+        raise _wrong(gettext('runtime is the name of one, as in runtime = "scientific"'))
     if not 1 <= said.get("threads", 1) <= MAX_THREADS:
-        raise BundleError(f"{MANIFEST}: threads is a number from 1 to {MAX_THREADS}")
+        raise _wrong(gettext("threads is a number from 1 to %(most)s", most=MAX_THREADS))
     least = 2 if "bridge" in said else 1
     if not least <= said.get("processes", least) <= MOST_PROCESSES:
-        why = ", as a bridge and its program are two" if "bridge" in said else ""
-        raise BundleError(
-            f"{MANIFEST}: processes is a number from {least} to {MOST_PROCESSES}{why}"
-        )
+        if "bridge" in said:
+            words = gettext(
+                "processes is a number from %(least)s to %(most)s, as a bridge and its program "
+                "are two",
+                least=least,
+                most=MOST_PROCESSES,
+            )
+        else:
+            words = gettext(
+                "processes is a number from %(least)s to %(most)s",
+                least=least,
+                most=MOST_PROCESSES,
+            )
+        raise _wrong(words)
     if "run" in said and said.keys() & {"main", "language"}:
-        raise BundleError(f"{MANIFEST}: run stands for main and language, so give one or the other")
+        raise _wrong(gettext("run stands for main and language, so give one or the other"))
     return said
 
 
@@ -261,10 +302,10 @@ KEYS: Mapping[str, type] = {
     "threads": int, "processes": int, "bridge": str, "runtime": str, "options": dict,
 }  # fmt: skip
 KINDS = {
-    str: "a text in quotes",
-    int: "a whole number",
-    list: 'a list of texts, ["a", "b"]',
-    dict: 'a table: [options], and below it depth = "int 1 20 6"',
+    str: N_("a text in quotes"),
+    int: N_("a whole number"),
+    list: N_('a list of texts, ["a", "b"]'),
+    dict: N_('a table: [options], and below it depth = "int 1 20 6"'),
 }
 
 
@@ -274,14 +315,20 @@ def _command(said: Mapping[str, Any], files: Files) -> Manifest:
         return _run(said["run"], files, built="build" in said)
     main = str(PurePosixPath(said["main"])) if "main" in said else _find_main(files)
     if main not in files:
-        raise MissingError(main, f"main is {main[:60]!r}, and there is no such file")
+        raise MissingError(
+            main, gettext("main is %(file)r, and there is no such file", file=main[:60])
+        )
     if "language" not in said:
         return Manifest(main, _language_of(main, files[main]))
     language = language_named(said["language"])
     if language is None:
         known = ", ".join(known.name for known in LANGUAGES)
-        raise BundleError(
-            f"{MANIFEST}: the language {said['language'][:40]!r} is not known; {known} are"
+        raise _wrong(
+            gettext(
+                "the language %(name)r is not known; %(known)s are",
+                name=said["language"][:40],
+                known=known,
+            )
         )
     return Manifest(main, language)
 
@@ -294,7 +341,7 @@ def _run(text: str, files: Files, *, built: bool) -> Manifest:
     try:
         words = without_env(shlex.split(text))
     except ValueError as error:
-        raise BundleError(f"{MANIFEST}: run can't be read: {error}") from None
+        raise _wrong(gettext("run can't be read: %(reason)s", reason=error)) from None
     language = interpreter_named(words[0]) if words else None
     names = [str(PurePosixPath(word)) for word in words]
     if language:
@@ -314,8 +361,11 @@ def _run(text: str, files: Files, *, built: bool) -> Manifest:
     first = next(iter(names[1:] if by_name else names), "")
     raise MissingError(
         first,
-        f"run starts {first[:60]!r}, which is none of the bot's files: it is a "
-        "file, or an interpreter and a file, and then arguments",
+        gettext(
+            "run starts %(file)r, which is none of the bot's files: it is a file, or an "
+            "interpreter and a file, and then arguments",
+            file=first[:60],
+        ),
     )
 
 
@@ -334,8 +384,12 @@ def _started(language: Language, words: Sequence[str], files: Files) -> str:
                 return found
             raise MissingError(
                 possible[0],
-                f"run starts the module {following[:60]!r}, and there is neither "
-                f"{possible[0][:60]} nor {possible[1][:60]}",
+                gettext(
+                    "run starts the module %(module)r, and there is neither %(file)s nor %(other)s",
+                    module=following[:60],
+                    file=possible[0][:60],
+                    other=possible[1][:60],
+                ),
             )
     return ""
 
@@ -361,10 +415,20 @@ def _find_main(files: Files) -> str:
             return choice[0]
         if choice:
             raise BundleError(
-                f"which of {', '.join(sorted(choice)[:5])} is the bot? Call it bot, or say "
-                f'main = "{sorted(choice)[0]}" in {MANIFEST}'
+                gettext(
+                    'which of %(files)s is the bot? Call it bot, or say main = "%(file)s" in '
+                    "%(manifest)s",
+                    files=", ".join(sorted(choice)[:5]),
+                    file=sorted(choice)[0],
+                    manifest=MANIFEST,
+                )
             )
-    raise BundleError(f"there is no bot at the top: put bot.py there, or say main in {MANIFEST}")
+    raise BundleError(
+        gettext(
+            "there is no bot at the top: put bot.py there, or say main in %(manifest)s",
+            manifest=MANIFEST,
+        )
+    )
 
 
 def _named(names: Iterable[str]) -> list[str]:
@@ -384,11 +448,16 @@ def _language_of(name: str, file: File) -> Language | None:
     if language := shebang_language(first_line):
         return language
     if kind := kind_of(name, file.content):
-        raise BundleError(f"{name!r} is {kind}")
+        raise BundleError(gettext("%(name)r is %(kind)s", name=name, kind=kind))
     if not file.executable and not file.content.startswith(PROGRAM):
         endings = ", ".join(sorted(SUFFIXES))
         raise BundleError(
-            f"how is {name!r} run? Give it the ending of a language ({endings}), or say "
-            f"language in {MANIFEST}"
+            gettext(
+                "how is %(name)r run? Give it the ending of a language (%(endings)s), or say "
+                "language in %(manifest)s",
+                name=name,
+                endings=endings,
+                manifest=MANIFEST,
+            )
         )
     return None

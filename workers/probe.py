@@ -15,6 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from engine.translation import gettext
 from workers.cgroups import PREFIX
 from workers.launches import Launch
 from workers.limits import Limits, read_limits
@@ -113,17 +114,17 @@ def _several_processes(box: Box) -> ProbeFinding:
         used_us = program.cpu_us()
         time.sleep(STILL_SECONDS)
         if there != 2:
-            problems.append(f"of 2 its group knows {there}")
+            problems.append(gettext("of 2 its group knows %(number)s", number=there))
         if not used_us:
-            problems.append("their CPU time is not counted")
+            problems.append(gettext("their CPU time is not counted"))
         if not program.stands() or program.cpu_us() - used_us > STILL_SECONDS * 1e6 / 5:
-            problems.append("they are not to be stopped")
+            problems.append(gettext("they are not to be stopped"))
     finally:
         program.kill()
     if program.threads():
-        problems.append("they outlive the first one")
-    words = "; ".join(problems) or "they stand still, are charged and end as one"
-    return ProbeFinding("several processes", not problems, words)
+        problems.append(gettext("they outlive the first one"))
+    words = "; ".join(problems) or gettext("they stand still, are charged and end as one")
+    return ProbeFinding(gettext("several processes"), not problems, words)
 
 
 def _expect(program: BoxProgram, last: str) -> list[str]:
@@ -159,26 +160,32 @@ def _seen_from_outside(
     # A service manager may have given the worker filters, which the bot has, too.
     already = int(status_of(os.getpid()).get("Seccomp_filters", "0"))
     loaded = status.get("Seccomp") == "2" and int(status.get("Seccomp_filters", "1")) > already
-    words = "the kernel filters its system calls" if loaded else "none is loaded"
-    yield ProbeFinding("call filter", loaded, words)
+    words = gettext("the kernel filters its system calls") if loaded else gettext("none is loaded")
+    yield ProbeFinding(gettext("call filter"), loaded, words)
     user = int(status.get("Uid", "0").split()[0])
     rights = [name for name in ("CapPrm", "CapEff") if int(status.get(name, "1"), 16)]
     if namespaces and int(status.get("CapBnd", "1"), 16):
         rights.append("CapBnd")
-    problems = [f"has {', '.join(rights)}"] if rights else []
+    problems = [gettext("has %(rights)s", rights=", ".join(rights))] if rights else []
     if status.get("NoNewPrivs") != "1":
-        problems.append("could gain privileges")
+        problems.append(gettext("could gain privileges"))
     if user == 0:
-        problems.append("runs as root")
-    yield ProbeFinding("privileges", not problems, ", ".join(problems) or f"none, as user {user}")
+        problems.append(gettext("runs as root"))
+    yield ProbeFinding(
+        gettext("privileges"),
+        not problems,
+        ", ".join(problems) or gettext("none, as user %(number)s", number=user),
+    )
     metered, counted = box.level == "full", namespaces or os.geteuid() == 0
     wanted = limits.for_process(metered=metered, counted=counted)
     found = read_limits(program.pid)
     loose = sorted(name for name in wanted if found.get(name) != wanted[name])
     yield ProbeFinding(
-        "resource limits",
+        gettext("resource limits"),
         not loose,
-        f"not set: {', '.join(loose)}" if loose else "read back as they were set",
+        gettext("not set: %(names)s", names=", ".join(loose))
+        if loose
+        else gettext("read back as they were set"),
     )
     if metered:
         yield _memory_group(program.pid)
@@ -186,8 +193,10 @@ def _seen_from_outside(
         content = Path(f"/proc/{program.pid}/environ").read_text().split("\0")
         keys = {word.partition("=")[0] for word in content} - {"", "PWD"}
         extra = sorted(keys - environment(launch, "").keys())
-        detail = f"it sees {', '.join(extra)}" if extra else "only what the box sets"
-        yield ProbeFinding("environment", not extra, detail)
+        detail = gettext("only what the box sets")
+        if extra:
+            detail = gettext("it sees %(names)s", names=", ".join(extra))
+        yield ProbeFinding(gettext("environment"), not extra, detail)
 
 
 def _namespaces(pid: int, status: Mapping[str, str]) -> ProbeFinding:
@@ -200,9 +209,13 @@ def _namespaces(pid: int, status: Mapping[str, str]) -> ProbeFinding:
         ]
     except PermissionError:
         first = status.get("NSpid", "").split()[1:] == ["1"]
-        return ProbeFinding("namespaces", first, "only that of processes could be looked at")
-    detail = f"shared with the host: {', '.join(shared)}" if shared else "all seven are its own"
-    return ProbeFinding("namespaces", not shared, detail)
+        return ProbeFinding(
+            gettext("namespaces"), first, gettext("only that of processes could be looked at")
+        )
+    detail = gettext("all seven are its own")
+    if shared:
+        detail = gettext("shared with the host: %(names)s", names=", ".join(shared))
+    return ProbeFinding(gettext("namespaces"), not shared, detail)
 
 
 def _memory_group(pid: int) -> ProbeFinding:
@@ -212,7 +225,11 @@ def _memory_group(pid: int) -> ProbeFinding:
         PREFIX in path and (controllers == "" or "memory" in controllers.split(","))
         for _, controllers, path in (line.split(":", 2) for line in lines)
     )
-    return ProbeFinding("memory group", inside, "it is in its own" if inside else "it is outside")
+    return ProbeFinding(
+        gettext("memory group"),
+        inside,
+        gettext("it is in its own") if inside else gettext("it is outside"),
+    )
 
 
 def _tried_inside(box: Box, lines: list[str]) -> Iterator[ProbeFinding]:
@@ -220,13 +237,21 @@ def _tried_inside(box: Box, lines: list[str]) -> Iterator[ProbeFinding]:
     reached = [line for line in lines if line.startswith("reached")]
     files = [line for line in lines if line not in allowed and line not in reached]
     yield ProbeFinding(
-        "files", not files, "; ".join(files) or "nothing of the host read or written"
+        gettext("files"),
+        not files,
+        "; ".join(files) or gettext("nothing of the host read or written"),
     )
     yield ProbeFinding(
-        "signals", not reached, "; ".join(reached) or "the worker can't be signalled"
+        gettext("signals"),
+        not reached,
+        "; ".join(reached) or gettext("the worker can't be signalled"),
     )
 
 
 def _fork(lines: list[str]) -> ProbeFinding:
     forked = "forked" in lines
-    return ProbeFinding("one process", not forked, "it could fork" if forked else "it can't fork")
+    return ProbeFinding(
+        gettext("one process"),
+        not forked,
+        gettext("it could fork") if forked else gettext("it can't fork"),
+    )

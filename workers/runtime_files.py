@@ -25,6 +25,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, BinaryIO, cast
 
 from engine.jobs import RuntimeFiles
+from engine.translation import gettext
 from workers.archives import BundleError
 from workers.box_folder import FreshFolder, discard, one_at_a_time, open_to_readers
 from workers.bundles import DIGEST
@@ -54,7 +55,9 @@ class _Proven:
         data = self._source.read(size)
         self.count += len(data)
         if self.count > MOST_BYTES:
-            raise NoRuntimeError(f"it has more than {MOST_BYTES >> 30} GiB")
+            raise NoRuntimeError(
+                gettext("it has more than %(number)s GiB", number=MOST_BYTES >> 30)
+            )
         self._digest.update(data)
         return data
 
@@ -102,7 +105,7 @@ def pack(folder: Path, file: BinaryIO) -> tuple[str, int]:
             with path.open("rb") as content:
                 archive.addfile(member, content)
     if out.count > MOST_BYTES:
-        raise NoRuntimeError(f"it has more than {MOST_BYTES >> 30} GiB")
+        raise NoRuntimeError(gettext("it has more than %(number)s GiB", number=MOST_BYTES >> 30))
     return out.digest(), out.count
 
 
@@ -115,11 +118,15 @@ def files_of(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
     found = [Path(above, name) for above, _, names in os.walk(folder) for name in names]
     links = [Path(above, n) for above, names, _ in os.walk(folder) for n in names]
     for path in filter(os.path.islink, links):
-        raise NoRuntimeError(f"{path.relative_to(folder)} is a link: a runtime has plain files")
+        raise NoRuntimeError(
+            gettext("%(file)s is a link: a runtime has plain files", file=path.relative_to(folder))
+        )
     for path in sorted(found, key=lambda path: path.relative_to(folder).as_posix()):
         info = path.lstat()
         if not stat.S_ISREG(info.st_mode):
-            raise NoRuntimeError(f"{path.relative_to(folder)} is no plain file")
+            raise NoRuntimeError(
+                gettext("%(file)s is no plain file", file=path.relative_to(folder))
+            )
         yield path, info
 
 
@@ -138,7 +145,7 @@ def unpack(
         OSError: it can't be read or fetched, or the cache not be written.
     """
     if not DIGEST.fullmatch(files.digest):
-        raise NoRuntimeError(f"{files.digest[:80]!r} is no digest")
+        raise NoRuntimeError(gettext("%(digest)r is no digest", digest=files.digest[:80]))
     target = cache / files.digest
     if found := _ready(target, files.digest):
         return found
@@ -156,7 +163,11 @@ def unpack(
             (made / "stamp").write_text(_stamp(made / "files"))
     found = _ready(target, files.digest)
     if found is None:
-        raise NoRuntimeError(f"the runtime {files.digest[:12]} did not stay as it was unpacked")
+        raise NoRuntimeError(
+            gettext(
+                "the runtime %(digest)s did not stay as it was unpacked", digest=files.digest[:12]
+            )
+        )
     return found
 
 
@@ -210,7 +221,13 @@ def _extract_proven(folder: Path, path: Path, digest: str) -> None:
         proven = _Proven(file)
         _extract(proven, folder)
         if proven.digest() != digest:
-            raise NoRuntimeError(f"{path} is not the runtime {digest[:12]}: have it made again")
+            raise NoRuntimeError(
+                gettext(
+                    "%(path)s is not the runtime %(digest)s: have it made again",
+                    path=path,
+                    digest=digest[:12],
+                )
+            )
 
 
 def _extract(source: _Proven, folder: Path) -> None:
@@ -224,7 +241,9 @@ def _extract(source: _Proven, folder: Path) -> None:
                 name = PurePosixPath(member.name)
                 plain = member.isreg() and not member.issparse() and ".." not in name.parts
                 if not plain or name.is_absolute() or number >= MOST_FILES:
-                    raise NoRuntimeError(f"{member.name[:80]!r} is none of a runtime's files")
+                    raise NoRuntimeError(
+                        gettext("%(name)r is none of a runtime's files", name=member.name[:80])
+                    )
                 if number % OFTEN == 0:
                     os.utime(folder.parent)  # or it would be taken for one that was left behind
                 path = folder / name
@@ -238,7 +257,7 @@ def _extract(source: _Proven, folder: Path) -> None:
     except (tarfile.TarError, FileExistsError, NotADirectoryError, ValueError) as error:
         if isinstance(error, NoRuntimeError):
             raise
-        raise NoRuntimeError(f"what came is no runtime: {error}") from None
+        raise NoRuntimeError(gettext("what came is no runtime: %(reason)s", reason=error)) from None
 
 
 def try_out(runtime: UnpackedRuntime, box: Sandbox) -> float:
@@ -251,7 +270,9 @@ def try_out(runtime: UnpackedRuntime, box: Sandbox) -> float:
     try:
         launch = trial(runtime)
     except LanguageError as error:
-        raise BoxError(f"the runtime can't be used here: {error}") from None
+        raise BoxError(
+            gettext("the runtime can't be used here: %(reason)s", reason=error)
+        ) from None
     program = box.start(runtime.folder, launch, TRIAL_LIMITS)
     try:
         said, poll = b"", select.poll()
@@ -259,12 +280,22 @@ def try_out(runtime: UnpackedRuntime, box: Sandbox) -> float:
         while TRIED.encode() not in said:
             left = began + TRIAL_SECONDS - time.monotonic()
             if left <= 0 or not poll.poll(left * 1000):
-                raise BoxError(f"the runtime's packages were not imported in {TRIAL_SECONDS:.0f} s")
+                raise BoxError(
+                    gettext(
+                        "the runtime's packages were not imported in %(seconds)s s",
+                        seconds=f"{TRIAL_SECONDS:.0f}",
+                    )
+                )
             data = os.read(program.stdout, 4096)
             if not data:
                 lines = os.pread(program.stderr, 1 << 16, 0).decode(errors="replace").split("\n")
-                last = next((line for line in reversed(lines) if line.strip()), "it ended")
-                raise BoxError(f"the runtime's packages can't be imported here: {last[:300]}")
+                last = next((line for line in reversed(lines) if line.strip()), gettext("it ended"))
+                raise BoxError(
+                    gettext(
+                        "the runtime's packages can't be imported here: %(reason)s",
+                        reason=last[:300],
+                    )
+                )
             said += data
     finally:
         program.kill()

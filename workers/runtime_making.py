@@ -26,6 +26,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
 from engine.clock import ALLOWANCES
+from engine.translation import gettext
 from workers.box_folder import discard
 from workers.launches import LEAST_PYTHON, box_program, version_of
 from workers.program import BoxError
@@ -123,15 +124,22 @@ def read_wanted(words: Sequence[str], indexes: Mapping[str, str]) -> WantedPacka
         package, index = package.strip(), index.strip().removeprefix("=")
         if not package or package.startswith("-"):
             raise NoRuntimeError(
-                f"{word[:80]!r} is no package: give NAME, 'NAME==VERSION', or 'NAME --index INDEX'"
+                gettext(
+                    "%(word)r is no package: give NAME, 'NAME==VERSION', or 'NAME --index INDEX'",
+                    word=word[:80],
+                )
             )
         packages.append(package)
         if option and not re.match(r"https?://|file://", index):
             if index not in indexes:
                 known = ", ".join(indexes) or "none"
                 raise NoRuntimeError(
-                    f"there is no index called {index[:60]!r} ({known} by name): give its address, "
-                    "or say it once as NAME=ADDRESS in ARENA_INDEXES"
+                    gettext(
+                        "there is no index called %(name)r (%(known)s by name): give its address, "
+                        "or say it once as NAME=ADDRESS in ARENA_INDEXES",
+                        name=index[:60],
+                        known=known,
+                    )
                 )
             index = indexes[index]
         if option:
@@ -162,7 +170,12 @@ def make(
         BoxError: no box can be built to try it.
     """
     if box.box is None:
-        raise BoxError(f"a runtime is tried in a box, and none can be built: {box.failures}")
+        raise BoxError(
+            gettext(
+                "a runtime is tried in a box, and none can be built: %(reasons)s",
+                reasons="; ".join(box.failures),
+            )
+        )
     if kind == "node":
         card = _make_node(folder, wanted, lock, tell)
     else:
@@ -175,7 +188,7 @@ def make(
                 path.chmod(0o755 if path.is_dir() or os.access(path, os.X_OK) else 0o644)
     for _ in files_of(folder):
         pass  # refuses what is no plain file before it is tried
-    tell("trying it in a box")
+    tell(gettext("trying it in a box"))
     found = UnpackedRuntime(folder, card, "")
     # Twice: the first may be slow for what else was done just now, and is to be allowed.
     seconds = max(try_out(found, box) for _ in range(2))
@@ -191,14 +204,18 @@ def _make_python(
     program = ""
     python = box_program("python3")
     if own is not None:
-        tell(f"copying {own}")
+        tell(gettext("copying %(path)s", path=own))
         program = _copy_python(own, folder / "python")
         python = str(own)
     version = version_of(python)
     if version < LEAST_PYTHON:
         raise NoRuntimeError(
-            f"{python} is Python {'.'.join(map(str, version))}, and bots need "
-            f"{'.'.join(map(str, LEAST_PYTHON))} or later"
+            gettext(
+                "%(path)s is Python %(version)s, and bots need %(least)s or later",
+                path=python,
+                version=".".join(map(str, version)),
+                least=".".join(map(str, LEAST_PYTHON)),
+            )
         )
     packages = folder / PACKAGES
     packages.mkdir()
@@ -272,7 +289,9 @@ def _requirement(word: str) -> str:
     except InvalidRequirement:
         found = None
     if found is None or found.url:
-        raise NoRuntimeError(f"{word[:80]!r} is no package: give NAME or 'NAME==VERSION'")
+        raise NoRuntimeError(
+            gettext("%(word)r is no package: give NAME or 'NAME==VERSION'", word=word[:80])
+        )
     return str(found)
 
 
@@ -313,7 +332,11 @@ def _run(
             errors="replace",
         )
     except OSError as error:
-        raise NoRuntimeError(f"{command[0]} can't be run: {error.strerror}") from None
+        raise NoRuntimeError(
+            gettext(
+                "%(program)s can't be run: %(reason)s", program=command[0], reason=error.strerror
+            )
+        ) from None
     with process:
         assert process.stdout is not None
         for line in process.stdout:
@@ -324,15 +347,19 @@ def _run(
         return
     said = "\n".join(lines)
     if "No module named pip" in said:
-        raise NoRuntimeError("pip is not here: run `python -m ensurepip` with the arena's Python")
+        raise NoRuntimeError(
+            gettext("pip is not here: run `python -m ensurepip` with the arena's Python")
+        )
     if UNREACHABLE.search(said):
         raise NoRuntimeError(
-            "the index of packages can't be reached from this machine, or not now: runtimes are "
-            "made where it can be, nothing else needs it"
+            gettext(
+                "the index of packages can't be reached from this machine, or not now: "
+                "runtimes are made where it can be, nothing else needs it"
+            )
         )
     errors = [line for line in lines if re.match(r"ERROR: |npm (error|ERR!) (?!code|A comp)", line)]
     words = re.sub(r"^(ERROR:|npm (error|ERR!)) *", "", errors[-1]) if errors else said[-300:]
-    raise NoRuntimeError(f"the packages can't be had: {words}")
+    raise NoRuntimeError(gettext("the packages can't be had: %(reason)s", reason=words))
 
 
 def _compile(python: str, folder: Path) -> None:
@@ -353,7 +380,9 @@ def _lock(installed: Sequence[Mapping[str, object]]) -> str:
         assert isinstance(download, dict)
         digest = download.get("archive_info", {}).get("hashes", {}).get("sha256", "")
         if not digest:
-            raise NoRuntimeError(f"pip doesn't tell the digest of {about['name']}")
+            raise NoRuntimeError(
+                gettext("pip doesn't tell the digest of %(package)s", package=about["name"])
+            )
         lines.append(f"{about['name']}=={about['version']} --hash=sha256:{digest}\n")
     return "".join(sorted(lines, key=str.lower))
 
@@ -408,10 +437,16 @@ def _copy_python(own: Path, target: Path) -> str:
         done = subprocess.run(command, env={}, capture_output=True, timeout=20, check=True)
         prefix, library, program, place, shared = json.loads(done.stdout)
     except (OSError, subprocess.SubprocessError, ValueError):
-        raise NoRuntimeError(f"{own} is no Python that runs here") from None
+        raise NoRuntimeError(gettext("%(path)s is no Python that runs here", path=own)) from None
     name = f"python{'.'.join(map(str, version_of(str(own))))}"
     if not Path(library).is_relative_to(prefix):
-        raise NoRuntimeError(f"{own} has its library outside of {prefix}: it can't be moved")
+        raise NoRuntimeError(
+            gettext(
+                "%(path)s has its library outside of %(folder)s: it can't be moved",
+                path=own,
+                folder=prefix,
+            )
+        )
     (target / "bin").mkdir(parents=True)
     shutil.copy(Path(program).resolve(), target / "bin" / name)
     shutil.copytree(
@@ -429,13 +464,15 @@ def _copy_python(own: Path, target: Path) -> str:
 def _make_node(folder: Path, wanted: WantedPackages, lock: str | None, tell: Tell) -> Card:
     npm = shutil.which("npm")
     if npm is None:
-        raise NoRuntimeError("npm is not here, which packages for Node are installed by")
+        raise NoRuntimeError(gettext("npm is not here, which packages for Node are installed by"))
     interpreter = interpreter_here("node")
     quiet = ["--ignore-scripts", "--no-audit", "--no-fund", "--no-bin-links", "--no-progress"]
     quiet += ["--omit-lockfile-registry-resolved", "--no-update-notifier", "--fetch-retries=1"]
     packages = [word for word in wanted.packages if not _is_npm_package(word)]
     if packages:
-        raise NoRuntimeError(f"{packages[0][:80]!r} is no package: give NAME or NAME@VERSION")
+        raise NoRuntimeError(
+            gettext("%(word)r is no package: give NAME or NAME@VERSION", word=packages[0][:80])
+        )
     if lock is None:
         (folder / "package.json").write_text('{"name": "runtime", "private": true}\n')
         _run([npm, "install", *quiet, "--", *wanted.packages], folder, tell)
@@ -473,5 +510,5 @@ def _json_of(text: str) -> dict[str, dict[str, dict[str, dict[str, str]]]]:
     except ValueError:
         found = None
     if not isinstance(found, dict):
-        raise NoRuntimeError("the lock is no package-lock.json")
+        raise NoRuntimeError(gettext("the lock is no package-lock.json"))
     return found

@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from engine.translation import gettext
 from workers.languages import Language, LanguageError, language_named
 from workers.launches import RUNTIME, Launch, box_program, version_of
 
@@ -97,7 +98,7 @@ class Card:
         """
         try:
             if data["format"] != FORMAT or data["kind"] not in KINDS:
-                raise NoRuntimeError("the runtime is of another release: make it anew")
+                raise NoRuntimeError(gettext("the runtime is of another release: make it anew"))
             return cls(
                 str(data["kind"]),
                 str(data["interpreter"]),
@@ -114,7 +115,9 @@ class Card:
         except (KeyError, TypeError, ValueError) as error:
             if isinstance(error, NoRuntimeError):
                 raise
-            raise NoRuntimeError(f"it is no runtime: its {CARD} is wrong") from None
+            raise NoRuntimeError(
+                gettext("it is no runtime: its %(file)s is wrong", file=CARD)
+            ) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +143,9 @@ class UnpackedRuntime:
         except (OSError, ValueError) as error:
             if isinstance(error, NoRuntimeError):
                 raise
-            raise NoRuntimeError(f"{folder} is no runtime: it has no {CARD}") from None
+            raise NoRuntimeError(
+                gettext("%(folder)s is no runtime: it has no %(file)s", folder=folder, file=CARD)
+            ) from None
 
     def given_to(self, launch: Launch, language: Language | None, threads: int) -> Launch:
         """How a bot is started with it that is started so without.
@@ -175,10 +180,14 @@ class UnpackedRuntime:
             LanguageError: it is for another language.
         """
         if language is None or language.name != KINDS[self.card.kind]:
-            said = language.name if language else "a program by itself"
+            said = language.name if language else gettext("a program by itself")
             raise LanguageError(
-                f"its runtime is for {KINDS[self.card.kind]}, and the bot is {said}: leave out "
-                "runtime, or take another"
+                gettext(
+                    "its runtime is for %(language)s, and the bot is %(bot)s: leave out runtime, "
+                    "or take another",
+                    language=KINDS[self.card.kind],
+                    bot=said,
+                )
             )
         variables = dict(launch.environment)
         if self.card.kind == "python":

@@ -49,6 +49,7 @@ from pathlib import Path
 
 from engine.program import PlainProgram, Program
 from engine.referee import ISOLATION_LEVELS
+from engine.translation import gettext, translated
 from workers import seccomp
 from workers.box_folder import BoxFolder
 from workers.bubblewrap import Bubblewrap, candidates
@@ -112,7 +113,7 @@ class Sandbox:
             self.runtimes = self._folder.open("runtimes")
             """A place for unpacked runtimes, which every bot's user may read."""
         except OSError as error:
-            raise BoxError(f"no box folder: {error}") from None
+            raise BoxError(gettext("no box folder: %(reason)s", reason=error)) from None
         programs = [bubblewrap] if bubblewrap else list(candidates())
         ceiling = ISOLATION_LEVELS.index(maximum)
         try:
@@ -125,11 +126,18 @@ class Sandbox:
                     ]
                     break
         except OSError as error:
-            raise BoxError(f"what boxes need can't be put in place: {error}") from None
+            raise BoxError(
+                gettext("what boxes need can't be put in place: %(reason)s", reason=error)
+            ) from None
         if ISOLATION_LEVELS.index(self.level) < ISOLATION_LEVELS.index(minimum):
             raise BoxError(
-                f"the best box here is {self.level!r} and {minimum!r} is asked for "
-                f"({'; '.join(self.failures)}); `arena doctor` says what helps"
+                gettext(
+                    "the best box here is %(level)r and %(minimum)r is asked for (%(reasons)s); "
+                    "`arena doctor` says what helps",
+                    level=self.level,
+                    minimum=minimum,
+                    reasons="; ".join(self.failures),
+                )
             )
 
     def start(
@@ -154,14 +162,16 @@ class Sandbox:
                 starts and the bot's end is seen when it is spoken to.
         """
         if words := self.refusal(launch, limits):
-            raise BoxError(f"the bot can't be run: {words}")
+            raise BoxError(gettext("the bot can't be run: %(reason)s", reason=words))
         folder = folder.absolute()
         if not folder.is_dir():
-            raise BoxError(f"there is no bot in {folder}: the folder is missing")
+            raise BoxError(
+                gettext("there is no bot in %(folder)s: the folder is missing", folder=folder)
+            )
         if self.box:
             return self.box.start(folder, launch, limits, core=core)
         if os.geteuid() == 0:
-            raise BoxError("no box can be built here, and root runs no bot without one")
+            raise BoxError(gettext("no box can be built here, and root runs no bot without one"))
         library = str(self._library())
         launch = launch.placed(library, str(launch.runtime))
         variables = environment(launch, library)
@@ -177,7 +187,8 @@ class Sandbox:
         if words := limits.refusal(launch):
             return words
         if limits.processes > 1 and not self.has_several:
-            return f"{ONE_PROCESS}; the best box here is {self.level!r}"
+            here = gettext("the best box here is %(level)r", level=self.level)
+            return f"{translated(ONE_PROCESS)}; {here}"
         return None
 
     def end_orphans(self) -> int:

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Protocol
 
 from engine.program import stderr_file
+from engine.translation import N_
 from workers import seccomp
 from workers.box_folder import remove_tree
 from workers.bubblewrap import (
@@ -46,7 +47,7 @@ from workers.users import BotUser, BoxUserError
 
 OTHERS_TASKS = 256
 """Room for what else the worker's user starts while a bot plays, where all are counted together."""
-ONE_PROCESS = (
+ONE_PROCESS = N_(
     "bots of several processes need a box of level 'full', where they are frozen, limited and "
     "charged as one"
 )

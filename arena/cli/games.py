@@ -5,12 +5,13 @@ from __future__ import annotations
 import click
 
 from arena.cli.listing import show
+from arena.cli.options import as_json
 from engine.games import GAMES
 from engine.translation import N_
 
 
 @click.command()
-@click.option("--json", "in_json", is_flag=True, help="Print JSON.")
+@as_json
 def games(in_json: bool) -> None:
     """List the games that are installed, and by whose rules; and those that can't be loaded.
 

@@ -21,7 +21,7 @@ from arena.schedule.requests import RequestUnratedMatch
 from arena.schedule.verdicts import RequeueMatch
 from arena.web import queries
 from arena.web.api.game_shapes import MatchShape
-from engine.plurals import counted
+from engine.translation import N_, gettext, ngettext
 
 
 @click.group()
@@ -69,7 +69,9 @@ def request_command(
 def _option(word: str) -> tuple[str, str]:
     key, equals, value = word.partition("=")
     if not equals:
-        raise InputError(f"{word!r} is no option; an option is written key=value")
+        raise InputError(
+            gettext("%(word)r is no option; an option is written key=value", word=word)
+        )
     return key, value
 
 
@@ -83,14 +85,19 @@ def requeue_command(numbers: tuple[int, ...], every: bool, where: Where) -> None
     Example: arena match requeue 17 21
     """
     if bool(numbers) == every:
-        raise InputError("give the numbers of matches, or --all")
+        raise InputError(gettext("give the numbers of matches, or --all"))
     if every:
         numbers = _set_aside(where)
     # Sorted, as all lock matches.
     done = deeds.do([RequeueMatch(number) for number in sorted(numbers)], where)
     there = where.server()
-    at = "" if there is None else f"{there.address}: "
-    click.echo(f"{at}{counted(len(done), 'match is', 'matches are')} to be tried again")
+    words = ngettext(
+        "%(number)s match is to be tried again",
+        "%(number)s matches are to be tried again",
+        len(done),
+        number=len(done),
+    )
+    click.echo(words if there is None else f"{there.address}: {words}")
 
 
 def _set_aside(where: Where) -> tuple[int, ...]:
@@ -138,7 +145,8 @@ def list_command(
             known = sa.select(Competition.id).where(Competition.name == competition_name)
             if (found := session.scalar(known)) is None:
                 guess = meant(session, Competition.name, competition_name)
-                raise NotThere(f"there is no ladder or tournament {competition_name!r}{guess}")
+                words = gettext("there is no ladder or tournament %(name)r", name=competition_name)
+                raise NotThere(f"{words}{guess}")
             wanted = wanted.where(Match.competition_id == found)
         if status is not None:
             wanted = wanted.where(Match.status == JobStatus(status))
@@ -147,7 +155,7 @@ def list_command(
     asked = {"competition": competition_name, "status": status}
     show(
         read_all(where, "/matches", MatchShape, here, most=last, **asked),
-        ("match", "competition", "bots", "status", "rated", "problem"),
+        (N_("match"), N_("competition"), N_("bots"), N_("status"), N_("rated"), N_("problem")),
         in_json,
         cells=lambda one: {"match": one["number"], "bots": ", ".join(one["bots"])},
     )

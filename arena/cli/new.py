@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,7 @@ from arena.cli.completing import games_known
 from engine.game import Variant
 from engine.games import GAMES
 from engine.match import entrants_needed
+from engine.translation import N_, gettext
 from workers.manifest import MANIFEST, RUNTIME_NAME
 from workers.runtimes import KINDS
 
@@ -37,11 +39,11 @@ class Template:
     """What goes beside it, from the same place."""
     build: Sequence[str] = ()
     """How the program is built by hand."""
-    code: str = (
-        "`choose` in {main} is where it thinks; what stands below it speaks the protocol. Let it "
+    code: str = N_(
+        "`choose` in %(main)s is where it thinks; what stands below it speaks the protocol. Let it "
         "say `want=legal,state` if it is to be told the position, too."
     )
-    """Words on where to go on writing."""
+    """Words on where to go on writing, with places for ``main`` and ``kit``."""
 
 
 OPTIONS = """
@@ -51,8 +53,8 @@ OPTIONS = """
 """
 """What the manifest says of options that a bot may have."""
 KIT = "kit/arena_bot"
-CHOOSE = (
-    "`choose` in {main} is where it thinks; {kit} speaks the protocol for it, and says in its "
+CHOOSE = N_(
+    "`choose` in %(main)s is where it thinks; %(kit)s speaks the protocol for it, and says in its "
     "first lines what it offers."
 )
 
@@ -91,7 +93,7 @@ TEMPLATES = {
         "random_bot.sh",
         "random-sh",
         "bot.sh",
-        code="The branch `go*` in {main} is where it thinks.",
+        code=N_("The branch `go*` in %(main)s is where it thinks."),
     ),
 }
 
@@ -125,16 +127,28 @@ def new(name: str, language: str, game: str, runtime: str | None) -> None:
     template = TEMPLATES[language]
     folder = Path(name)
     if runtime is not None and not RUNTIME_NAME.fullmatch(runtime):
-        raise InputError(f"{runtime[:60]!r} is no name of a runtime: see arena runtime list")
+        raise InputError(
+            gettext(
+                "%(runtime)r is no name of a runtime: see arena runtime list", runtime=runtime[:60]
+            )
+        )
     if runtime is not None and template.name not in KINDS.values():
-        raise InputError(f"there are no runtimes for {template.name}: leave out --runtime")
+        raise InputError(
+            gettext("there are no runtimes for %(name)s: leave out --runtime", name=template.name)
+        )
     files = contents(name, template, variant, runtime)
     try:
         folder.mkdir()
     except FileExistsError:
-        raise InputError(f"{name} is there already: take another name, or another folder") from None
+        raise InputError(
+            gettext("%(name)s is there already: take another name, or another folder", name=name)
+        ) from None
     except OSError as error:
-        raise InputError(f"can't make the folder {name}: {error.strerror}") from None
+        raise InputError(
+            gettext(
+                "can't make the folder %(name)s: %(strerror)s", name=name, strerror=error.strerror
+            )
+        ) from None
     try:
         for file, text in files.items():
             (folder / file).write_text(text, encoding="utf-8")
@@ -142,22 +156,29 @@ def new(name: str, language: str, game: str, runtime: str | None) -> None:
         # Half a bot would stand in the way of the next try.
         shutil.rmtree(folder, ignore_errors=True)
         if isinstance(error, OSError):
-            raise InputError(f"can't write the folder {name}: {error.strerror}") from None
+            raise InputError(
+                gettext(
+                    "can't write the folder %(name)s: %(strerror)s",
+                    name=name,
+                    strerror=error.strerror,
+                )
+            ) from None
         raise
     play = play_command(variant, name)
-    click.echo(f"{name}/ has {', '.join(sorted(files))}")
-    click.echo(f"It plays already: {play}")
+    click.echo(gettext("%(name)s/ has %(files)s", name=name, files=", ".join(sorted(files))))
+    click.echo(gettext("It plays already: %(command)s", command=play))
 
 
 def name_refusal(name: str) -> str:
     """Why a new bot can't be called so, and what to do; empty if it can."""
     if not NAME.fullmatch(name):
-        return (
-            f"{name[:60]!r} is no name for a bot: take up to 40 letters, digits, '-' and '_', a "
-            "letter first"
+        return gettext(
+            "%(name)r is no name for a bot: take up to 40 letters, digits, '-' and '_', a letter "
+            "first",
+            name=name[:60],
         )
     if name in {sample["name"] for sample in listed_samples()}:
-        return f"{name} is the name of a sample bot: take another"
+        return gettext("%(name)s is the name of a sample bot: take another", name=name)
     return ""
 
 
@@ -225,34 +246,57 @@ def test_it_plays_without_a_fault(arena):
 
 
 def _readme(name: str, template: Template, variant: Variant) -> str:
+    """In the language of whoever begins the bot."""
     kit = Path(template.kit[0]).name if template.kit else ""
-    code = template.code.format(main=template.main, kit=kit)
-    build = ""
-    if template.build:
-        build = (
-            f"\nThe arena builds it from its sources, in the box. By hand, for a debugger:\n\n"
-            f"```sh\ncd {name} && {' '.join(template.build)}\n```\n"
-        )
     games = "" if entrants_needed(variant) == 1 else " --games 10"
-    return f"""# {name}
-
-A bot for {variant.game}, in {template.name}. It plays any legal move, so far. {code}
-
-From the folder above this one:
-
-```sh
+    paragraphs = [
+        f"# {name}",
+        _wrapped(
+            gettext(
+                "A bot for %(game)s, in %(language)s. It plays any legal move, so far.",
+                game=variant.game,
+                language=template.name,
+            ),
+            gettext(template.code, main=template.main, kit=kit),
+        ),
+        gettext("From the folder above this one:"),
+        f"""```sh
 {play_command(variant, name)}{games}
 arena check {name} --game "{_words(variant)}"
 arena submit {name} --ladder LADDER
-```
+```""",
+        _wrapped(
+            gettext(
+                "The first plays it against others, and says in words what went wrong, if "
+                "anything did; with `--trace` it shows the lines that pass, with `--log` what the "
+                "bot logged. The second is what an arena does with a bot that is handed in. The "
+                "third hands it in; `arena ladders` lists the ladders."
+            )
+        ),
+    ]
+    if template.build:
+        paragraphs += [
+            _wrapped(
+                gettext(
+                    "The arena builds it from its sources, in the box. By hand, for a debugger:"
+                )
+            ),
+            f"```sh\ncd {name} && {' '.join(template.build)}\n```",
+        ]
+    paragraphs += [
+        _wrapped(
+            gettext(
+                "`%(file)s` is a test for pytest, in the environment in which the arena is "
+                "installed:",
+                file=_test_name(name),
+            )
+        ),
+        f"```sh\npytest --arena {name}\n```",
+    ]
+    return "\n\n".join(paragraphs) + "\n"
 
-The first plays it against others, and says in words what went wrong, if anything did; with
-`--trace` it shows the lines that pass, with `--log` what the bot logged. The second is what an
-arena does with a bot that is handed in. The third hands it in; `arena ladders` lists the ladders.
-{build}
-`{_test_name(name)}` is a test for pytest, in the environment in which the arena is installed:
 
-```sh
-pytest --arena {name}
-```
-"""
+def _wrapped(*sentences: str) -> str:
+    """A paragraph in lines of 100 characters."""
+    text = " ".join(sentences)
+    return textwrap.fill(text, 100, break_long_words=False, break_on_hyphens=False)

@@ -15,7 +15,6 @@ from typing import TextIO
 
 import click
 from click.core import ParameterSource
-from rich.markup import escape
 
 from arena.cli import InputError, writing
 from arena.cli.arguments import (
@@ -35,8 +34,7 @@ from arena.cli.capacity import find_room
 from arena.cli.completing import games_known, words_of_game
 from arena.cli.interrupts import INTERRUPTED, UnderWay, broken_off, stoppable
 from arena.cli.keys import is_terminal
-from arena.cli.listing import BAD, print_table, say
-from arena.cli.options import NamedPath
+from arena.cli.options import NamedPath, in_english
 from arena.cli.progress_bar import ProgressBar
 from arena.cli.reproduce import Show, ask_again, check_ply, pick_record, seat_bots
 from arena.cli.runner import (
@@ -49,9 +47,10 @@ from arena.cli.runner import (
     on_cores,
 )
 from arena.cli.tally import RunTally
+from arena.cli.tally_table import print_tally
 from arena.cli.terminal_watch import TerminalWatch
 from arena.cli.trace import print_logs, traced_channel
-from arena.cli.watching import RunningGames, Watching, print_game
+from arena.cli.watching import GameNow, RunningGames, Watching, print_game
 from arena.ground.file_locks import lock_file
 from engine.books import Book, book_json
 from engine.channel import PipeChannel
@@ -59,11 +58,10 @@ from engine.clock import TimeControl
 from engine.game import Variant
 from engine.match import MatchResult, MatchSpec, entrants_needed, play_match
 from engine.openings import openings
-from engine.places import TWO, mean_place, results_head, results_words
 from engine.plurals import counted
 from engine.process import BotProcess
-from engine.protocol import visible
 from engine.record import GameRecord
+from engine.translation import gettext, ngettext, speaking, spoken
 from workers.cores import claimed_core
 
 WATCHED = ("terminal", "browser")
@@ -148,7 +146,9 @@ class _PlayCommand(click.Command):
     flag_value=WATCHED[0],
     help="Show a running game, move by move.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print the summary as JSON.", callback=in_english
+)
 def play(
     game: str | None,
     words: tuple[str, ...],
@@ -195,10 +195,10 @@ def play(
       arena play --replay games.jsonl --game 3 ./mybot.py --seat 2 --trace
     """
     if recorded is None and (number or seats or only is not None):
-        raise InputError("--game, --seat and --ply belong to --replay")
+        raise InputError(gettext("--game, --seat and --ply belong to --replay"))
     if game is None:
         if recorded is not None:
-            raise InputError("name the bot that is to be asked again, or several")
+            raise InputError(gettext("name the bot that is to be asked again, or several"))
         raise click.MissingParameter(
             ctx=click.get_current_context(), param_hint="'GAME'", param_type="argument"
         )
@@ -222,14 +222,18 @@ def play(
         with claimed_core() as core:
             sys.exit(ask_again(record, seating, bots, launchers, show, core, only))
     if watch == "terminal" and (trace or show_logs or as_json):
-        raise InputError("--watch takes the terminal: leave out --trace, --log and --json")
+        raise InputError(gettext("--watch takes the terminal: leave out --trace, --log and --json"))
     variant, names = split_words(game, words)
     bots = find_bots(names)
     _check_count(variant, bots)
     if plies and variant.seats == 1:
-        raise InputError(f"{variant.game} has no openings: leave out --opening")
+        raise InputError(
+            gettext("%(game)s has no openings: leave out --opening", game=variant.game)
+        )
     if plies is not None and book is not None:
-        raise InputError("give --opening or --book, not both: a book has its openings' length")
+        raise InputError(
+            gettext("give --opening or --book, not both: a book has its openings' length")
+        )
     control = time_control(clock, move_ms, wall_time=wall_time)
     chosen = given_book(book, variant)
     specs = _matches(variant, bots, control, games, seed, plies, chosen)
@@ -257,14 +261,20 @@ def play(
     if as_json:
         click.echo(json.dumps(tally.to_json() | book_json(chosen)))
     elif tally.games:
-        _print(tally)
+        print_tally(tally)
         if chosen:
-            click.echo(f"openings of the book {chosen}")
+            click.echo(gettext("openings of the book %(book)s", book=chosen))
         if tally.faults and not show_logs:
-            click.echo("--log shows what the bots wrote, --trace the lines that passed.", err=True)
+            click.echo(
+                gettext("--log shows what the bots wrote, --trace the lines that passed."), err=True
+            )
     if tally.games < asked:
-        how = "interrupted" if trouble.is_wish else "broken off"
-        click.echo(f"{how} after {tally.games} of {counted(asked, 'game')}", err=True)
+        done, whole = tally.games, counted(asked, "game")
+        if trouble.is_wish:
+            how = gettext("interrupted after %(done)s of %(games)s", done=done, games=whole)
+        else:
+            how = gettext("broken off after %(done)s of %(games)s", done=done, games=whole)
+        click.echo(how, err=True)
     trouble.tell()
     if tally.games < asked:
         sys.exit(INTERRUPTED)
@@ -281,7 +291,10 @@ def _refuse_settled(context: click.Context) -> None:
         given = context.get_parameter_source(option.name or "")
         if option.name in SETTLED and given is not ParameterSource.DEFAULT:
             raise InputError(
-                f"{option.opts[0]} does not go with --replay: that game was played already"
+                gettext(
+                    "%(option)s does not go with --replay: that game was played already",
+                    option=option.opts[0],
+                )
             )
 
 
@@ -293,11 +306,31 @@ def _check_count(variant: Variant, bots: Sequence[GivenBot]) -> None:
     needed = entrants_needed(variant)
     if variant.seats == 1:
         if not bots:
-            raise InputError(f"{variant} takes one bot or more; none is given")
+            raise InputError(
+                gettext("%(variant)s takes one bot or more; none is given", variant=variant)
+            )
     elif len(bots) != needed:
-        sides = "" if needed == variant.seats else ", each for all seats of a side"
-        given = f"{len(bots)} {'is' if len(bots) == 1 else 'are'} given"
-        raise InputError(f"{variant} takes {needed} bots{sides}; {given}")
+        raise InputError(_wrong_count(variant, needed, len(bots)))
+
+
+def _wrong_count(variant: Variant, needed: int, given: int) -> str:
+    if needed == variant.seats:
+        return ngettext(
+            "%(variant)s takes %(needed)s bots; %(given)s is given",
+            "%(variant)s takes %(needed)s bots; %(given)s are given",
+            given,
+            variant=variant,
+            needed=needed,
+            given=given,
+        )
+    return ngettext(
+        "%(variant)s takes %(needed)s bots, each for all seats of a side; %(given)s is given",
+        "%(variant)s takes %(needed)s bots, each for all seats of a side; %(given)s are given",
+        given,
+        variant=variant,
+        needed=needed,
+        given=given,
+    )
 
 
 def _matches(
@@ -316,8 +349,15 @@ def _matches(
     if book:
         found = [book.opening(seed, number) for number in range(count)]
         if count > len(book.openings):
-            many = counted(len(book.openings), "match", "matches")
-            _say(f"after {many} the book's openings come again, in another order")
+            many = len(book.openings)
+            _say(
+                ngettext(
+                    "after %(number)s match the book's openings come again, in another order",
+                    "after %(number)s matches the book's openings come again, in another order",
+                    many,
+                    number=many,
+                )
+            )
     else:
         found = list(islice(openings(variant, seed, plies=plies), count))
     specs = []
@@ -372,7 +412,7 @@ def _play_all(
 
 def _watching(watch: str | None, total: int, stopped: Callable[[], bool]) -> Watching:
     """What shows the games while they are played."""
-    bar = ProgressBar("playing", "game", total=total)
+    bar = ProgressBar(gettext("playing"), "game", total=total)
     if watch is None:
         return Watching(bar)
     if watch == "browser":
@@ -381,7 +421,13 @@ def _watching(watch: str | None, total: int, stopped: Callable[[], bool]) -> Wat
         return BrowserWatch(bar, RunningGames())
     if is_terminal():
         return TerminalWatch(bar, RunningGames(), total, stopped)
-    return Watching(bar, RunningGames(pause_seconds=0, told=print_game))
+    translation = spoken()
+
+    def tell(now: GameNow) -> None:
+        with speaking(translation):  # which the thread of a match does not by itself
+            print_game(now)
+
+    return Watching(bar, RunningGames(pause_seconds=0, told=tell))
 
 
 @contextmanager
@@ -429,46 +475,6 @@ def _claim(file: TextIO, name: str) -> None:
     with suppress(OSError):  # a file system without locks
         if not lock_file(file.fileno()):
             file.close()
-            raise InputError(f"another command writes {name}: name another file")
-
-
-def _row(tally: RunTally, number: int) -> dict[str, str]:
-    """What the table tells of a bot, by its headings."""
-    line = tally.lines[number]
-    sides = len(set(tally.variant.side_of))
-    results = results_words(line.wins, line.draws, line.losses, line.places)
-    row = {"games": str(line.games), results_head(sides): results}
-    if sides > TWO:
-        row["mean place"] = f"{mean_place(line.score, sides):.2f}"
-    else:
-        row["score"] = f"{line.score:.1%}"
-    if tally.elo and tally.elo[number].tells:
-        row["Elo"] = tally.elo[number].measured
-    if tally.variant.seats == 1:
-        # Who plays alone wants to know how far it came, too.
-        row["points a game"] = f"{line.scored / max(1, line.games):.1f}"
-    faults = line.faults.total()
-    row["faults"] = f"[{BAD}]{faults}[/]" if faults else "0"
-    return row | {"ms a move": f"{line.mean_ms:.1f}", "longest": f"{line.longest_us / 1000:.1f}"}
-
-
-def _print(tally: RunTally) -> None:
-    """The table at the end."""
-    rows = [_row(tally, number) for number in range(len(tally.lines))]
-    headings = {"bot": False, **dict.fromkeys(rows[0], True)}
-    cells = [
-        [escape(line.name), *row.values()] for line, row in zip(tally.lines, rows, strict=True)
-    ]
-    print_table(headings, cells, title=str(tally.variant))
-    if tally.elo and not tally.elo[0].tells:
-        click.echo(f"Elo: {tally.elo[0].words}")
-    for line in tally.lines:
-        for detail in line.fault_details:
-            say((visible(f"{line.name}: {detail}"), BAD))
-        for error in line.errors:
-            say(f"    {visible(error)}")
-    say(
-        f"{counted(tally.games, 'game')} in {tally.seconds:.1f} s, "
-        f"{tally.games / tally.seconds:.1f} games a second"
-    )
-    say(f"digest {tally.digest()}")
+            raise InputError(
+                gettext("another command writes %(name)s: name another file", name=name)
+            )

@@ -13,12 +13,14 @@ import click
 from arena.cli import InputError, writing
 from arena.cli.arguments import read_position, split_words
 from arena.cli.completing import choices, games_known
+from arena.cli.endings import ending_words
 from arena.cli.options import NamedPath, as_json
 from engine import svg
 from engine.clicks import illustrate
 from engine.colours import Theme
 from engine.game import Move, State
 from engine.perft import perft as count_leaves
+from engine.translation import gettext
 
 
 class ReachedPosition(NamedTuple):
@@ -37,7 +39,9 @@ def takes_position(command: Callable[..., Any]) -> Callable[..., Any]:
     ) -> Any:
         variant, rest = split_words(game, words)
         if rest:
-            raise InputError(f"{rest[0]!r} is no option; an option is written key=value")
+            raise InputError(
+                gettext("%(word)r is no option; an option is written key=value", word=rest[0])
+            )
         state = read_position(variant, after, position=position, seed=seed)
         return command(reached=ReachedPosition(state, next(reversed(after.split()), None)), **given)
 
@@ -85,9 +89,16 @@ def moves(reached: ReachedPosition, in_json: bool) -> None:
         )
     elif legal:
         click.echo("\n".join(legal))
-    else:
+    elif ending := state.ending():
         scores = ", ".join(f"{score:g}" for score in state.scores())
-        click.echo(f"the game is over ({state.ending()}); scores {scores}", err=True)
+        click.echo(
+            gettext(
+                "the game is over (%(ending)s); scores %(scores)s",
+                ending=ending_words(ending),
+                scores=scores,
+            ),
+            err=True,
+        )
 
 
 @click.command()
@@ -147,7 +158,7 @@ def draw(
         clicked=(chosen,) if chosen else (),
     )
     if chosen and chosen not in {square.name for square in scene.squares}:
-        raise InputError(f"there is no square {chosen[:20]!r} on this board")
+        raise InputError(gettext("there is no square %(name)r on this board", name=chosen[:20]))
     picture = svg.render(scene, theme=theme, size=size)
     if output == "-":
         click.echo(picture, nl=False)

@@ -12,6 +12,7 @@ from arena.cli.reading import read_all
 from arena.competitions.presets import listed
 from arena.models import TestPreset
 from arena.web.api.presets import PresetShape
+from engine.translation import N_
 
 
 @click.group()
@@ -29,7 +30,7 @@ def list_command(where: Where, in_json: bool) -> None:
     """
     newest_first = listed().order_by(TestPreset.id.desc())
     found = read_all(where, "/presets", PresetShape, lambda session: session.scalars(newest_first))
-    show(found, ("name", "told", "note"), in_json)
+    show(found, (N_("name"), N_("told"), N_("note")), in_json)
 
 
 deeds.add_commands(preset)

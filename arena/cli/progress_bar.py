@@ -8,10 +8,11 @@ from typing import Self
 import click
 from rich.console import Console
 from rich.live import Live
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from engine.plurals import counted
 from engine.protocol import visible
+from engine.translation import gettext
 
 WORTH_TENTHS = 20
 """Of shorter work not every tenth is told."""
@@ -43,7 +44,7 @@ class ProgressBar(OnTerminal):
     every few seconds if something was done.
 
     Args:
-        doing: what goes on, in a word or two.
+        doing: what goes on, in a word or two, in the language that is spoken.
         unit: what is counted, such as ``game``.
         units: several of them, if it is not that with an s.
         total: how many there are; None where nobody knows.
@@ -59,12 +60,11 @@ class ProgressBar(OnTerminal):
             columns = (
                 TextColumn("{task.description}", markup=False),
                 BarColumn(BAR_WIDTH),
-                MofNCompleteColumn(),
-                TextColumn(self._units),
+                TextColumn("{task.fields[count]}", markup=False),
                 TimeRemainingColumn(),
             )
             self._bar = self._shown = Progress(*columns, console=console, transient=True)
-            self._task = self._bar.add_task(doing, total=total)
+            self._task = self._bar.add_task(doing, total=total, count=self._count())
 
     def advance(self, more: int = 1, words: str = "") -> None:
         """So many more are done; ``words`` as for `show`."""
@@ -85,6 +85,7 @@ class ProgressBar(OnTerminal):
                 completed=done,
                 total=self._total,
                 description=self._words or self._doing,
+                count=self._count(),
             )
         elif self._passes_a_tenth(before) or (self._told < done and time.monotonic() >= self._due):
             self.say(self._line())
@@ -106,5 +107,12 @@ class ProgressBar(OnTerminal):
         if self._total is None:
             line = counted(self._done, self._unit, self._units)
         else:
-            line = f"{self._done} of {counted(self._total, self._unit, self._units)}"
+            whole = counted(self._total, self._unit, self._units)
+            line = gettext("%(done)s of %(whole)s", done=self._done, whole=whole)
         return f"{line}; {self._words}" if self._words else line
+
+    def _count(self) -> str:
+        """How many are done of how many, as a bar has room for it."""
+        if self._total is None:
+            return counted(self._done, self._unit, self._units)
+        return f"{self._done}/{counted(self._total, self._unit, self._units)}"

@@ -17,6 +17,7 @@ from arena.competitions.kinds import names_of
 from arena.models import Competition
 from arena.recorder.rebuild import rebuild, rebuild_beside
 from engine.plurals import counted
+from engine.translation import gettext, ngettext
 
 
 @click.group()
@@ -41,7 +42,9 @@ def rebuild_command(check: bool, data: Path | None, in_json: bool) -> None:
                 Competition.id
             )
             rows = session.execute(kept).all()
-        with ProgressBar("rebuilding", "game", total=sum(games for _, games in rows)) as bar:
+        with ProgressBar(
+            gettext("rebuilding"), "game", total=sum(games for _, games in rows)
+        ) as bar:
             for id_, _ in rows:
                 if not check:
                     found.append(rebuild_beside(database, id_, bar.advance))
@@ -53,9 +56,18 @@ def rebuild_command(check: bool, data: Path | None, in_json: bool) -> None:
         click.echo(json.dumps([asdict(one) | {"equal": one.equal} for one in found]))
     else:
         for one in found:
-            what = "equal" if one.equal else f"{len(one.differences)} ratings or counters differ"
+            count = len(one.differences)
+            what = gettext("equal")
+            if not one.equal:
+                what = ngettext(
+                    "%(number)s rating or counter differs",
+                    "%(number)s ratings or counters differ",
+                    count,
+                    number=count,
+                )
+            games = counted(one.games, "game")
             entrants = counted(one.entrants, "entrant")
-            click.echo(f"{one.competition}: {counted(one.games, 'game')}, {entrants}: {what}")
+            click.echo(f"{one.competition}: {games}, {entrants}: {what}")
             for difference in one.differences[:5]:
                 click.echo(f"  {difference}")
     sys.exit(0 if all(one.equal for one in found) or not check else 1)

@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 
 from arena.cli import InputError, writing
+from arena.cli.endings import ending_words
 from arena.cli.keys import is_terminal
 from arena.cli.listing import BAD, GOOD, say
 from arena.cli.options import NamedPath, as_json
@@ -23,6 +24,7 @@ from engine.plurals import counted
 from engine.protocol import visible
 from engine.record import GameRecord, RecordError, parse_records, states
 from engine.sitting import goes_on, prove
+from engine.translation import gettext
 
 
 @click.command()
@@ -85,20 +87,32 @@ def replay(
         records = [pick(records, record, number)]
     is_one = len(records) == 1
     if not is_one and (ply is not None or output or board or browser):
-        raise InputError(f"{record} has {len(records)} games: say which with --game N")
+        raise InputError(
+            gettext(
+                "%(name)s has %(number)s games: say which with --game N",
+                name=record,
+                number=len(records),
+            )
+        )
     if as_pgn and (ply is not None or output or in_json):
-        raise InputError("--pgn prints whole games: leave out --ply, --draw and --json")
+        raise InputError(gettext("--pgn prints whole games: leave out --ply, --draw and --json"))
     if sum((board, as_text, as_pgn, in_json)) > 1:
-        raise InputError("--board, --text, --pgn and --json each print games: give one of them")
+        raise InputError(
+            gettext("--board, --text, --pgn and --json each print games: give one of them")
+        )
     if output and (board or as_text or in_json):
-        raise InputError("--draw draws one position: leave out --board, --text and --json")
+        raise InputError(gettext("--draw draws one position: leave out --board, --text and --json"))
     failed = 0
     for index, game in enumerate(records, start=number or 1):
         problem = _refutation(game)
         failed += bool(problem)
         if ply is not None and ply > len(game.plies):
             plies = counted(len(game.plies), "ply", "plies")
-            raise InputError(f"the game has {plies}, so there is no position {ply}")
+            raise InputError(
+                gettext(
+                    "the game has %(plies)s, so there is no position %(ply)s", plies=plies, ply=ply
+                )
+            )
         if page or film or browser:
             # It takes longer to import than a file to replay.
             from arena.cli import replay_files
@@ -113,12 +127,15 @@ def replay(
         if board and is_terminal():
             view(game, ply=ply, title=_summary(game), end=_verdict(problem))
         elif board or as_text:
-            _say(f"{'' if is_one else f'game {index}: '}{_summary(game)}")
+            _say(_summary(game) if is_one else _numbered(index, game))
             print_texts(game, ply=ply)
             _say_verdict(problem)
         elif as_pgn:
             if problem:
-                click.echo(visible(f"game {index}: REFUTED: {problem}"), err=True)
+                words = gettext(
+                    "game %(number)s: REFUTED: %(problem)s", number=index, problem=problem
+                )
+                click.echo(visible(words), err=True)
             click.echo(pgn.write(game, round=str(index), comments=True))
         elif in_json:
             click.echo(
@@ -133,12 +150,31 @@ def replay(
                 )
             )
         elif not is_one:
-            _say(f"game {index}: {_summary(game)}{f'; REFUTED: {problem}' if problem else ''}")
+            _say(_numbered(index, game, problem))
         else:
             _show(game, problem, ply, output)
     if not (is_one or in_json or as_pgn):
-        click.echo(f"{counted(len(records), 'game')}, {failed} refuted by the rules")
+        click.echo(
+            gettext(
+                "%(games)s, %(failed)s refuted by the rules",
+                games=counted(len(records), "game"),
+                failed=failed,
+            )
+        )
     sys.exit(1 if failed else 0)
+
+
+def _numbered(number: int, game: GameRecord, problem: str = "") -> str:
+    """A line about one of several games."""
+    summary = _summary(game)
+    if problem:
+        return gettext(
+            "game %(number)s: %(summary)s; REFUTED: %(problem)s",
+            number=number,
+            summary=summary,
+            problem=problem,
+        )
+    return gettext("game %(number)s: %(summary)s", number=number, summary=summary)
 
 
 def pick(records: Sequence[GameRecord], name: str, number: int) -> GameRecord:
@@ -148,8 +184,14 @@ def pick(records: Sequence[GameRecord], name: str, number: int) -> GameRecord:
         InputError: there is none.
     """
     if number > len(records):
-        many = counted(len(records), "game")
-        raise InputError(f"{name} has {many}, so there is no game {number}")
+        raise InputError(
+            gettext(
+                "%(name)s has %(games)s, so there is no game %(number)s",
+                name=name,
+                games=counted(len(records), "game"),
+                number=number,
+            )
+        )
     return records[number - 1]
 
 
@@ -173,7 +215,11 @@ def find_records(name: str, server: str | None) -> list[GameRecord]:
     numbered = name.isascii() and name.isdigit() and not Path(name).exists()
     if not page and not numbered:
         if re.match("https?://", name):
-            raise InputError(f"{name} is no address of a game: give one such as .../games/1207")
+            raise InputError(
+                gettext(
+                    "%(name)s is no address of a game: give one such as .../games/1207", name=name
+                )
+            )
         return read_records(name)
     from arena.cli.client import need_server  # it takes longer to import than a file to replay
 
@@ -194,14 +240,18 @@ def read_records(name: str) -> list[GameRecord]:
     try:
         text = sys.stdin.read() if name == "-" else text_of(Path(name).read_bytes())
         if not text.strip():
-            raise RecordError("it is empty: give a file that `arena play --records` wrote")
+            raise RecordError(gettext("it is empty: give a file that `arena play --records` wrote"))
         if games := pgn_games(text):
             return [record_of(game, variants_with_pgn(game.tags.get("FEN", ""))) for game in games]
         return parse_records(text)
     except OSError as error:
-        raise InputError(f"can't read {name}: {error.strerror}") from None
+        raise InputError(
+            gettext("can't read %(name)s: %(reason)s", name=name, reason=error.strerror)
+        ) from None
     except UnicodeDecodeError:
-        raise InputError(f"{name} is no text: give what `arena play --records` wrote") from None
+        raise InputError(
+            gettext("%(name)s is no text: give what `arena play --records` wrote", name=name)
+        ) from None
     except RecordError as error:
         raise InputError(f"{name}: {error}") from None
 
@@ -209,39 +259,56 @@ def read_records(name: str) -> list[GameRecord]:
 def _summary(game: GameRecord) -> str:
     plies = counted(len(game.plies), "ply", "plies")
     if goes_on(game):
-        return f"{game.variant}: {', '.join(game.players)} (goes on, {plies})"
+        return gettext(
+            "%(variant)s: %(players)s (goes on, %(plies)s)",
+            variant=game.variant,
+            players=", ".join(game.players),
+            plies=plies,
+        )
     result = ", ".join(
         f"{name} {score:g}" for name, score in zip(game.players, game.scores, strict=True)
     )
-    return f"{game.variant}: {result} ({game.termination}, {plies})"
+    return f"{game.variant}: {result} ({ending_words(game.termination)}, {plies})"
 
 
 def _show(game: GameRecord, problem: str, ply: int | None, output: str | None) -> None:
     """One game in full: its moves with their times, its end, and a position if asked for."""
     _say(_summary(game))
-    _say(f"seed {game.seed}, {game.time.words}, began {game.started}, box: {game.isolation}")
+    _say(
+        gettext(
+            "seed %(seed)s, %(time)s, began %(moment)s, box: %(level)s",
+            seed=game.seed,
+            time=game.time.words,
+            moment=game.started,
+            level=game.isolation,
+        )
+    )
     faults = {fault.ply: fault for fault in game.faults}
     for number, move in enumerate(game.plies):
         if number in faults:
             _show_fault(game, number)
-        time = "opening" if number < game.opening else ""
+        time = gettext("opening") if number < game.opening else ""
         if move.cpu_us is not None:
             time = f"{move.cpu_us / 1000:.1f} ms"
         text = f"  {move.text}" if move.text else ""
-        who = "chance" if move.seat == CHANCE else game.players[move.seat]
+        who = gettext("chance") if move.seat == CHANCE else game.players[move.seat]
         _say(f"{number:4}  {who:<16} {move.move:<12} {time:>10}{text}")
     _show_fault(game, len(game.plies))
     if not goes_on(game):
         places = ", ".join(
             f"{name} {rank}" for name, rank in zip(game.players, game.ranks, strict=True)
         )
-        _say(f"ranks: {places}")
+        _say(gettext("ranks: %(places)s", places=places))
     _say_verdict(problem)
     if problem or (ply is None and output is None):
         return
     reached = list(states(game))
     index = len(reached) - 1 if ply is None else ply
-    _say(f"position before ply {index}: {reached[index].text()}")
+    _say(
+        gettext(
+            "position before ply %(ply)s: %(position)s", ply=index, position=reached[index].text()
+        )
+    )
     if output:
         last = game.plies[index - 1].move if index else None
         before = reached[index - 1] if index else None
@@ -255,10 +322,18 @@ def _say_verdict(problem: str) -> None:
 
 
 def _verdict(problem: str) -> str:
-    return f"REFUTED by the rules: {problem}" if problem else "confirmed by the rules"
+    if problem:
+        return gettext("REFUTED by the rules: %(problem)s", problem=problem)
+    return gettext("confirmed by the rules")
 
 
 def _show_fault(game: GameRecord, ply: int) -> None:
     for fault in game.faults:
         if fault.ply == ply:
-            _say(f"      {game.players[fault.seat]} left: {fault.termination}, {fault.detail}")
+            words = gettext(
+                "%(player)s left: %(ending)s, %(detail)s",
+                player=game.players[fault.seat],
+                ending=ending_words(fault.termination),
+                detail=fault.detail,
+            )
+            _say(f"      {words}")

@@ -13,6 +13,7 @@ from arena.cli.progress_bar import ProgressBar
 from arena.web.films import animate
 from arena.web.replay_files import as_page
 from engine.record import GameRecord
+from engine.translation import gettext
 
 
 def write_page(
@@ -37,7 +38,7 @@ def write_animation(name: str, number: int | None, record: GameRecord) -> None:
     Raises:
         InputError: it can't be written.
     """
-    with ProgressBar("drawing", "position", total=len(record.plies) + 1) as bar:
+    with ProgressBar(gettext("drawing"), "position", total=len(record.plies) + 1) as bar:
         picture = animate(record, most=None, drawn=bar.advance)
     _write(_named(name, number), picture)
 
@@ -52,7 +53,7 @@ def open_page(record: GameRecord, *, ply: int | None, problem: str) -> None:
         path = Path(tempfile.mkdtemp(prefix="arena-replay-"), "game.html")
     write_page(str(path), None, record, ply=ply, problem=problem)
     if not webbrowser.open(path.as_uri()):
-        click.echo("there is no browser here: open that file in one", err=True)
+        click.echo(gettext("there is no browser here: open that file in one"), err=True)
 
 
 def _named(name: str, number: int | None) -> Path:
@@ -63,4 +64,7 @@ def _named(name: str, number: int | None) -> Path:
 def _write(path: Path, data: bytes) -> None:
     with writing(path):
         path.write_bytes(data)
-    click.echo(f"wrote {path}, {len(data) / 1e3:.0f} kB", err=True)
+    click.echo(
+        gettext("wrote %(path)s, %(size)s kB", path=path, size=f"{len(data) / 1e3:.0f}"),
+        err=True,
+    )

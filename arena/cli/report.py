@@ -7,7 +7,7 @@ import os
 import re
 import tempfile
 import time as wall
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
@@ -26,6 +26,7 @@ from arena.ratings.sprt import Decision
 from arena.strength.sequential import SequentialTest
 from arena.strength.words import elo_words, games_words, llr_words, pace_words, result_rows
 from engine.plurals import counted, lasting
+from engine.translation import ENGLISH, N_, gettext, speaking, spoken
 
 LINE_SECONDS = 10
 """How often a line tells of the progress where it can't renew in place."""
@@ -46,6 +47,7 @@ class Display(OnTerminal):
         self._before = test.games
         self._started = self._told = wall.monotonic()
         self._stopping = False
+        self._spoken = spoken()
         console = Console(stderr=True)
         if console.is_terminal:
             self._shown = Live(get_renderable=self._table, console=console, transient=True)
@@ -56,16 +58,30 @@ class Display(OnTerminal):
         now = wall.monotonic()
         if not self._shown and now - self._told >= LINE_SECONDS:
             self._told = now
-            llr = (
-                "" if test.settings.terms.games else f", LLR {llr_words(test.llr, test.llr_bounds)}"
-            )
-            results = f"{counted(test.games, 'game')}, W-D-L {games_words(test)}"
-            click.echo(f"{results}, Elo {elo_words(test.estimate)}{llr}; {self._pace()}", err=True)
+            click.echo(self._line(), err=True)
+
+    def _line(self) -> str:
+        """How it stands, its pace last."""
+        test = self._test
+        places = {
+            "games": counted(test.games, "game"),
+            "results": games_words(test),
+            "elo": elo_words(test.estimate),
+            "pace": self._pace(),
+        }
+        if test.settings.terms.games:
+            return gettext("%(games)s, W-D-L %(results)s, Elo %(elo)s; %(pace)s", **places)
+        return gettext(
+            "%(games)s, W-D-L %(results)s, Elo %(elo)s, LLR %(llr)s; %(pace)s",
+            llr=llr_words(test.llr, test.llr_bounds),
+            **places,
+        )
 
     def _table(self) -> Table:
         table = Table.grid(padding=(0, 2))
-        for name, text in [*result_rows(self._test), ("speed", self._pace())]:
-            table.add_row(name, text)
+        with speaking(self._spoken):  # which the thread that draws does not by itself
+            for name, text in [*result_rows(self._test), (gettext("speed"), self._pace())]:
+                table.add_row(name, text)
         return table
 
     def _pace(self) -> str:
@@ -73,8 +89,16 @@ class Display(OnTerminal):
         gone = wall.monotonic() - self._started
         played = self._test.games - self._before
         if self._stopping:
-            return f"stopping after {lasting(gone)}"
-        return f"{pace_words(self._test, played, gone)}, {lasting(gone)} gone"
+            return gettext("stopping after %(time)s", time=lasting(gone))
+        pace = pace_words(self._test, played, gone)
+        return gettext("%(pace)s, %(time)s gone", pace=pace, time=lasting(gone))
+
+
+def how_ended(*, is_wish: bool) -> str:
+    """How a run came to its end before it was over, for `Saves.keep_unfinished`."""
+    if is_wish:
+        return N_("interrupted after %(games)s")
+    return N_("broken off after %(games)s")
 
 
 class Savable(Protocol):
@@ -100,7 +124,12 @@ class Saves:
         self._refused = False
         check_writable(name)
         if self._path and not may_exist and self._path.exists():
-            raise InputError(f"{name} is there already: go on with --resume {name}, or remove it")
+            raise InputError(
+                gettext(
+                    "%(name)s is there already: go on with --resume %(name)s, or remove it",
+                    name=name,
+                )
+            )
 
     def offer(self, test: Savable, *, last: bool = False) -> None:
         """Saves into the file that was asked for, if one was, once a second."""
@@ -123,22 +152,25 @@ class Saves:
         if not test.games:
             return ""
         with suppress(InputError):  # at the end it is tried again, and then told
-            return f"saved in {self.keep(test)}; "
+            return gettext("saved in %(path)s", path=self.keep(test)) + "; "
         return ""
 
     def keep_unfinished(self, test: Savable, how: str) -> None:
         """Saves what has not come to its end, and says how to go on with it.
 
         Args:
-            how: it was ended, in words.
+            how: it was ended, as a message with a place for the number of ``games``.
 
         Raises:
             InputError: it can't be saved.
         """
-        click.echo(f"{how} after {counted(test.games, 'game')}", err=True)
+        click.echo(gettext(how, games=counted(test.games, "game")), err=True)
         if test.games:
             kept = self.keep(test)
-            click.echo(f"saved; go on with the same command and --resume {kept}", err=True)
+            click.echo(
+                gettext("saved; go on with the same command and --resume %(path)s", path=kept),
+                err=True,
+            )
 
     def keep(self, test: Savable) -> Path:
         """Saves in any case, and says where.
@@ -173,25 +205,33 @@ def _free_path(of: str) -> Path:
 def report(
     test: SequentialTest, seconds: float, level: str, first_faults: Sequence[str]
 ) -> dict[str, Any]:
-    """The result as JSON's types; what it takes to go on is in it too.
+    """The result as JSON's types, in English; what it takes to go on is in it too.
 
     Args:
         level: of the weakest box in which it was played.
         first_faults: in words, that of each bot that had one.
     """
-    played = {
-        "decision": str(test.decision),
-        "verdict": test.verdict,
-        "passed": test.decision is Decision.ACCEPT,
-        "matches": test.matches,
-        "games": test.games,
-        **test.estimate.to_json(),
-        **test.llr_json(),
-        "first_faults": list(first_faults),
-        "seconds": round(seconds, 3),
-        "isolation": level,
-    }
-    return test.to_json() | {"result": played}
+    with speaking(ENGLISH):
+        played = {
+            "decision": str(test.decision),
+            "verdict": test.verdict,
+            "passed": test.decision is Decision.ACCEPT,
+            "matches": test.matches,
+            "games": test.games,
+            **test.estimate.to_json(),
+            **test.llr_json(),
+            "first_faults": list(first_faults),
+            "seconds": round(seconds, 3),
+            "isolation": level,
+        }
+        return test.to_json() | {"result": played}
+
+
+def aligned(rows: Iterable[tuple[str, str]]) -> str:
+    """Lines of what each of these is called and what it comes to, one below the other."""
+    rows = list(rows)
+    width = max(8, *(len(name) for name, _ in rows))
+    return "\n".join(f"{name:<{width}} {text}" for name, text in rows)
 
 
 def check_writable(name: str | None) -> None:
@@ -204,12 +244,12 @@ def check_writable(name: str | None) -> None:
     if name is None:
         return
     if not name:
-        raise InputError("an empty word names no file to write")
+        raise InputError(gettext("an empty word names no file to write"))
     with writing(name):
         if not Path(name).absolute().parent.is_dir():
-            raise InputError(f"can't write {name}: there is no such folder")
+            raise InputError(gettext("can't write %(name)s: there is no such folder", name=name))
         if Path(name).is_dir():
-            raise InputError(f"can't write {name}: it is a folder")
+            raise InputError(gettext("can't write %(name)s: it is a folder", name=name))
         if not _is_device(Path(name)):
             with _beside(Path(name)):
                 pass  # it can be made, then
@@ -224,9 +264,13 @@ def read_json(name: str) -> Any:
     try:
         return json.loads(Path(name).read_text(encoding="utf-8"))
     except OSError as error:
-        raise InputError(f"can't read {name}: {error.strerror}") from None
+        raise InputError(
+            gettext("can't read %(name)s: %(reason)s", name=name, reason=error.strerror)
+        ) from None
     except (ValueError, RecursionError):
-        raise InputError(f"{name} is no saved test: give a file of --save or --json") from None
+        raise InputError(
+            gettext("%(name)s is no saved test: give a file of --save or --json", name=name)
+        ) from None
 
 
 def leave(files: Sequence[tuple[str | None, Callable[[], str]]], show: Callable[[], None]) -> None:
@@ -271,7 +315,7 @@ def verdict_code(decision: Decision, *, spoilt: bool) -> int:
 
 
 def junit_text(test: SequentialTest, seconds: float, first_faults: Sequence[str]) -> str:
-    """A JUnit report of one case, for systems that show those.
+    """A JUnit report of one case, in English, for systems that show those.
 
     Of a test that is spoilt by faults, or not finished, it is an error.
 
@@ -280,6 +324,8 @@ def junit_text(test: SequentialTest, seconds: float, first_faults: Sequence[str]
     """
     is_known = test.decision is not Decision.CONTINUE and not test.is_spoilt
     kind = "failure" if is_known else "error"
+    with speaking(ENGLISH):
+        verdict, rows = test.verdict, result_rows(test)
     passed = test.decision is Decision.ACCEPT
     counts = {"failures": 0, "errors": 0}
     if not passed:
@@ -299,10 +345,10 @@ def junit_text(test: SequentialTest, seconds: float, first_faults: Sequence[str]
         time=f"{seconds:.3f}",
     )
     if not passed:
-        problem = ElementTree.SubElement(case, kind, message=test.verdict)
+        problem = ElementTree.SubElement(case, kind, message=verdict)
         problem.text = "\n".join(first_faults)
     output = ElementTree.SubElement(case, "system-out")
-    output.text = "\n".join(f"{name}: {text}" for name, text in result_rows(test))
+    output.text = "\n".join(f"{name}: {text}" for name, text in rows)
     text = ElementTree.tostring(suite, encoding="unicode", xml_declaration=False)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
 

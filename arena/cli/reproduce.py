@@ -15,12 +15,13 @@ from arena.cli.runner import Launcher
 from arena.cli.trace import print_logs, traced_channel
 from engine.channel import PipeChannel
 from engine.game import Seat
-from engine.plurals import counted
+from engine.plurals import counted, listed
 from engine.process import BotProcess
 from engine.protocol import visible
 from engine.record import GameRecord, RecordError
 from engine.reproduction import ReproducedMove, reproduce
 from engine.sitting import goes_on
+from engine.translation import gettext, ngettext
 
 
 def pick_record(name: str, number: int | None) -> GameRecord:
@@ -31,10 +32,16 @@ def pick_record(name: str, number: int | None) -> GameRecord:
     """
     records = read_records(name)
     if number is None and len(records) > 1:
-        raise InputError(f"{name} has {len(records)} games: say which with --game N")
+        raise InputError(
+            gettext(
+                "%(name)s has %(number)s games: say which with --game N",
+                name=name,
+                number=len(records),
+            )
+        )
     record = pick(records, name, number or 1)
     if goes_on(record):
-        raise InputError("the game goes on: bots are asked again in games that are over")
+        raise InputError(gettext("the game goes on: bots are asked again in games that are over"))
     return record
 
 
@@ -75,7 +82,9 @@ def ask_again(
             if not show.in_json:
                 _print(answer, names[answer.seat])
     except RecordError as error:
-        raise InputError(f"the rules contradict this record: {error}") from None
+        raise InputError(
+            gettext("the rules contradict this record: %(error)s", error=error)
+        ) from None
     finally:
         for player in players.values():
             player.close()
@@ -89,8 +98,15 @@ def ask_again(
             json.dumps({"answers": [_to_json(answer) for answer in answers], "differ": differ})
         )
     else:
-        differing = counted(differ, "differs", "differ")
-        click.echo(f"{counted(len(answers), 'answer')}, {differing} from the record")
+        click.echo(
+            ngettext(
+                "%(answers)s, %(number)s differs from the record",
+                "%(answers)s, %(number)s differ from the record",
+                differ,
+                answers=counted(len(answers), "answer"),
+                number=differ,
+            )
+        )
     return 1 if differ else 0
 
 
@@ -105,9 +121,14 @@ def check_ply(record: GameRecord, seating: Mapping[Seat, int], ply: int) -> None
         asked.append(record.plies[ply].seat)
     if not set(asked) & set(seating):
         last = len(record.plies)
-        turns = " and ".join(f"seat {seat + 1}" for seat in asked if seat >= 0)
-        why = f"it was asked of {turns}" if turns else f"no bot was asked, of {last} plies"
-        raise InputError(f"--ply {ply}: {why}")
+        turns = listed([gettext("seat %(number)s", number=seat + 1) for seat in asked if seat >= 0])
+        if turns:
+            words = gettext("--ply %(ply)s: it was asked of %(seats)s", ply=ply, seats=turns)
+        else:
+            words = gettext(
+                "--ply %(ply)s: no bot was asked, of %(number)s plies", ply=ply, number=last
+            )
+        raise InputError(words)
 
 
 def seat_bots(
@@ -121,9 +142,17 @@ def seat_bots(
     there = len(record.players)
     for seat in seats:
         if seat > there:
-            raise InputError(f"the game has {counted(there, 'seat')}, so there is no seat {seat}")
+            raise InputError(
+                gettext(
+                    "the game has %(seats)s, so there is no seat %(number)s",
+                    seats=counted(there, "seat"),
+                    number=seat,
+                )
+            )
         if seats.count(seat) > 1:
-            raise InputError(f"--seat {seat} is given twice: a seat has one bot")
+            raise InputError(
+                gettext("--seat %(seat)s is given twice: a seat has one bot", seat=seat)
+            )
     if len(bots) == 1:
         chosen = (
             [seat - 1 for seat in seats]
@@ -132,22 +161,35 @@ def seat_bots(
         )
         if not chosen:
             raise InputError(
-                f"{bots[0].name} did not play this game ({', '.join(record.players)} did): say "
-                "which seat it takes with --seat S"
+                gettext(
+                    "%(name)s did not play this game (%(players)s did): say which seat it takes "
+                    "with --seat S",
+                    name=bots[0].name,
+                    players=", ".join(record.players),
+                )
             )
         return dict.fromkeys(chosen, 0)
     if seats and len(seats) == len(bots):
         return {seat - 1: entrant for entrant, seat in enumerate(seats)}
     if not seats and len(bots) == there:
         return {seat: seat for seat in range(there)}
-    raise InputError(f"give one bot, or {there}, or a --seat for each of the {len(bots)}")
+    raise InputError(
+        gettext(
+            "give one bot, or %(seats)s, or a --seat for each of the %(bots)s",
+            seats=there,
+            bots=len(bots),
+        )
+    )
 
 
 def _print(answer: ReproducedMove, name: str) -> None:
-    same = "as recorded" if answer.same else f"DIFFERS: recorded {answer.recorded}"
+    if answer.same:
+        same = gettext("as recorded")
+    else:
+        same = gettext("DIFFERS: recorded %(move)s", move=answer.recorded)
     detail = f" ({answer.detail})" if answer.detail else ""
-    words = f"ply {answer.ply:3}  seat {answer.seat + 1} {name}: {answer.now}{detail}  {same}"
-    click.echo(visible(words))
+    who = gettext("ply %(ply)s  seat %(seat)s", ply=f"{answer.ply:3}", seat=answer.seat + 1)
+    click.echo(visible(f"{who} {name}: {answer.now}{detail}  {same}"))
 
 
 def _to_json(answer: ReproducedMove) -> dict[str, object]:

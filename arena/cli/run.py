@@ -9,6 +9,7 @@ import click
 from arena.cli import InputError, refusing
 from arena.ground.config import SettingError, Settings, load
 from arena.operation import processes
+from engine.translation import gettext
 
 
 class Process(click.Choice[str]):
@@ -18,7 +19,9 @@ class Process(click.Choice[str]):
         if value == "beat":
             # Until the release before there was one.
             self.fail(
-                "there is no beat any more, the recorder ticks by itself: stop it", param, ctx
+                gettext("there is no beat any more, the recorder ticks by itself: stop it"),
+                param,
+                ctx,
             )
         return super().convert(value, param, ctx)
 
@@ -39,9 +42,9 @@ def run(process: str) -> None:
     with refusing(SettingError):
         settings = load()
     if process in processes.OF_THE_ARENA and not settings.database:
-        raise InputError("say where the database is, with ARENA_DATABASE")
+        raise InputError(gettext("say where the database is, with ARENA_DATABASE"))
     if process != "prepare" and not settings.broker:
-        raise InputError("say where the broker is, with ARENA_BROKER")
+        raise InputError(gettext("say where the broker is, with ARENA_BROKER"))
     command = command_of(process, settings)
     own = settings.without_secrets if process in ("worker", "home") else settings
     told = {**os.environ, **own.environment()}

@@ -36,6 +36,7 @@ from engine.protocol import visible
 from engine.record import GameRecord
 from engine.referee import ISOLATION_LEVELS
 from engine.seeds import derive
+from engine.translation import gettext
 from workers.archives import BundleError, is_archive
 from workers.bubblewrap import complaint
 from workers.building import BuildError
@@ -106,7 +107,10 @@ class Launcher:
             with refusing(BotError):
                 player.start()
             if player.undeclared:
-                click.echo(f"{self.name}: {player.undeclared}", err=True)
+                click.echo(
+                    f"{self.name}: {player.undeclared}",
+                    err=True,
+                )
             return replace(self, options=player.options)
         finally:
             player.close()
@@ -135,7 +139,9 @@ def plain(bot: GivenBot) -> Launcher:
             return _started_plainly(bot, boxed.ready.launch, boxed.ready.folder)
     except BuildError as error:
         click.echo(visible(error.log.rstrip()), err=True)
-        raise LanguageError(f"{bot.path} can't be built: {error}") from None
+        raise LanguageError(
+            gettext("%(path)s can't be built: %(error)s", path=bot.path, error=error)
+        ) from None
     except (BundleError, BoxError) as error:
         raise LanguageError(str(error)) from None
     return _started_plainly(bot, manifest.launch(), folder)
@@ -156,8 +162,11 @@ def _started_plainly(bot: GivenBot, launch: Launch, folder: Path) -> Launcher:
             )
     if launch.processes > 1:
         click.echo(
-            f"{bot.name} is of several processes; in no box the CPU time of the first alone is "
-            "charged: play it with --wall",
+            gettext(
+                "%(name)s is of several processes; in no box the CPU time of the first alone "
+                "is charged: play it with --wall",
+                name=bot.name,
+            ),
             err=True,
         )
     allowances = replace(ALLOWANCES, start_seconds=launch.start_seconds)
@@ -206,10 +215,14 @@ def launch_all(
     """
     box = None if no_box or all(bot.words for bot in bots) else _strongest_box(minimum)
     if box:
-        told = [f"The bots run in boxes of level {box.level!r}."]
+        told = [gettext("The bots run in boxes of level %(level)r.", level=box.level)]
     else:
-        outside = "as plain processes of this user, in no box: play only those that you trust"
-        told = [f"The bots run {outside}."]
+        told = [
+            gettext(
+                "The bots run as plain processes of this user, in no box: play only those that "
+                "you trust."
+            )
+        ]
     launchers: list[Launcher] = []
     for bot in bots:
         if box and not bot.words:
@@ -217,7 +230,7 @@ def launch_all(
             continue
         launchers.append(plain(bot).choosing(bot.chosen))
         if box:
-            told.append(f"{bot.name} is a whole command: it runs in no box.")
+            told.append(gettext("%(bot)s is a whole command: it runs in no box.", bot=bot.name))
     if not quiet or weakest(launchers) == "none":
         say("\n".join(told))
     return launchers
@@ -233,11 +246,18 @@ def _strongest_box(minimum: str) -> Sandbox:
         box = Sandbox("none" if minimum == LEAST_BOX else minimum)
         if box.box is None:
             why = "; ".join(box.failures)
-            raise BoxError(f"no box can be built here ({why}); `arena doctor` says what helps")
+            raise BoxError(
+                gettext(
+                    "no box can be built here (%(why)s); `arena doctor` says what helps", why=why
+                )
+            )
     except BoxError as error:
         raise InputError(
-            f"{error}; without a box bots run only with --no-box (pytest: --arena-no-box), as "
-            "plain processes of this user"
+            gettext(
+                "%(error)s; without a box bots run only with --no-box (pytest: "
+                "--arena-no-box), as plain processes of this user",
+                error=error,
+            )
         ) from None
     box.end_orphans()
     return box
@@ -249,7 +269,9 @@ def _boxed(bot: GivenBot, box: Sandbox, processes: int) -> Launcher:
             boxed = into_box(pack(bot.path), box, processes)
     except BuildError as error:
         click.echo(visible(error.log.rstrip()), err=True)
-        raise InputError(f"{bot.path} can't be built: {error}") from None
+        raise InputError(
+            gettext("%(path)s can't be built: %(error)s", path=bot.path, error=error)
+        ) from None
     if words := boxed.refusal:
         raise InputError(f"{bot.path}: {words}")
     options = read_options(boxed.ready.launch.options)
@@ -304,7 +326,7 @@ def in_order(
                     running[pool.submit(play, job)] = number, job
                 except RuntimeError as error:
                     raise VoidGameError(
-                        f"no match can be begun: {complaint(str(error))}"
+                        gettext("no match can be begun: %(error)s", error=complaint(str(error)))
                     ) from error
             if not running:
                 return

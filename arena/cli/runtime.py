@@ -31,6 +31,7 @@ from arena.models import Runtime
 from arena.web.api.runtime_shapes import RuntimeShape
 from engine.plurals import counted
 from engine.protocol import visible
+from engine.translation import N_, gettext, pgettext
 from workers import runtime_files
 from workers.box_folder import BoxFolder
 from workers.bundles import GIVEN_UP_SECONDS, sweep_store
@@ -94,12 +95,15 @@ def add_command(
     """
     if not RUNTIME_NAME.fullmatch(name):
         raise InputError(
-            f"{name[:60]!r} is no name for a runtime: up to 40 small letters, digits, '.' and '-'"
+            gettext(
+                "%(name)r is no name for a runtime: up to 40 small letters, digits, '.' and '-'",
+                name=name[:60],
+            )
         )
     if bool(packages) == bool(lock_file):
-        raise InputError("name packages, or give a lock by --lock")
+        raise InputError(gettext("name packages, or give a lock by --lock"))
     if node and own:
-        raise InputError("--python is for packages of Python: leave out --node")
+        raise InputError(gettext("--python is for packages of Python: leave out --node"))
     kind = "node" if node else "python"
     with opened(data) as (database, settings), refusing(NoRuntimeError, LanguageError, BoxError):
         named = dict(one.split("=", 1) for one in settings.indexes.split(",") if one)
@@ -108,7 +112,7 @@ def add_command(
         box = Sandbox("reduced")
         with _unfinished(settings) as (file, path), _work_folder() as folder:
             made = make(folder, box, wanted, kind=kind, python=own, lock=lock, tell=_say)
-            _say("packing it")
+            _say(gettext("packing it"))
             digest, size = runtime_files.pack(folder, file)
             file.flush()
             os.fsync(file.fileno())
@@ -135,8 +139,16 @@ def add_command(
         return
     many = counted(len(card.packages), "package")
     click.echo(
-        f"the runtime {name} is there: {card.interpreter}, {many}, {size / MIB:.0f} MiB, "
-        f"digest {digest[:12]}; a bot may take {card.start_seconds:.0f} s until it is ready"
+        gettext(
+            "the runtime %(name)s is there: %(interpreter)s, %(packages)s, %(size)s MiB, digest "
+            "%(digest)s; a bot may take %(seconds)s s until it is ready",
+            name=name,
+            interpreter=card.interpreter,
+            packages=many,
+            size=f"{size / MIB:.0f}",
+            digest=digest[:12],
+            seconds=f"{card.start_seconds:.0f}",
+        )
     )
 
 
@@ -184,7 +196,10 @@ def list_command(where: Where, in_json: bool) -> None:
     found = read_all(where, "/runtimes", RuntimeShape, lambda session: session.scalars(query))
     show(
         found,
-        ("name", "interpreter", "packages", "size", "platform", "digest"),
+        (
+            *(N_("name"), N_("interpreter"), N_("packages"), N_("size")),
+            *(N_("platform"), N_("digest")),
+        ),
         in_json,
         cells=lambda one: {
             "packages": str(len(one["packages"])),
@@ -219,10 +234,17 @@ def show_command(name: str, lock: bool, where: Where, in_json: bool) -> None:
         click.echo(json.dumps(found))
         return
     click.echo(
-        f"{found['name']}: {found['interpreter']}, {found['size'] / MIB:.0f} MiB, for workers of "
-        f"{found['platform']}, digest {found['digest']}"
+        gettext(
+            "%(name)s: %(interpreter)s, %(size)s MiB, for workers of %(platform)s, digest "
+            "%(digest)s",
+            name=found["name"],
+            interpreter=found["interpreter"],
+            size=f"{found['size'] / MIB:.0f}",
+            platform=found["platform"],
+            digest=found["digest"],
+        )
     )
-    show(found["packages"], ("name", "version", "licence"), False)
+    show(found["packages"], (N_("name"), N_("version"), N_("licence")), False)
 
 
 def _named(where: Where, name: str) -> Any:
@@ -231,8 +253,14 @@ def _named(where: Where, name: str) -> Any:
     )
     found = next((one for one in rows if one["name"] == name), None)
     if found is None:
-        known = ", ".join(sorted(one["name"] for one in rows)) or "none"
-        raise InputError(f"there is no runtime {name[:60]!r} there; there are: {known}")
+        known = ", ".join(sorted(one["name"] for one in rows)) or pgettext("runtimes", "none")
+        raise InputError(
+            gettext(
+                "there is no runtime %(name)r there; there are: %(known)s",
+                name=name[:60],
+                known=known,
+            )
+        )
     return found
 
 
@@ -247,17 +275,31 @@ def fetch_command(name: str, server: str | None) -> None:
     there = need_server(server)
     rows = [one for one in there.all("/runtimes", limit=100) if one["name"] == name]
     if not rows:
-        raise InputError(f"there is no runtime {name[:60]!r} on {there.address}")
+        raise InputError(
+            gettext(
+                "there is no runtime %(name)r on %(address)s", name=name[:60], address=there.address
+            )
+        )
     (found,) = rows
     if found["platform"] not in platforms_here():
         raise InputError(
-            f"the runtime {name} is for {found['platform']}, and this machine is "
-            f"{', '.join(platforms_here())}: install its packages by its lock instead"
+            gettext(
+                "the runtime %(name)s is for %(platform)s, and this machine is %(here)s: install "
+                "its packages by its lock instead",
+                name=name,
+                platform=found["platform"],
+                here=", ".join(platforms_here()),
+            )
         )
     total = int(found["size"])
-    with ProgressBar("fetching", "MiB", total=-(-total // MIB)) as bar, refusing(NoRuntimeError):
+    with (
+        ProgressBar(gettext("fetching"), "MiB", "MiB", total=-(-total // MIB)) as bar,
+        refusing(NoRuntimeError),
+    ):
         home_runtimes.keep(name, found["digest"], there.parts(f"/runtimes/{name}/file"), bar)
-    click.echo(f"the runtime {name} is here: arena play, check and test use it")
+    click.echo(
+        gettext("the runtime %(name)s is here: arena play, check and test use it", name=name)
+    )
 
 
 deeds.add_commands(runtime)

@@ -11,6 +11,7 @@ import click
 from arena.cli import InputError
 from arena.cli.client import RemoteArena, ServerFault
 from arena.cli.progress_bar import ProgressBar
+from engine.translation import gettext
 from workers.large_files import MIB, Large
 
 PAUSES = (1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 60.0)
@@ -30,7 +31,7 @@ def send_large_files(server: RemoteArena, files: Sequence[Large]) -> None:
         return
     total = sum(large.size for large in files)
     done = sum(state["received"] for state in begun)
-    with ProgressBar("sending", "MiB", "MiB", total=_mib(total)) as bar:
+    with ProgressBar(gettext("sending"), "MiB", "MiB", total=_mib(total)) as bar:
         bar.show(_mib(done))
         for large, state in zip(files, begun, strict=True):
             while state["received"] < large.size:
@@ -67,10 +68,15 @@ def _send_part(server: RemoteArena, large: Large, state: dict[str, Any]) -> dict
                 raise
             if failed == len(PAUSES):
                 raise ServerFault(
-                    f"{error.message}; {_mib(offset)} of {_mib(large.size)} MiB of a large file "
-                    "have come: do it again to go on from there"
+                    gettext(
+                        "%(problem)s; %(part)s of %(size)s MiB of a large file have come: do it "
+                        "again to go on from there",
+                        problem=error.message,
+                        part=_mib(offset),
+                        size=_mib(large.size),
+                    )
                 ) from None
-            click.echo(f"{error.message}; trying again", err=True)
+            click.echo(gettext("%(problem)s; trying again", problem=error.message), err=True)
             time.sleep(PAUSES[failed])
             failed += 1
         else:
@@ -93,7 +99,15 @@ def _part(large: Large, offset: int, most: int) -> bytes:
             file.seek(offset)
             found = file.read(wanted)
     except OSError as error:
-        raise InputError(f"{large.path} can't be read: {error.strerror or error}") from None
+        raise InputError(
+            gettext(
+                "%(path)s can't be read: %(reason)s",
+                path=large.path,
+                reason=error.strerror or error,
+            )
+        ) from None
     if len(found) != wanted:
-        raise InputError(f"{large.path} was changed while it was sent: submit it again")
+        raise InputError(
+            gettext("%(path)s was changed while it was sent: submit it again", path=large.path)
+        )
     return found

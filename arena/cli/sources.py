@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
 from arena.cli import InputError
+from engine.translation import gettext
 
 FETCH_SECONDS = 120
 
@@ -30,12 +31,16 @@ def git_folder(address: str) -> Iterator[Path]:
     revision, _, below = rest.partition(":")
     if not url or not revision or url.startswith("-") or revision.startswith("-"):
         raise InputError(
-            "--git takes URL#REVISION, a branch, a tag or a whole commit, or URL#REV:FOLDER"
+            gettext(
+                "--git takes URL#REVISION, a branch, a tag or a whole commit, or URL#REV:FOLDER"
+            )
         )
     if ".." in PurePosixPath(below).parts or below.startswith("/"):
-        raise InputError(f"the folder {below!r} is none of the repository's")
+        raise InputError(gettext("the folder %(folder)r is none of the repository's", folder=below))
     if shutil.which("git") is None:
-        raise InputError("git is not installed here; give a folder or an archive instead of --git")
+        raise InputError(
+            gettext("git is not installed here; give a folder or an archive instead of --git")
+        )
     with tempfile.TemporaryDirectory(prefix="arena-git-") as made:
         # A name of its own, since the bundle takes its name from the folder.
         name = re.sub(r"\.git$", "", url.rstrip("/").rpartition("/")[2].rpartition(":")[2])
@@ -46,13 +51,23 @@ def git_folder(address: str) -> Iterator[Path]:
         _git(folder, "checkout", "--quiet", "--detach", "FETCH_HEAD")
         if (folder / ".gitmodules").exists():
             raise InputError(
-                f"{url} has submodules, which are not fetched: put their files into it"
+                gettext(
+                    "%(url)s has submodules, which are not fetched: put their files into it",
+                    url=url,
+                )
             )
         shutil.rmtree(folder / ".git")
         found = folder / below
         # A link of the repository could lead anywhere.
         if not found.is_dir() or found.resolve() != folder.resolve() / below:
-            raise InputError(f"there is no folder {below!r} in {url} at {revision}")
+            raise InputError(
+                gettext(
+                    "there is no folder %(folder)r in %(url)s at %(revision)s",
+                    folder=below,
+                    url=url,
+                    revision=revision,
+                )
+            )
         yield found
 
 
@@ -72,8 +87,13 @@ def _git(folder: Path | None, *words: str) -> None:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise InputError(f"git took more than {FETCH_SECONDS} s to fetch: give it later") from None
+        raise InputError(
+            gettext(
+                "git took more than %(seconds)s s to fetch: give it later", seconds=FETCH_SECONDS
+            )
+        ) from None
     if done.returncode:
         lines = [line for line in done.stderr.splitlines() if line.startswith(("fatal:", "error:"))]
-        words_said = lines[0] if lines else done.stderr.strip() or "git failed"
-        raise InputError(f"git can't fetch it: {words_said.replace(str(folder), 'the repository')}")
+        words_said = lines[0] if lines else done.stderr.strip() or gettext("git failed")
+        reason = words_said.replace(str(folder), gettext("the repository"))
+        raise InputError(gettext("git can't fetch it: %(reason)s", reason=reason))

@@ -12,12 +12,13 @@ from arena.cli.listing import show
 from arena.cli.options import as_json
 from engine.places import results_words
 from engine.protocol import visible
+from engine.translation import N_, gettext
 from workers.large_files import MIB
 
 COLUMNS = (
-    *("bot", "version", "status", "ladder", "state"),
-    *("rating", "rank", "best rank", "games", "results", "faults"),
-    *("check", "its page"),
+    *(N_("bot"), N_("version"), N_("status"), N_("ladder"), N_("state")),
+    *(N_("rating"), N_("rank"), N_("best rank"), N_("games"), N_("results"), N_("faults")),
+    *(N_("check"), N_("its page")),
 )
 """The columns of the table of bots."""
 
@@ -39,11 +40,18 @@ def status(bot: str | None, server: str | None, in_json: bool) -> None:
     account: dict[str, Any] = {"bots": [bot]} if bot else there.get("/account")
     rows = [row for name in account["bots"] for row in _rows(there, name)]
     if notice := there.get("/notice")["text"]:
-        click.echo(f"the arena's notice: {visible(notice)}", err=True)
+        click.echo(gettext("the arena's notice: %(notice)s", notice=visible(notice)), err=True)
     # A server of the release before does not say.
     if "stored_bytes" in account:
         stored, most = (account[name] / MIB for name in ("stored_bytes", "quota_bytes"))
-        click.echo(f"stored of yours: {stored:.1f} MiB of {most:.1f}", err=True)
+        click.echo(
+            gettext(
+                "stored of yours: %(stored)s MiB of %(most)s",
+                stored=f"{stored:.1f}",
+                most=f"{most:.1f}",
+            ),
+            err=True,
+        )
     show(rows, COLUMNS, in_json)
 
 
@@ -96,5 +104,5 @@ def _results(entrant: dict[str, Any]) -> str:
 
 def _rank(entrant: dict[str, Any]) -> str:
     if entrant.get("rank"):
-        return f"{entrant['rank']} of {entrant['ranked']}"
-    return "placement" if entrant.get("state") == "active" else ""
+        return gettext("%(rank)s of %(number)s", rank=entrant["rank"], number=entrant["ranked"])
+    return gettext("placement") if entrant.get("state") == "active" else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import click
@@ -16,6 +17,7 @@ from arena.cli.client import Where, on_arena
 from arena.cli.listing import show as show_rows
 from arena.cli.options import as_json
 from arena.cli.reading import read, read_all, told
+from arena.cli.report import aligned
 from arena.competitions import strength_tests
 from arena.competitions.strength_deeds import CreateTest
 from arena.competitions.strength_exclusions import ExcludeWorker
@@ -27,7 +29,9 @@ from arena.strength.forecast import Forecast
 from arena.strength.words import chance_words, elo_words, forecast_lines, llr_words
 from arena.web.api.results import ExclusionShape, TestShape
 from arena.web.api.strength import BlockShape, EstimateShape, TestAsked
+from engine.plurals import counted
 from engine.protocol import visible
+from engine.translation import N_, gettext
 
 
 class CompetitionNumber(click.ParamType[int]):
@@ -41,20 +45,21 @@ class CompetitionNumber(click.ParamType[int]):
 
     name = "number"
 
-    def __init__(self, word: str, what: str) -> None:
-        self._word, self._what = word, what
+    def __init__(self, word: str, refusal: str) -> None:
+        self._word, self._refusal = word, refusal
 
     def convert(
         self, value: Any, _param: click.Parameter | None, _context: click.Context | None
     ) -> int:
         found = re.fullmatch(rf"(?:{self._word}-)?([0-9]{{1,20}})", str(value))
         if found is None:
-            words = f"{str(value)[:40]!r} is no {self._what}"
-            raise InputError(f"{words}: give its number, as in 17 or {self._word}-17")
+            raise InputError(gettext(self._refusal, given=str(value)[:40]))
         return int(found[1])
 
 
-NUMBER = CompetitionNumber("test", "strength test")
+NUMBER = CompetitionNumber(
+    "test", N_("%(given)r is no strength test: give its number, as in 17 or test-17")
+)
 ELO = click.option(
     "--elo",
     metavar="ELO0,ELO1",
@@ -127,10 +132,17 @@ def estimate(
     if in_json:
         click.echo(json.dumps(found))
         return
-    click.echo(f"game     {found['game']}, {found['time']}")
-    seconds = found["game_seconds"]
-    known = "" if seconds is None else f", {seconds:.2f} seconds a game"
-    click.echo(f"rests on {found['draws']:.0%} draws between equals{known}")
+    seconds, share = found["game_seconds"], f"{found['draws']:.0%}"
+    if seconds is None:
+        rests_on = gettext("%(share)s draws between equals", share=share)
+    else:
+        rests_on = gettext(
+            "%(share)s draws between equals, %(seconds)s seconds a game",
+            share=share,
+            seconds=f"{seconds:.2f}",
+        )
+    rows = (gettext("game"), f"{found['game']}, {found['time']}"), (gettext("rests on"), rests_on)
+    click.echo(aligned(rows))
     some = found["expected"][::4]
     points = [Forecast(one["elo"], one["passes"], one["fails"], one["games"]) for one in some]
     click.echo("\n".join(forecast_lines(points, [one["hours"] for one in some])))
@@ -139,7 +151,7 @@ def estimate(
 def _asked(elo: str | None, clock: str | None, given: dict[str, Any]) -> dict[str, Any]:
     """What was said of a test, by the names of the deed's fields."""
     if (given["ladder"] is None) == (given["game"] is None):
-        raise InputError("say what is played: --ladder NAME, or --game GAME")
+        raise InputError(gettext("say what is played: --ladder NAME, or --game GAME"))
     hypotheses = dict(zip(("elo0", "elo1"), read_hypotheses(elo), strict=True)) if elo else {}
     time = clock_words(clock, given["move"])
     return {"time": time, **hypotheses, **deeds.said(given)}
@@ -157,7 +169,10 @@ def list_tests(where: Where, in_json: bool) -> None:
     found = read_all(where, "/tests", TestShape, lambda session: session.scalars(newest_first))
     show_rows(
         sorted(found, key=lambda one: one["verdict"] != TestVerdict.RUNNING),
-        ("test", "what", "game", "verdict", "games", "W-D-L", "Elo", "LLR"),
+        (
+            *(N_("test"), N_("what"), N_("game"), N_("verdict"), N_("games")),
+            *(N_("W-D-L"), "Elo", "LLR"),
+        ),
         in_json,
         cells=lambda one: {
             "test": one["id"],
@@ -192,24 +207,48 @@ def show(number: int, where: Where, in_json: bool) -> None:
     if in_json:
         click.echo(json.dumps(found))
         return
-    for name, text in found["told"]:
-        click.echo(visible(f"{name:<8} {text}"))
+    click.echo(visible(aligned(found["told"])))
+    for line in _oddities(found):
+        click.echo(visible(line))
+    click.echo(visible(found["outcome"]))
+
+
+def _oddities(found: Any) -> Iterator[str]:
+    """What is odd about the workers of a test, a line each."""
     for one in found["workers"]:
         if one["excluded"] is not None:
-            click.echo(visible(f"{one['worker']}: its games are left out ({one['excluded']})"))
+            yield gettext(
+                "%(worker)s: its games are left out (%(reason)s)",
+                worker=one["worker"],
+                reason=one["excluded"],
+            )
         if one["chance"] is not None:
-            words = f"(by chance {chance_words(one['chance'])})"
-            click.echo(visible(f"{one['worker']}: its results differ from the others' {words}"))
+            yield gettext(
+                "%(worker)s: its results differ from the others' (by chance %(chance)s)",
+                worker=one["worker"],
+                chance=chance_words(one["chance"]),
+            )
     for one in found["speeds"]:
         if one["chance"] is not None:
-            what = f"at speeds of {one['speeds']}" if one["speeds"] else "at speeds not known"
-            words = f"(by chance {chance_words(one['chance'])})"
-            click.echo(f"{what}: the results differ from the others' {words}")
+            chance = chance_words(one["chance"])
+            if one["speeds"]:
+                yield gettext(
+                    "at speeds of %(speeds)s: the results differ from the others' "
+                    "(by chance %(chance)s)",
+                    speeds=one["speeds"],
+                    chance=chance,
+                )
+            else:
+                yield gettext(
+                    "at speeds not known: the results differ from the others' "
+                    "(by chance %(chance)s)",
+                    chance=chance,
+                )
     if (rest := found["without_odd_workers"]) is not None:
         llr = rest["llr"]
         shown = "" if llr is None else f", LLR {llr_words(llr, rest['llr_bounds'])}"
-        click.echo(f"without  {elo_words(Estimate.from_json(rest))}{shown}")
-    click.echo(visible(found["outcome"]))
+        words = f"{elo_words(Estimate.from_json(rest))}{shown}"
+        yield aligned([(gettext("without"), words)])
 
 
 @strength.command()
@@ -241,7 +280,7 @@ def exclude(yes: bool, where: Where, in_json: bool, **given: Any) -> None:
     deed = deeds.made(ExcludeWorker, **deeds.said(given))
     _show_both(_without(where, given["number"], given["worker"]), err=True)
     if not yes:
-        click.confirm("Leave them out?", abort=True, err=True)
+        click.confirm(gettext("Leave them out?"), abort=True, err=True)
     deeds.do_one(deed, where, in_json=in_json)
 
 
@@ -256,15 +295,25 @@ def _without(where: Where, number: int, worker: str) -> Any:
 
 def _show_both(found: Any, *, err: bool = False) -> None:
     """Both numbers, what becomes of the verdict, and what the choice costs."""
-    for name in ("counted", "without"):
-        its = found[name]
-        counts = " ".join(map(str, its["counts"]))
-        llr = "" if its["llr"] is None else f", LLR {its['llr']:.2f}"
-        words = f"{elo_words(Estimate.from_json(its))}{llr}, {its['games']} games"
-        click.echo(f"{'with' if name == 'counted' else name:<8} {words}, matches {counts}", err=err)
-    click.echo(f"verdict  {visible(found['outcome'])}", err=err)
+    rows = [
+        (gettext("with"), _stands(found["counted"])),
+        (gettext("without"), _stands(found["without"])),
+        (gettext("verdict"), visible(found["outcome"])),
+    ]
     if found["odds"] is not None:
-        click.echo(f"odds     {found['odds']['said']}", err=err)
+        rows.append((gettext("odds"), found["odds"]["said"]))
+    click.echo(aligned(rows), err=err)
+
+
+def _stands(its: Any) -> str:
+    """How a test stands by some of its games, in a line."""
+    llr = "" if its["llr"] is None else f", LLR {its['llr']:.2f}"
+    return gettext(
+        "%(elo)s, %(games)s, matches %(counts)s",
+        elo=f"{elo_words(Estimate.from_json(its))}{llr}",
+        games=counted(its["games"], "game"),
+        counts=" ".join(map(str, its["counts"])),
+    )
 
 
 @strength.command()

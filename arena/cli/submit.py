@@ -36,6 +36,7 @@ from arena.people import accounts
 from arena.strength.terms import StrengthTerms
 from engine.plurals import counted
 from engine.protocol import visible
+from engine.translation import gettext, translated
 from workers import bundles
 from workers.archives import BundleError
 from workers.bundles import Bundle
@@ -102,14 +103,16 @@ def submit(
     there = where.server()
     if there is not None:
         if owner is not None:
-            raise InputError("--owner is for this machine's arena; a server goes by the token")
+            raise InputError(
+                gettext("--owner is for this machine's arena; a server goes by the token")
+            )
         fields = {"ladder": ladder_name, "name": name or bundle.name, "note": note}
         if wish is not None:
             fields |= {"test_first": "true", "elo0": str(wish.elo0), "elo1": str(wish.elo1)}
             fields["max_games"] = str(wish.max_games)
         sys.exit(submit_there(there, bundle, fields, wait=wait, seconds=wait_seconds))
     if wait:
-        raise InputError("--wait is for a server: name one with --server, or log in")
+        raise InputError(gettext("--wait is for a server: name one with --server, or log in"))
     with opened(where.data) as (database, settings):
         bundles.store(settings.bundles, bundle)
         large = {one.digest: one.size for one in bundle.large}
@@ -136,9 +139,14 @@ def submit(
                 test_first=wish,
                 now=now,
             )
-            size = f"{version.language}, {bundle.files_bytes} bytes"
-            then = _prospect(session, version, ladder_name, wish)
-            return f"{version.label} was taken in ({size}); {then}. See: arena bots"
+            return gettext(
+                "%(version)s was taken in (%(language)s, %(size)s bytes); %(prospect)s. "
+                "See: arena bots",
+                version=version.label,
+                language=version.language,
+                size=bundle.files_bytes,
+                prospect=_prospect(session, version, ladder_name, wish),
+            )
 
         click.echo(database.run(enter))
 
@@ -149,19 +157,31 @@ def _prospect(
     """What becomes of a version that was taken in."""
     active = active_on(session, find_named(session, Ladder, ladder_name), version.bot_id)
     if active is not None and active.version_id == version.id:
-        return f"it plays on {ladder_name} already, and is checked once more"
-    entry = f"it is checked, and enters {ladder_name} when it has passed"
+        return gettext(
+            "it plays on %(ladder)s already, and is checked once more", ladder=ladder_name
+        )
     if wish is None:
-        return entry
+        return gettext(
+            "it is checked, and enters %(ladder)s when it has passed", ladder=ladder_name
+        )
     if active is None:
-        return f"{entry}, since no version is there to test it against"
-    return f"{entry} that and a strength test against {active.version.label}"
+        return gettext(
+            "it is checked, and enters %(ladder)s when it has passed, since no version is there "
+            "to test it against",
+            ladder=ladder_name,
+        )
+    return gettext(
+        "it is checked, and enters %(ladder)s when it has passed that and a strength test "
+        "against %(version)s",
+        ladder=ladder_name,
+        version=active.version.label,
+    )
 
 
 def _wish(test_first: bool, elo: str | None, max_games: int | None) -> StrengthTerms | None:
     if not test_first:
         if elo is not None or max_games is not None:
-            raise InputError("--elo and --max-games are for a test: add --test-first")
+            raise InputError(gettext("--elo and --max-games are for a test: add --test-first"))
         return None
     elo0, elo1 = read_hypotheses(HYPOTHESES if elo is None else elo)
     return StrengthTerms(elo0, elo1, max_games=max_games or MAX_GAMES)
@@ -175,7 +195,7 @@ def _bundle(file: Path | None, repository: str | None) -> Bundle:
         InputError: both or none are given, or the repository can't be fetched.
     """
     if (file is None) == (repository is None):
-        raise InputError("give the path of a bot, or --git URL#REV")
+        raise InputError(gettext("give the path of a bot, or --git URL#REV"))
     if file is not None:
         return pack(file)
     assert repository is not None
@@ -186,7 +206,7 @@ def _bundle(file: Path | None, repository: str | None) -> Bundle:
 def _user(session: Session, name: str, now: datetime) -> User:
     name = name.strip()[:40]
     if not name:
-        raise InputError("the owner's name is empty: give one with --owner")
+        raise InputError(gettext("the owner's name is empty: give one with --owner"))
     found = accounts.find(session, name)
     if found is None:
         found = User(name=name, created=now)
@@ -208,39 +228,69 @@ def submit_there(
         most = server.get(f"/ladders/{fields['ladder']}")["bundle_bytes"]
         if bundle.size > most:
             raise InputError(
-                f"the bot has {bundle.size} bytes, and {fields['ladder']} takes at most {most}"
+                gettext(
+                    "the bot has %(size)s bytes, and %(ladder)s takes at most %(most)s",
+                    size=bundle.size,
+                    ladder=fields["ladder"],
+                    most=most,
+                )
             )
         send_large_files(server, bundle.large)
     file = f"{fields['name']}.tar"
     check = server.upload("/submissions", fields, file, io.BytesIO(bundle.archive))
     label = f"{check['bot']} v{check['version']}"
     click.echo(
-        f"{label} was taken in at {server.address} ({bundle.language}, "
-        f"{bundle.files_bytes} bytes); check {check['number']} for {check['ladder']} began"
+        gettext(
+            "%(version)s was taken in at %(address)s (%(language)s, %(size)s bytes); check "
+            "%(check)s for %(ladder)s began",
+            version=label,
+            address=server.address,
+            language=bundle.language,
+            size=bundle.files_bytes,
+            check=check["number"],
+            ladder=check["ladder"],
+        )
     )
     if not wait:
-        click.echo(f"See: arena logs --check {check['bot']}")
+        click.echo(gettext("See: %(command)s", command=f"arena logs --check {check['bot']}"))
         return 0
     check = _watch(server, check, seconds)
     if check["passed"]:
-        say(f"{label} ", ("passed its check", GOOD), fate(check))
+        say(f"{label} ", (gettext("passed its check"), GOOD), fate(check))
         return FAILED if check.get("fate") == "not entered" else 0
     if check.get("cancelled"):
-        click.echo(f"the check of {label} was cancelled: {check['cancelled']}")
+        click.echo(
+            gettext(
+                "the check of %(version)s was cancelled: %(reason)s",
+                version=label,
+                reason=check["cancelled"],
+            )
+        )
         return FAILED
     if any(not finding["kept"] for finding in check["findings"]):
         show_log(check)
-        say(f"{label} ", ("did not pass its check", BAD))
+        say(f"{label} ", (gettext("did not pass its check"), BAD))
         return FAILED
-    why = check["problem"] or "it could not be tried"
-    raise ServerFault(f"the check of {label} is {check['status']}, through no fault of it: {why}")
+    why = check["problem"] or gettext("it could not be tried")
+    raise ServerFault(
+        gettext(
+            "the check of %(version)s is %(status)s, through no fault of it: %(reason)s",
+            version=label,
+            status=translated(check["status"]),
+            reason=why,
+        )
+    )
 
 
 def _watch(server: RemoteArena, check: dict[str, Any], seconds: float) -> dict[str, Any]:
     """Tells the findings of a check as they come, until it has ended."""
     told, away, waits, ends = 0, "", "", time.monotonic() + seconds
     console = Console(stderr=True)
-    with console.status("waiting for a worker") if console.is_terminal else _nothing() as status:
+    with (
+        console.status(gettext("waiting for a worker"))
+        if console.is_terminal
+        else _nothing() as status
+    ):
         while True:
             for finding in check["findings"][told:]:
                 show_finding(finding)
@@ -251,14 +301,19 @@ def _watch(server: RemoteArena, check: dict[str, Any], seconds: float) -> dict[s
             if (why := check.get("waits", "")) != waits:
                 waits = why
                 if why:
-                    click.echo(f"it waits: {visible(why)}", err=True)
+                    click.echo(gettext("it waits: %(reason)s", reason=visible(why)), err=True)
             if time.monotonic() > ends:
                 raise ServerFault(
-                    f"check {check['number']} has not ended after {counted(seconds, 'second')}; "
-                    f"it goes on, see arena logs --check {check['bot']}"
+                    gettext(
+                        "check %(number)s has not ended after %(time)s; it goes on, see "
+                        "arena logs --check %(bot)s",
+                        number=check["number"],
+                        time=counted(seconds, "second"),
+                        bot=check["bot"],
+                    )
                 )
             if status and (told or check["status"] == "issued"):
-                status.update(f"checking, {counted(told, 'finding')}")
+                status.update(gettext("checking, %(findings)s", findings=counted(told, "finding")))
             time.sleep(LOOK_SECONDS)
             try:
                 check, away = server.get(f"/checks/{check['number']}"), ""
@@ -268,7 +323,7 @@ def _watch(server: RemoteArena, check: dict[str, Any], seconds: float) -> dict[s
                     raise
                 if fault.message != away:
                     away = fault.message
-                    click.echo(f"{away}; asking again", err=True)
+                    click.echo(gettext("%(problem)s; asking again", problem=away), err=True)
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from engine.places import added, placed
 from engine.process import STANDARD_ERROR
 from engine.record import GameRecord, charged_us
 from engine.referee import ISOLATION_LEVELS
+from engine.translation import gettext
 
 PAIR_CELLS, RACE_CELLS = 5, 3
 """How many half points one of two bots can have of a match, 0 included."""
@@ -94,7 +95,7 @@ class RunTally:
         """How it stands: of two bots by the first, of more by the one that leads."""
         if self.elo is None:
             best = max(self.lines, key=lambda line: line.score)
-            return f"{best.name} leads with {best.score:.1%}"
+            return gettext("%(bot)s leads with %(score)s", bot=best.name, score=f"{best.score:.1%}")
         first, (elo, _) = self.lines[0], self.elo
         results = f"{first.name} {first.wins}-{first.draws}-{first.losses}"
         return f"{results}, Elo {elo.measured}" if elo.tells else results

@@ -14,6 +14,7 @@ from rich.text import Text
 from engine.colours import FILL, INK
 from engine.protocol import visible
 from engine.scene import Body, Paint, Piece, PieceRow, Scene, Shade, Sign, Square
+from engine.translation import gettext
 
 HAIR = 1e-6
 """How far from a straight line is still on it, in squares."""
@@ -74,15 +75,23 @@ def draw_board(scene: Scene) -> Text:
 
 def captions(scene: Scene) -> list[Text]:
     """What lies beside it, a line each."""
-    rows = [f"Counts together: {', '.join(map(_row, scene.rows))}"] if scene.rows else []
+    rows = []
+    if scene.rows:
+        counted = ", ".join(map(_row, scene.rows))
+        rows = [gettext("Counts together: %(rows)s", rows=counted)]
     beneath = (*scene.captions, *(goal.words for goal in scene.goals), *rows)
     return [Text(visible(caption, but="")) for caption in beneath]
 
 
 def _row(row: PieceRow) -> str:
     if row.points:
-        return f"{row.start} to {row.end} for {row.points}"
-    return f"{row.start} to {row.end}"
+        return gettext(
+            "%(start)s to %(end)s for %(points)s",
+            start=row.start,
+            end=row.end,
+            points=row.points,
+        )
+    return gettext("%(start)s to %(end)s", start=row.start, end=row.end)
 
 
 def _lines(scene: Scene) -> list[Text]:

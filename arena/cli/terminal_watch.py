@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextvars import copy_context
 from itertools import count
 from threading import Event, Thread
 from typing import Self
@@ -16,12 +17,14 @@ from arena.cli.keys import pressed
 from arena.cli.progress_bar import ProgressBar
 from arena.cli.viewer import Beside, said
 from arena.cli.watching import GameNow, RunningGames, SeatNow, Watching
+from engine.plurals import counted
 from engine.protocol import visible
+from engine.translation import N_, gettext, pgettext, translated
 
 LOOK_SECONDS, LOOKS = 0.1, 10
 """How long between two looks at the games and the keys, and after how many the picture is anew."""
-HELP = "← → other games   + - faster, slower   q leaves; the games go on"
-STOPPING = "The matches under way are played to their end; Ctrl-C again breaks them off."
+HELP = N_("← → other games   + - faster, slower   q leaves; the games go on")
+STOPPING = N_("The matches under way are played to their end; Ctrl-C again breaks them off.")
 FASTEST, SLOWEST = 1 / 64, 8.0
 
 
@@ -40,7 +43,8 @@ class TerminalWatch(Watching):
         self._running = games
         self._total, self._stopped = total, stopped
         self._done, self._words, self._is_left, self._over = 0, "", False, Event()
-        self._thread = Thread(target=self._run, daemon=True)
+        # In the language of whoever began it.
+        self._thread = Thread(target=copy_context().run, args=(self._run,), daemon=True)
 
     def __enter__(self) -> Self:
         self._running.come()
@@ -89,15 +93,18 @@ class TerminalWatch(Watching):
             self._is_left = True
 
     def _picture(self, now: GameNow | None) -> RenderableType:
-        played = f"{self._done} of {self._total} games played"
+        played = gettext(
+            "%(done)s of %(games)s played", done=self._done, games=counted(self._total, "game")
+        )
         stands = Text(f"{played}; {visible(self._words, but='')}" if self._words else played)
-        foot = stands, Text(STOPPING if self._stopped() else HELP, "dim")
-        return picture(now, foot) if now else Group("The bots are started.", "", *foot)
+        foot = stands, Text(translated(STOPPING if self._stopped() else HELP), "dim")
+        return picture(now, foot) if now else Group(gettext("The bots are started."), "", *foot)
 
 
 def picture(now: GameNow, foot: Sequence[RenderableType] = ()) -> Beside:
     """A running game: which it is, its board, and who sits at it."""
-    where = Text(visible(f"{now.words}, ply {len(now.plies)}", but=""))
+    words = gettext("%(game)s, ply %(ply)s", game=now.words, ply=len(now.plies))
+    where = Text(visible(words, but=""))
     return Beside(now.state, now.last, [where, "", seats_table(now.seats), "", *foot])
 
 
@@ -106,14 +113,16 @@ def seats_table(seats: Sequence[SeatNow]) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0))
     timed = any(seat.left_ms is not None for seat in seats)
     # Names and moves alone have less room where there is little.
-    for heading, is_short in (("", True), ("seat", True), ("player", False), ("left", True)):
-        if timed or heading != "left":
-            table.add_column(heading, no_wrap=is_short)
-    table.add_column("last move")
+    table.add_column("", no_wrap=True)
+    table.add_column(gettext("seat"), no_wrap=True)
+    table.add_column(gettext("player"))
+    if timed:
+        table.add_column(pgettext("on a clock", "left"), no_wrap=True)
+    table.add_column(gettext("last move"))
     for seat in seats:
         last = said(seat.last) if seat.last else ""
         left = [] if seat.left_ms is None else [f"{seat.left_ms / 1000:.1f} s"]
-        cells = ["▶" if seat.is_due else "", seat.name, seat.player, *left, last]
+        cells = ["▶" if seat.is_due else "", translated(seat.name), seat.player, *left, last]
         # What bots say is no markup, and commands no terminal.
         words = (visible(cell, but="") for cell in cells)
         table.add_row(*(Text(word, no_wrap=True, overflow="ellipsis") for word in words))

@@ -38,7 +38,9 @@ from arena.cli.report import (
     PRINTED,
     Display,
     Saves,
+    aligned,
     check_writable,
+    how_ended,
     json_text,
     junit_text,
     leave,
@@ -54,6 +56,7 @@ from arena.strength.forecast import USUAL_DRAWS, curve
 from arena.strength.sequential import SequentialTest, StrengthError, StrengthSettings
 from arena.strength.terms import StrengthTerms
 from arena.strength.words import forecast_lines, result_rows
+from engine.translation import gettext
 
 MAX_GAMES = 20_000
 OF_SPRT = ("elo", "alpha", "beta", "model", "max_games")
@@ -227,13 +230,11 @@ def test(
     is_over = ended.decision is not Decision.CONTINUE
     with broken_off() as unsaved:
         if not is_over:
-            how = "interrupted" if run.trouble.is_wish else "broken off"
-            saves.keep_unfinished(ended, how)
+            saves.keep_unfinished(ended, how_ended(is_wish=run.trouble.is_wish))
 
     def show() -> None:
-        for name, text in result_rows(ended):
-            click.echo(f"{name:<8} {text}")
-        click.echo(f"box      {weakest(launchers)}")
+        box = gettext("box"), weakest(launchers)
+        click.echo(aligned([*result_rows(ended), box]))
         say(verdict_line(ended.verdict, ended.decision, spoilt=ended.is_spoilt))
 
     leave(
@@ -266,19 +267,29 @@ def _refuse_contradictions(context: click.Context) -> None:
     for option in OF_SPRT if given["games"] is not None else ():
         if context.get_parameter_source(option) is not ParameterSource.DEFAULT:
             word = option.replace("_", "-")
-            raise InputError(f"--games plays a fixed number: leave out --{word}")
+            raise InputError(
+                gettext("--games plays a fixed number: leave out %(option)s", option=f"--{word}")
+            )
     kept = given["save"] or given["resume"] or given["junit_file"]
     if given["against"] is not None and (given["games"] is None or kept):
-        raise InputError("--against takes --games, and goes without --save, --resume and --junit")
+        raise InputError(
+            gettext("--against takes --games, and goes without --save, --resume and --junit")
+        )
     if len(given["game"]) > 1 and (given["options"] or given["against"] is not None):
         # Whose they would be is not said; and a field is met on one board.
-        word = "options" if given["options"] else "--against"
-        hint = "write each game's with it" if given["options"] else "give one --game"
-        raise InputError(f"several games go without {word}: {hint}")
+        if given["options"]:
+            words = gettext("several games go without options: write each game's with it")
+        else:
+            words = gettext("several games go without --against: give one --game")
+        raise InputError(words)
     if given["estimate"] and (kept or given["json_file"] not in (None, PRINTED)):
-        raise InputError("--estimate plays nothing: leave out files to write (--json - prints)")
+        raise InputError(
+            gettext("--estimate plays nothing: leave out files to write (--json - prints)")
+        )
     if given["json_file"] == given["junit_file"] == PRINTED:
-        raise InputError("--json and --junit can't both be printed: give one of them a file")
+        raise InputError(
+            gettext("--json and --junit can't both be printed: give one of them a file")
+        )
 
 
 class _Run:

@@ -30,6 +30,7 @@ from arena.operation.broker import EmbeddedBroker
 from arena.operation.health import ago, look
 from arena.operation.under_way import under_way
 from engine.protocol import visible
+from engine.translation import gettext, pgettext, translated
 
 
 @click.command()
@@ -92,7 +93,8 @@ def _picture_now(now: Callable[[], dict[str, Any]]) -> Group:
         return Group(f"[{BAD}]{_safe(fault.message)}[/]")
     except SQLAlchemyError as error:
         problem = _safe(str(error).splitlines()[0])
-        return Group(f"[{BAD}]the database can't be read:[/] {problem}")
+        words = gettext("the database can't be read:")
+        return Group(f"[{BAD}]{words}[/] {problem}")
 
 
 def picture(found: Mapping[str, Any]) -> Group:
@@ -100,7 +102,7 @@ def picture(found: Mapping[str, Any]) -> Group:
     said = _safe(found["broker"])
     if found["queues"] is not None:
         lengths = (f"{name} {count}" for name, count in found["queues"].items())
-        said = "waiting: " + ", ".join(lengths)
+        said = gettext("waiting: %(queues)s", queues=", ".join(lengths))
     alarms = [f"[{BAD}]{_safe(alarm['words'])}[/]" for alarm in found["alarms"]]
     jobs = found["under_way"]
     parts = _work(found), _workers(found["workers"], jobs), _jobs(jobs), _rates(found)
@@ -108,45 +110,62 @@ def picture(found: Mapping[str, Any]) -> Group:
 
 
 def _work(found: Mapping[str, Any]) -> Table:
-    work = _table("work", "open", "issued", "overdue", "set aside")
-    for name in ("matches", "checks"):
-        counts = (found[name][key] for key in ("open", "issued", "overdue", "set_aside"))
+    work = _table(
+        gettext("work"),
+        *(
+            pgettext("jobs", "open"),
+            pgettext("jobs", "issued"),
+            pgettext("jobs", "overdue"),
+            pgettext("jobs", "set aside"),
+        ),
+    )
+    for key, name in (("matches", gettext("matches")), ("checks", gettext("checks"))):
+        counts = (found[key][part] for part in ("open", "issued", "overdue", "set_aside"))
         work.add_row(name, *map(str, counts))
     return work
 
 
 def _workers(workers: Sequence[Mapping[str, Any]], jobs: Sequence[Mapping[str, Any]]) -> Table:
-    table = _table("worker", "state", "busy", "box", "last sign", "problem")
+    table = _table(
+        *(gettext("worker"), gettext("state"), gettext("busy")),
+        *(gettext("box"), gettext("last sign"), gettext("problem")),
+    )
     busy = Counter(job["worker"] for job in jobs)
     for one in workers:
-        state, of = one["state"], f"{busy[one['name']]} of {one['slots']}"
+        state = one["state"]
+        of = gettext("%(busy)s of %(slots)s", busy=busy[one["name"]], slots=one["slots"])
         colour = GOOD if state == "at work" else BAD
         words = of, one["isolation"], ago(one["silent_seconds"]), one["problem"]
-        table.add_row(_safe(one["name"]), f"[{colour}]{_safe(state)}[/]", *map(_safe, words))
+        table.add_row(
+            _safe(one["name"]), f"[{colour}]{_safe(translated(state))}[/]", *map(_safe, words)
+        )
     return table
 
 
 def _jobs(jobs: Sequence[Mapping[str, Any]]) -> Table | str:
     """A line for each slot in which something is played."""
     if not jobs:
-        return "nothing is under way"
-    table = _table("under way", "game", "ply", "bots", "on", "worker")
+        return gettext("nothing is under way")
+    table = _table(
+        *(gettext("under way"), pgettext("one that is played", "game"), gettext("ply")),
+        *(gettext("bots"), pgettext("on a ladder", "on"), gettext("worker")),
+    )
     for column in table.columns[3:]:
         column.no_wrap, column.overflow = True, "ellipsis"
     for job in jobs:
         numbers = ("" if job[key] is None else str(job[key]) for key in ("game", "plies"))
         names = ", ".join(job["bots"]), job["competition"], job["worker"]
-        table.add_row(f"{job['kind']} {job['number']}", *numbers, *map(_safe, names))
+        table.add_row(f"{translated(job['kind'])} {job['number']}", *numbers, *map(_safe, names))
     return table
 
 
 def _rates(found: Mapping[str, Any]) -> Table | str:
     rates = found["games_a_minute"]
     if not rates:
-        return "no game ended in the last five minutes"
-    table = _table("games a minute", "")
+        return gettext("no game ended in the last five minutes")
+    table = _table(gettext("games a minute"), "")
     table.columns[1].justify = "right"
-    table.add_row("all", f"{sum(rates.values()):.1f}")
+    table.add_row(pgettext("games", "all"), f"{sum(rates.values()):.1f}")
     for name, rate in sorted(rates.items(), key=lambda pair: -pair[1]):
         table.add_row(_safe(name), f"{rate:.1f}")
     return table

@@ -22,7 +22,7 @@ from arena.cli.client import Name, Where, on_arena
 from arena.cli.completing import named
 from arena.cli.data_folder import opened
 from arena.cli.listing import show as show_rows
-from arena.cli.options import as_json, on_data
+from arena.cli.options import as_json, in_english, on_data
 from arena.cli.progress_bar import ProgressBar
 from arena.cli.reading import read, read_all
 from arena.cli.tournament_progress import TournamentProgress, why_held_up
@@ -38,6 +38,7 @@ from arena.operation.broker import BrokerError
 from arena.operation.supervisor import StartupError, Supervisor, is_running
 from arena.web.api.results import TournamentDetail, TournamentShape
 from engine.protocol import visible
+from engine.translation import N_, gettext
 
 INTERRUPTED = 130
 OUR_FAULT = 3
@@ -88,13 +89,13 @@ def create(
     ladder, game, bots = (given[key] for key in ("ladder", "game", "bots"))
     if ladder is None and (game is None or bots is None):
         raise InputError(
-            "say what is played and by whom: --ladder NAME, or --game GAME --bots A,B,C"
+            gettext("say what is played and by whom: --ladder NAME, or --game GAME --bots A,B,C")
         )
     if ladder is not None and game is not None:
-        raise InputError("give --ladder or --game, not both: a ladder has its game")
+        raise InputError(gettext("give --ladder or --game, not both: a ladder has its game"))
     if (given["top"] is not None or given["as_given"]) and (bots is None) == given["as_given"]:
         raise InputError(
-            "--top chooses from a ladder's bots, and --as-given is for those of --bots"
+            gettext("--top chooses from a ladder's bots, and --as-given is for those of --bots")
         )
     deed = deeds.made(
         CreateTournament,
@@ -109,9 +110,11 @@ def create(
         return
     hint = ""
     if given["paused"]:
-        hint = f"; begin with: arena tournament resume {name}"
+        command = f"arena tournament resume {name}"
+        hint = "; " + gettext("begin with: %(command)s", command=command)
     elif where.server() is None:
-        hint = f"; without an arena that runs: arena tournament run {name}"
+        command = f"arena tournament run {name}"
+        hint = "; " + gettext("without an arena that runs: %(command)s", command=command)
     click.echo(f"{told.said}{hint}")
 
 
@@ -140,14 +143,21 @@ def list_(where: Where, in_json: bool) -> None:
         where, "/tournaments", TournamentShape, lambda session: session.scalars(newest_first)
     )[::-1]
     show_rows(
-        found, ("tournament", "format", "variant", "time", "state", "games", "winner"), in_json
+        found,
+        (
+            *(N_("tournament"), N_("format"), N_("variant"), N_("time")),
+            *(N_("state"), N_("games"), N_("winner")),
+        ),
+        in_json,
     )
 
 
 @tournament.command()
 @click.argument("name", type=Name("tournaments"))
 @click.option("--rounds", "with_rounds", is_flag=True, help="List who met whom in each round.")
-@click.option("--csv", "in_csv", is_flag=True, help="Print the standings as CSV.")
+@click.option(
+    "--csv", "in_csv", is_flag=True, help="Print the standings as CSV.", callback=in_english
+)
 @click.option("--wait", is_flag=True, help="On a server: wait until it is over, and show it then.")
 @on_arena
 @as_json
@@ -171,11 +181,15 @@ def show(
     """
     if in_csv and (in_json or with_rounds):
         raise InputError(
-            "--csv is of the standings alone; choose it, --json (all there is) or --rounds"
+            gettext("--csv is of the standings alone; choose it, --json (all there is) or --rounds")
         )
     if wait:
         if where.server() is None:
-            raise InputError(f"--wait is for a server; here it is: arena tournament run {name}")
+            raise InputError(
+                gettext(
+                    "--wait is for a server; here it is: arena tournament run %(name)s", name=name
+                )
+            )
         _wait(name, where)
     stands = _stands(name, where)
     if in_json:
@@ -204,7 +218,12 @@ def _telling(name: str) -> Iterator[ProgressBar]:
         with ProgressBar(name, "match", "matches") as bar:
             yield bar
     except KeyboardInterrupt:
-        click.echo(f"the arena goes on with {name}; see: arena tournament show {name}", err=True)
+        click.echo(
+            gettext(
+                "the arena goes on with %(name)s; see: arena tournament show %(name)s", name=name
+            ),
+            err=True,
+        )
         sys.exit(INTERRUPTED)
 
 
@@ -215,12 +234,16 @@ def _end(stands: Mapping[str, Any]) -> None:
         case "closed":
             return
         case "called off":
-            click.echo(visible(f"{name} was called off: {stands['called_off']}"), err=True)
+            why = stands["called_off"]
+            words = gettext("%(name)s was called off: %(reason)s", name=name, reason=why)
+            click.echo(visible(words), err=True)
             sys.exit(INTERRUPTED)
     if stands["held_up"]:
         click.echo(f"arena: {visible(why_held_up(stands))}", err=True)
         sys.exit(OUR_FAULT)
-    click.echo(f"not over; go on with: arena tournament resume {name}", err=True)
+    click.echo(
+        gettext("not over; go on with: arena tournament resume %(name)s", name=name), err=True
+    )
     sys.exit(INTERRUPTED)
 
 
@@ -254,7 +277,7 @@ def pause(name: str, where: Where) -> None:
 
     Example: arena tournament pause cup
     """
-    hint = f"go on with: arena tournament resume {name}"
+    hint = gettext("go on with: %(command)s", command=f"arena tournament resume {name}")
     deeds.do_one(deeds.made(ChangeTournament, name=name, state="paused"), where, hint=hint)
 
 
@@ -291,9 +314,16 @@ def _run(
         with database.read() as session:
             found = find_named(session, Tournament, name)
             if found.state is CompetitionState.PAUSED:
-                raise InputError(f"{name} is paused; go on with: arena tournament resume {name}")
+                raise InputError(
+                    gettext(
+                        "%(name)s is paused; go on with: arena tournament resume %(name)s",
+                        name=name,
+                    )
+                )
             if found.is_called_off:
-                raise InputError(f"{name} was called off: {found.reason}")
+                raise InputError(
+                    gettext("%(name)s was called off: %(reason)s", name=name, reason=found.reason)
+                )
         with refusing(SettingError, BrokerError, StartupError):
             settings = load(data=data, port=port, workers=workers, only=name)
             with _telling(name) as bar:
@@ -302,7 +332,7 @@ def _run(
                     progress.follow()
                 elif not progress.is_over():
                     Supervisor(settings).run(
-                        announce=lambda url: bar.say(f"its pages are at {url}"),
+                        announce=lambda url: bar.say(gettext("its pages are at %(url)s", url=url)),
                         complain=lambda line: bar.say(f"arena: {line}"),
                         over=progress.is_over,
                     )

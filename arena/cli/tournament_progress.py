@@ -10,6 +10,7 @@ from arena.cli.client import ServerFault
 from arena.cli.progress_bar import ProgressBar
 from arena.models import JobStatus
 from engine.plurals import counted
+from engine.translation import gettext
 
 LOOK_SECONDS = 0.5
 
@@ -41,7 +42,7 @@ class TournamentProgress:
                 # It goes on there, whatever hinders us from hearing of it.
                 if fault.message != away:
                     away = fault.message
-                    self._bar.say(f"{away}; asking again")
+                    self._bar.say(gettext("%(problem)s; asking again", problem=away))
 
     def is_over(self) -> bool:
         """Whether all is played, or nothing more can be for now; looked up now and then."""
@@ -59,7 +60,12 @@ class TournamentProgress:
         leader = found["standings"][0]
         words = found["title"]
         if leader["points"]:
-            words += f": {label(leader)} leads with {counted(leader['points'], 'point')}"
+            words = gettext(
+                "%(tournament)s: %(bot)s leads with %(points)s",
+                tournament=words,
+                bot=label(leader),
+                points=counted(leader["points"], "point"),
+            )
         self._bar.show(found["matches"], total=found["planned"], words=words)
 
 
@@ -73,14 +79,21 @@ def why_held_up(found: Mapping[str, Any]) -> str:
     name = found["tournament"]
     for one in found["standings"]:
         if one["suspended"] is not None:
-            return f"{name} is held up: {label(one)} is suspended, {one['suspended']}"
+            return gettext(
+                "%(tournament)s is held up: %(bot)s is suspended, %(reason)s",
+                tournament=name,
+                bot=label(one),
+                reason=one["suspended"],
+            )
     numbers = (
         str(pair["match"])
         for each in found["rounds"]
         for pair in each["matches"]
         if pair["status"] == JobStatus.SET_ASIDE
     )
-    return (
-        f"{name} is held up: matches failed too often, through no bot's fault; "
-        f"try them again with: arena match requeue {' '.join(numbers)}"
+    return gettext(
+        "%(tournament)s is held up: matches failed too often, through no bot's fault; try them "
+        "again with: %(command)s",
+        tournament=name,
+        command=f"arena match requeue {' '.join(numbers)}",
     )

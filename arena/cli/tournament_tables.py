@@ -14,6 +14,7 @@ from arena.ratings.elo import FEWEST_GAMES, TOO_FEW, signed
 from engine.places import TWO, results_head, results_words
 from engine.plurals import counted, decimal
 from engine.protocol import visible
+from engine.translation import N_, gettext, translated
 
 MOST_COLUMNS = 20
 """A crosstable of more bots is shown in JSON and on its page alone."""
@@ -21,22 +22,51 @@ MOST_COLUMNS = 20
 
 def print_tables(found: Mapping[str, Any], *, with_rounds: bool) -> None:
     """Standings, crosstable and bracket, with the rounds if they are asked for."""
-    planned = "" if found["planned"] is None else f" of {found['planned']}"
     kind = found["format_title"].lower()
     _say(f"{found['title']}: {kind}, {found['variant']}, {found['time']}")
-    _say(f"{found['state']}, {found['matches']}{planned} matches, {found['games']} games")
+    state, games = translated(found["state"]), counted(found["games"], "game")
+    played = counted(found["matches"], "match", "matches")
+    if found["planned"] is None:
+        _say(f"{state}, {played}, {games}")
+    else:
+        _say(
+            gettext(
+                "%(state)s, %(done)s of %(matches)s, %(games)s",
+                state=state,
+                done=found["matches"],
+                matches=counted(found["planned"], "match", "matches"),
+                games=games,
+            )
+        )
     if found["called_off"] is not None:
         why = found["called_off"]
-        _say(f"called off: {why}; nobody won it, and this is how far it came")
+        _say(
+            gettext(
+                "called off: %(reason)s; nobody won it, and this is how far it came", reason=why
+            )
+        )
     _print_standings(found)
     for line in found["standings"]:
         if line["withdrawn"] is not None:
-            _say(f"{label(line)} was withdrawn: {line['withdrawn']}")
+            _say(
+                gettext(
+                    "%(bot)s was withdrawn: %(reason)s", bot=label(line), reason=line["withdrawn"]
+                )
+            )
     for line in sorted(found["standings"], key=lambda line: line["seeding"]):
         if line["suspended"] is not None:
-            _say(f"{label(line)} is suspended: {line['suspended']}")
+            _say(
+                gettext(
+                    "%(bot)s is suspended: %(reason)s", bot=label(line), reason=line["suspended"]
+                )
+            )
     for level in found["lots"]:
-        _say(f"level in all that counts, and put in order by the lot: {', '.join(level)}")
+        _say(
+            gettext(
+                "level in all that counts, and put in order by the lot: %(bots)s",
+                bots=", ".join(level),
+            )
+        )
     if len(found["standings"]) <= MOST_COLUMNS:
         _print_crosstable(found)
     _print_bracket(found["bracket"] or [])
@@ -61,12 +91,12 @@ def _print_standings(found: Mapping[str, Any]) -> None:
         lines.append(
             {
                 "#": "" if line["place"] is None else line["place"],
-                "bot": label(line),
-                "points": decimal(line["points"]),
-                **({"by byes": decimal(line["unplayed_points"])} if byes else {}),
-                "games": line["games"],
-                **({"not played": line["unplayed"]} if by_share and forfeited else {}),
-                **({"a game": decimal(line["points_a_game"])} if by_share else {}),
+                N_("bot"): label(line),
+                N_("points"): decimal(line["points"]),
+                **({N_("by byes"): decimal(line["unplayed_points"])} if byes else {}),
+                N_("games"): line["games"],
+                **({N_("not played"): line["unplayed"]} if by_share and forfeited else {}),
+                **({N_("a game"): decimal(line["points_a_game"])} if by_share else {}),
                 **_results(line, found["sides"]),
                 **tie_breaks,
                 "Elo": _elo(line),
@@ -80,7 +110,7 @@ def _results(line: Mapping[str, Any], sides: int) -> dict[str, str]:
     found = {results_head(sides): results_words(*counts)}
     if sides > TWO:
         mean = line["mean_place"]
-        found["mean place"] = "" if mean is None else f"{mean:.2f}"
+        found[N_("mean place")] = "" if mean is None else f"{mean:.2f}"
     return found
 
 
@@ -88,7 +118,7 @@ def _elo(line: Mapping[str, Any]) -> str:
     if line["elo"] is None:
         return ""
     if line["games"] < FEWEST_GAMES:
-        return TOO_FEW
+        return translated(TOO_FEW)
     elo, *ends = (signed(line[key]) for key in ("elo", "elo_lower", "elo_upper"))
     return f"{elo} [{', '.join(ends)}]"
 
@@ -104,7 +134,7 @@ def _print_crosstable(found: Mapping[str, Any]) -> None:
             zip(found["standings"], found["crosstable"], strict=True), 1
         )
     ]
-    show_rows(rows, list(rows[0]), False, title="Points against each")
+    show_rows(rows, list(rows[0]), False, title=gettext("Points against each"))
 
 
 def _print_bracket(ties: list[Mapping[str, Any]]) -> None:
@@ -114,23 +144,34 @@ def _print_bracket(ties: list[Mapping[str, Any]]) -> None:
         sides = " - ".join("?" if side is None else side for side in tie["bots"])
         score = " " + "-".join(map(decimal, tie["score"])) if any(tie["score"]) else ""
         if tie["winner"] is not None and tie["tie_break"]:
-            score += f", {tie['winner']} goes on as the {tie['tie_break']}"
+            score += ", " + gettext(
+                "%(bot)s goes on as the %(tie_break)s",
+                bot=tie["winner"],
+                tie_break=tie["tie_break"],
+            )
         _say(f"{tie['stage']}: {sides}{score}")
 
 
 def _print_rounds(rounds: list[Mapping[str, Any]]) -> None:
     for each in rounds:
-        click.echo(f"Round {each['round']}")
+        click.echo(gettext("Round %(number)s", number=each["round"]))
         for pair in each["matches"]:
-            points = "-".join(map(decimal, pair["points"])) if pair["points"] else pair["status"]
+            points = (
+                "-".join(map(decimal, pair["points"]))
+                if pair["points"]
+                else translated(pair["status"])
+            )
             _say(f"  {' - '.join(pair['bots'])}: {points}")
         for bye in each["byes"]:
-            points = counted(bye["points"], "point")
-            _say(f"  {bye['bot']} has a bye" + (f", for {points}" if bye["points"] else ""))
+            words = gettext("%(bot)s has a bye", bot=bye["bot"])
+            if bye["points"]:
+                points = counted(bye["points"], "point")
+                words = gettext("%(bot)s has a bye, for %(points)s", bot=bye["bot"], points=points)
+            _say(f"  {words}")
 
 
 def _cell(cell: Mapping[str, int] | None) -> str:
     if cell is None:
         return ""
     score = Score(cell["wins"], cell["draws"], cell["losses"])
-    return f"{decimal(score.points)} of {score.games}"
+    return gettext("%(points)s of %(games)s", points=decimal(score.points), games=score.games)

@@ -11,6 +11,7 @@ from engine.channel import TracedChannel
 from engine.game import Seat
 from engine.process import OpenChannel
 from engine.protocol import visible
+from engine.translation import gettext
 
 LONGEST_SHOWN = 300
 
@@ -25,7 +26,10 @@ def traced_channel(name: str) -> OpenChannel:
             seat = found[1]
         if len(line) > LONGEST_SHOWN:
             line = f"{line[:LONGEST_SHOWN]}... ({len(line)} characters)"
-        click.echo(f"{seat} {name} {direction} {visible(line)}", err=True)
+        click.echo(
+            f"{seat} {name} {direction} {visible(line)}",
+            err=True,
+        )
 
     return lambda program, errors: TracedChannel(program, errors, tell)
 
@@ -35,5 +39,12 @@ def print_logs(
 ) -> None:
     """Shows on standard error what the seats of a game logged; all of them by default."""
     for seat, name, log in zip(seats or range(len(names)), names, logs, strict=True):
-        text = f":\n{visible(log.rstrip())}" if log else " is empty"
-        click.echo(f"the log of seat {seat + 1}, {name}{text}", err=True)
+        if log:
+            words = gettext("the log of seat %(seat)s, %(name)s:", seat=seat + 1, name=name)
+            words += f"\n{visible(log.rstrip())}"
+        else:
+            words = gettext("the log of seat %(seat)s, %(name)s is empty", seat=seat + 1, name=name)
+        click.echo(
+            words,
+            err=True,
+        )

@@ -17,6 +17,7 @@ from arena.cli.progress_bar import ProgressBar
 from arena.ground.config import load
 from engine.game import GameError, Variant
 from engine.plurals import counted
+from engine.translation import gettext, translated
 from engine.truth import Advance, Budget, Truth, Value, choices, value_of, wants
 from engine.truth_tables import check, file_name, find_truth, make
 
@@ -43,7 +44,9 @@ def _truth_of(variant: Variant, tables: Path | None) -> Truth:
     with refusing(GameError, OSError):
         found = find_truth(variant, _folder(tables))
         if found is None:
-            raise GameError(f"nothing finds the values of positions of {variant.game}")
+            raise GameError(
+                gettext("nothing finds the values of positions of %(game)s", game=variant.game)
+            )
     return found
 
 
@@ -94,13 +97,15 @@ def _telling(bar: ProgressBar) -> Advance:
 def _words(variant: Variant, value: Value | None) -> str:
     """A value in words."""
     if value is None:
-        return "not known within these steps"
+        return gettext("not known within these steps")
     if variant.seats == 1:
-        return "can be solved" if value else "can't be solved"
+        return gettext("can be solved") if value else gettext("can't be solved")
     if value == 0:
-        return "a draw"
-    by = f" by {abs(value)}" if abs(value) > 1 else ""
-    return f"{variant.seat_names[value < 0]} wins{by}"
+        return gettext("a draw")
+    winner = translated(variant.seat_names[value < 0])
+    if abs(value) > 1:
+        return gettext("%(seat)s wins by %(points)s", seat=winner, points=abs(value))
+    return gettext("%(seat)s wins", seat=winner)
 
 
 @truth.command("make")
@@ -139,13 +144,15 @@ def make_command(
     """
     variant = read_variant(name)
     if (plies is None) == (parts is None):
-        raise InputError("give --plies for a table of the first plies, or --parts for one of parts")
+        raise InputError(
+            gettext("give --plies for a table of the first plies, or --parts for one of parts")
+        )
     if parts is not None:
         _make_parts(variant, parts, _folder(out), in_json)
         return
     assert plies is not None
     file = _folder(out) / file_name(variant)
-    with refusing(GameError, OSError), ProgressBar("making it", "position") as bar:
+    with refusing(GameError, OSError), ProgressBar(gettext("making it"), "position") as bar:
         made = make(variant, plies, steps, file, _telling(bar))
     start = _words(variant, made.start)
     if in_json:
@@ -163,22 +170,37 @@ def make_command(
             )
         )
         return
-    left = f", {made.unknown} left out" if made.unknown else ""
-    click.echo(f"{file}: {counted(made.positions, 'position')}{left}")
-    click.echo(f"from the start: {start}; digest {made.digest}")
+    positions = counted(made.positions, "position")
+    if made.unknown:
+        positions = gettext(
+            "%(positions)s, %(number)s left out", positions=positions, number=made.unknown
+        )
+    click.echo(f"{file}: {positions}")
+    click.echo(
+        gettext("from the start: %(value)s; digest %(digest)s", value=start, digest=made.digest)
+    )
 
 
 def _make_parts(variant: Variant, stones: int, folder: Path, in_json: bool) -> None:
-    with refusing(GameError, OSError), ProgressBar("making it", "part") as bar:
+    with refusing(GameError, OSError), ProgressBar(gettext("making it"), "part") as bar:
         truth = variant.truth()
         if truth is None:
-            raise GameError(f"nothing finds the values of positions of {variant.game}")
+            raise GameError(
+                gettext("nothing finds the values of positions of %(game)s", game=variant.game)
+            )
         file, count, digest = truth.make_parts(stones, folder, _telling(bar))
     if in_json:
         told = {"game": variant.game, "file": str(file), "parts": count, "digest": digest}
         click.echo(json.dumps(told))
     else:
-        click.echo(f"{file}: {counted(count, 'part')}; digest {digest}")
+        click.echo(
+            gettext(
+                "%(file)s: %(parts)s; digest %(digest)s",
+                file=file,
+                parts=counted(count, "part"),
+                digest=digest,
+            )
+        )
 
 
 @truth.command("check")
@@ -207,7 +229,7 @@ def check_command(
     """
     variant = read_variant(name)
     found = _truth_of(variant, tables)
-    with refusing(GameError), ProgressBar("comparing", "game") as bar:
+    with refusing(GameError), ProgressBar(gettext("comparing"), "game") as bar:
         checked = check(variant, found, games, seed, steps, _telling(bar))
     if in_json:
         click.echo(
@@ -222,9 +244,13 @@ def check_command(
         )
     else:
         for text in checked.wrong:
-            click.echo(f"WRONG {text}")
+            click.echo(gettext("WRONG %(position)s", position=text))
         click.echo(
-            f"{checked.positions - len(checked.wrong)} of {counted(checked.positions, 'position')} "
-            f"came out alike; {checked.too_large} were too large to compare"
+            gettext(
+                "%(number)s of %(positions)s came out alike; %(large)s were too large to compare",
+                number=checked.positions - len(checked.wrong),
+                positions=counted(checked.positions, "position"),
+                large=checked.too_large,
+            )
         )
     sys.exit(1 if checked.wrong else 0)

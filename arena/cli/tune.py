@@ -32,7 +32,9 @@ from arena.cli.report import (
     NOTHING_KNOWN,
     Display,
     Saves,
+    aligned,
     check_writable,
+    how_ended,
     json_text,
     leave,
     read_json,
@@ -50,6 +52,7 @@ from arena.strength.words import result_rows
 from engine.bot_options import BotOptionError, chosen_words
 from engine.plurals import counted
 from engine.seeds import derive
+from engine.translation import ENGLISH, N_, gettext, ngettext, speaking
 
 GAMES = 10_000
 TEST_GAMES = 20_000
@@ -216,7 +219,8 @@ def tune(
     if proves and not ended.is_spoilt and ended.chosen != ended.chosen_at_start:
         proof = run.prove(launcher, many, replace(begin, candidate=_named(version, ended.chosen)))
     seconds = wall.monotonic() - started
-    report = _report(ended, proof, seconds, weakest([launcher]))
+    with speaking(ENGLISH):
+        report = _report(ended, proof, seconds, weakest([launcher]))
     leave([(json_file, lambda: json_text(report))], lambda: _show(ended, proof))
     if ended.is_spoilt:
         click.echo("\n".join([*run.first_faults.lines, ADVICE]), err=True)
@@ -268,7 +272,7 @@ class _Run:
         with (
             broken_off() as self.trouble,
             stoppable(lambda: self._saves.keep_at_once(self.tuning)) as stopped,
-            ProgressBar("tuning", "match", "matches", total=total) as bar,
+            ProgressBar(gettext("tuning"), "match", "matches", total=total) as bar,
         ):
             bar.show(self.tuning.played, words=chosen_words(self.tuning.chosen))
             steps = tune_on(self.tuning, bot, concurrency=concurrency, stopped=stopped)
@@ -290,9 +294,11 @@ class _Run:
             InputError: it can't be saved.
         """
         if self.is_out:
-            click.echo("there are no more different openings", err=True)
-        how = "interrupted" if self.trouble.is_wish else "broken off"
-        self._saves.keep_unfinished(self.tuning, "ended" if self.is_out else how)
+            click.echo(gettext("there are no more different openings"), err=True)
+        how = how_ended(is_wish=self.trouble.is_wish)
+        if self.is_out:
+            how = N_("ended after %(games)s")
+        self._saves.keep_unfinished(self.tuning, how)
         self.trouble.tell()
         return UNDECIDED if self.is_out else INTERRUPTED
 
@@ -306,7 +312,11 @@ class _Run:
                 (settings.baseline, self.tuning.chosen_at_start),
             )
         ]
-        words = f"tuned; now {settings.candidate.name} is tested against {settings.baseline.name}"
+        words = gettext(
+            "tuned; now %(candidate)s is tested against %(baseline)s",
+            candidate=settings.candidate.name,
+            baseline=settings.baseline.name,
+        )
         click.echo(words, err=True)
         with broken_off() as self.trouble, stoppable() as stopped, Display(test) as display:
             steps = go_on(test, *pair, concurrency=concurrency, stopped=stopped)
@@ -320,7 +330,7 @@ class _Run:
 def _report(
     tuning: Tuning, proof: SequentialTest | None, seconds: float, level: str
 ) -> dict[str, object]:
-    """The result as JSON's types; what it takes to go on is in it too."""
+    """The result as JSON's types, in English; what it takes to go on is in it too."""
     found: dict[str, object] = {
         "chosen": tuning.chosen,
         "games": tuning.games,
@@ -342,19 +352,32 @@ def _report(
 
 def _show(tuning: Tuning, proof: SequentialTest | None) -> None:
     if tuning.is_spoilt:
-        faults = counted(sum(tuning.faults.values()), "fault")
-        click.echo(f"{faults} in {counted(tuning.games, 'game')} are too many to tune by")
+        faults = sum(tuning.faults.values())
+        click.echo(
+            ngettext(
+                "%(number)s fault in %(games)s is too many to tune by",
+                "%(number)s faults in %(games)s are too many to tune by",
+                faults,
+                number=faults,
+                games=counted(tuning.games, "game"),
+            )
+        )
         return
-    click.echo(f"tuned by {counted(tuning.games, 'game')}, {tuning.gain_words}:")
+    click.echo(
+        gettext(
+            "tuned by %(games)s, %(gain)s:",
+            games=counted(tuning.games, "game"),
+            gain=tuning.gain_words,
+        )
+    )
     for one in tuning.settings.parameters:
         name = one.option.name
         click.echo(f"  {name}: {tuning.chosen_at_start[name]} -> {tuning.chosen[name]}")
-    click.echo("as bot.toml has it, the new values being the defaults:\n")
+    click.echo(gettext("as bot.toml has it, the new values being the defaults:") + "\n")
     click.echo(manifest_of(tuning.settings.parameters, tuning.chosen))
     if proof is None:
         if tuning.chosen == tuning.chosen_at_start:
-            click.echo("nothing has changed, so there is nothing to test")
+            click.echo(gettext("nothing has changed, so there is nothing to test"))
         return
-    for name, text in result_rows(proof):
-        click.echo(f"{name:<8} {text}")
+    click.echo(aligned(result_rows(proof)))
     click.echo(proof.verdict)

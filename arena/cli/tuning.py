@@ -13,6 +13,7 @@ from arena.cli.client import Where, on_arena
 from arena.cli.listing import show as show_rows
 from arena.cli.options import as_json
 from arena.cli.reading import read, read_all
+from arena.cli.report import aligned
 from arena.cli.strength import CompetitionNumber
 from arena.competitions import tunings
 from arena.ground.config import Settings
@@ -20,8 +21,11 @@ from arena.models import BotTuning
 from arena.web.api.tunings import TuningShape
 from engine.bot_options import chosen_words
 from engine.protocol import visible
+from engine.translation import N_
 
-NUMBER = CompetitionNumber("tuning", "tuning")
+NUMBER = CompetitionNumber(
+    "tuning", N_("%(given)r is no tuning: give its number, as in 17 or tuning-17")
+)
 
 
 @click.group()
@@ -40,7 +44,10 @@ def list_tunings(where: Where, in_json: bool) -> None:
     newest_first = sa.select(BotTuning).order_by(BotTuning.id.desc())
     show_rows(
         read_all(where, "/tunings", TuningShape, lambda session: session.scalars(newest_first)),
-        ("tuning", "what", "game", "state", "games", "of", "values", "test"),
+        (
+            *(N_("tuning"), N_("what"), N_("game"), N_("state")),
+            *(N_("games"), N_("of"), N_("values"), N_("test")),
+        ),
         in_json,
         cells=lambda one: {
             "tuning": one["id"],
@@ -69,8 +76,7 @@ def show(number: int, where: Where, in_json: bool) -> None:
     if in_json:
         click.echo(json.dumps(found))
         return
-    for name, text in found["told"]:
-        click.echo(visible(f"{name:<8} {text}"))
+    click.echo(visible(aligned(found["told"])))
     click.echo(visible(found["outcome"]))
     click.echo(f"\n{found['manifest']}", nl=False)
 

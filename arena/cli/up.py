@@ -11,6 +11,7 @@ from arena.cli.options import on_data
 from arena.ground.config import SettingError, load
 from arena.operation.broker import BrokerError
 from arena.operation.supervisor import StartupError, Supervisor
+from engine.translation import gettext
 
 
 @click.command()
@@ -30,7 +31,7 @@ def up(data: Path | None, host: str | None, port: int | None, workers: int | Non
     with refusing(SettingError, BrokerError, StartupError):
         settings = load(data=data, host=host, port=port, workers=workers)
         Supervisor(settings).run(
-            announce=lambda url: _say(f"the arena is at {url}"),
+            announce=lambda url: _say(gettext("the arena is at %(url)s", url=url)),
             complain=lambda line: _say(f"arena: {line}", err=True),
         )
 

@@ -18,6 +18,7 @@ from arena.cli.reading import read_all
 from arena.models import AuditEntry, Role
 from arena.people import accounts
 from arena.web.api.user_shapes import AuditShape, UserShape
+from engine.translation import N_, gettext
 
 ROLE = click.Choice([str(role) for role in Role])
 AS_ROLE = click.option(
@@ -45,8 +46,12 @@ def list_users(where: Where, in_json: bool) -> None:
     found = read_all(where, "/users", UserShape, accounts.listed)
     show(
         sorted(found, key=lambda one: one["name"].lower()),
-        ("name", "role", "active", "can_sign_in", "last_sign_in"),
+        (N_("name"), N_("role"), N_("active"), N_("can sign in"), N_("last sign in")),
         in_json,
+        cells=lambda one: {
+            "can sign in": one["can_sign_in"],
+            "last sign in": one["last_sign_in"],
+        },
     )
 
 
@@ -81,7 +86,13 @@ def reset(name: str, data: Path | None) -> None:
 
 
 def _tell(name: str, password: str) -> None:
-    click.echo(f"{name} can sign in once with the password {password} and then chooses another")
+    click.echo(
+        gettext(
+            "%(name)s can sign in once with the password %(password)s and then chooses another",
+            name=name,
+            password=password,
+        )
+    )
 
 
 @user.command()
@@ -122,7 +133,8 @@ def log_command(name: str, count: int, where: Where, in_json: bool) -> None:
         return audit.entries(session, count=count, actor=name)
 
     found = read_all(where, "/audit", AuditShape, here, most=count, actor=name or None)
-    show(found, ("at", "actor", "action", "subject", "detail", "origin"), in_json)
+    columns = N_("at"), N_("actor"), N_("action"), N_("subject"), N_("detail"), N_("origin")
+    show(found, columns, in_json)
 
 
 @user.command("rotate-secret")
@@ -136,7 +148,7 @@ def rotate_secret(data: Path | None) -> None:
     """
     with changing(data) as (session, now):
         signing.rotate(session, audit.operator(), now)
-    click.echo("there is another secret; start the web processes again")
+    click.echo(gettext("there is another secret; start the web processes again"))
 
 
 deeds.add_commands(user)

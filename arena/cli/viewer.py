@@ -18,13 +18,14 @@ from engine.clicks import illustrate
 from engine.game import State, Variant
 from engine.protocol import visible
 from engine.record import GameRecord, Ply, states_known
+from engine.translation import N_, gettext, translated
 
 PLAY_SECONDS = 0.7
 """How long a position stands while the replay plays."""
 PATIENCE_SECONDS = 60.0
 GAP, NARROWEST = 3, 30
 """Columns between a board and the words beside it, and as many as these need."""
-HELP = "← → step   Home End   Space plays   q leaves"
+HELP = N_("← → step   Home End   Space plays   q leaves")
 STEPS: Mapping[str, float] = {"left": -1, "right": 1, "home": -math.inf, "end": math.inf}
 """How many plies a key goes on."""
 
@@ -65,13 +66,14 @@ class Beside:
 def move_line(record: GameRecord, ply: int) -> str:
     """What led to the position after so many plies, and what was said of it."""
     if not ply:
-        return "the start"
-    return f"ply {ply}: {move_words(record.variant, record.plies[ply - 1])}"
+        return gettext("the start")
+    move = move_words(record.variant, record.plies[ply - 1])
+    return gettext("ply %(ply)s: %(move)s", ply=ply, move=move)
 
 
 def move_words(variant: Variant, move: Ply) -> str:
     """A move with whose it is, its time and what was said of it, in one line."""
-    return f"{variant.mover_name(move.seat)} {said(move)}"
+    return f"{translated(variant.mover_name(move.seat))} {said(move)}"
 
 
 def said(move: Ply) -> str:
@@ -95,7 +97,7 @@ def texts(record: GameRecord, only: int | None = None) -> Iterator[str]:
                 [
                     move_line(record, ply),
                     *(line.rstrip() for line in board.split("\n")),
-                    f"position: {visible(state.text(), but='')}",
+                    gettext("position: %(text)s", text=visible(state.text(), but="")),
                     "",
                 ]
             )
@@ -137,10 +139,13 @@ def view(record: GameRecord, *, ply: int | None, title: str, end: str) -> None:
 
     def picture() -> Beside:
         at = seen.ply
-        result = visible(end, but="") if at == seen.last else f"of {len(record.plies)}"
+        if at == seen.last:
+            result = visible(end, but="")
+        else:
+            result = gettext("of %(plies)s", plies=len(record.plies))
         words = Text(visible(title, but="")), "", Text(move_line(record, at)), Text(result), ""
         last = record.plies[at - 1].move if at else None
-        return Beside(states[at], last, [*words, Text(HELP, "dim")])
+        return Beside(states[at], last, [*words, Text(translated(HELP), "dim")])
 
     with (
         pressed() as read,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator
+from contextvars import copy_context
 from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any
@@ -30,6 +31,7 @@ from arena.web.live import NOTHING_PLAYED, best_running
 from arena.web.words import sentence
 from engine.protocol import visible
 from engine.record import Ply
+from engine.translation import N_, gettext, translated
 
 LOOK_SECONDS = 0.1
 SLOWEST_SECONDS, CATCH_UP_SECONDS, STRIDE = 0.7, 2.0, 40
@@ -39,7 +41,7 @@ NEXT_SECONDS = 2.0
 """How often it is looked whether there is another match."""
 REST_SECONDS = 2.5
 """How long the end of a game stands before the next one."""
-HELP = "← → step   Home   End follows   q leaves"
+HELP = N_("← → step   Home   End follows   q leaves")
 
 
 @click.command()
@@ -60,15 +62,19 @@ def watch(number: int | None, best: bool, where: Where) -> None:
       arena watch --best --server https://arena.example
     """
     if (number is None) == (not best):
-        raise InputError("give the number of a match, or --best")
+        raise InputError(gettext("give the number of a match, or --best"))
     show = _view if is_terminal() else _print
     if number is not None:
-        show(_events(where, _there(where, number)), f"match {number}", stays=True)
+        show(
+            _events(where, _there(where, number)),
+            gettext("match %(number)s", number=number),
+            stays=True,
+        )
         return
     wanted = _best(where)
     if wanted is None:
-        raise InputError(NOTHING_PLAYED)
-    while show(_events(where, wanted), f"match {wanted}", stays=False):
+        raise InputError(translated(NOTHING_PLAYED))
+    while show(_events(where, wanted), gettext("match %(number)s", number=wanted), stays=False):
         last = wanted
         while (wanted := _best(where)) in (None, last):
             time.sleep(NEXT_SECONDS)
@@ -79,7 +85,7 @@ def _there(where: Where, number: int) -> int:
 
     def look(session: Session, _: Any) -> int:
         if session.get(Match, number) is None:
-            raise InputError(f"there is no match {number}")
+            raise InputError(gettext("there is no match %(number)s", number=number))
         return number
 
     return int(told(where, lambda server: server.get(f"/matches/{number}")["number"], look))
@@ -92,7 +98,7 @@ def _best(where: Where) -> int | None:
         try:
             return int(server.get("/matches/best")["number"])
         except InputError as refusal:
-            if refusal.message == sentence(NOTHING_PLAYED):
+            if refusal.message in (sentence(NOTHING_PLAYED), sentence(translated(NOTHING_PLAYED))):
                 return None
             raise
 
@@ -120,7 +126,9 @@ def _print(told_events: Iterator[StreamEvent], name: str, *, stays: bool) -> boo
                 printed, result = 0, ""
                 click.echo(visible(f"{name}, {_title(game)}", but=""))
             for ply in range(printed + 1, len(game.plies) + 1):
-                click.echo(f"ply {ply}: {_move(game, game.plies[ply - 1])}")
+                click.echo(
+                    gettext("ply %(ply)s: %(move)s", ply=ply, move=_move(game, game.plies[ply - 1]))
+                )
                 say(f"{_board(game, ply).plain}\n")
             printed = len(game.plies)
             if game.result != result:
@@ -130,20 +138,29 @@ def _print(told_events: Iterator[StreamEvent], name: str, *, stays: bool) -> boo
 
 
 def _title(game: FollowedGame) -> str:
-    return f"game {game.number} of {game.games}: {game.name}"
+    return gettext(
+        "game %(number)s of %(games)s: %(name)s",
+        number=game.number,
+        games=game.games,
+        name=game.name,
+    )
 
 
 def _move(game: FollowedGame, ply: Ply) -> str:
     if game.variant is not None:
         return move_words(game.variant, ply)
-    return f"seat {ply.seat + 1} {said(ply)}"
+    return gettext("seat %(number)s", number=ply.seat + 1) + f" {said(ply)}"
 
 
 def _board(game: FollowedGame, ply: int) -> Text:
     if ply < len(game.states):
         return position_text(game.states[ply], game.plies[ply - 1].move if ply else None)
     name = visible(game.name, but="")
-    return Text(f"{name} is not installed here in these rules: its board can't be shown.")
+    return Text(
+        gettext(
+            "%(game)s is not installed here in these rules: its board can't be shown.", game=name
+        )
+    )
 
 
 class Watched:
@@ -203,15 +220,17 @@ class Watched:
         """What the terminal shows."""
         game = self.game
         if game is None:
-            stands = self.match.words or "Nothing was told of it yet."
-            return Group(Text(visible(f"{self._name}: {stands}", but="")), "", Text(HELP, "dim"))
+            stands = self.match.words or gettext("Nothing was told of it yet.")
+            return Group(
+                Text(visible(f"{self._name}: {stands}", but="")), "", Text(translated(HELP), "dim")
+            )
         head = Text(visible(f"{self._name}, {_title(game)}", but=""))
-        where = f"ply {self.ply} of {len(game.plies)}"
+        where = gettext("ply %(ply)s of %(plies)s", ply=self.ply, plies=len(game.plies))
         at_end = self.ply == len(game.plies)
         lines = [where, game.result if at_end else "", self.match.words if self.is_at_end else ""]
         foot = Text(visible("   ".join(filter(None, lines)), but=""))
         seats = seats_table(self._seats(game))
-        words: list[RenderableType] = [head, "", seats, "", foot, Text(HELP, "dim")]
+        words: list[RenderableType] = [head, "", seats, "", foot, Text(translated(HELP), "dim")]
         if self.ply < len(game.states):
             last = game.plies[self.ply - 1].move if self.ply else None
             return Beside(game.states[self.ply], last, words)
@@ -244,7 +263,7 @@ def _view(told_events: Iterator[StreamEvent], name: str, *, stays: bool) -> bool
         except BaseException as error:
             heard.put(error)
 
-    Thread(target=listen, daemon=True).start()
+    Thread(target=copy_context().run, args=(listen,), daemon=True).start()
     watched, ended = Watched(name), math.inf
     with pressed() as read, Live(console=Output(), screen=True, auto_refresh=False) as live:
         try:

@@ -26,6 +26,7 @@ from engine.protocol import visible
 from engine.record import Ply
 from engine.referee import Watch
 from engine.sitting import clocks_after
+from engine.translation import gettext
 
 PAUSE_SECONDS = 0.5
 """How long the shown game waits after a ply."""
@@ -61,8 +62,13 @@ class GameNow:
     @property
     def words(self) -> str:
         """Which game it is."""
-        many = self.spec.games
-        return f"{self.spec.variant}: match {self.match}, game {self.game + 1} of {many}"
+        return gettext(
+            "%(variant)s: match %(match)s, game %(number)s of %(games)s",
+            variant=self.spec.variant,
+            match=self.match,
+            number=self.game + 1,
+            games=self.spec.games,
+        )
 
     @property
     def last(self) -> str:
@@ -219,5 +225,6 @@ class Watching:
 def print_game(now: GameNow) -> None:
     """Prints a running game as text, for who has no terminal."""
     click.echo(visible(now.words, but=""))
-    click.echo(f"ply {len(now.plies)}: {move_words(now.spec.variant, now.plies[-1])}")
+    move = move_words(now.spec.variant, now.plies[-1])
+    click.echo(gettext("ply %(ply)s: %(move)s", ply=len(now.plies), move=move))
     say(f"{position_text(now.state, now.last).plain}\n")

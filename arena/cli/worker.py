@@ -15,6 +15,7 @@ from arena.cli.options import as_json
 from arena.cli.reading import read
 from arena.ground.config import Settings
 from arena.web.api.worker_shapes import WorkerList
+from engine.translation import N_, gettext
 
 
 @click.group()
@@ -42,22 +43,16 @@ def workers_command(where: Where, in_json: bool) -> None:
     show(
         read(where, "/workers", here)["items"],
         (
-            "worker",
-            "state",
-            "slots",
-            "speed",
-            "isolation",
-            "last_seen",
-            "clock",
-            "failed",
-            "problem",
+            *(N_("worker"), N_("state"), N_("slots"), N_("speed"), N_("isolation")),
+            *(N_("last seen"), N_("clock"), N_("failed"), N_("problem")),
         ),
         in_json,
         cells=lambda one: {
             "worker": one["name"],
+            "last seen": one["last_seen"],
             "failed": ", ".join(one["failed"] or ()),
             "speed": speed_words(one["measure"]),
-            "clock": "; ".join(filter(None, (one["unfit"] or "reference", one["doubt"]))),
+            "clock": "; ".join(filter(None, (one["unfit"] or gettext("reference"), one["doubt"]))),
         },
     )
 
