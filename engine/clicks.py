@@ -192,6 +192,6 @@ def _scene_or_text(state: State) -> Scene:
         reason = in_a_line(error)
     if not reason:
         return scene
-    words = f"No picture: {reason}"
+    words = gettext("No picture: %(reason)s", reason=reason)
     text = visible(state.text(), but="")[:LONGEST_LINE]
     return Scene(f"{state.variant}: {words}", (), (), captions=(words,), text=(text,))
