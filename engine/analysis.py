@@ -21,6 +21,7 @@ from engine.games import GAMES
 from engine.plurals import counted
 from engine.record import Fault, GameRecord, Ply
 from engine.referee import ISOLATION_LEVELS, RESIGN
+from engine.translation import gettext
 
 MOST_NODES = 600
 MOST_CHARACTERS = 20_000
@@ -106,20 +107,33 @@ class Tree:
             AnalysisError: a move is not legal, or follows none, or they are too many.
         """
         if len(text) > MOST_CHARACTERS:
-            raise AnalysisError(f"an analysis has at most {MOST_CHARACTERS:,} characters of moves")
+            raise AnalysisError(
+                gettext(
+                    "an analysis has at most %(most)s characters of moves",
+                    most=f"{MOST_CHARACTERS:,}",
+                )
+            )
         tree = self
         for number, word in enumerate(text.split(), start=1):
             parent, move = len(tree.nodes), word
             if found := _FOLLOWS.fullmatch(word):
                 parent, move = int(found[1]), found[2]
             if parent > len(tree.nodes):
-                raise AnalysisError(f"move {number} follows {parent}, and there is none")
+                raise AnalysisError(
+                    gettext(
+                        "move %(number)s follows %(parent)s, and there is none",
+                        number=number,
+                        parent=parent,
+                    )
+                )
             try:
                 tree = tree.played(parent, move)
             except AnalysisError:
                 raise
             except GameError as error:
-                raise AnalysisError(f"move {number}: {error}") from None
+                raise AnalysisError(
+                    gettext("move %(number)s: %(error)s", number=number, error=error)
+                ) from None
         return tree
 
     def played(self, parent: int, move: Move) -> Tree:
@@ -132,7 +146,7 @@ class Tree:
         state = self.states[parent]
         seat = state.to_move
         if seat is None:
-            raise AnalysisError("the game is over there")
+            raise AnalysisError(gettext("the game is over there"))
         if move == RESIGN and seat >= 0:
             after = state.retire(seat)
         else:
@@ -142,7 +156,9 @@ class Tree:
             return self
         number = len(self.nodes) + 1
         if number > MOST_NODES:
-            raise AnalysisError(f"an analysis has at most {counted(MOST_NODES, 'move')}")
+            raise AnalysisError(
+                gettext("an analysis has at most %(moves)s", moves=counted(MOST_NODES, "move"))
+            )
         node = Node(number, parent, seat, move)
         return Tree(self.variant, self.position, (*self.nodes, node), (*self.states, after))
 
@@ -220,8 +236,10 @@ class Tree:
         """
         if self.position:
             raise AnalysisError(
-                "bots are told the moves of a game, and no game begins at this position: begin at "
-                "the start, and play the moves that lead to it"
+                gettext(
+                    "bots are told the moves of a game, and no game begins at this position: begin "
+                    "at the start, and play the moves that lead to it"
+                )
             )
         plies: list[Ply] = []
         faults: list[Fault] = []
@@ -290,9 +308,19 @@ def checked_comments(tree: Tree, comments: Mapping[int, str]) -> dict[int, str]:
     """
     found = {number: text.strip() for number, text in sorted(comments.items()) if text.strip()}
     if any(not 0 <= number <= len(tree.nodes) for number in found):
-        raise AnalysisError("a comment is on a move that is not there")
+        raise AnalysisError(gettext("a comment is on a move that is not there"))
     if any(len(text) > LONGEST_COMMENT for text in found.values()):
-        raise AnalysisError(f"a comment has at most {LONGEST_COMMENT:,} characters")
+        raise AnalysisError(
+            gettext(
+                "a comment has at most %(most)s characters",
+                most=f"{LONGEST_COMMENT:,}",
+            )
+        )
     if sum(map(len, found.values())) > MOST_CHARACTERS:
-        raise AnalysisError(f"all comments together have at most {MOST_CHARACTERS:,} characters")
+        raise AnalysisError(
+            gettext(
+                "all comments together have at most %(most)s characters",
+                most=f"{MOST_CHARACTERS:,}",
+            )
+        )
     return found

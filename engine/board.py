@@ -12,6 +12,7 @@ from functools import cache
 from engine.game import PositionError
 from engine.plurals import counted
 from engine.scene import Shade, Square
+from engine.translation import gettext
 
 FILES = "abcdefghijklmnopqrstuvwxyz"
 FREE = "."
@@ -71,7 +72,13 @@ def read_ranks(text: str, width: int, height: int, letters: str) -> list[str]:
     """
     ranks = text.split("/")
     if len(ranks) != height:
-        raise PositionError(f"the position has {counted(len(ranks), 'rank')}, not {height}")
+        raise PositionError(
+            gettext(
+                "the position has %(ranks)s, not %(height)s",
+                ranks=counted(len(ranks), "rank"),
+                height=height,
+            )
+        )
     cells: list[str] = []
     for number, rank in zip(range(1, height + 1), reversed(ranks), strict=True):
         runs = re.findall(r"[0-9]+", rank)
@@ -79,12 +86,23 @@ def read_ranks(text: str, width: int, height: int, letters: str) -> list[str]:
             run.startswith("0") or len(run) > 2 for run in runs
         ):
             raise PositionError(
-                f"rank {number} is {rank[:60]!r}; it takes {' '.join(letters)} and numbers of "
-                "free squares"
+                gettext(
+                    "rank %(number)s is %(rank)r; it takes %(letters)s and numbers of free squares",
+                    number=number,
+                    rank=rank[:60],
+                    letters=" ".join(letters),
+                )
             )
         row = re.sub(r"[0-9]+", lambda run: FREE * int(run[0]), rank)
         if len(row) != width:
-            raise PositionError(f"rank {number} has {counted(len(row), 'square')}, not {width}")
+            raise PositionError(
+                gettext(
+                    "rank %(number)s has %(squares)s, not %(width)s",
+                    number=number,
+                    squares=counted(len(row), "square"),
+                    width=width,
+                )
+            )
         cells.extend(row)
     return cells
 
@@ -98,7 +116,11 @@ def read_fields(text: str, *names: str) -> list[str]:
     fields = text.split(" ")
     if len(fields) != len(names) or not all(fields):
         raise PositionError(
-            f"a position has {len(names)} fields separated by single spaces: {', '.join(names)}"
+            gettext(
+                "a position has %(fields)s fields separated by single spaces: %(names)s",
+                fields=len(names),
+                names=", ".join(names),
+            )
         )
     return fields
 
@@ -110,7 +132,13 @@ def read_seat(text: str, seats: int = 2) -> int:
         PositionError: it is no such number.
     """
     if text not in [str(seat + 1) for seat in range(seats)]:
-        raise PositionError(f"the seat to move is {text[:20]!r}, not a number from 1 to {seats}")
+        raise PositionError(
+            gettext(
+                "the seat to move is %(text)r, not a number from 1 to %(seats)s",
+                text=text[:20],
+                seats=seats,
+            )
+        )
     return int(text) - 1
 
 

@@ -25,6 +25,7 @@ from engine.pgn import PgnError, dialect_of, looks_like_pgn, read_games
 from engine.plurals import counted
 from engine.protocol import visible
 from engine.seeds import derive
+from engine.translation import gettext
 
 MOST_BYTES = 16 * 2**20
 MOST_OPENINGS = 100_000
@@ -60,7 +61,12 @@ class Book:
 
     def __str__(self) -> str:
         """For people."""
-        return f"{self.name}, {counted(len(self.openings), 'opening')}, digest {self.digest[:12]}"
+        return gettext(
+            "%(name)s, %(openings)s, digest %(digest)s",
+            name=self.name,
+            openings=counted(len(self.openings), "opening"),
+            digest=self.digest[:12],
+        )
 
 
 def book_json(book: Book | None) -> dict[str, str | None]:
@@ -109,20 +115,39 @@ def read_book(
     """
 
     def wrong(words: object, line: int | None = None) -> BookError:
-        where = name if line is None else f"{name}, line {line}"
-        return BookError(f"{visible(where, '')}: {visible(str(words), '')}")
+        where = name
+        if line is not None:
+            where = gettext("%(name)s, line %(line)s", name=name, line=line)
+        return BookError(
+            gettext("%(where)s: %(words)s", where=visible(where, ""), words=visible(str(words), ""))
+        )
 
     if variant.seats == 1:
-        raise wrong(f"{variant.game} is played alone and has no openings: leave the book out")
+        raise wrong(
+            gettext(
+                "%(game)s is played alone and has no openings: leave the book out",
+                game=variant.game,
+            )
+        )
     if variant.drawn(0) != variant.drawn(1):
         raise wrong(
-            f"{variant} draws its start by lot, which a book can't foresee: fix it by an option"
+            gettext(
+                "%(variant)s draws its start by lot, which a book can't foresee: fix it by an "
+                "option",
+                variant=variant,
+            )
         )
     if len(data) > most_bytes:
-        raise wrong(f"a book has {most_bytes:,} bytes at most, this one {len(data):,}")
+        raise wrong(
+            gettext(
+                "a book has %(most)s bytes at most, this one %(size)s",
+                most=f"{most_bytes:,}",
+                size=f"{len(data):,}",
+            )
+        )
     text = decoded(data)
     if text is None:
-        raise wrong("this is no text: give PGN, EPD, or a line of moves for each opening")
+        raise wrong(gettext("this is no text: give PGN, EPD, or a line of moves for each opening"))
     is_pgn = looks_like_pgn(text)
     found: dict[str, Opening] = {}
     repeated = 0
@@ -130,15 +155,23 @@ def read_book(
         for line in _of_pgn(text, variant) if is_pgn else _of_lines(text, variant):
             opening, state = _judged(line, pgn=is_pgn)
             if state.to_move is None:
-                raise wrong("this opening ends the game: no move is left to play", line.number)
+                raise wrong(
+                    gettext("this opening ends the game: no move is left to play"), line.number
+                )
             if found.setdefault(state.text(), opening) is not opening:
                 repeated += 1
             elif len(found) > most_openings:
-                raise wrong(f"a book has {most_openings:,} openings at most", line.number)
+                raise wrong(
+                    gettext(
+                        "a book has %(most)s openings at most",
+                        most=f"{most_openings:,}",
+                    ),
+                    line.number,
+                )
     except (PgnError, _LineError) as error:
         raise wrong(error, error.line) from None
     if not found:
-        raise wrong("there is no opening in it")
+        raise wrong(gettext("there is no opening in it"))
     return Book(name, hashlib.sha256(data).hexdigest(), tuple(found.values()), repeated)
 
 
@@ -168,7 +201,7 @@ def _of_pgn(text: str, variant: Variant) -> Iterator[_Line]:
             try:
                 start = variant.beginning_at(fen)
             except PositionError as error:
-                raise _LineError(game.line, f"its FEN: {error}") from None
+                raise _LineError(game.line, gettext("its FEN: %(error)s", error=error)) from None
         moves = [(move.line, move.text) for move in game.moves[:LONGEST_OF_PGN]]
         # Without moves and position it is the usual start, which needs no book.
         if moves or fen:
@@ -204,7 +237,11 @@ def _kind(number: int, line: str, variant: Variant) -> Callable[[int, str], _Lin
         try:
             variant.beginning_at(line)
         except PositionError as other:
-            words = f"this is neither moves ({error}) nor a position ({other})"
+            words = gettext(
+                "this is neither moves (%(error)s) nor a position (%(other)s)",
+                error=error,
+                other=other,
+            )
             raise _LineError(number, words) from None
         return position
     return moves
@@ -217,7 +254,9 @@ def _judged(line: _Line, *, pgn: bool) -> tuple[Opening, State]:
         _LineError: a move is illegal, or there are too many.
     """
     if len(line.moves) > LONGEST:
-        raise _LineError(line.number, f"an opening has {LONGEST} plies at most")
+        raise _LineError(
+            line.number, gettext("an opening has %(most)s plies at most", most=LONGEST)
+        )
     dialect = dialect_of(line.variant) if pgn else None
     state: State = line.variant.initial()
     moves: list[Move] = []
@@ -226,6 +265,8 @@ def _judged(line: _Line, *, pgn: bool) -> tuple[Opening, State]:
             move = dialect.read(state, word) if dialect else word
             moves.append(state.canonical(move))
         except IllegalMoveError as error:
-            raise _LineError(where, f"ply {number}: {error}") from None
+            raise _LineError(
+                where, gettext("ply %(number)s: %(error)s", number=number, error=error)
+            ) from None
         state = state.play(moves[-1])
     return Opening(line.variant, tuple(moves)), state

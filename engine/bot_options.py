@@ -13,6 +13,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from engine.translation import gettext
+
 MOST_OPTIONS = 64
 """How many a bot may have."""
 MOST_CHOICES = 32
@@ -76,27 +78,47 @@ class BotOption:
         rest = rest[:-2] if kind else []
         if not _NAME.fullmatch(name):
             raise BotOptionError(
-                f"{name[:40]!r} is no name of an option: a letter or '_', then letters, digits, "
-                "'_', '.' and '-', 32 in all"
+                gettext(
+                    "%(name)r is no name of an option: a letter or '_', then letters, digits, '_', "
+                    "'.' and '-', 32 in all",
+                    name=name[:40],
+                )
             )
         if kind not in [*OptionKind]:
             kinds = ", ".join(OptionKind)
-            raise BotOptionError(f"the option {name} is of no kind {kind[:40]!r}; {kinds} are")
+            raise BotOptionError(
+                gettext(
+                    "the option %(name)s is of no kind %(kind)r; %(kinds)s are",
+                    name=name,
+                    kind=kind[:40],
+                    kinds=kinds,
+                )
+            )
         its = OptionKind(kind)
         if len(rest) != len(_FORMS[its].split()) - 1:
-            raise BotOptionError(f"the option {name} is not declared as {_FORMS[its]!r}")
+            raise BotOptionError(
+                gettext(
+                    "the option %(name)s is not declared as %(form)r", name=name, form=_FORMS[its]
+                )
+            )
         *bounds, default = rest
         made = cls(name, its, "")
         if its in (OptionKind.INT, OptionKind.FLOAT):
             least, most = (float(made.value(bound)) for bound in bounds)
             if least > most:
-                raise BotOptionError(f"the option {name} has its least value above its most")
+                raise BotOptionError(
+                    gettext("the option %(name)s has its least value above its most", name=name)
+                )
             made = cls(name, its, "", least, most)
         elif its is OptionKind.CHOICE:
             choices = tuple(dict.fromkeys(bounds[0].split("|")))
             if not all(map(_is_word, choices)) or len(choices) > MOST_CHOICES:
                 raise BotOptionError(
-                    f"the option {name} is a choice of 1 to {MOST_CHOICES} words with | between"
+                    gettext(
+                        "the option %(name)s is a choice of 1 to %(most)s words with | between",
+                        name=name,
+                        most=MOST_CHOICES,
+                    )
                 )
             made = cls(name, its, "", choices=choices)
         default = made.value(default)
@@ -147,14 +169,32 @@ class BotOption:
     def _within(self, text: str) -> float:
         pattern = _INT if self.kind is OptionKind.INT else _FLOAT
         if not pattern.fullmatch(text) or not math.isfinite(float(text)):
-            what = "a whole number" if self.kind is OptionKind.INT else "a number"
-            raise BotOptionError(f"{self.name} takes {what}, not {text[:40]!r}")
+            whole = self.kind is OptionKind.INT
+            what = gettext("a whole number") if whole else gettext("a number")
+            raise BotOptionError(
+                gettext(
+                    "%(name)s takes %(what)s, not %(text)r",
+                    name=self.name,
+                    what=what,
+                    text=text[:40],
+                )
+            )
         number = float(text)
         if self.kind is OptionKind.INT and abs(int(text)) > LARGEST_INT:
-            raise BotOptionError(f"{self.name} takes no whole number beyond 2^53")
+            raise BotOptionError(
+                gettext("%(name)s takes no whole number beyond 2^53", name=self.name)
+            )
         if not self.least <= number <= self.most:
             least, most = self._number(self.least), self._number(self.most)
-            raise BotOptionError(f"{self.name} is a number from {least} to {most}, not {text}")
+            raise BotOptionError(
+                gettext(
+                    "%(name)s is a number from %(least)s to %(most)s, not %(text)s",
+                    name=self.name,
+                    least=least,
+                    most=most,
+                    text=text,
+                )
+            )
         return number
 
     def _number(self, number: float) -> str:
@@ -165,16 +205,29 @@ class BotOption:
     def _word(self, text: str) -> str:
         if self.kind is OptionKind.BOOL:
             if text not in ("true", "false"):
-                raise BotOptionError(f"{self.name} is true or false, not {text[:40]!r}")
+                raise BotOptionError(
+                    gettext(
+                        "%(name)s is true or false, not %(text)r", name=self.name, text=text[:40]
+                    )
+                )
         elif self.kind is OptionKind.CHOICE:
             if text not in self.choices:
                 raise BotOptionError(
-                    f"{self.name} is one of {', '.join(self.choices)}, not {text[:40]!r}"
+                    gettext(
+                        "%(name)s is one of %(choices)s, not %(text)r",
+                        name=self.name,
+                        choices=", ".join(self.choices),
+                        text=text[:40],
+                    )
                 )
         elif not _is_word(text):
             raise BotOptionError(
-                f"{self.name} takes a word of 1 to {LONGEST_TEXT} letters, digits and signs of "
-                "ASCII, without blanks and commas"
+                gettext(
+                    "%(name)s takes a word of 1 to %(most)s letters, digits and signs of "
+                    "ASCII, without blanks and commas",
+                    name=self.name,
+                    most=LONGEST_TEXT,
+                )
             )
         return text
 
@@ -194,9 +247,9 @@ def read_options(declared: Iterable[str]) -> dict[str, BotOption]:
     for words in declared:
         option = BotOption.read(words)
         if found.setdefault(option.name, option) != option:
-            raise BotOptionError(f"the option {option.name} is declared twice")
+            raise BotOptionError(gettext("the option %(name)s is declared twice", name=option.name))
     if len(found) > MOST_OPTIONS:
-        raise BotOptionError(f"a bot has at most {MOST_OPTIONS} options")
+        raise BotOptionError(gettext("a bot has at most %(most)s options", most=MOST_OPTIONS))
     return found
 
 
@@ -208,13 +261,20 @@ def read_chosen(text: str) -> dict[str, str]:
     """
     found: dict[str, str] = {}
     if len(text) > LONGEST_CHOSEN:
-        raise BotOptionError(f"at most {LONGEST_CHOSEN} characters of options are chosen at once")
+        raise BotOptionError(
+            gettext(
+                "at most %(most)s characters of options are chosen at once",
+                most=LONGEST_CHOSEN,
+            )
+        )
     for word in text.split(","):
         name, equals, value = word.partition("=")
         if not _NAME.fullmatch(name) or not equals or not _is_word(value):
-            raise BotOptionError(f"{word[:60]!r} chooses no option: write NAME=VALUE")
+            raise BotOptionError(
+                gettext("%(word)r chooses no option: write NAME=VALUE", word=word[:60])
+            )
         if name in found:
-            raise BotOptionError(f"the option {name} is chosen twice")
+            raise BotOptionError(gettext("the option %(name)s is chosen twice", name=name))
         found[name] = value
     return found
 
@@ -233,8 +293,17 @@ def check_chosen(
     for name in chosen:
         if name not in options:
             others = ", ".join(sorted(options))
-            told = f"its options are {others}" if options else "it has none"
-            raise BotOptionError(f"{whose} has no option {name[:40]}: {told}")
+            told = gettext("its options are %(others)s", others=others)
+            if not options:
+                told = gettext("it has none")
+            raise BotOptionError(
+                gettext(
+                    "%(whose)s has no option %(name)s: %(told)s",
+                    whose=whose,
+                    name=name[:40],
+                    told=told,
+                )
+            )
     return {name: options[name].value(chosen[name]) for name in sorted(chosen)}
 
 

@@ -16,10 +16,11 @@ from engine.conversation import Dialect, PatientChannel, TestedGame
 from engine.game import Seat, Variant
 from engine.match import MatchSpec
 from engine.player import GameSetup, ProtocolError
-from engine.plurals import counted
+from engine.plurals import counted, listed
 from engine.process import BotProcess
 from engine.program import Program, has_forked
 from engine.seeds import derive
+from engine.translation import gettext
 
 LINES_SHOWN = 12
 LINE_SHOWN = 160
@@ -97,17 +98,27 @@ class Talk:
         name = self.player.name
         words = protocol.split_words(protocol.without_control(self._last_line))
         if len(words[1]) > len(name):
-            raise ProtocolError(f"its name has {len(words[1])} characters; 80 are allowed")
+            raise ProtocolError(
+                gettext(
+                    "its name has %(letters)s characters; 80 are allowed", letters=len(words[1])
+                )
+            )
         keys = dict(word.split("=", 1) for word in words[2:] if "=" in word)
         unknown = sorted({*keys.get("want", "").split(",")} - protocol.WANTS - {""})
-        more = f"; it wants {', '.join(unknown)}, which is not known here" if unknown else ""
         took = self._took(self._allowances.start_seconds)
-        return f"{name} was ready {took}{more}"
+        if unknown:
+            return gettext(
+                "%(name)s was ready %(took)s; it wants %(unknown)s, which is not known here",
+                name=name,
+                took=took,
+                unknown=", ".join(unknown),
+            )
+        return gettext("%(name)s was ready %(took)s", name=name, took=took)
 
     def first_game(self) -> str:
         """It takes up a game."""
         self._begin(_first_seat(self._variant), self._spec.time)
-        return f"said ok {self._took(self._allowances.newgame_seconds)}"
+        return gettext("said ok %(took)s", took=self._took(self._allowances.newgame_seconds))
 
     def play(self, turns: int) -> str:
         """It replies to so many requests, legally and in time."""
@@ -120,29 +131,33 @@ class Talk:
             self.first_move = self.first_move or choice.move
             charged = choice.wall_us if self._game.time.charge == "wall" else choice.cpu_us
             slowest = max(slowest, charged)
-        kind = "wall" if self._game.time.charge == "wall" else "CPU"
-        return (
-            f"played {', '.join(moves)} in seat {self._game.seat + 1}, "
-            f"all legal and in time (at most {slowest / 1000:.1f} ms of {kind} time)"
+        return gettext(
+            "played %(moves)s in seat %(seat)s, all legal and in time (at most %(time)s)",
+            moves=", ".join(moves),
+            seat=self._game.seat + 1,
+            time=cost_words(self._game.time.charge, f"{slowest / 1000:.1f}"),
         )
 
     def quiet_lines(self) -> str:
         """It says nothing to what it asked to be told."""
         if not self.player.wants:
-            raise InapplicableError("it wants neither, so it was sent neither")
-        return f"it wants {' and '.join(sorted(self.player.wants))}, and says nothing to them"
+            raise InapplicableError(gettext("it wants neither, so it was sent neither"))
+        return gettext(
+            "it wants %(wants)s, and says nothing to them",
+            wants=listed(sorted(self.player.wants)),
+        )
 
     def end(self) -> str:
         """It says nothing to the end of a game."""
         self._end()
-        return "said nothing, and waits for what comes next"
+        return gettext("said nothing, and waits for what comes next")
 
     def second_game(self) -> str:
         """It plays another game in the same process, in the last seat."""
         self._begin(self._variant.seats - 1, self._spec.time)
         words = self.play(1)
         self._end()
-        return f"in the same process it {words}"
+        return gettext("in the same process it %(did)s", did=words)
 
     def other_time_control(self) -> str:
         """It plays by a clock of the other kind, too."""
@@ -150,28 +165,42 @@ class Talk:
         self._begin(self._variant.seats - 1, other)
         words = self.play(1)
         self._end()
-        return f"with {other.words} it {words}"
+        return gettext("with %(time)s it %(did)s", time=other.words, did=words)
 
     def notes(self) -> str:
         """Its notes come where they may."""
         lines = counted(self._heard, "line")
-        longest = f"the longest of its {lines} has {counted(self._longest, 'byte')}"
+        longest = gettext(
+            "the longest of its %(lines)s has %(bytes)s",
+            lines=lines,
+            bytes=counted(self._longest, "byte"),
+        )
         if not self._notes:
-            raise InapplicableError(f"it sends no # lines; {longest}")
-        told = f"{self._notes} # lines, each before a reply or between; {longest}"
-        return f"{told}; note: {self._doubt}" if self._doubt else told
+            raise InapplicableError(gettext("it sends no # lines; %(longest)s", longest=longest))
+        told = gettext(
+            "%(notes)s # lines, each before a reply or between; %(longest)s",
+            notes=self._notes,
+            longest=longest,
+        )
+        return _noted(told, self._doubt)
 
     def one_process(self) -> str:
         """It is a single process."""
         assert self._channel is not None
         program = self._channel.program
         if not program.pid:
-            raise InapplicableError("it stays at home, where nobody looks at its processes")
+            raise InapplicableError(
+                gettext("it stays at home, where nobody looks at its processes")
+            )
         if program.processes > 1:
-            raise InapplicableError(f"it may have {program.processes} processes here")
+            raise InapplicableError(
+                gettext("it may have %(processes)s processes here", processes=program.processes)
+            )
         if has_forked(program.pid):
-            raise ProtocolError("started another process; a bot is one process, with threads")
-        return "it started no other process"
+            raise ProtocolError(
+                gettext("started another process; a bot is one process, with threads")
+            )
+        return gettext("it started no other process")
 
     def quit(self) -> str:
         """It ends when it is told to."""
@@ -182,10 +211,14 @@ class Talk:
         how = self._channel.program.kill()
         if how == "still running":
             raise ProtocolError(
-                f"it still ran {self._allowances.quit_seconds:g} s after 'quit'; end the program "
-                "when that line comes"
+                gettext(
+                    "it still ran %(seconds)s s after 'quit'; end the program when that line comes",
+                    seconds=f"{self._allowances.quit_seconds:g}",
+                )
             )
-        return f"it was gone {took * 1000:.0f} ms after 'quit' ({how})"
+        return gettext(
+            "it was gone %(time)s ms after 'quit' (%(how)s)", time=f"{took * 1000:.0f}", how=how
+        )
 
     def short_game(self) -> str:
         """It plays a move in this dialect, and ends."""
@@ -201,11 +234,11 @@ class Talk:
             undeclared: why something that it said before declares no option.
         """
         if not chosen:
-            raise InapplicableError(undeclared or "it declares none")
+            raise InapplicableError(undeclared or gettext("it declares none"))
         self._begin(_first_seat(self._variant), self._spec.time)
         words = self.play(1)
-        note = undeclared and f"; note: {undeclared}"
-        return f"told of {chosen_words(chosen)}, it {words}{note}"
+        told = gettext("told of %(chosen)s, it %(did)s", chosen=chosen_words(chosen), did=words)
+        return _noted(told, undeclared)
 
     def same_seed(self, first: str) -> str:
         """The seed decides its move: ``first``, in another process."""
@@ -214,10 +247,14 @@ class Talk:
         self._end()
         if choice is None or choice.move != first:
             raise InapplicableError(
-                f"it played {first} and then {choice.move if choice else 'nothing'} in the same "
-                "position from the same seed: allowed, but its mistakes will not happen again"
+                gettext(
+                    "it played %(first)s and then %(then)s in the same position from the same "
+                    "seed: allowed, but its mistakes will not happen again",
+                    first=first,
+                    then=choice.move if choice else gettext("nothing"),
+                )
             )
-        return f"the same position and seed gave the same move, {first}"
+        return gettext("the same position and seed gave the same move, %(move)s", move=first)
 
     def game_under_way(self) -> str:
         """A game that it enters in the middle: the first request tells all that was played."""
@@ -226,7 +263,7 @@ class Talk:
         self._enter(game)
         words = self.play(1)
         self._end()
-        return f"entered a game at ply {game.asked_at}, and {words}"
+        return gettext("entered a game at ply %(ply)s, and %(did)s", ply=game.asked_at, did=words)
 
     def long_request(self) -> str:
         """The longest one of a random game."""
@@ -239,7 +276,7 @@ class Talk:
         self._enter(game)
         words = self.play(1)
         self._end()
-        return f"read a request of {longest} bytes, and {words}"
+        return gettext("read a request of %(bytes)s bytes, and %(did)s", bytes=longest, did=words)
 
     def _stations(self, name: str) -> list[TestedGame]:
         """A random game, each time the bot's seat is to move: at least once.
@@ -255,7 +292,7 @@ class Talk:
                 game.play_random()
             if found:
                 return found
-        raise InapplicableError("no seat came to move in a random game")
+        raise InapplicableError(gettext("no seat came to move in a random game"))
 
     def others_left(self) -> str:
         """A game in which another seat has left, where the others play on."""
@@ -264,11 +301,11 @@ class Talk:
             game.play_random()
         leaver = self._variant.seats - 1
         if not game.leave(leaver) or not game.to_seat():
-            raise InapplicableError("in this game nobody plays on when a seat has left")
+            raise InapplicableError(gettext("in this game nobody plays on when a seat has left"))
         self._enter(game)
         words = self.play(1)
         self._end()
-        return f"seat {leaver + 1} had left; it {words}"
+        return gettext("seat %(seat)s had left; it %(did)s", seat=leaver + 1, did=words)
 
     def _begin(self, seat: Seat, time: TimeControl) -> None:
         self._enter(TestedGame(self._variant, time, seat, self._spec.seed))
@@ -284,7 +321,22 @@ class Talk:
 
     def _took(self, seconds: float) -> str:
         assert self._channel is not None
-        return f"after {self._channel.wall_us / 1000:.0f} ms of {seconds * 1000:.0f} ms"
+        return gettext(
+            "after %(took)s ms of %(allowed)s ms",
+            took=f"{self._channel.wall_us / 1000:.0f}",
+            allowed=f"{seconds * 1000:.0f}",
+        )
+
+
+def cost_words(charge: str, milliseconds: str) -> str:
+    """What a move cost, in words: ``0.3 ms of CPU time``."""
+    if charge == "wall":
+        return gettext("%(time)s ms of wall time", time=milliseconds)
+    return gettext("%(time)s ms of CPU time", time=milliseconds)
+
+
+def _noted(words: str, note: str) -> str:
+    return gettext("%(words)s; note: %(note)s", words=words, note=note) if note else words
 
 
 def _first_seat(variant: Variant) -> Seat:

@@ -16,6 +16,7 @@ from engine.game import GameError, Move, Seat, State
 from engine.options import fault_of_line
 from engine.protocol import visible
 from engine.scene import Held, Look, Scene
+from engine.translation import gettext
 
 Clicks = tuple[str, ...]
 
@@ -52,12 +53,14 @@ def asked(state: State, known: Ways, clicked: Clicks) -> str:
     names = {square.name for square in _scene_or_text(state).squares}
     due = following(known, clicked)
     if clicked:
-        return (
-            "Choose one of the marked squares." if due.keys() <= names else "Choose how it goes on."
-        )
+        if due.keys() <= names:
+            return gettext("Choose one of the marked squares.")
+        return gettext("Choose how it goes on.")
     if not due.keys() & names:
-        return "Choose a move."
-    return "Choose a square." if None not in due.values() else "Choose where a move begins."
+        return gettext("Choose a move.")
+    if None not in due.values():
+        return gettext("Choose a square.")
+    return gettext("Choose where a move begins.")
 
 
 def caution(state: State, move: Move) -> str:
@@ -189,6 +192,6 @@ def _scene_or_text(state: State) -> Scene:
         reason = in_a_line(error)
     if not reason:
         return scene
-    words = f"No picture: {reason}"
+    words = gettext("No picture: %(reason)s", reason=reason)
     text = visible(state.text(), but="")[:LONGEST_LINE]
     return Scene(f"{state.variant}: {words}", (), (), captions=(words,), text=(text,))

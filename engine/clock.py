@@ -20,6 +20,7 @@ from typing import Any, Literal, NamedTuple
 from engine.game import GameError
 from engine.measure import MOST_STRETCH
 from engine.speed import maker
+from engine.translation import gettext
 
 Charge = Literal["cpu", "wall"]
 
@@ -79,17 +80,24 @@ class TimeControl:
 
     def __post_init__(self) -> None:
         if (self.time_ms is None) == (self.move_ms is None):
-            raise GameError("a time control is either a clock or a time a move, not both")
+            raise GameError(gettext("a time control is either a clock or a time a move, not both"))
         for value, least in ((self.time_ms, 1), (self.move_ms, 1), (self.inc_ms, 0)):
             if value is not None and not least <= value <= LONGEST_MS:
                 raise GameError(
-                    f"a time of {value} ms is out of range: {least} ms to a day are allowed"
+                    gettext(
+                        "a time of %(value)s ms is out of range: %(least)s ms to a day are allowed",
+                        value=value,
+                        least=least,
+                    )
                 )
         if self.move_ms is not None and self.inc_ms:
-            raise GameError("a fixed time a move takes no increment")
+            raise GameError(gettext("a fixed time a move takes no increment"))
         if self.reference and self.charge != "cpu":
             raise GameError(
-                "the reference machine's clock counts CPU time: it can't be charged by wall time"
+                gettext(
+                    "the reference machine's clock counts CPU time: it can't be charged by wall "
+                    "time"
+                )
             )
 
     @property
@@ -136,7 +144,7 @@ class TimeControl:
                 f"{key}_ms": int(keys[key]) for key in ("time", "inc", "move") if key in keys
             }
         except ValueError:
-            raise GameError(f"{words[:40]!r} is no time control") from None
+            raise GameError(gettext("%(words)r is no time control", words=words[:40])) from None
         charge: Charge = "wall" if keys.get("clock") == "wall" else "cpu"
         return cls(**numbers, charge=charge, reference=keys.get("clock") == "reference")
 
@@ -184,7 +192,10 @@ def parse_time(text: str) -> TimeControl:
     match = re.fullmatch(r"(\d{1,6}(?:\.\d{1,3})?)(?:\+(\d{1,6}(?:\.\d{1,3})?))?", text, re.ASCII)
     if not match:
         raise GameError(
-            f"{text[:40]!r} is no time control: write seconds, or seconds+increment, as in 10+0.1"
+            gettext(
+                "%(text)r is no time control: write seconds, or seconds+increment, as in 10+0.1",
+                text=text[:40],
+            )
         )
     return TimeControl(
         time_ms=round(float(match[1]) * 1000), inc_ms=round(float(match[2] or 0) * 1000)

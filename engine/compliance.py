@@ -18,7 +18,7 @@ from dataclasses import replace
 
 from engine.bot_options import read_options
 from engine.channel import TracedChannel
-from engine.clauses import LINES_SHOWN, InapplicableError, Talk, shown
+from engine.clauses import LINES_SHOWN, InapplicableError, Talk, cost_words, shown
 from engine.clock import ALLOWANCES, Allowances
 from engine.conversation import Dialect, with_crlf, with_unknown_keys
 from engine.match import MatchSpec, play_match
@@ -28,15 +28,20 @@ from engine.process import LOG_BYTES, BotProcess
 from engine.program import Program
 from engine.record import Fault, GameRecord, charged_us
 from engine.referee import Watch
-from engine.reporting import NOT_TRIED, Finding
+from engine.reporting import Finding
+from engine.translation import N_, gettext, translated
 
 TURNS = 3
 """How often a bot is asked in a game that is not played to its end."""
 NEEDED = ("hello", "newgame", "move")
 """Clauses without which no other can be tried."""
 DIALECTS = (
-    ("unknown keys", with_unknown_keys, " (there were keys it can't know, and in another order)"),
-    ("CRLF", with_crlf, r" (every line it read ended with \r\n: take the \r off)"),
+    (
+        N_("unknown keys"),
+        with_unknown_keys,
+        N_("(there were keys it can't know, and in another order)"),
+    ),
+    ("CRLF", with_crlf, N_(r"(every line it read ended with \r\n: take the \r off)")),
 )
 """Ways of saying the same that the protocol allows, each a clause of its own."""
 LONGEST_LOG = 512 * 1024
@@ -93,12 +98,12 @@ class Examination:
             ("hello", first.start),
             ("newgame", first.first_game),
             ("move", lambda: first.play(TURNS)),
-            ("state and legal", first.quiet_lines),
+            (N_("state and legal"), first.quiet_lines),
             ("end", first.end),
-            ("a second game", first.second_game),
-            ("time control", first.other_time_control),
-            ("log and numbers", first.notes),
-            ("one process", first.one_process),
+            (N_("a second game"), first.second_game),
+            (N_("time control"), first.other_time_control),
+            (N_("log and numbers"), first.notes),
+            (N_("one process"), first.one_process),
             ("quit", first.quit),
         )
         for name, dialect, how in DIALECTS:
@@ -108,9 +113,9 @@ class Examination:
         yield from self._tried(
             late,
             ("seed", lambda: late.same_seed(first.first_move)),
-            ("a game under way", late.game_under_way),
-            ("a long request", late.long_request),
-            ("seats that left", late.others_left),
+            (N_("a game under way"), late.game_under_way),
+            (N_("a long request"), late.long_request),
+            (N_("seats that left"), late.others_left),
         )
         options = first.player.options
         if first.player.name:
@@ -121,7 +126,7 @@ class Examination:
             other, ("options", lambda: other.options(chosen, first.player.undeclared))
         )
         if self._missing:
-            yield _inapplicable("a whole game", self._missing)
+            yield _inapplicable(N_("a whole game"), self._missing)
         else:
             yield self._whole_game()
 
@@ -154,11 +159,17 @@ class Examination:
                 except InapplicableError as error:
                     yield _inapplicable(name, str(error), talk.take_lines())
                 except BotError as error:
-                    broken = f"{NOT_TRIED}the bot failed before, at: {name}"
+                    # In English, as it is kept, it begins with NOT_TRIED.
+                    broken = gettext(
+                        "not tried: the bot failed before, at: %(clause)s", clause=translated(name)
+                    )
                     if name in NEEDED:
                         self._missing = broken
-                    hint = "; is its line flushed?" if isinstance(error, StartError) else ""
-                    words = f"{error.termination}: {error.detail}{hint}{talk.how}"
+                    words = f"{error.termination}: {error.detail}"
+                    if isinstance(error, StartError):
+                        words = gettext("%(fault)s; is its line flushed?", fault=words)
+                    if talk.how:
+                        words = f"{words} {translated(talk.how)}"
                     yield Finding(False, words, name, lines=talk.take_lines())
         finally:
             talk.player.close(kill=True)
@@ -192,19 +203,27 @@ class Examination:
             if log:
                 self._log(f"in the whole game, seat {seat + 1}", log)
         faults = [fault for fault in record.faults if fault.termination.is_failure]
-        return Finding(not faults, _told(record, faults), "a whole game", lines=tuple(lines))
+        return Finding(not faults, _told(record, faults), N_("a whole game"), lines=tuple(lines))
 
 
 def _told(record: GameRecord, faults: Sequence[Fault]) -> str:
     """A game of a bot against itself in a sentence."""
     for fault in faults:
-        return f"seat {fault.seat + 1}, ply {fault.ply}: {fault.termination}, {fault.detail}"
+        return gettext(
+            "seat %(seat)s, ply %(ply)s: %(cause)s, %(detail)s",
+            seat=fault.seat + 1,
+            ply=fault.ply,
+            cause=fault.termination,
+            detail=fault.detail,
+        )
     slowest = max((charged_us(ply, record.time) or 0 for ply in record.plies), default=0) / 1000
-    kind = "wall" if record.time.charge == "wall" else "CPU"
-    return (
-        f"played {record.variant} against itself to its end "
-        f"({counted(len(record.plies), 'ply', 'plies')}, {record.termination}; "
-        f"the slowest move took {slowest:.1f} ms of {kind} time)"
+    return gettext(
+        "played %(variant)s against itself to its end (%(plies)s, %(cause)s; the slowest move took "
+        "%(time)s)",
+        variant=record.variant,
+        plies=counted(len(record.plies), "ply", "plies"),
+        cause=record.termination,
+        time=cost_words(record.time.charge, f"{slowest:.1f}"),
     )
 
 

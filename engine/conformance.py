@@ -38,6 +38,7 @@ from engine.openings import openings
 from engine.options import fault_of_line
 from engine.rules_pictures import RulesPictureError, pictures_in
 from engine.svg import render
+from engine.translation import ENGLISH, speaking
 
 T = TypeVar("T")
 NATURAL = {Termination.NORMAL, Termination.REPETITION, Termination.PLY_LIMIT}
@@ -659,6 +660,12 @@ def _openings(variant: Variant) -> None:
         demand(len(state.legal_moves()) > 1, "an opening leaves no choice", state)
 
 
+def _in_english(check: Callable[[], None]) -> None:
+    """What a check says is for the author of a game, and of what a game says in English."""
+    with speaking(ENGLISH):
+        check()
+
+
 def checks_of(name: str) -> dict[str, Callable[[], None]]:
     """All checks of a game of the shelf, and of each variant that it offers, by their names.
 
@@ -666,9 +673,9 @@ def checks_of(name: str) -> dict[str, Callable[[], None]]:
         UnknownGameError: it is not on the shelf.
     """
     game = GAMES[name]
-    found: dict[str, Callable[[], None]] = {name: partial(check_game, game)}
+    found: dict[str, Callable[[], None]] = {name: partial(_in_english, partial(check_game, game))}
     for variant in game.offered:
         trial = Trial(variant)
         for check, run in CHECKS.items():
-            found[f"{check}, {variant}"] = partial(run, trial)
+            found[f"{check}, {variant}"] = partial(_in_english, partial(run, trial))
     return found

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from engine.options import Option, fault_of_line
 from engine.scene import Held, Look, Scene
-from engine.translation import spoken
+from engine.translation import N_, gettext, spoken, translated
 
 if TYPE_CHECKING:
     from engine.truth import Truth
@@ -83,9 +83,12 @@ class PositionError(GameError):
 class IllegalMoveError(GameError):
     """A move that the rules do not allow in the position at hand."""
 
-    def __init__(self, move: str, reason: str = "it is not among the legal moves") -> None:
+    def __init__(self, move: str, reason: str = "") -> None:
         shown = move if len(move) <= 60 else move[:57] + "..."
-        super().__init__(f"{shown!r} is not legal here: {reason}")
+        reason = reason or gettext("it is not among the legal moves")
+        super().__init__(
+            gettext("%(move)r is not legal here: %(reason)s", move=shown, reason=reason)
+        )
         self.move = move
 
 
@@ -345,10 +348,10 @@ class Forfeited(State):
         return []
 
     def judge(self, move: str, /) -> object:
-        raise IllegalMoveError(move, "the game is over")
+        raise IllegalMoveError(move, gettext("the game is over"))
 
     def play(self, move: Move) -> State:
-        raise IllegalMoveError(move, "the game is over")
+        raise IllegalMoveError(move, gettext("the game is over"))
 
     def ending(self) -> Termination | None:
         return Termination.NORMAL
@@ -376,7 +379,9 @@ class Forfeited(State):
     def scene(self) -> Scene:
         # The first line, and the title after the variant, say whose turn it was.
         scene = self.before.scene()
-        left = f"{self.variant.seat_names[self.seat]} left the game"
+        left = gettext(
+            "%(seat)s left the game", seat=translated(self.variant.seat_names[self.seat])
+        )
         title = f"{scene.title.partition(': ')[0]}: {left}"
         return replace(scene, title=title, captions=(left, *scene.captions[1:]))
 
@@ -479,7 +484,9 @@ class Variant(ABC):
         Raises:
             PositionError: the text is no position, or games of the variant begin at none.
         """
-        raise PositionError(f"a game of {self.game} can't begin at a position of one's own")
+        raise PositionError(
+            gettext("a game of %(game)s can't begin at a position of one's own", game=self.game)
+        )
 
     def drawn(self, seed: int) -> Variant:
         """This variant with its lots drawn by ``seed``: no option is left at random."""
@@ -487,7 +494,7 @@ class Variant(ABC):
 
     def mover_name(self, seat: Seat) -> str:
         """What people call whoever moves: a seat, or chance."""
-        return "Chance" if seat == CHANCE else self.seat_names[seat]
+        return N_("Chance") if seat == CHANCE else self.seat_names[seat]
 
     @property
     def side_of(self) -> tuple[int, ...]:
@@ -590,22 +597,40 @@ class Game:
             OptionError: an unknown option or value; it lists those there are.
         """
         known = "; ".join(
-            f"{key} ({option.allowed}; default {option.default})"
+            gettext(
+                "%(key)s (%(allowed)s; default %(default)s)",
+                key=key,
+                allowed=option.said,
+                default=option.default,
+            )
             for key, option in self.options.items()
         )
         for key in options:
             if key not in self.options:
-                raise OptionError(f"{self.name} has no option {key!r}; it has: {known or 'none'}")
+                raise OptionError(
+                    gettext(
+                        "%(name)s has no option %(key)r; it has: %(options)s",
+                        name=self.name,
+                        key=key,
+                        options=known or gettext("none"),
+                    )
+                )
         chosen = {}
         for key, option in self.options.items():
             value = options.get(key, option.default)
             if not option.takes(value):
                 raise OptionError(
-                    f"{self.name} has no {key}={value[:40]}; allowed for {key}: {option.allowed}"
+                    gettext(
+                        "%(name)s has no %(key)s=%(value)s; allowed for %(key)s: %(allowed)s",
+                        name=self.name,
+                        key=key,
+                        value=value[:40],
+                        allowed=option.said,
+                    )
                 )
             chosen[key] = value
         if wrong := self.check(chosen):
-            raise OptionError(f"{self.name}: {wrong}")
+            raise OptionError(gettext("%(name)s: %(wrong)s", name=self.name, wrong=wrong))
         return _built(self.build, tuple(chosen.items()))
 
     @property

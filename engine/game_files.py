@@ -10,6 +10,7 @@ from engine.game import PositionError, Variant
 from engine.games import GAMES
 from engine.pgn import PgnError, PgnGame, dialect_of, looks_like_pgn, read_games, read_record
 from engine.record import GameRecord, RecordError
+from engine.translation import gettext
 
 
 def text_of(data: bytes) -> str:
@@ -25,7 +26,7 @@ def text_of(data: bytes) -> str:
         if text is not None and _is_pgn(text):
             return text
         raise RecordError(
-            "this is no text file: give one that `arena play --records` wrote"
+            gettext("this is no text file: give one that `arena play --records` wrote")
         ) from None
 
 
@@ -45,7 +46,9 @@ def pgn_games(text: str) -> list[PgnGame]:
     try:
         return list(read_games(text))
     except PgnError as error:
-        raise RecordError(f"line {error.line}: {error}") from None
+        raise RecordError(
+            gettext("line %(line)s: %(error)s", line=error.line, error=error)
+        ) from None
 
 
 def record_of(game: PgnGame, variants: Iterable[Variant]) -> GameRecord:
@@ -57,14 +60,23 @@ def record_of(game: PgnGame, variants: Iterable[Variant]) -> GameRecord:
         RecordError: none of them has PGN, begins where the game does and allows its moves.
     """
     start = game.tags.get("FEN", "")
-    problem = f"no game is played here that PGN has{f' and that begins at {start}' * bool(start)}"
+    problem = (
+        gettext("no game is played here that PGN has and that begins at %(start)s", start=start)
+        if start
+        else gettext("no game is played here that PGN has")
+    )
     for variant in variants:
         if not _begins(variant, start):
             continue
         try:
             return read_record(game, variant)
         except PgnError as error:
-            problem = f"{variant}: line {error.line}: {error}"
+            problem = gettext(
+                "%(variant)s: line %(line)s: %(error)s",
+                variant=variant,
+                line=error.line,
+                error=error,
+            )
     raise RecordError(problem)
 
 

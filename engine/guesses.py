@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from engine.translation import gettext
+
 ALIKE = 0.65
 """How much of two names agrees, by `difflib`, if one is the other misspelt."""
 MOST_MEANT = 3
@@ -22,7 +24,10 @@ def alike(name: str, known: Iterable[str], most: int = MOST_MEANT) -> list[str]:
 
 def did_you_mean(names: Sequence[str]) -> str:
     """The question, in words that follow a colon or a semicolon."""
-    return f"did you mean {' or '.join(names)}?"
+    *most, last = names
+    if most:
+        return gettext("did you mean %(most)s or %(last)s?", most=", ".join(most), last=last)
+    return gettext("did you mean %(name)s?", name=last)
 
 
 def instead(name: str, known: Iterable[str]) -> str:
@@ -31,5 +36,9 @@ def instead(name: str, known: Iterable[str]) -> str:
     if near := alike(name, there):
         return did_you_mean(near)
     if len(there) <= MOST_LISTED:
-        return f"there are: {', '.join(there) or 'none'}"
-    return f"there are {len(there)}, such as {', '.join(there[:FEW])}"
+        return gettext("there are: %(names)s", names=", ".join(there) or gettext("none"))
+    return gettext(
+        "there are %(number)s, such as %(names)s",
+        number=len(there),
+        names=", ".join(there[:FEW]),
+    )

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engine.game import CHANCE, GameError, IllegalMoveError, Move, State, Variant
+from engine.translation import gettext
 
 
 class UnnumberedError(GameError):
@@ -28,7 +29,9 @@ class GivenNumbering:
     def __init__(self, variant: Variant) -> None:
         """Raises: UnnumberedError: it gives none."""
         if variant.numbers is None:
-            raise UnnumberedError(f"{variant.game} gives its moves and positions no numbers")
+            raise UnnumberedError(
+                gettext("%(game)s gives its moves and positions no numbers", game=variant.game)
+            )
         self.count, self.shape = variant.numbers.moves, variant.numbers.shape
 
     def legal(self, state: State) -> Sequence[int]:
@@ -60,7 +63,11 @@ class Numbering:
         if moves is None or looks is None:
             name = "all_moves" if moves is None else "all_looks"
             raise UnnumberedError(
-                f"{variant.game} can't be put in numbers: its variants have no {name}()"
+                gettext(
+                    "%(game)s can't be put in numbers: its variants have no %(name)s()",
+                    game=variant.game,
+                    name=name,
+                )
             )
         self.variant = variant
         self.moves: Sequence[Move] = sorted(moves)
@@ -70,7 +77,9 @@ class Numbering:
         self.count = len(self.moves)
         squares = variant.initial().scene().squares
         if not squares:
-            raise UnnumberedError(f"{variant.game} can't be put in numbers: it shows no squares")
+            raise UnnumberedError(
+                gettext("%(game)s can't be put in numbers: it shows no squares", game=variant.game)
+            )
         across = sorted({square.x for square in squares})
         down = sorted({square.y for square in squares}, reverse=True)
         self.shape = (len(down), len(across), len(looks) + variant.seats)

@@ -16,6 +16,7 @@ from statistics import fmean
 from engine.game import CHANCE, Move, OptionError, PositionError, State, Variant
 from engine.games import GAMES
 from engine.seeds import derive
+from engine.translation import gettext
 
 LEAST_SHARE = 0.5
 """The least share of the points that a side takes in random games, relative to an equal share."""
@@ -49,7 +50,9 @@ def start_at(variant: Variant, own: Mapping[str, str]) -> Variant:
         if variant.beginning_at(chosen.initial().text()) == chosen:
             return chosen
     words = " ".join(f"{key}={chosen.options[key]}" for key in sorted(changed))
-    raise OptionError(f"{words[:200]} is no start of {variant}")
+    raise OptionError(
+        gettext("%(words)s is no start of %(variant)s", words=words[:200], variant=variant)
+    )
 
 
 def played(variant: Variant, moves: Sequence[str]) -> tuple[Opening, list[State]]:
@@ -121,7 +124,13 @@ def opening(variant: Variant, seed: int, index: int = 0, *, plies: int | None = 
     for number, found in enumerate(openings(variant, seed, plies=plies)):
         if number == index:
             return found
-    raise LookupError(f"{variant} has no more than {number + 1} different openings")
+    raise LookupError(
+        gettext(
+            "%(variant)s has no more than %(number)s different openings",
+            variant=variant,
+            number=number + 1,
+        )
+    )
 
 
 def _random_opening(variant: Variant, seed: int, length: int) -> tuple[Opening, State]:

@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from engine.translation import N_, gettext, translated
+
 WORD = re.compile(r"[!-~]{1,200}")
 """What a value may be at all: it is a word of ``newgame`` and of a variant's name."""
 
@@ -18,6 +20,13 @@ class Option:
     allowed: str
     """The values in words, for a message that refuses another."""
     accepts: Callable[[str], bool]
+    tell: Callable[[], str] | None = None
+    """Says them in the language that is spoken, where they are more than a text to look up."""
+
+    @property
+    def said(self) -> str:
+        """The values in words, in the language that is spoken."""
+        return self.tell() if self.tell else translated(self.allowed)
 
     def takes(self, value: object) -> bool:
         """Whether it may have a value: one word that the game accepts."""
@@ -42,7 +51,9 @@ def choice(default: str, *others: str) -> Option:
 def whole_number(default: int, low: int, high: int) -> Option:
     """An option with the whole numbers from low to high."""
     values = frozenset(map(str, range(low, high + 1)))
-    return Option(str(default), f"{low} to {high}", values.__contains__)
+    return _ranging(
+        str(default), values.__contains__, N_("%(low)s to %(high)s"), low=low, high=high
+    )
 
 
 def board_size(default: str, low: int, high: int) -> Option:
@@ -53,7 +64,17 @@ def board_size(default: str, low: int, high: int) -> Option:
             low <= side <= high for side in read_size(value)
         )
 
-    return Option(default, f"WxH, files by ranks, each {low} to {high}", accepts)
+    return _ranging(
+        default,
+        accepts,
+        N_("WxH, files by ranks, each %(low)s to %(high)s"),
+        low=low,
+        high=high,
+    )
+
+
+def _ranging(default: str, accepts: Callable[[str], bool], words: str, **places: int) -> Option:
+    return Option(default, words % places, accepts, lambda: gettext(words, **places))
 
 
 def read_size(value: str) -> tuple[int, int]:

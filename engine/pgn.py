@@ -22,6 +22,7 @@ from engine.game import (
     Variant,
 )
 from engine.record import Fault, GameRecord, Ply, states_known
+from engine.translation import gettext
 
 PROTOCOL = "pgn"
 """The name by which a variant is asked for its `Dialect` of PGN."""
@@ -84,8 +85,11 @@ def read_games(text: str) -> Iterator[PgnGame]:
     while at < len(text):
         found = _TOKEN.match(text, at)
         if found is None:
-            what = {"{": "a comment is not closed by }", "[": 'a tag is no [Name "value"]'}
-            raise PgnError(line, what.get(text[at], f"nothing begins with {text[at]!r}"))
+            if text[at] == "{":
+                raise PgnError(line, gettext("a comment is not closed by }"))
+            if text[at] == "[":
+                raise PgnError(line, gettext('a tag is no [Name "value"]'))
+            raise PgnError(line, gettext("nothing begins with %(letter)r", letter=text[at]))
         kind, here = found.lastgroup, line
         line += text.count("\n", at, found.end())
         at = found.end()
@@ -96,7 +100,7 @@ def read_games(text: str) -> Iterator[PgnGame]:
         elif kind == "close":
             depth -= 1
             if depth < 0:
-                raise PgnError(here, "a variation is closed by ) that was not opened")
+                raise PgnError(here, gettext("a variation is closed by ) that was not opened"))
         elif depth:
             continue
         elif kind == "word" and found["word"] in RESULTS:
@@ -114,7 +118,7 @@ def read_games(text: str) -> Iterator[PgnGame]:
             if kind == "word" and (move := found["word"].rstrip("!?")):
                 game.moves.append(PgnMove(move, here))
     if depth:
-        raise PgnError(opened, "a variation is not closed by )")
+        raise PgnError(opened, gettext("a variation is not closed by )"))
     if game is not None:
         yield game
 
@@ -139,13 +143,15 @@ def read_record(game: PgnGame, variant: Variant) -> GameRecord:
     """
     dialect = dialect_of(variant)
     if dialect is None:
-        raise NoPgnError(f"games of {variant.game} are not written as PGN")
+        raise NoPgnError(gettext("games of %(game)s are not written as PGN", game=variant.game))
     state, plies = variant.initial(), list[Ply]()
     for number, (word, line) in enumerate(game.moves, start=1):
         try:
             move = state.canonical(dialect.read(state, word))
         except IllegalMoveError as error:
-            raise PgnError(line, f"ply {number}: {error}") from None
+            raise PgnError(
+                line, gettext("ply %(number)s: %(error)s", number=number, error=error)
+            ) from None
         assert state.to_move is not None
         plies.append(Ply(state.to_move, move))
         state = state.play(move)
@@ -230,7 +236,9 @@ def write(
     """
     dialect = dialect_of(record.variant)
     if dialect is None:
-        raise NoPgnError(f"games of {record.variant.game} are not written as PGN")
+        raise NoPgnError(
+            gettext("games of %(game)s are not written as PGN", game=record.variant.game)
+        )
     first, second = record.players
     date = record.started.partition("T")[0].replace("-", ".")
     result = _result(record)

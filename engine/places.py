@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import zip_longest
 
+from engine.translation import N_, gettext
+
 TWO = 2
 """Sides, of which a result says all as won, drawn or lost."""
 
@@ -35,14 +37,27 @@ def mean_place(share: float, sides: int) -> float:
 
 
 def ordinal(place: int) -> str:
-    """``1st``, ``2nd``, ``3rd``, ``4th``, ``11th``, ``21st``."""
-    teens = 11 <= place % 100 <= 13
-    return f"{place}{'th' if teens else {1: 'st', 2: 'nd', 3: 'rd'}.get(place % 10, 'th')}"
+    """``1st``, ``2nd``, ``3rd``, ``4th``, ``11th``, ``21st``: for programs, in English."""
+    return _ordinal(place) % {"place": place}
+
+
+def ordinal_said(place: int) -> str:
+    """The same for people."""
+    return gettext(_ordinal(place), place=place)
+
+
+def _ordinal(place: int) -> str:
+    if 11 <= place % 100 <= 13:
+        return N_("%(place)sth")
+    endings = {1: N_("%(place)sst"), 2: N_("%(place)snd"), 3: N_("%(place)srd")}
+    return endings.get(place % 10, N_("%(place)sth"))
 
 
 def results_head(sides: int) -> str:
     """What stands above `results_words`: ``W-D-L``, or ``1st-2nd-3rd``."""
-    return "W-D-L" if sides <= TWO else "-".join(map(ordinal, range(1, sides + 1)))
+    if sides <= TWO:
+        return gettext("W-D-L")
+    return "-".join(map(ordinal_said, range(1, sides + 1)))
 
 
 def results_words(wins: int, draws: int, losses: int, places: Sequence[int] = ()) -> str:

@@ -22,6 +22,7 @@ from engine.measure import stretch_of
 from engine.plurals import counted
 from engine.seeds import lot
 from engine.shelf import Missing
+from engine.translation import N_, gettext
 
 FORMAT = 1
 TOO_LARGE = 1e300
@@ -173,19 +174,27 @@ class GameRecord:
             RecordError: it is no record, or one of another format.
         """
         if not isinstance(data, dict) or "record" not in data:
-            raise RecordError("this is no game record: it has no key 'record'")
+            raise RecordError(gettext("this is no game record: it has no key 'record'"))
         try:
             if data["record"] != FORMAT:
                 raise RecordError(
-                    f"this record has format {str(data['record'])[:20]}; this program reads "
-                    f"format {FORMAT}, so use the release that wrote it"
+                    gettext(
+                        "this record has format %(format)s; this program reads format %(known)s, "
+                        "so use the release that wrote it",
+                        format=str(data["record"])[:20],
+                        known=FORMAT,
+                    )
                 )
             return cls._parse(data)
         except RecordError:
             raise
         except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
-            what = f"no {error}" if isinstance(error, KeyError) else str(error)
-            raise RecordError(f"this record is damaged: {what[:200]}") from None
+            what = str(error)
+            if isinstance(error, KeyError):
+                what = gettext("no %(key)s", key=error)
+            raise RecordError(
+                gettext("this record is damaged: %(what)s", what=what[:200])
+            ) from None
 
     @classmethod
     def _parse(cls, data: dict[str, Any]) -> GameRecord:
@@ -213,28 +222,46 @@ class GameRecord:
         moved = {ply.seat for ply in plies} - ({CHANCE} if variant.has_chance else set())
         for seat in [*moved, *(fault.seat for fault in faults)]:
             if not 0 <= seat < variant.seats:
-                raise RecordError(f"there is no seat {seat + 1} in {variant}")
+                raise RecordError(
+                    gettext(
+                        "there is no seat %(seat)s in %(variant)s", seat=seat + 1, variant=variant
+                    )
+                )
         when = [0, *(fault.ply for fault in faults), len(plies)]
         if when != sorted(when) or not all(fault.termination.is_fault for fault in faults):
-            raise RecordError("the faults are no faults of this game in their order")
+            raise RecordError(gettext("the faults are no faults of this game in their order"))
         chosen = tuple(map(_chosen, _list(data.get("chosen", []))))
         times = tuple(map(_time, _list(data.get("times", []))))
         opening = _integer(data["opening"])
         if not 0 <= opening <= len(plies):
-            raise RecordError(f"an opening of {counted(opening, 'move')} in a game of {len(plies)}")
+            raise RecordError(
+                gettext(
+                    "an opening of %(opening)s in a game of %(plies)s",
+                    opening=counted(opening, "move"),
+                    plies=len(plies),
+                )
+            )
         termination = Termination(data["termination"])
         scores, ranks = tuple(map(_number, data["scores"])), tuple(map(_integer, data["ranks"]))
         # A game that goes on has no result yet.
         results = 0 if termination is Termination.VOID else variant.seats
         for what, given, needed in (
-            ("players", players, variant.seats),
-            ("chosen options", chosen, variant.seats if chosen else 0),
-            ("time controls", times, variant.seats if times else 0),
-            ("scores", scores, results),
-            ("ranks", ranks, results),
+            (N_("its players are %(given)s, not %(needed)s"), players, variant.seats),
+            (
+                N_("its chosen options are %(given)s, not %(needed)s"),
+                chosen,
+                variant.seats if chosen else 0,
+            ),
+            (
+                N_("its time controls are %(given)s, not %(needed)s"),
+                times,
+                variant.seats if times else 0,
+            ),
+            (N_("its scores are %(given)s, not %(needed)s"), scores, results),
+            (N_("its ranks are %(given)s, not %(needed)s"), ranks, results),
         ):
             if len(given) != needed:
-                raise ValueError(f"its {what} are {len(given)}, not {needed}")
+                raise ValueError(gettext(what, given=len(given), needed=needed))
         return cls(
             variant=variant,
             seed=_integer(data["seed"]),
@@ -278,7 +305,7 @@ def ply_of(
     number, _, move = _text(word).partition(":")
     seat = _SEATS.get(number)
     if seat is None:
-        raise RecordError(f"{word[:40]!r} is no move with its seat")
+        raise RecordError(gettext("%(word)r is no move with its seat", word=word[:40]))
     return Ply(
         seat,
         move,
@@ -294,7 +321,9 @@ def ply_of(
 
 def _time(data: Mapping[str, Any]) -> TimeControl:
     if data["charge"] not in ("cpu", "wall"):
-        raise RecordError(f"{str(data['charge'])[:20]!r} time is charged by no clock")
+        raise RecordError(
+            gettext("%(charge)r time is charged by no clock", charge=str(data["charge"])[:20])
+        )
     if "move_ms" in data:
         time = TimeControl(move_ms=_integer(data["move_ms"]), charge=data["charge"])
     else:
@@ -307,39 +336,43 @@ def _factors(data: Any, what: str, seats: int) -> tuple[float, ...]:
     """For each seat a number above zero, or nothing."""
     found = tuple(map(_number, _list(data)))
     if found and (len(found) != seats or min(found) <= 0):
-        raise RecordError(f"its {what} are {found}, not one above 0 for each seat")
+        raise RecordError(
+            gettext(
+                "its %(what)s are %(found)s, not one above 0 for each seat", what=what, found=found
+            )
+        )
     return found
 
 
 def _chosen(data: Any) -> Mapping[str, str]:
     """What a player was told of its options."""
     if not isinstance(data, dict):
-        raise RecordError(f"{str(data)[:40]!r} says no options of a player")
+        raise RecordError(gettext("%(data)r says no options of a player", data=str(data)[:40]))
     return {_text(name): _text(value) for name, value in data.items()}
 
 
 def _text(value: Any) -> str:
     if not isinstance(value, str):
-        raise RecordError(f"{str(value)[:40]!r} is no text")
+        raise RecordError(gettext("%(value)r is no text", value=str(value)[:40]))
     value.encode()  # half a character can be shown by no page and kept by no database
     return value
 
 
 def _list(value: Any) -> list[Any]:
     if not isinstance(value, list):
-        raise RecordError(f"{str(value)[:40]!r} is no list")
+        raise RecordError(gettext("%(value)r is no list", value=str(value)[:40]))
     return value
 
 
 def _integer(value: Any) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not -(2**63) <= value < 2**63:
-        raise RecordError(f"{str(value)[:40]!r} is no whole number of 64 bits")
+        raise RecordError(gettext("%(value)r is no whole number of 64 bits", value=str(value)[:40]))
     return value
 
 
 def _number(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < TOO_LARGE:
-        raise RecordError(f"{str(value)[:40]!r} is no number")
+        raise RecordError(gettext("%(value)r is no number", value=str(value)[:40]))
     return float(value)
 
 
@@ -347,11 +380,15 @@ def _times(data: Any, moves: int) -> list[int | None]:
     """A time in microseconds for each move, or None."""
     values = _list(data)
     if len(values) != moves:
-        raise ValueError(f"its times are {len(values)}, its moves {moves}")
+        raise ValueError(
+            gettext("its times are %(times)s, its moves %(moves)s", times=len(values), moves=moves)
+        )
     for value in values:
         # A record is mostly such numbers, so that a right one is known by a single look.
         if value is not None and not (type(value) is int and 0 <= value < 2**63):
-            raise RecordError(f"{_integer(value)} is no time in microseconds")
+            raise RecordError(
+                gettext("%(value)s is no time in microseconds", value=_integer(value))
+            )
     return values
 
 
@@ -365,10 +402,16 @@ def demand_in_time(record: GameRecord) -> None:
     stretch = record.stretch
     if stretch != (tuple(map(stretch_of, record.speeds)) if record.time.reference else ()):
         raise RecordError(
-            f"its clocks are stretched by {list(stretch)} at speeds of {list(record.speeds)}"
+            gettext(
+                "its clocks are stretched by %(stretch)s at speeds of %(speeds)s",
+                stretch=list(stretch),
+                speeds=list(record.speeds),
+            )
         )
     if record.time.reference and not stretch:
-        raise RecordError("its clocks are the reference machine's, and nothing is said of its own")
+        raise RecordError(
+            gettext("its clocks are the reference machine's, and nothing is said of its own")
+        )
     clocks = list(map(Clock.start, record.granted))
     for number, ply in enumerate(record.plies):
         if ply.cpu_us is None or ply.wall_us is None:
@@ -388,10 +431,12 @@ def parse_record(text: str) -> GameRecord:
     try:
         data = json.loads(text)
     except json.JSONDecodeError as error:
-        raise RecordError(f"this is no JSON: {error}") from None
+        raise RecordError(gettext("this is no JSON: %(error)s", error=error)) from None
     except (ValueError, RecursionError):
         # JSON to its grammar, and beyond what Python reads.
-        raise RecordError("this is no game record: it is nested too deeply or too long") from None
+        raise RecordError(
+            gettext("this is no game record: it is nested too deeply or too long")
+        ) from None
     return GameRecord.from_json(data)
 
 
@@ -406,7 +451,7 @@ def record_texts(text: str) -> list[str]:
     # JSON may have within it what else Python takes for the end of a line.
     lines = [line for line in text.split("\n") if line.strip()]
     if not lines:
-        raise RecordError("there is no record: the text is empty")
+        raise RecordError(gettext("there is no record: the text is empty"))
     return lines
 
 
@@ -421,7 +466,9 @@ def parse_records(text: str) -> list[GameRecord]:
         try:
             records.append(parse_record(line))
         except RecordError as error:
-            raise RecordError(f"line {number}: {error}") from None
+            raise RecordError(
+                gettext("line %(number)s: %(error)s", number=number, error=error)
+            ) from None
     return records
 
 
@@ -438,15 +485,30 @@ def states(record: GameRecord) -> Iterator[State]:
             state = _retired(state, faults, number)
         yield state
         if state.to_move != ply.seat:
-            raise RecordError(f"at ply {number} it was not seat {ply.seat + 1}'s turn")
+            raise RecordError(
+                gettext(
+                    "at ply %(number)s it was not seat %(seat)s's turn",
+                    number=number,
+                    seat=ply.seat + 1,
+                )
+            )
         if ply.seat == CHANCE and number >= record.opening:
             drawn = state.roll(lot(record.seed, number))
             if ply.move != drawn:
-                raise RecordError(f"at ply {number} its seed draws {drawn}, not {ply.move}")
+                raise RecordError(
+                    gettext(
+                        "at ply %(number)s its seed draws %(drawn)s, not %(move)s",
+                        number=number,
+                        drawn=drawn,
+                        move=ply.move,
+                    )
+                )
         try:
             state = state.play(ply.move)
         except GameError as error:
-            raise RecordError(f"at ply {number}: {error}") from None
+            raise RecordError(
+                gettext("at ply %(number)s: %(error)s", number=number, error=error)
+            ) from None
     yield _retired(state, faults, len(record.plies))
 
 
@@ -469,7 +531,13 @@ def _retired(state: State, faults: list[Fault], ply: int) -> State:
     while faults and faults[0].ply <= ply:
         fault = faults.pop(0)
         if state.to_move is None:
-            raise RecordError(f"seat {fault.seat + 1} left at ply {fault.ply} a game that was over")
+            raise RecordError(
+                gettext(
+                    "seat %(seat)s left at ply %(ply)s a game that was over",
+                    seat=fault.seat + 1,
+                    ply=fault.ply,
+                )
+            )
         state = state.retire(fault.seat)
     return state
 
@@ -480,7 +548,11 @@ def other_rules(record: GameRecord) -> str:
         return record.variant.reason
     here = GAMES.rules(record.variant.game)
     if here and record.rules not in ("", here):
-        return f"played by the rules of {record.rules}; here are those of {here}"
+        return gettext(
+            "played by the rules of %(rules)s; here are those of %(here)s",
+            rules=record.rules,
+            here=here,
+        )
     return ""
 
 
@@ -503,13 +575,28 @@ def replay(record: GameRecord) -> State:
     *_, state = states(record)
     if state.to_move is not None:
         raise RecordError(
-            f"the game is not over after {counted(len(record.plies), 'ply', 'plies')}"
+            gettext(
+                "the game is not over after %(plies)s",
+                plies=counted(len(record.plies), "ply", "plies"),
+            )
         )
     if state.ranks() != record.ranks or state.scores() != record.scores:
         raise RecordError(
-            f"the result is ranks {list(state.ranks())}, scores {list(state.scores())}; the "
-            f"record says ranks {list(record.ranks)}, scores {list(record.scores)}"
+            gettext(
+                "the result is ranks %(ranks)s, scores %(scores)s; the record says ranks "
+                "%(recorded_ranks)s, scores %(recorded_scores)s",
+                ranks=list(state.ranks()),
+                scores=list(state.scores()),
+                recorded_ranks=list(record.ranks),
+                recorded_scores=list(record.scores),
+            )
         )
     if record.termination != (why := ending(state, record.faults, len(record.plies))):
-        raise RecordError(f"it ended by {why}, not by {record.termination}")
+        raise RecordError(
+            gettext(
+                "it ended by %(cause)s, not by %(recorded)s",
+                cause=why,
+                recorded=record.termination,
+            )
+        )
     return state

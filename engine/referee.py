@@ -21,6 +21,7 @@ from engine.measure import stretch_of
 from engine.player import BotError, GameEnd, GameSetup, Player, ProtocolError, Turn, VoidGameError
 from engine.record import Fault, GameRecord, Ply, ending
 from engine.seeds import derive, lot
+from engine.translation import ENGLISH, gettext, speaking, spoken
 
 RESIGN = "resign"
 
@@ -62,9 +63,11 @@ def play_game(
         VoidGameError: a fault of ours; there is no result.
         IllegalMoveError: the opening is not legal.
     """
-    return _Game(
+    game = _Game(
         variant.drawn(seed), players, time, seed, opening, names, chosen, times, watch, speeds
-    ).play()
+    )
+    with speaking(ENGLISH):  # as the record is, whoever has it played
+        return game.play()
 
 
 class _Game:
@@ -94,6 +97,7 @@ class _Game:
         self.names = names or [f"seat {seat + 1}" for seat in range(variant.seats)]
         self.chosen = tuple(chosen)
         self.watch = watch
+        self.spoken = spoken()
         self.started = datetime.now(UTC)
         self.state: State = variant.initial(seed)
         self.plies: list[Ply] = []
@@ -106,7 +110,9 @@ class _Game:
         self.opening = len(opening)
         for move in opening:
             if self.state.to_move is None:
-                raise IllegalMoveError(move, "the opening goes on after the end of the game")
+                raise IllegalMoveError(
+                    move, gettext("the opening goes on after the end of the game")
+                )
             self._play(Ply(self.state.to_move, self.state.canonical(move)))
 
     def play(self) -> GameRecord:
@@ -151,7 +157,8 @@ class _Game:
         self._play(Ply(seat, move, cpu_us, wall_us, text, values, waited_us, tags, pv))
         self.clocks[seat] = self.clocks[seat].after(cpu_us, wall_us, waited_us)
         if self.watch:
-            self.watch(self.state, self.plies)
+            with speaking(self.spoken):
+                self.watch(self.state, self.plies)
 
     def _refuse(self, seat: Seat, error: IllegalMoveError) -> None:
         """A seat leaves by an illegal move, or by what that is a sign of.

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from engine.translation import translated
+
 
 class Shade(StrEnum):
     """The ground of a square."""
@@ -105,6 +107,13 @@ class Held:
     """The squares that one covers, by file and rank: the same way round at any time."""
     is_again: bool = False
     """Whether these are the pieces of the kind before, with another side up."""
+    words: str = ""
+    """What it is called in the language that is spoken, if its name is not looked up as a whole."""
+
+    @property
+    def called(self) -> str:
+        """What it is called, in the language that is spoken."""
+        return self.words or translated(self.name)
 
 
 @dataclass(frozen=True, slots=True)

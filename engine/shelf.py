@@ -25,6 +25,7 @@ from engine.game import Game, Move, OptionError, Seat, State, Termination, Varia
 from engine.guesses import alike, did_you_mean, instead
 from engine.rules_trail import at
 from engine.scene import Scene, Square
+from engine.translation import ENGLISH, gettext, speaking
 
 GROUP = "arena.games"
 OWN = "game-bot-arena"
@@ -135,7 +136,7 @@ class MissingState(State):
         return "?"
 
     def scene(self) -> Scene:
-        words = f"{self.variant.game}: no board here"
+        words = gettext("%(game)s: no board here", game=self.variant.game)
         return Scene(words, (Square("a1", 0, 0),), (), captions=(words, self.variant.reason))
 
 
@@ -182,9 +183,18 @@ class Shelf(Mapping[str, Game]):
         if isinstance(found, Mapping) and word:
             return self._of_family(found, family, word)
         if isinstance(found, Mapping):
-            raise UnknownGameError(f"{family} is a family of games: name one, as in {family}:WORD")
+            raise UnknownGameError(
+                gettext(
+                    "%(family)s is a family of games: name one, as in %(family)s:WORD",
+                    family=family,
+                )
+            )
         if colon:
-            raise UnknownGameError(f"{family} is one game; there is no {name[:80]!r}")
+            raise UnknownGameError(
+                gettext(
+                    "%(family)s is one game; there is no %(name)r", family=family, name=name[:80]
+                )
+            )
         return found
 
     def __iter__(self) -> Iterator[str]:
@@ -218,7 +228,8 @@ class Shelf(Mapping[str, Game]):
             seats: how many it is to have, where that can't be known.
         """
         try:
-            with at(name, "making a variant"):
+            # The reason is kept with the variant, whoever looks at it later.
+            with speaking(ENGLISH), at(name, "making a variant"):
                 return self[name].variant(**options)
         except OptionError as error:
             reason = str(error)
@@ -245,7 +256,7 @@ class Shelf(Mapping[str, Game]):
                 return game
             others.append(game)
         if not others:
-            raise UnknownGameError("there is no game here; 'arena games' says why")
+            raise UnknownGameError(gettext("there is no game here; 'arena games' says why"))
         return others[0]
 
     @property
@@ -310,7 +321,12 @@ class Shelf(Mapping[str, Game]):
         here = str(self.edition(name))
         if rules not in ("", here):
             raise UnknownGameError(
-                f"{name} by the rules of {rules[:100]} is needed; here is {here}"
+                gettext(
+                    "%(name)s by the rules of %(rules)s is needed; here is %(here)s",
+                    name=name,
+                    rules=rules[:100],
+                    here=here,
+                )
             )
 
     def _load(self, name: str) -> Game | Mapping[str, Game]:
@@ -324,7 +340,9 @@ class Shelf(Mapping[str, Game]):
         declared = self.declared.get(name)
         if declared is None:
             there = instead(name[:40], self.declared)
-            raise UnknownGameError(f"there is no game {name[:40]!r}; {there}")
+            raise UnknownGameError(
+                gettext("there is no game %(name)r; %(there)s", name=name[:40], there=there)
+            )
         reason = self._failed.get(name) or self._absent.get(name)
         if reason is None:
             found, reason, is_absent = _import(declared)
@@ -333,7 +351,13 @@ class Shelf(Mapping[str, Game]):
                 return found
             (self._absent if is_absent else self._failed)[name] = reason
         raise UnknownGameError(
-            f"the game {name} of {declared.package} {declared.version} can't be loaded: {reason}"
+            gettext(
+                "the game %(name)s of %(package)s %(version)s can't be loaded: %(reason)s",
+                name=name,
+                package=declared.package,
+                version=declared.version,
+                reason=reason,
+            )
         )
 
     def _words_of(self, name: str, family: Mapping[str, Game]) -> list[str]:
@@ -349,19 +373,54 @@ class Shelf(Mapping[str, Game]):
 
     def _of_family(self, games: Mapping[str, Game], family: str, word: str) -> Game:
         if reason := self._failed.get(f"{family}:{word}"):
-            raise UnknownGameError(f"{family}:{word} can't be loaded: {reason}")
+            raise UnknownGameError(
+                gettext(
+                    "%(family)s:%(word)s can't be loaded: %(reason)s",
+                    family=family,
+                    word=word,
+                    reason=reason,
+                )
+            )
         try:
             game = games[word]
         except KeyError:
             near = alike(word[:40], self._words_of(family, games))
-            there = did_you_mean(near) if near else "'arena games' lists those that it has"
-            raise UnknownGameError(f"{family} has no game {word[:40]!r}; {there}") from None
+            there = did_you_mean(near) if near else gettext("'arena games' lists those that it has")
+            raise UnknownGameError(
+                gettext(
+                    "%(family)s has no game %(word)r; %(there)s",
+                    family=family,
+                    word=word[:40],
+                    there=there,
+                )
+            ) from None
         except Exception as error:
-            raise UnknownGameError(f"{family}:{word} can't be loaded: {in_a_line(error)}") from None
+            raise UnknownGameError(
+                gettext(
+                    "%(family)s:%(word)s can't be loaded: %(error)s",
+                    family=family,
+                    word=word,
+                    error=in_a_line(error),
+                )
+            ) from None
         if game.name != f"{family}:{word}":
-            raise UnknownGameError(f"{family}:{word} can't be loaded: it is called {game.name!r}")
+            raise UnknownGameError(
+                gettext(
+                    "%(family)s:%(word)s can't be loaded: it is called %(name)r",
+                    family=family,
+                    word=word,
+                    name=game.name,
+                )
+            )
         if wrong := fault_of_game(game):
-            raise UnknownGameError(f"{family}:{word} can't be loaded: {wrong}")
+            raise UnknownGameError(
+                gettext(
+                    "%(family)s:%(word)s can't be loaded: %(wrong)s",
+                    family=family,
+                    word=word,
+                    wrong=wrong,
+                )
+            )
         return game
 
 

@@ -19,6 +19,7 @@ from engine.player import BotError, GameSetup, Player, Turn
 from engine.record import Fault, GameRecord, Ply, RecordError, ending, replay, states
 from engine.referee import ISOLATION_LEVELS, RESIGN
 from engine.seeds import derive, lot
+from engine.translation import ENGLISH, gettext, speaking
 
 Answer = Ply | Fault
 """What came of a seat's turn: a move, or that it left by its own fault."""
@@ -42,7 +43,7 @@ def begin(
     plies = []
     for move in opening.moves:
         if state.to_move is None:
-            raise IllegalMoveError(move, "the opening goes on after the end of the game")
+            raise IllegalMoveError(move, gettext("the opening goes on after the end of the game"))
         plies.append(Ply(state.to_move, state.canonical(move)))
         state = state.play(move)
     begun = GameRecord(
@@ -118,7 +119,7 @@ def moved(game: GameRecord, move: Move) -> GameRecord:
     """
     state = position(game)
     if state.to_move is None:
-        raise IllegalMoveError(move, "the game is over")
+        raise IllegalMoveError(move, gettext("the game is over"))
     return answered(game, Ply(state.to_move, state.canonical(move)))
 
 
@@ -135,7 +136,7 @@ def taken_back(game: GameRecord) -> GameRecord:
     """
     moved = [number for number, ply in enumerate(game.plies) if ply.seat != CHANCE]
     if game.faults or not moved or moved[-1] < game.opening:
-        raise RecordError("there is no move to be taken back")
+        raise RecordError(gettext("there is no move to be taken back"))
     return replace(
         game, plies=game.plies[: moved[-1]], termination=Termination.VOID, scores=(), ranks=()
     )
@@ -150,15 +151,19 @@ def answered(game: GameRecord, answer: Answer) -> GameRecord:
     """
     state, seat = position(game), answer.seat
     if state.to_move is None:
-        raise RecordError("the game is over")
+        raise RecordError(gettext("the game is over"))
     if isinstance(answer, Fault):
         if not answer.termination.is_fault or answer.ply != len(game.plies):
-            raise RecordError(f"seat {seat + 1} can't leave so before ply {answer.ply}")
+            raise RecordError(
+                gettext(
+                    "seat %(seat)s can't leave so before ply %(ply)s", seat=seat + 1, ply=answer.ply
+                )
+            )
         after = replace(game, faults=(*game.faults, answer))
         state = state.retire(seat)
     else:
         if state.to_move != seat:
-            raise RecordError(f"it was not seat {seat + 1}'s turn")
+            raise RecordError(gettext("it was not seat %(seat)s's turn", seat=seat + 1))
         after = replace(game, plies=(*game.plies, answer))
         state = state.play(answer.move)
     after, state = _drawn(after, state)
@@ -188,6 +193,11 @@ def answer_at(game: GameRecord, state: State, player: Player) -> Answer:
     Raises:
         VoidGameError: a fault of ours; nothing happened.
     """
+    with speaking(ENGLISH):  # as the record is
+        return _answer_at(game, state, player)
+
+
+def _answer_at(game: GameRecord, state: State, player: Player) -> Answer:
     ply, seat = len(game.plies), state.to_move
     assert seat is not None
     its_clocks = clocks(game)
@@ -226,16 +236,18 @@ def confirm(before: GameRecord, after: GameRecord) -> None:
     elif len(after.plies) > len(before.plies):
         answer = after.plies[len(before.plies)]  # what chance drew stands behind it
         if answer.cpu_us is None or answer.wall_us is None:
-            raise RecordError("the move has no times")
+            raise RecordError(gettext("the move has no times"))
     else:
-        raise RecordError("nothing was answered")
+        raise RecordError(gettext("nothing was answered"))
     if after.isolation not in ISOLATION_LEVELS:
-        raise RecordError(f"there is no isolation {after.isolation[:20]!r}")
+        raise RecordError(
+            gettext("there is no isolation %(isolation)r", isolation=after.isolation[:20])
+        )
     if answer.seat != position(before).to_move:
-        raise RecordError(f"seat {answer.seat + 1} was not asked")
+        raise RecordError(gettext("seat %(seat)s was not asked", seat=answer.seat + 1))
     try:
         expected = answered(replace(before, isolation=after.isolation), answer)
     except GameError as error:
         raise RecordError(str(error)) from None
     if expected != after:
-        raise RecordError("it is not the game that was asked about")
+        raise RecordError(gettext("it is not the game that was asked about"))

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine.game import CHANCE, GameError, Move, Seat, State
+from engine.translation import gettext
 
 Value = int
 """What the first seat gains."""
@@ -89,7 +90,7 @@ class Truth(ABC):
             GameError: positions are no sums; or so many stones are too many.
             OSError: the file can't be written.
         """
-        raise GameError("positions of this game are no sums of their parts")
+        raise GameError(gettext("positions of this game are no sums of their parts"))
 
     def gain(self, state: State) -> Value:
         """What the first seat gained of a game that is over."""

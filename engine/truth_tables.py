@@ -28,6 +28,7 @@ from typing import Any
 
 from engine.game import GameError, State, Variant
 from engine.games import GAMES, find_variant
+from engine.translation import gettext
 from engine.truth import Advance, Budget, Truth, Value, wants
 
 FORMAT = 1
@@ -77,24 +78,43 @@ class TruthTable:
             try:
                 header = json.loads(line)
                 if header["format"] != FORMAT:
-                    raise TableError(f"{file.name} is a table of format {header['format']!r}")
+                    raise TableError(
+                        gettext(
+                            "%(name)s is a table of format %(format)r",
+                            name=file.name,
+                            format=header["format"],
+                        )
+                    )
                 self.variant = find_variant(*_split(header["variant"]))
                 self.rules, self.plies = str(header["rules"]), int(header["plies"])
                 self.count, self.digest = int(header["positions"]), str(header["digest"])
             except (ValueError, KeyError, TypeError) as error:
                 if isinstance(error, GameError):
-                    raise TableError(f"{file.name}: {error}") from None
-                raise TableError(f"{file.name} is no table of values") from None
+                    raise TableError(
+                        gettext("%(name)s: %(error)s", name=file.name, error=error)
+                    ) from None
+                raise TableError(
+                    gettext("%(name)s is no table of values", name=file.name)
+                ) from None
             self._start = len(line)
             size = os.fstat(opened.fileno()).st_size - self._start
             if size != self.count * (KEY_BYTES + 1) or not size:
-                raise TableError(f"{file.name} is cut off, or longer than it says")
+                raise TableError(
+                    gettext("%(name)s is cut off, or longer than it says", name=file.name)
+                )
             self._data = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
         now = str(GAMES.edition(self.variant.game))
         if self.rules != now:
-            raise TableError(f"{file.name} was made by the rules of {self.rules}; now: {now}")
+            raise TableError(
+                gettext(
+                    "%(name)s was made by the rules of %(rules)s; now: %(now)s",
+                    name=file.name,
+                    rules=self.rules,
+                    now=now,
+                )
+            )
         if _body_digest(self._head(), self._data[self._start :]) != self.digest:
-            raise TableError(f"{file.name} is damaged: make it again")
+            raise TableError(gettext("%(name)s is damaged: make it again", name=file.name))
 
     def _head(self) -> str:
         return _head(self.variant, self.rules, self.plies)
@@ -196,9 +216,15 @@ def make(variant: Variant, plies: int, steps: int, file: Path, advance: Advance)
     """
     truth = variant.truth()
     if truth is None:
-        raise GameError(f"nothing finds the values of positions of {variant.game}")
+        raise GameError(
+            gettext("nothing finds the values of positions of %(game)s", game=variant.game)
+        )
     if variant.has_chance or variant.drawn(0) != variant.drawn(1):
-        raise GameError(f"{variant} leaves something to the lot: take one that does not")
+        raise GameError(
+            gettext(
+                "%(variant)s leaves something to the lot: take one that does not", variant=variant
+            )
+        )
     layers = _layers(truth, variant.initial(), plies, advance)
     values: dict[str, Value] = {}
     with truth.quicker() as search, Notes(variant, file) as notes:
@@ -377,7 +403,7 @@ def check(
         GameError: lots are drawn in the game.
     """
     if variant.has_chance:
-        raise GameError(f"in {variant} lots are drawn")
+        raise GameError(gettext("in %(variant)s lots are drawn", variant=variant))
     compared = too_large = 0
     wrong, search = [], variant.truth()
     for number in range(games):

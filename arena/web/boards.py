@@ -133,7 +133,7 @@ class TrayPlace:
     @property
     def words(self) -> str:
         """What it is called, for those who do not see how it stands."""
-        name = translated(self.held.name)
+        name = self.held.called
         if self.availability in WORDS_OF:
             return gettext(WORDS_OF[self.availability], name=name)
         if self.held.is_again or self.held.left == 1:
@@ -204,7 +204,7 @@ def clickable(
         "" if complete else clicks.asked(state, ways, clicked),
         [
             Word(
-                click,
+                translated(click),
                 address((*clicked, click)),
                 chosen.played_by(click),
                 bool(move and clicks.caution(state, move)),
@@ -260,7 +260,7 @@ def _links(chosen: _Choosing, scene: Scene) -> dict[str, svg.Link]:
     made: dict[str, svg.Link] = {}
 
     def add(name: str, way: Clicks, kind: str, does: str, move: Move | None = None) -> None:
-        what = f"{name}, {translated(lying[name])}" if name in lying else name
+        what = f"{name}, {lying[name]}" if name in lying else name
         made.setdefault(name, svg.Link(address(way), f"{what}: {does}", kind, move or ""))
 
     names = [square.name for square in sorted(scene.squares, key=lambda one: (-one.y, one.x))]

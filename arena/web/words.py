@@ -15,7 +15,7 @@ from arena.ratings.elo import signed
 from arena.ratings.trueskill import Rating
 from engine.clock import TimeControl
 from engine.game import Seat, Termination, Variant
-from engine.places import mean_place, ordinal, results_head
+from engine.places import mean_place, ordinal_said, results_head
 from engine.plurals import counted, decimal, listed
 from engine.protocol import visible
 from engine.record import Fault, GameRecord
@@ -291,7 +291,7 @@ FILTERS = {
     "listed": listed,
     "margin": margin,
     "mean_place": mean_place,
-    "ordinal": ordinal,
+    "ordinal": ordinal_said,
     "results_head": results_head,
     "seat_class": seat_class,
     "sides": sides,

@@ -13,6 +13,7 @@ from engine.bridges.foreign import SAYS, BridgeError
 from engine.bridges.gtp import Gtp
 from engine.bridges.ugi import Ugi
 from engine.game import GameError
+from engine.translation import gettext
 
 OPTIONS = {"gtp": "--first", "ugi": "--option"}
 """The protocols that there are bridges for, each with the option that may be given to it."""
@@ -37,11 +38,17 @@ class Bridge(NamedTuple):
             UsageError: they make none.
         """
         if not words or words[0] not in OPTIONS:
-            raise UsageError(f"a bridge is {' or '.join(OPTIONS)}")
+            raise UsageError(gettext("a bridge is %(protocols)s", protocols=" or ".join(OPTIONS)))
         protocol, *rest = words
         option = OPTIONS[protocol]
         if len(rest) % 2 or any(word != option for word in rest[::2]):
-            raise UsageError(f"a bridge of {protocol} takes {option} and what that is")
+            raise UsageError(
+                gettext(
+                    "a bridge of %(protocol)s takes %(option)s and what that is",
+                    protocol=protocol,
+                    option=option,
+                )
+            )
         found = cls(protocol, tuple(rest[1::2]))
         found.adapter(())
         return found
@@ -60,13 +67,15 @@ class Bridge(NamedTuple):
         """
         if self.protocol == "gtp":
             if not all(one.strip() for one in self.chosen):
-                raise UsageError("--first is empty; it takes a GTP command")
+                raise UsageError(gettext("--first is empty; it takes a GTP command"))
             return Gtp(command, self.chosen)
         options = {}
         for one in self.chosen:
             key, equals, value = one.partition("=")
             if not equals:
-                raise UsageError(f"{one[:40]!r} is no option; an option is written NAME=VALUE")
+                raise UsageError(
+                    gettext("%(word)r is no option; an option is written NAME=VALUE", word=one[:40])
+                )
             options[key] = value
         return Ugi(command, options)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from engine.game import OptionError, Variant
 from engine.shelf import Shelf
+from engine.translation import gettext
 
 GAMES = Shelf()
 """All that are installed, each loaded when it is first named."""
@@ -22,8 +23,10 @@ def find_variant(name: str, options: Iterable[str] = ()) -> Variant:
     for word in options:
         key, equals, value = word.partition("=")
         if not equals:
-            raise OptionError(f"{word[:40]!r} is no option; an option is written key=value")
+            raise OptionError(
+                gettext("%(word)r is no option; an option is written key=value", word=word[:40])
+            )
         if key in chosen:
-            raise OptionError(f"the option {key} is given twice")
+            raise OptionError(gettext("the option %(key)s is given twice", key=key))
         chosen[key] = value
     return game.variant(**chosen)

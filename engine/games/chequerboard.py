@@ -20,6 +20,8 @@ from engine.board import (
 )
 from engine.game import Move, PositionError, Seat, Variant
 from engine.options import board_size, read_size
+from engine.scene import Paint
+from engine.translation import N_, gettext, translated
 
 WHITE, BLACK = 0, 1
 
@@ -34,6 +36,12 @@ CHUNK = 14
 """Squares that are looked up at once; a third of the default board."""
 LOW = (1 << CHUNK) - 1
 
+STONES = {Paint.WHITE: N_("white stone"), Paint.BLACK: N_("black stone")}
+TOO_MANY = (
+    N_("the number of white stones exceeds the set-up's by %(stones)s"),
+    N_("the number of black stones exceeds the set-up's by %(stones)s"),
+)
+
 Words = tuple[WordChunk, ...]
 
 
@@ -41,7 +49,7 @@ class Chequerboard(Variant):
     """A board of W files and H ranks, with its set-up and the words of all steps on it."""
 
     seats = 2
-    seat_names = ("White", "Black")
+    seat_names = (N_("White"), N_("Black"))
 
     def __init__(self, options: Mapping[str, str]) -> None:
         super().__init__(options)
@@ -88,6 +96,13 @@ class Chequerboard(Variant):
         ]
         return WordTable(words, CHUNK).chunks
 
+    def turn(self, mover: Seat, *, can_move: bool) -> str:
+        """Whose turn it is, or that the game is over, in words."""
+        name = translated(self.seat_names[mover])
+        if can_move:
+            return gettext("%(seat)s to move", seat=name)
+        return gettext("%(seat)s has no move and loses", seat=name)
+
     def read_cells(self, text: str, letters: str) -> tuple[list[str], Seat]:
         """The squares of a position text, a letter each, and the seat to move.
 
@@ -113,11 +128,16 @@ class Chequerboard(Variant):
         """
         lost_white = self.white.bit_count() - white.bit_count()
         lost_black = self.black.bit_count() - black.bit_count()
-        for name, lost in (("white", lost_white), ("black", lost_black)):
+        for exceeds, lost in zip(TOO_MANY, (lost_white, lost_black), strict=True):
             if lost < 0:
-                raise PositionError(f"the number of {name} stones exceeds the set-up's by {-lost}")
+                raise PositionError(gettext(exceeds, stones=-lost))
         if lost_black - lost_white != mover:
             raise PositionError(
-                f"White took {lost_black} and Black {lost_white}, so it is not seat "
-                f"{mover + 1}'s turn"
+                gettext(
+                    "White took %(taken_by_white)s and Black %(taken_by_black)s, so it is not seat "
+                    "%(seat)s's turn",
+                    taken_by_white=lost_black,
+                    taken_by_black=lost_white,
+                    seat=mover + 1,
+                )
             )

@@ -26,18 +26,20 @@ from engine.game import (
     Termination,
     page_beside,
 )
-from engine.games.chequerboard import BLACK, OFFERS, SIZE, WHITE, Chequerboard
+from engine.games.chequerboard import BLACK, OFFERS, SIZE, STONES, WHITE, Chequerboard
 from engine.scene import Body, Look, Paint, Piece, Scene, Sign
 from engine.speed import judged_once, maker
+from engine.translation import N_, gettext, translated
 
 if TYPE_CHECKING:
     from engine.truth import Truth
 
 PROMPTS = (
-    "Choose the stone that moves.",
-    "Choose the neighbour that it takes.",
-    "Choose the stone of its group that gets the marker.",
+    N_("Choose the stone that moves."),
+    N_("Choose the neighbour that it takes."),
+    N_("Choose the stone of its group that gets the marker."),
 )
+MARKED = {Paint.WHITE: N_("marked white stone"), Paint.BLACK: N_("marked black stone")}
 
 
 class Blocco(Chequerboard):
@@ -75,7 +77,11 @@ class Blocco(Chequerboard):
                 if twice:
                     second = self.names[bits_of(twice)[0]]
                     raise PositionError(
-                        f"the group of {self.names[bit]} is marked twice, on {second} too"
+                        gettext(
+                            "the group of %(first)s is marked twice, on %(second)s too",
+                            first=self.names[bit],
+                            second=second,
+                        )
                     )
         return new_state(self, white, black, marked, mover)
 
@@ -173,10 +179,12 @@ class BloccoState(State):
         own, other = (self.white, self.black) if self.mover == WHITE else (self.black, self.white)
         if not (own & start and other & end) or pair & marked:
             reason = (
-                "a move takes an unmarked stone of yours onto an unmarked neighbour of the other "
-                "colour, as in e4d4@d3"
+                gettext(
+                    "a move takes an unmarked stone of yours onto an unmarked neighbour of the "
+                    "other colour, as in e4d4@d3"
+                )
                 if self._can_move()
-                else "the game is over"
+                else gettext("the game is over")
             )
             raise IllegalMoveError(move, reason)
         own ^= pair
@@ -185,11 +193,16 @@ class BloccoState(State):
             mark = variant.mark_of.get(square, 0)
             if not group & mark:
                 raise IllegalMoveError(
-                    move, "it ends with '@' and the square of the stone in its group to be marked"
+                    move,
+                    gettext(
+                        "it ends with '@' and the square of the stone in its group to be marked"
+                    ),
                 )
             marked = marked & ~group | mark
         elif at:
-            raise IllegalMoveError(move, "the stone stands alone then, so nothing is marked")
+            raise IllegalMoveError(
+                move, gettext("the stone stands alone then, so nothing is marked")
+            )
         if self.mover == WHITE:
             return new_state(variant, own, other ^ end, marked, BLACK)
         return new_state(variant, other ^ end, own, marked, WHITE)
@@ -197,7 +210,7 @@ class BloccoState(State):
     judge = play
 
     def prompt(self, clicked: Sequence[str]) -> str:
-        return PROMPTS[len(clicked)]
+        return translated(PROMPTS[len(clicked)])
 
     def half_made(self, clicked: Sequence[str]) -> Scene:
         """After two clicks the stone has moved, and its group has no marker yet."""
@@ -228,16 +241,15 @@ class BloccoState(State):
     def scene(self) -> Scene:
         variant = self.variant
         pieces = tuple(
-            Piece((variant.names[bit],), Body.DISC, paint, f"{state}{paint} stone", sign)
+            Piece((variant.names[bit],), Body.DISC, paint, words, sign)
             for paint, stones in ((Paint.WHITE, self.white), (Paint.BLACK, self.black))
-            for state, sign, some in (
-                ("", "", stones & ~self.marked),
-                ("marked ", Sign.CROSS, stones & self.marked),
+            for words, sign, some in (
+                (translated(STONES[paint]), "", stones & ~self.marked),
+                (translated(MARKED[paint]), Sign.CROSS, stones & self.marked),
             )
             for bit in bits_of(some)
         )
-        name = variant.seat_names[self.mover]
-        turn = f"{name} to move" if self._can_move() else f"{name} has no move and loses"
+        turn = variant.turn(self.mover, can_move=self._can_move())
         return Scene(
             title=f"Blocco {variant.options['size']}: {turn}",
             squares=grid(variant.width, variant.height),

@@ -45,21 +45,25 @@ from engine.games.blokus.position import (
     write_turn,
 )
 from engine.options import choice
+from engine.plurals import listed
 from engine.scene import Held, Look, Rim, Scene
 from engine.speed import judged_once, maker
+from engine.translation import N_, gettext, translated
 
 SIDE = 20
 FIXED_CORNERS = ("a20", "t20", "t1", "a1")
 ALL_PLACED, MONOMINO_LAST = 15, 5
 EVERY_COLOUR = 0b1111
 
+FOUR = (N_("Blue"), N_("Yellow"), N_("Red"), N_("Green"))
+
 # For each mode its seats' names, the seat that plays each colour (None: in rotation), and the
 # side of each seat.
 MODES: Mapping[str, tuple[tuple[str, ...], tuple[Seat | None, ...], tuple[int, ...]]] = {
-    "classic": (("Blue", "Yellow", "Red", "Green"), (0, 1, 2, 3), (0, 1, 2, 3)),
-    "teams": (("Blue", "Yellow", "Red", "Green"), (0, 1, 2, 3), (0, 1, 0, 1)),
-    "duel": (("Blue and red", "Yellow and green"), (0, 1, 0, 1), (0, 1)),
-    "trio": (("Blue", "Yellow", "Red"), (0, 1, 2, None), (0, 1, 2)),
+    "classic": (FOUR, (0, 1, 2, 3), (0, 1, 2, 3)),
+    "teams": (FOUR, (0, 1, 2, 3), (0, 1, 0, 1)),
+    "duel": ((N_("Blue and red"), N_("Yellow and green")), (0, 1, 0, 1), (0, 1)),
+    "trio": (FOUR[:3], (0, 1, 2, None), (0, 1, 2)),
 }
 
 GTP_NAMES = {
@@ -111,7 +115,12 @@ class Blokus(Variant):
         out = [colour for colour in range(len(COLOURS)) if colour not in going]
         mover = read_turn(turn, position, start, out)
         if mover is None and going:
-            raise PositionError(f"the game is not over: {COLOURS[going[0]]} can place a piece")
+            raise PositionError(
+                gettext(
+                    "the game is not over: %(colour)s can place a piece",
+                    colour=translated(COLOURS[going[0]]),
+                )
+            )
         return new_state(self, position, mover, gone)
 
     def room(self, position: Position, colour: int, gone: Sequence[Seat]) -> Room | None:
@@ -158,13 +167,21 @@ class Blokus(Variant):
         words = text.split(",", self.seats)
         if self.two_sided:
             raise PositionError(
-                f"the seats out are {text[:20]!r}; between two sides a fault ends the game, so "
-                f"they are always {NO_SEATS!r}"
+                gettext(
+                    "the seats out are %(text)r; between two sides a fault ends the game, so they "
+                    "are always %(none)r",
+                    text=text[:20],
+                    none=NO_SEATS,
+                )
             )
         if not set(words) <= set(numbers) or not len(set(words)) == len(words) < self.seats:
             raise PositionError(
-                f"the seats out are {text[:20]!r}; it takes some of {' '.join(numbers)}, not "
-                "all and each once, joined by commas"
+                gettext(
+                    "the seats out are %(text)r; it takes some of %(numbers)s, not all and each "
+                    "once, joined by commas",
+                    text=text[:20],
+                    numbers=" ".join(numbers),
+                )
             )
         return tuple(int(word) - 1 for word in words)
 
@@ -225,7 +242,7 @@ class BlokusState(State):
         return self.position.clicks(move)
 
     def prompt(self, clicked: Sequence[str]) -> str:
-        return COVER if clicked or self.turn is None else choose_a_piece(self.turn)
+        return translated(COVER) if clicked or self.turn is None else choose_a_piece(self.turn)
 
     def half_made(self, clicked: Sequence[str]) -> Scene:
         return self.position.half_made(self.scene(), clicked)
@@ -242,10 +259,12 @@ class BlokusState(State):
     def judge(self, move: str) -> int:
         """The squares that a legal move covers."""
         if self.turn is None:
-            raise IllegalMoveError(move, "the game is over")
+            raise IllegalMoveError(move, gettext("the game is over"))
         colour, mask = read_move(self.position.board, move)
         if colour != self.turn:
-            raise IllegalMoveError(move, f"it is {COLOURS[self.turn]}'s turn")
+            raise IllegalMoveError(
+                move, gettext("it is %(colour)s's turn", colour=translated(COLOURS[self.turn]))
+            )
         room = self.room or self.position.room(colour, self.variant.starts[colour])
         check_move(move, self.position, colour, mask, room)
         return mask
@@ -309,17 +328,25 @@ class BlokusState(State):
         """Whose turn it is, or how the game ended, in words."""
         names = self.variant.seat_names
         if self.turn is None:
-            left = [f"{names[seat]} left the game" for seat in self.gone]
-            return f"Over: {', '.join(self._points_in_words() + left)}"
-        colour, player = COLOURS[self.turn], names[self._seat_of(self.turn)]
-        shared = "" if colour in player.lower() else f", played by {player}"
-        return f"{colour.capitalize()} to move{shared}"
+            left = [
+                gettext("%(seat)s left the game", seat=translated(names[seat]))
+                for seat in self.gone
+            ]
+            return gettext("Over: %(result)s", result=", ".join(self._points_in_words() + left))
+        colour, player = FOUR[self.turn], names[self._seat_of(self.turn)]
+        if COLOURS[self.turn] in player.lower():
+            return gettext("%(colour)s to move", colour=translated(colour))
+        return gettext(
+            "%(colour)s to move, played by %(seat)s",
+            colour=translated(colour),
+            seat=translated(player),
+        )
 
     def _points_in_words(self) -> list[str]:
         """The points of each side, such as "Blue and Red -40"."""
         seats = list(zip(self.variant.sides, self.variant.seat_names, self.scores(), strict=True))
         return [
-            f"{' and '.join(name for its_side, name, _ in seats if its_side == side)} "
+            f"{listed([translated(name) for its_side, name, _ in seats if its_side == side])} "
             f"{sum(score for its_side, _, score in seats if its_side == side):.0f}"
             for side in sorted(set(self.variant.sides))
         ]

@@ -11,6 +11,7 @@ from functools import cache
 
 from engine.board import bits_of
 from engine.game import PositionError
+from engine.translation import gettext
 
 PATTERNS = {
     "1": "X",
@@ -93,7 +94,11 @@ def read_pieces(text: str) -> int:
     pieces = [known.get(name, -1) for name in text.split(",", len(NAMES))]
     if -1 in pieces or pieces != sorted(set(pieces)):
         raise PositionError(
-            f"{text[:60]!r} is no list of pieces; it takes each at most once, in this order: "
-            f"{','.join(NAMES)}"
+            gettext(
+                "%(text)r is no list of pieces; it takes each at most once, in this order: "
+                "%(names)s",
+                text=text[:60],
+                names=",".join(NAMES),
+            )
         )
     return sum(1 << piece for piece in pieces)

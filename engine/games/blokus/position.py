@@ -20,9 +20,11 @@ from engine.games.blokus.polyominoes import (
 from engine.plurals import counted
 from engine.scene import Body, Held, Paint, Piece, Rim, Scene
 from engine.speed import maker
+from engine.translation import N_, gettext, translated
 
-COLOURS = ("blue", "yellow", "red", "green")
-COVER = "Choose the squares that it covers, from the first file on."
+COLOURS = (N_("blue"), N_("yellow"), N_("red"), N_("green"))
+"""As moves have them; for people they are looked up."""
+COVER = N_("Choose the squares that it covers, from the first file on.")
 LETTERS = "BYRG"
 OVER = "-"
 NO_SEATS = "-"
@@ -96,12 +98,15 @@ class Position:
         if len(clicked) < 2:
             return scene
         name, *squares = clicked
-        paint = PAINTS[COLOURS.index(name.partition(" ")[0])]
-        begun = Piece(tuple(squares), Body.POLYOMINO, paint, f"{name} that is begun")
-        return replace(scene, pieces=(*scene.pieces, begun))
+        colour, _, kind = name.partition(" ")
+        paint = PAINTS[COLOURS.index(colour)]
+        begun = gettext("%(colour)s %(piece)s that is begun", colour=translated(colour), piece=kind)
+        piece = Piece(tuple(squares), Body.POLYOMINO, paint, begun)
+        return replace(scene, pieces=(*scene.pieces, piece))
 
     def hand(self, colour: int, pieces: int = ALL) -> list[Held]:
         """Those of ``pieces`` that a colour has left, and those that it has placed."""
+        name = translated(COLOURS[colour])
         return [
             Held(
                 f"{COLOURS[colour]} {NAMES[piece]}",
@@ -109,6 +114,7 @@ class Position:
                 Body.POLYOMINO,
                 PAINTS[colour],
                 cells=cells_of(piece),
+                words=gettext("%(colour)s %(piece)s", colour=name, piece=NAMES[piece]),
             )
             for piece in bits_of(pieces)
         ]
@@ -126,18 +132,24 @@ class Position:
     def drawing(self) -> Iterator[Piece]:
         """The pieces as they lie; pieces of one colour that touch are drawn as one."""
         for colour, paint, covered in zip(COLOURS, PAINTS, self.covered, strict=True):
+            name = translated(colour)
             for part in self.board.parts(covered):
                 piece = self.board.piece_of.get(shape_of(part))
-                name = "pieces" if piece is None else NAMES[piece]
+                words = (
+                    gettext("%(colour)s pieces", colour=name)
+                    if piece is None
+                    else gettext("%(colour)s %(piece)s", colour=name, piece=NAMES[piece])
+                )
                 squares = tuple(self.board.names[bit] for bit in bits_of(part))
-                yield Piece(squares, Body.POLYOMINO, paint, f"{colour} {name}")
+                yield Piece(squares, Body.POLYOMINO, paint, words)
 
     def caption(self) -> str:
         """How many squares of pieces each colour has left, in words."""
         counts = (
-            f"{colour} {squares_in(left)}" for colour, left in zip(COLOURS, self.left, strict=True)
+            f"{translated(colour)} {squares_in(left)}"
+            for colour, left in zip(COLOURS, self.left, strict=True)
         )
-        return f"Left: {', '.join(counts)}"
+        return gettext("Left: %(squares)s", squares=", ".join(counts))
 
 
 new_position = maker(Position)
@@ -145,7 +157,7 @@ new_position = maker(Position)
 
 def choose_a_piece(colour: int) -> str:
     """What is asked of whoever places a piece of a colour."""
-    return f"Choose one of {COLOURS[colour]}'s pieces."
+    return gettext("Choose one of %(colour)s's pieces.", colour=translated(COLOURS[colour]))
 
 
 LOOKS = tuple((Body.POLYOMINO, paint, "") for paint in PAINTS)
@@ -176,38 +188,68 @@ def read_position(start: Position, ranks: str, left: str, last: str, *, apart: b
         if cell != FREE:
             rank, file = divmod(number, board.width)
             covered[LETTERS.index(cell)] |= 1 << file * board.stride + rank
-    lefts = [read_pieces(word) for word in _four(left, "the remaining pieces")]
-    lasts = [_read_last(word) for word in _four(last, "the pieces placed last")]
-    for colour, its_covered, its_left, its_last, everything in zip(
+    lefts = [
+        read_pieces(word)
+        for word in _four(
+            left, N_("the remaining pieces of the four colours are separated by three '/'")
+        )
+    ]
+    lasts = [
+        _read_last(word)
+        for word in _four(
+            last, N_("the pieces placed last of the four colours are separated by three '/'")
+        )
+    ]
+    for name, its_covered, its_left, its_last, everything in zip(
         COLOURS, covered, lefts, lasts, start.left, strict=True
     ):
+        colour = translated(name)
         if its_left & ~everything:
             extra = write_pieces(its_left & ~everything)
-            raise PositionError(f"{colour} has {extra} left, which the set-up has not")
+            raise PositionError(
+                gettext(
+                    "%(colour)s has %(extra)s left, which the set-up has not",
+                    colour=colour,
+                    extra=extra,
+                )
+            )
         placed = everything & ~its_left
         if squares_in(placed) != its_covered.bit_count():
             raise PositionError(
-                f"{colour} covers {its_covered.bit_count()} squares, but the pieces that are not "
-                f"left have {squares_in(placed)}"
+                gettext(
+                    "%(colour)s covers %(squares)s squares, but the pieces that are not left "
+                    "have %(others)s",
+                    colour=colour,
+                    squares=its_covered.bit_count(),
+                    others=squares_in(placed),
+                )
             )
         if apart and sorted(bits_of(placed)) != sorted(
             board.piece_of.get(shape_of(part), -1) for part in board.parts(its_covered)
         ):
             raise PositionError(
-                f"the areas that {colour} covers are not its pieces that are not left: "
-                f"{write_pieces(placed)}"
+                gettext(
+                    "the areas that %(colour)s covers are not its pieces that are not left: "
+                    "%(placed)s",
+                    colour=colour,
+                    placed=write_pieces(placed),
+                )
             )
         if not (not placed if its_last is None else placed >> its_last & 1):
             raise PositionError(
-                f"{colour}'s last piece must be one of those it placed: {write_pieces(placed)}"
+                gettext(
+                    "%(colour)s's last piece must be one of those it placed: %(placed)s",
+                    colour=colour,
+                    placed=write_pieces(placed),
+                )
             )
     return Position(board, tuple(covered), tuple(lefts), tuple(lasts))
 
 
-def _four(text: str, what: str) -> list[str]:
+def _four(text: str, refusal: str) -> list[str]:
     words = text.split("/", 4)
     if len(words) != 4:
-        raise PositionError(f"{what} of the four colours are separated by three '/'")
+        raise PositionError(translated(refusal))
     return words
 
 
@@ -215,7 +257,13 @@ def _read_last(text: str) -> int | None:
     if text == NO_PIECE:
         return None
     if text not in NAMES:
-        raise PositionError(f"the last piece is {text[:20]!r}, not one of {','.join(NAMES)}")
+        raise PositionError(
+            gettext(
+                "the last piece is %(text)r, not one of %(names)s",
+                text=text[:20],
+                names=",".join(NAMES),
+            )
+        )
     return NAMES.index(text)
 
 
@@ -232,9 +280,13 @@ def contradiction(position: Position, start: Position, turn: int, out: Sequence[
     for colour, count in enumerate(placed):
         due = placed[turn] + (colour < turn)
         if count > due or (count < due and colour not in out):
-            return (
-                f"{COLOURS[colour]} has placed {counted(count, 'piece')} and {COLOURS[turn]} "
-                f"{placed[turn]}, so it is not {COLOURS[turn]}'s turn"
+            return gettext(
+                "%(colour)s has placed %(pieces)s and %(other)s %(its)s, so it is not "
+                "%(other)s's turn",
+                colour=translated(COLOURS[colour]),
+                pieces=counted(count, "piece"),
+                other=translated(COLOURS[turn]),
+                its=placed[turn],
             )
     return None
 
@@ -250,11 +302,20 @@ def read_turn(text: str, position: Position, start: Position, out: Sequence[int]
     letters = [colour[0] for colour in COLOURS]
     if text not in letters:
         raise PositionError(
-            f"the colour to move is {text[:20]!r}, not one of {' '.join(letters)} {OVER}"
+            gettext(
+                "the colour to move is %(text)r, not one of %(letters)s %(over)s",
+                text=text[:20],
+                letters=" ".join(letters),
+                over=OVER,
+            )
         )
     turn = letters.index(text)
     if turn in out:
-        raise PositionError(f"it is {COLOURS[turn]}'s turn, but {COLOURS[turn]} is out")
+        raise PositionError(
+            gettext(
+                "it is %(colour)s's turn, but %(colour)s is out", colour=translated(COLOURS[turn])
+            )
+        )
     if wrong := contradiction(position, start, turn, out):
         raise PositionError(wrong)
     return turn
@@ -275,7 +336,8 @@ def read_move(board: Board, move: str) -> tuple[int, int]:
     mask = board.read(squares)
     if name not in COLOURS or not mask:
         raise IllegalMoveError(
-            move, "a move is a colour and up to five squares of the board, as in blue:a1,a2,b2"
+            move,
+            gettext("a move is a colour and up to five squares of the board, as in blue:a1,a2,b2"),
         )
     return COLOURS.index(name), mask
 
@@ -286,25 +348,30 @@ def check_move(move: str, position: Position, colour: int, mask: int, room: Room
     Raises:
         IllegalMoveError: with the reason.
     """
-    name = COLOURS[colour]
+    name = translated(COLOURS[colour])
     inside, seeds = room
     piece = position.board.piece_of.get(shape_of(mask))
     if piece is None:
-        raise IllegalMoveError(move, "its squares are not connected edge to edge")
+        raise IllegalMoveError(move, gettext("its squares are not connected edge to edge"))
     if not position.left[colour] >> piece & 1:
-        raise IllegalMoveError(move, f"{name} has no {NAMES[piece]} left")
+        raise IllegalMoveError(
+            move, gettext("%(colour)s has no %(piece)s left", colour=name, piece=NAMES[piece])
+        )
     if mask & ~inside:
         covered = mask & ~position.free
         raise IllegalMoveError(
             move,
-            "one of its squares is covered already"
+            gettext("one of its squares is covered already")
             if covered
-            else f"it touches a {name} piece edge to edge",
+            else gettext("it touches a %(colour)s piece edge to edge", colour=name),
         )
     if not mask & seeds:
         raise IllegalMoveError(
             move,
-            f"it touches no {name} piece corner to corner"
+            gettext("it touches no %(colour)s piece corner to corner", colour=name)
             if position.covered[colour]
-            else f"{name}'s first piece must cover a corner of the board that is open to it",
+            else gettext(
+                "%(colour)s's first piece must cover a corner of the board that is open to it",
+                colour=name,
+            ),
         )

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING
 
 from engine.board import bits_of, grid, mask_of
 from engine.game import Dialect, Game, IllegalMoveError, Move, Seat, State, Termination, page_beside
-from engine.games.chequerboard import BLACK, CHUNK, LOW, OFFERS, SIZE, WHITE, Chequerboard
+from engine.games.chequerboard import BLACK, CHUNK, LOW, OFFERS, SIZE, STONES, WHITE, Chequerboard
 from engine.scene import Body, Look, Paint, Piece, Scene
 from engine.speed import maker
+from engine.translation import N_, gettext, translated
 
 if TYPE_CHECKING:
     from engine.truth import Truth
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 UCI_VARIANTS = {"5x6": "clobber", "10x10": "clobber10"}
 """What Fairy-Stockfish calls the sizes that it knows."""
 
-PROMPTS = ("Choose the stone that moves.", "Choose the neighbour that it takes.")
+PROMPTS = (N_("Choose the stone that moves."), N_("Choose the neighbour that it takes."))
 
 
 class Clobber(Chequerboard):
@@ -106,15 +107,18 @@ class ClobberState(State):
         own, other = (self.white, self.black) if self.mover == WHITE else (self.black, self.white)
         if not (own & start and other & end):
             reason = (
-                "a move takes one of your stones onto a neighbour of the other colour, as in a2a1"
+                gettext(
+                    "a move takes one of your stones onto a neighbour of the other colour, as in "
+                    "a2a1"
+                )
                 if self._can_move()
-                else "the game is over"
+                else gettext("the game is over")
             )
             raise IllegalMoveError(move, reason)
         return start, end
 
     def prompt(self, clicked: Sequence[str]) -> str:
-        return PROMPTS[len(clicked)]
+        return translated(PROMPTS[len(clicked)])
 
     def _step(self, start: int, end: int) -> ClobberState:
         if self.mover == WHITE:
@@ -133,12 +137,12 @@ class ClobberState(State):
     def scene(self) -> Scene:
         variant = self.variant
         pieces = tuple(
-            Piece((variant.names[bit],), Body.DISC, paint, f"{paint} stone")
+            Piece((variant.names[bit],), Body.DISC, paint, words)
             for paint, stones in ((Paint.WHITE, self.white), (Paint.BLACK, self.black))
+            for words in (translated(STONES[paint]),)
             for bit in bits_of(stones)
         )
-        name = variant.seat_names[self.mover]
-        turn = f"{name} to move" if self._can_move() else f"{name} has no move and loses"
+        turn = variant.turn(self.mover, can_move=self._can_move())
         return Scene(
             title=f"Clobber {variant.options['size']}: {turn}",
             squares=grid(variant.width, variant.height),

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from engine.games import GAMES
 from engine.games.clobber.endgame import ClobberEndgame, Stones, Values, look
+from engine.translation import gettext
 from engine.truth import Advance
 from engine.truth_tables import FORMAT, KEY_BYTES, LONGEST_HEADER, TableError, write_table
 
@@ -47,12 +48,19 @@ class PartsTable:
             if header["format"] != FORMAT or count < 0:
                 raise ValueError
         except (ValueError, KeyError, TypeError):
-            raise TableError(f"{file.name} is no table of parts") from None
+            raise TableError(gettext("%(name)s is no table of parts", name=file.name)) from None
         now = str(GAMES.edition("clobber"))
         if rules != now:
-            raise TableError(f"{file.name} was made by the rules of {rules}; now: {now}")
+            raise TableError(
+                gettext(
+                    "%(name)s was made by the rules of %(rules)s; now: %(now)s",
+                    name=file.name,
+                    rules=rules,
+                    now=now,
+                )
+            )
         if _digest_of(rules, self.stones, count, body) != self.digest:
-            raise TableError(f"{file.name} is damaged: make it again")
+            raise TableError(gettext("%(name)s is damaged: make it again", name=file.name))
         self._keys, self._count = body[: count * KEY_BYTES], count
         self._numbers = _numbers(body[count * KEY_BYTES : count * (KEY_BYTES + 4)])
         self._options, self._values = _numbers(body[count * (KEY_BYTES + 4) :]), values

@@ -11,6 +11,7 @@ from engine.games.chequerboard import WHITE
 from engine.games.clobber import Clobber, ClobberState
 from engine.games.clobber.endgame import ClobberEndgame
 from engine.symmetries import least
+from engine.translation import gettext
 from engine.truth import Advance, Budget, OutOfSteps, Truth, Value
 
 MOST_KEPT = 300_000
@@ -47,7 +48,13 @@ class ClobberTruth(Truth):
         from engine.games.clobber.parts import MOST_STONES, NAME, make_parts
 
         if not 2 <= stones <= MOST_STONES:
-            raise GameError(f"parts have 2 to {MOST_STONES} stones, not {stones}")
+            raise GameError(
+                gettext(
+                    "parts have 2 to %(most)s stones, not %(stones)s",
+                    most=MOST_STONES,
+                    stones=stones,
+                )
+            )
         file = folder / NAME
         return (file, *make_parts(stones, file, advance))
 

@@ -28,6 +28,7 @@ from engine.games.mijnlieff.board import KINDS, TILES, TYPES, Board
 from engine.options import board_size, choice
 from engine.scene import Body, Held, Look, Paint, Piece, PieceRow, Scene, Shade, Sign, Square
 from engine.speed import maker
+from engine.translation import N_, gettext, translated
 
 if TYPE_CHECKING:
     from engine.truth import Truth
@@ -39,14 +40,32 @@ PROSPECT_POINTS, SURE_LEAD = 0.1, 10
 """For the outlook: what a piece in a three that may still come is worth, and the lead in points
 that is as good as a win. Both were tried out, as a guess for alpha-beta."""
 DRAWN = (Sign.PLUS, Sign.CROSS, Sign.SMALL_RING, Sign.RING)
-ORDERS = ("in line with", "diagonally from", "next to", "away from")
+ORDERS = (
+    N_("in line with %(square)s"),
+    N_("diagonally from %(square)s"),
+    N_("next to %(square)s"),
+    N_("away from %(square)s"),
+)
 """Where each type of piece sends the other seat."""
-PROMPTS = ("Choose where you put a piece.", "Choose which piece you put there.")
+PROMPTS = (N_("Choose where you put a piece."), N_("Choose which piece you put there."))
 
-
-def _called(kind: int) -> str:
-    """What a type of piece is called where people choose it: in words, and as moves have it."""
-    return f"{KINDS[kind]} {TYPES[kind]}"
+CHOSEN = (N_("straight +"), N_("diagonal x"), N_("pull ><"), N_("push <>"))
+"""The types of pieces as they are clicked: in words, and as moves have them."""
+PIECES = {
+    Paint.WHITE: (
+        N_("white straight piece"),
+        N_("white diagonal piece"),
+        N_("white pull piece"),
+        N_("white push piece"),
+    ),
+    Paint.BLACK: (
+        N_("black straight piece"),
+        N_("black diagonal piece"),
+        N_("black pull piece"),
+        N_("black push piece"),
+    ),
+}
+HOLDING = (N_("White holds %(pieces)s"), N_("Black holds %(pieces)s"))
 
 
 class Mijnlieff(Variant):
@@ -54,7 +73,7 @@ class Mijnlieff(Variant):
 
     game = "mijnlieff"
     seats = 2
-    seat_names = ("White", "Black")
+    seat_names = (N_("White"), N_("Black"))
 
     def __init__(self, options: Mapping[str, str]) -> None:
         super().__init__(options)
@@ -76,15 +95,29 @@ class Mijnlieff(Variant):
             for kind, held in zip(KINDS, board.held(pieces), strict=True):
                 if held < 0:
                     raise PositionError(
-                        f"{name} has {board.hand - held} {kind} pieces on the board, more than "
-                        f"the {board.hand} there are"
+                        gettext(
+                            "%(seat)s has %(pieces)s %(kind)s pieces on the board, more than "
+                            "the %(most)s there are",
+                            seat=translated(name),
+                            pieces=board.hand - held,
+                            kind=translated(kind),
+                            most=board.hand,
+                        )
                     )
         by_board = "/".join("".join(map(str, board.held(pieces))) for pieces in sides)
         if hands != by_board:
-            raise PositionError(f"the pieces in hand are {hands[:20]!r}; by the board {by_board}")
+            raise PositionError(
+                gettext(
+                    "the pieces in hand are %(hands)r; by the board %(by_board)s",
+                    hands=hands[:20],
+                    by_board=by_board,
+                )
+            )
         mover = read_seat(seat)
         if not white and (black or mover == BLACK):
-            raise PositionError("White has no piece on the board, yet White begins the game")
+            raise PositionError(
+                gettext("White has no piece on the board, yet White begins the game")
+            )
         if binding == "-" and not white:
             return self.initial()
         own, other = sides[mover], sides[1 - mover]
@@ -95,14 +128,22 @@ class Mijnlieff(Variant):
         bound = board.signed.index(binding) if binding in board.signed else None
         if bound is None or not other >> bound & 1:
             raise PositionError(
-                f"the binding piece is {binding[:20]!r}; it is '-' or a piece of the seat that "
-                "is not to move, such as d3+"
+                gettext(
+                    "the binding piece is %(binding)r; it is '-' or a piece of the seat that is "
+                    "not to move, such as d3+",
+                    binding=binding[:20],
+                )
             )
         reach = board.reach[bound] & free
         if not (reach or board.is_done(own) or board.is_done(other)):
             raise PositionError(
-                f"seat {mover + 1} passes, as {binding} leaves it no square; with seat "
-                f"{2 - mover} to move and '-' it is a position"
+                gettext(
+                    "seat %(seat)s passes, as %(binding)s leaves it no square; with seat %(other)s "
+                    "to move and '-' it is a position",
+                    seat=mover + 1,
+                    binding=binding,
+                    other=2 - mover,
+                )
             )
         open_squares = 0 if board.is_done(own) else reach
         return new_state(self, white, black, bound, mover, free, open_squares)
@@ -121,8 +162,10 @@ class Mijnlieff(Variant):
             or all(self.board.reach[code] & free for code in bits_of(own))
         ):
             raise PositionError(
-                "no pass led here, and the choice is free ('-') only after one and on the empty "
-                "board; otherwise a piece binds the move, such as d3+"
+                gettext(
+                    "no pass led here, and the choice is free ('-') only after one and on the "
+                    "empty board; otherwise a piece binds the move, such as d3+"
+                )
             )
 
     def truth(self) -> Truth:
@@ -193,9 +236,12 @@ class MijnlieffState(State):
         code = self._find(move)
         if code is None:
             reason = (
-                f"{', '.join(self._turn())}, with a piece in hand, as in b2+, b2x, b2>< or b2<>"
+                gettext(
+                    "%(turn)s, with a piece in hand, as in b2+, b2x, b2>< or b2<>",
+                    turn=", ".join(self._turn()),
+                )
                 if self.open
-                else "the game is over"
+                else gettext("the game is over")
             )
             raise IllegalMoveError(move, reason)
         return code
@@ -204,15 +250,15 @@ class MijnlieffState(State):
         """The square, and the type of the piece."""
         board = self.variant.board
         kind, bit = divmod(board.code_of[move], board.squares)
-        return (board.names[bit], _called(kind))
+        return (board.names[bit], CHOSEN[kind])
 
     def prompt(self, clicked: Sequence[str]) -> str:
-        return PROMPTS[len(clicked)]
+        return translated(PROMPTS[len(clicked)])
 
     def hand(self, seat: Seat) -> Sequence[Held]:
         paint, side = (Paint.BLACK, self.black) if seat else (Paint.WHITE, self.white)
         return [
-            Held(_called(kind), left, Body.TILE, paint, DRAWN[kind])
+            Held(CHOSEN[kind], left, Body.TILE, paint, DRAWN[kind])
             for kind, left in enumerate(self.variant.board.held(side))
         ]
 
@@ -247,17 +293,17 @@ class MijnlieffState(State):
 
     def scene(self) -> Scene:
         board = self.variant.board
-        sides = (("white", Paint.WHITE, self.white), ("black", Paint.BLACK, self.black))
+        sides = ((WHITE, Paint.WHITE, self.white), (BLACK, Paint.BLACK, self.black))
         pieces = []
         hands = []
-        for name, paint, side in sides:
+        for seat, paint, side in sides:
             for code in bits_of(side):
                 kind, bit = divmod(code, board.squares)
-                words = f"{name} {KINDS[kind]} piece"
+                words = translated(PIECES[paint][kind])
                 pieces.append(Piece((board.names[bit],), Body.TILE, paint, words, DRAWN[kind]))
             held = zip(board.held(side), TYPES, strict=True)
             counts = ", ".join(f"{count} {sign}" for count, sign in held)
-            hands.append(f"{name.title()} holds {counts}")
+            hands.append(gettext(HOLDING[seat], pieces=counts))
         turn, where = self._turn()
         options = self.variant.options
         outline = options["size"] if options["shape"] == "square" else options["shape"]
@@ -282,17 +328,18 @@ class MijnlieffState(State):
 
     def _turn(self) -> tuple[str, str]:
         """Whose turn it is and where it plays; in the end, who won and the points."""
-        name = self.variant.seat_names[self.mover]
+        names = self.variant.seat_names
         if not self.open:
             white, black = self._points()
             if white == black:
-                return "A draw", f"{white} to {black}"
-            winner = "White" if white > black else "Black"
-            return f"{winner} wins", f"{max(white, black)} to {min(white, black)}"
+                return gettext("A draw"), _to(white, black)
+            winner = translated(names[WHITE if white > black else BLACK])
+            return gettext("%(seat)s wins", seat=winner), _to(*sorted((white, black))[::-1])
+        turn = gettext("%(seat)s to move", seat=translated(names[self.mover]))
         if self.bound == FREE_CHOICE:
-            return f"{name} to move", "anywhere" if self.open == self.free else "on the rim"
+            return turn, gettext("anywhere") if self.open == self.free else gettext("on the rim")
         kind, bit = divmod(self.bound, self.variant.board.squares)
-        return f"{name} to move", f"{ORDERS[kind]} {self.variant.board.names[bit]}"
+        return turn, gettext(ORDERS[kind], square=self.variant.board.names[bit])
 
     def codes(self) -> Sequence[int]:
         bits = bits_of(self.open)
@@ -320,9 +367,16 @@ class MijnlieffState(State):
 new_state = maker(MijnlieffState)
 
 
+def _to(more: int, less: int) -> str:
+    return gettext("%(more)s to %(less)s", more=more, less=less)
+
+
 def _check(options: Mapping[str, str]) -> str | None:
     if options["shape"] != "square" and options["size"] != "4x4":
-        return f"shape={options['shape']} is made of four 2x2 tiles and goes with size=4x4 only"
+        return gettext(
+            "shape=%(shape)s is made of four 2x2 tiles and goes with size=4x4 only",
+            shape=options["shape"],
+        )
     return None
 
 

@@ -13,12 +13,13 @@ from engine.board import FILES, WordTable, bits_of, square_names
 from engine.game import PositionError
 from engine.options import read_size
 from engine.plurals import counted
+from engine.translation import N_, gettext
 
 STRAIGHT, DIAGONAL, PULL, PUSH = range(4)
 TYPES = ("+", "x", "><", "<>")
 SIGNS = "+xoO"
 """The types in position texts; moves may be spelt with them, too."""
-KINDS = ("straight", "diagonal", "pull", "push")
+KINDS = (N_("straight"), N_("diagonal"), N_("pull"), N_("push"))
 LETTERS = "WB"
 
 TILES = {
@@ -194,27 +195,43 @@ class Board:
         ranks = text.split("/")
         if len(ranks) != self.height:
             raise PositionError(
-                f"the position has {counted(len(ranks), 'rank')}, not {self.height}"
+                gettext(
+                    "the position has %(ranks)s, not %(height)s",
+                    ranks=counted(len(ranks), "rank"),
+                    height=self.height,
+                )
             )
         sides = [0, 0]
         for number, rank in enumerate(reversed(ranks)):
             if len(rank) != 2 * self.width:
                 raise PositionError(
-                    f"rank {number + 1} has {counted(len(rank), 'character')}, not two for each of "
-                    f"{self.width} squares"
+                    gettext(
+                        "rank %(number)s has %(letters)s, not two for each of %(width)s squares",
+                        number=number + 1,
+                        letters=counted(len(rank), "character"),
+                        width=self.width,
+                    )
                 )
             for file in range(self.width):
                 cell, bit = rank[2 * file : 2 * file + 2], number * self.width + file
                 if not self.outline >> bit & 1:
                     if cell != "##":
                         raise PositionError(
-                            f"{self.names[bit]} is {cell!r}, not ##: this board has no such square"
+                            gettext(
+                                "%(square)s is %(cell)r, not ##: this board has no such square",
+                                square=self.names[bit],
+                                cell=cell,
+                            )
                         )
                 elif cell[0] in LETTERS and cell[1] in SIGNS:
                     code = SIGNS.index(cell[1]) * self.squares + bit
                     sides[LETTERS.index(cell[0])] |= 1 << code
                 elif cell != "..":
                     raise PositionError(
-                        f"{self.names[bit]} is {cell!r}, not .. or W or B and one of + x o O"
+                        gettext(
+                            "%(square)s is %(cell)r, not .. or W or B and one of + x o O",
+                            square=self.names[bit],
+                            cell=cell,
+                        )
                     )
         return sides[0], sides[1]

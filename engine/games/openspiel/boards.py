@@ -18,6 +18,7 @@ from engine.board import FILES
 from engine.game import Move, squares_in
 from engine.games.openspiel.spiel import GAP, SpielState, SpielVariant
 from engine.scene import Body, Line, Paint, Piece, Rim, Scene, Shade, Sign, Square
+from engine.translation import N_, translated
 
 Look = tuple[Body, Paint, str, str]
 """A piece's form, colour, words and sign."""
@@ -154,12 +155,12 @@ class GridState(SpielState):
         return self.variant.grid.marks(self, move)
 
     def prompt(self, clicked: Sequence[str]) -> str:
-        return "".join(self.variant.grid.prompts[len(clicked) :][:1])
+        return translated("".join(self.variant.grid.prompts[len(clicked) :][:1]))
 
     def scene(self) -> Scene:
         variant, grid, turn = self.variant, self.variant.grid, self.turn()
         if grid.phase and self.words:
-            turn += grid.phase(next(iter(self.words.values())))
+            turn = f"{turn}: {translated(grid.phase(next(iter(self.words.values()))))}"
         standing = {
             variant.name_of(file, row): letter
             for row, letters in enumerate(self.cells)
@@ -167,7 +168,11 @@ class GridState(SpielState):
             if letter in grid.looks
         }
         standing |= grid.held(self)
-        pieces = tuple(Piece((name,), *grid.looks[letter]) for name, letter in standing.items())
+        looks = {
+            letter: (body, paint, translated(words), sign)
+            for letter, (body, paint, words, sign) in grid.looks.items()
+        }
+        pieces = tuple(Piece((name,), *looks[letter]) for name, letter in standing.items())
         return Scene(
             title=f"{variant.title}: {turn}",
             squares=variant.squares,
@@ -179,8 +184,8 @@ class GridState(SpielState):
         )
 
 
-def _disc(paint: Paint, word: str, sign: str = "") -> Look:
-    return Body.DISC, paint, f"{paint} {word}", sign
+def _disc(paint: Paint, words: str, sign: str = "") -> Look:
+    return Body.DISC, paint, words, sign
 
 
 def _falls_to(state: GridState, move: Move) -> tuple[str, ...]:
@@ -217,82 +222,85 @@ def _square_board(options: Mapping[str, str]) -> tuple[int, int]:
 
 
 AMAZON_PHASES = {
-    "From": "which amazon",
-    "To": "where it goes",
-    "Shoot:": "where its arrow goes",
+    "From": N_("which amazon"),
+    "To": N_("where it goes"),
+    "Shoot:": N_("where its arrow goes"),
 }
 
 GRIDS: Mapping[str, Grid] = {
     "amazons": Grid(
-        ("White", "Black"),
+        (N_("White"), N_("Black")),
         {
-            "X": (Body.FIGURE, Paint.WHITE, "white amazon", "queen"),
-            "O": (Body.FIGURE, Paint.BLACK, "black amazon", "queen"),
-            "#": (Body.TILE, Paint.NEUTRAL, "arrow", Sign.CROSS),
+            "X": (Body.FIGURE, Paint.WHITE, N_("white amazon"), "queen"),
+            "O": (Body.FIGURE, Paint.BLACK, N_("black amazon"), "queen"),
+            "#": (Body.TILE, Paint.NEUTRAL, N_("arrow"), Sign.CROSS),
         },
         free=".",
         size=_square_board,
         clicks=_amazon_square,
         marks=_amazon_square,
-        phase=lambda move: f": {AMAZON_PHASES[move.split(GAP)[1]]}",
+        phase=lambda move: AMAZON_PHASES[move.split(GAP)[1]],
         held=_lifted_amazon,
     ),
     "breakthrough": Grid(
-        ("Black", "White"),
-        {"b": _disc(Paint.BLACK, "piece"), "w": _disc(Paint.WHITE, "piece")},
+        (N_("Black"), N_("White")),
+        {"b": _disc(Paint.BLACK, N_("black piece")), "w": _disc(Paint.WHITE, N_("white piece"))},
         free=".",
         size=lambda options: (int(options["columns"]), int(options["rows"])),
-        prompts=("Choose the piece that moves.", "Choose where it goes."),
+        prompts=(N_("Choose the piece that moves."), N_("Choose where it goes.")),
     ),
     "checkers": Grid(
-        ("White", "Black"),
+        (N_("White"), N_("Black")),
         {
-            "o": _disc(Paint.WHITE, "man"),
-            "+": _disc(Paint.BLACK, "man"),
-            "8": _disc(Paint.WHITE, "king", Sign.RING),
-            "*": _disc(Paint.BLACK, "king", Sign.RING),
+            "o": _disc(Paint.WHITE, N_("white man")),
+            "+": _disc(Paint.BLACK, N_("black man")),
+            "8": _disc(Paint.WHITE, N_("white king"), Sign.RING),
+            "*": _disc(Paint.BLACK, N_("black king"), Sign.RING),
         },
         free=".",
-        prompts=("Choose the piece that moves.", "Choose where it goes."),
+        prompts=(N_("Choose the piece that moves."), N_("Choose where it goes.")),
     ),
     "connect_four": Grid(
-        ("Red", "Yellow"),
-        {"x": _disc(Paint.RED, "disc", Sign.CROSS), "o": _disc(Paint.YELLOW, "disc")},
+        (N_("Red"), N_("Yellow")),
+        {
+            "x": _disc(Paint.RED, N_("red disc"), Sign.CROSS),
+            "o": _disc(Paint.YELLOW, N_("yellow disc")),
+        },
         free=".",
         size=lambda options: (int(options["columns"]), int(options["rows"])),
         ground=Ground.PLAIN,
         clicks=_falls_to,
         marks=_fell_to,
-        prompts=("Choose where your disc falls.",),
+        prompts=(N_("Choose where your disc falls."),),
     ),
     "go": Grid(
-        ("Black", "White"),
-        {"X": _disc(Paint.BLACK, "stone"), "O": _disc(Paint.WHITE, "stone")},
+        (N_("Black"), N_("White")),
+        {"X": _disc(Paint.BLACK, N_("black stone")), "O": _disc(Paint.WHITE, N_("white stone"))},
         free="+",
         size=_square_board,
         ground=Ground.POINTS,
         files=FILES.replace("i", ""),
-        prompts=("Choose where you put a stone.",),
+        prompts=(N_("Choose where you put a stone."),),
     ),
     "hex": Grid(
-        ("Red", "Blue"),
+        (N_("Red"), N_("Blue")),
         {
-            "x": _disc(Paint.RED, "stone", Sign.CROSS),
-            "o": _disc(Paint.BLUE, "stone"),
+            "x": _disc(Paint.RED, N_("red stone"), Sign.CROSS),
+            "o": _disc(Paint.BLUE, N_("blue stone")),
         },
         free=".",
         size=lambda options: (int(options["num_cols"]), int(options["num_rows"])),
         ground=Ground.HEXAGONS,
         upwards=False,
         rims=(Paint.RED, Paint.BLUE),
-        prompts=("Choose where you put a stone.",),
+        prompts=(N_("Choose where you put a stone."),),
     ),
     "othello": Grid(
-        ("Black", "White"),
-        {"x": _disc(Paint.BLACK, "disc"), "o": _disc(Paint.WHITE, "disc")},
+        (N_("Black"), N_("White")),
+        {"x": _disc(Paint.BLACK, N_("black disc")), "o": _disc(Paint.WHITE, N_("white disc"))},
         free="-",
         ground=Ground.PLAIN,
         upwards=False,
-        prompts=("Choose where you put a disc.",),
+        prompts=(N_("Choose where you put a disc."),),
     ),
 }

@@ -17,18 +17,34 @@ from engine.game import Dialect, IllegalMoveError, Move, PositionError, State, T
 from engine.games.openspiel.spiel import SpielState, SpielVariant
 from engine.options import Option
 from engine.scene import Body, Paint, Piece, Scene
+from engine.translation import N_, gettext, translated
 
 START = "startpos"
 WHITE = 1
 """OpenSpiel's number of the player who begins."""
 FIGURES = {
-    "p": "pawn",
-    "n": "knight",
-    "b": "bishop",
-    "r": "rook",
-    "q": "queen",
-    "k": "king",
+    "p": N_("pawn"),
+    "n": N_("knight"),
+    "b": N_("bishop"),
+    "r": N_("rook"),
+    "q": N_("queen"),
+    "k": N_("king"),
 }
+PIECES = {
+    "P": N_("white pawn"),
+    "N": N_("white knight"),
+    "B": N_("white bishop"),
+    "R": N_("white rook"),
+    "Q": N_("white queen"),
+    "K": N_("white king"),
+    "p": N_("black pawn"),
+    "n": N_("black knight"),
+    "b": N_("black bishop"),
+    "r": N_("black rook"),
+    "q": N_("black queen"),
+    "k": N_("black king"),
+}
+"""What the pieces are called, by their letters in a FEN."""
 MOST_PLIES, MOST_MOVES = 100, 9999
 """By the fifty-move rule a game is over after so many plies without capture or pawn's move."""
 STRAIGHT, DIAGONAL = ((0, 1), (1, 0), (0, -1), (-1, 0)), ((1, 1), (1, -1), (-1, 1), (-1, -1))
@@ -42,7 +58,7 @@ class Chess(SpielVariant):
 
     def __init__(self, options: Mapping[str, str]) -> None:
         super().__init__("chess", options)
-        self.seat_names = ("White", "Black")
+        self.seat_names = (N_("White"), N_("Black"))
         # White has the first seat, also where Black begins.
         self.first = WHITE
         fen = options["fen"]
@@ -65,7 +81,11 @@ class Chess(SpielVariant):
         state = self.state(self.rules.new_initial_state(text))
         if state.text() != text:
             passed = text.split(" ")[3]
-            raise PositionError(f"no pawn can take en passant on {passed}: that is written '-'")
+            raise PositionError(
+                gettext(
+                    "no pawn can take en passant on %(passed)s: that is written '-'", passed=passed
+                )
+            )
         return state
 
     def dialect(self, protocol: str) -> Dialect | None:
@@ -115,9 +135,9 @@ class ChessState(SpielState):
         if code is None:
             raise IllegalMoveError(
                 move,
-                "the game is over"
+                gettext("the game is over")
                 if self.is_over
-                else "a move is written as in Nf3, or as in g1f3",
+                else gettext("a move is written as in Nf3, or as in g1f3"),
             )
         return code
 
@@ -141,8 +161,12 @@ class ChessState(SpielState):
     def prompt(self, clicked: Sequence[str]) -> str:
         if len(clicked) == 1:
             letter = _board(self.text().partition(" ")[0])[clicked[0]]
-            return f"Choose where the {FIGURES[letter.lower()]} goes."
-        return "Choose what the pawn becomes." if clicked else "Choose the piece that moves."
+            return gettext(
+                "Choose where the %(piece)s goes.", piece=translated(FIGURES[letter.lower()])
+            )
+        if clicked:
+            return gettext("Choose what the pawn becomes.")
+        return gettext("Choose the piece that moves.")
 
     def marks(self, move: Move) -> tuple[str, ...]:
         history = self.spiel.moves_history()
@@ -151,13 +175,13 @@ class ChessState(SpielState):
         )
 
     def scene(self) -> Scene:
-        turn = self._turn()
+        turn, words = self._turn(), {letter: translated(one) for letter, one in PIECES.items()}
         board = _board(self.text().partition(" ")[0])
         return Scene(
             title=f"Chess: {turn}",
             squares=grid(8, 8),
             pieces=tuple(
-                Piece((name,), Body.FIGURE, paint, f"{paint} {FIGURES[letter.lower()]}", figure)
+                Piece((name,), Body.FIGURE, paint, words[letter], figure)
                 for name, letter in board.items()
                 for paint in (Paint.WHITE if letter.isupper() else Paint.BLACK,)
                 for figure in (FIGURES[letter.lower()],)
@@ -167,7 +191,7 @@ class ChessState(SpielState):
 
     def _turn(self) -> str:
         if self.ending() is Termination.REPETITION:
-            return "Drawn by repetition"
+            return gettext("Drawn by repetition")
         return self.turn()
 
 
@@ -218,7 +242,7 @@ def fault(fen: str) -> str | None:
     """What is wrong with a FEN; None if a game may be in that position."""
     fields = fen.split(" ")
     if len(fields) != 6:
-        return "a FEN has 6 fields: ranks, turn, castling, en passant and two counts"
+        return gettext("a FEN has 6 fields: ranks, turn, castling, en passant and two counts")
     ranks, turn, castling, passed, plies, number = fields
     if (
         any(
@@ -228,51 +252,66 @@ def fault(fen: str) -> str | None:
         )
         or ranks.count("/") != 7
     ):
-        return "the ranks of a FEN are 8, joined by '/', each of 8 squares"
+        return gettext("the ranks of a FEN are 8, joined by '/', each of 8 squares")
     if turn not in ("w", "b"):
-        return f"the turn is {turn[:20]!r}, not w or b"
+        return gettext("the turn is %(turn)r, not w or b", turn=turn[:20])
     for count, most in ((plies, MOST_PLIES), (number, MOST_MOVES)):
         if re.fullmatch(r"0|[1-9][0-9]{0,3}", count, re.ASCII) is None or int(count) > most:
-            return f"{count[:20]!r} is no count from 0 to {most}"
+            return gettext("%(count)r is no count from 0 to %(most)s", count=count[:20], most=most)
     board = _board(ranks)
     letters = "".join(board.values())
     for side, pieces in (("White", "KQRBNP"), ("Black", "kqrbnp")):
         counts = [letters.count(piece) for piece in pieces]
         if counts[0] != 1:
-            return f"{side} has {counts[0]} kings"
+            return gettext("%(seat)s has %(kings)s kings", seat=translated(side), kings=counts[0])
         # A pawn is promoted to what exceeds the pieces of the start.
         promoted = sum(
             max(0, have - at_first)
             for have, at_first in zip(counts[1:5], (1, 2, 2, 2), strict=True)
         )
         if counts[5] + promoted > 8:
-            return f"{side} has more pieces than 8 pawns and promotions make"
+            return gettext(
+                "%(seat)s has more pieces than 8 pawns and promotions make", seat=translated(side)
+            )
     if any(board.get(file + rank, "").lower() == "p" for file in "abcdefgh" for rank in "18"):
-        return "a pawn stands on the first or the last rank"
+        return gettext("a pawn stands on the first or the last rank")
     if re.fullmatch(r"-|(?=.)K?Q?k?q?", castling) is None:
-        return f"castling is {castling[:20]!r}, not - or letters of KQkq in that order"
+        return gettext(
+            "castling is %(castling)r, not - or letters of KQkq in that order",
+            castling=castling[:20],
+        )
     homes = {"K": ("e1", "h1"), "Q": ("e1", "a1"), "k": ("e8", "h8"), "q": ("e8", "a8")}
     for right in castling.strip("-"):
         king, rook = homes[right]
         wanted = ("K", "R") if right.isupper() else ("k", "r")
         if (board.get(king), board.get(rook)) != wanted:
-            return f"castling {right} needs a king on {king} and a rook on {rook}"
+            return gettext(
+                "castling %(right)s needs a king on %(king)s and a rook on %(rook)s",
+                right=right,
+                king=king,
+                rook=rook,
+            )
     return _fault_of_turn(board, turn, passed)
 
 
 def _fault_of_turn(board: Board, turn: str, passed: str) -> str | None:
-    mover, waiting = ("white", "black") if turn == "w" else ("black", "white")
     king = next(name for name, piece in board.items() if piece == ("k" if turn == "w" else "K"))
     if _attacks(board, king, turn == "w"):
-        return f"it is {mover}'s turn, and the {waiting} king is in check"
+        if turn == "w":
+            return gettext("it is white's turn, and the black king is in check")
+        return gettext("it is black's turn, and the white king is in check")
     if passed == "-":
         return None
     rank, beyond, start, pawn = ("6", "5", "7", "p") if turn == "w" else ("3", "4", "2", "P")
     if re.fullmatch(rf"[a-h]{rank}", passed, re.ASCII) is None:
-        return f"en passant is {passed[:20]!r}, not - or a square of rank {rank}"
+        return gettext(
+            "en passant is %(passed)r, not - or a square of rank %(rank)s",
+            passed=passed[:20],
+            rank=rank,
+        )
     file = passed[0]
     if board.get(file + beyond) != pawn or file + start in board or passed in board:
-        return f"no pawn has passed {passed}"
+        return gettext("no pawn has passed %(passed)s", passed=passed)
     return None
 
 

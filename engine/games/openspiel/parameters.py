@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 
 from engine.options import Option, choice, whole_number
+from engine.translation import gettext
 
 NO, YES = "false", "true"
 PILES = Option(
@@ -97,7 +98,7 @@ SILENT: Mapping[str, Mapping[str, bool]] = {"twixt": {"ansi_color_output": False
 def together(name: str, options: Mapping[str, str]) -> str | None:
     """What is wrong with values that are allowed one by one; None if nothing is."""
     if name == "go" and options["handicap"] != "0" and options["board_size"] != "19":
-        return f"handicap={options['handicap']} needs board_size=19"
+        return gettext("handicap=%(handicap)s needs board_size=19", handicap=options["handicap"])
     return None
 
 

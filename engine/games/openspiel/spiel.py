@@ -29,7 +29,9 @@ from engine.game import (
     Variant,
 )
 from engine.games.openspiel.parameters import given, is_usual, longest
+from engine.plurals import listed
 from engine.scene import Scene
+from engine.translation import gettext, translated
 
 FAMILY = "openspiel"
 NO_MOVES = "start"
@@ -97,13 +99,24 @@ class SpielVariant(Variant):
         state = self.initial()
         words = [] if text == NO_MOVES else text.split(" ")
         if len(words) > self.max_plies:
-            raise PositionError(f"the position has {len(words)} moves; {self.max_plies} at most")
+            raise PositionError(
+                gettext(
+                    "the position has %(moves)s moves; %(most)s at most",
+                    moves=len(words),
+                    most=self.max_plies,
+                )
+            )
         for ply, word in enumerate(words, start=1):
             try:
                 state = state.play(word)
             except IllegalMoveError as error:
                 raise PositionError(
-                    f"move {ply}, {error}; no moves are written {NO_MOVES}"
+                    gettext(
+                        "move %(ply)s, %(error)s; no moves are written %(none)s",
+                        ply=ply,
+                        error=error,
+                        none=NO_MOVES,
+                    )
                 ) from None
         return state
 
@@ -194,7 +207,7 @@ class SpielState(State):
         code = self.actions.get(move)
         if code is None:
             if self.is_over:
-                raise IllegalMoveError(move, "the game is over")
+                raise IllegalMoveError(move, gettext("the game is over"))
             raise IllegalMoveError(move)
         return code
 
@@ -274,13 +287,17 @@ class SpielState(State):
         """Whose turn it is, or how it ended, in words."""
         names = self.variant.seat_names
         if self.to_move is not None:
-            return f"{self.variant.mover_name(self.to_move)} to move"
+            return gettext(
+                "%(seat)s to move", seat=translated(self.variant.mover_name(self.to_move))
+            )
         if self.variant.seats == 1:
-            return f"Over: {self.scores()[0]:g}"
-        first = [names[seat] for seat, rank in enumerate(self.ranks()) if rank == 1]
+            return gettext("Over: %(result)s", result=f"{self.scores()[0]:g}")
+        first = [translated(names[seat]) for seat, rank in enumerate(self.ranks()) if rank == 1]
         if len(first) == self.variant.seats:
-            return "Drawn"
-        return f"{first[0]} wins" if len(first) == 1 else f"{' and '.join(first)} win"
+            return gettext("Drawn")
+        if len(first) == 1:
+            return gettext("%(seat)s wins", seat=first[0])
+        return gettext("%(seats)s win", seats=listed(first))
 
 
 def _lines(text: str) -> Iterator[str]:

@@ -57,6 +57,7 @@ from engine.options import choice
 from engine.plurals import counted
 from engine.scene import Body, Held, Look, Paint, Piece, PieceRow, Scene, Sign
 from engine.speed import judged_once, maker
+from engine.translation import N_, gettext, translated
 
 if TYPE_CHECKING:
     from engine.truth import Truth
@@ -105,12 +106,12 @@ def _steps() -> Iterator[Step]:
 
 
 KINDS = {
-    "X": (Body.TILE, Paint.WHITE, "white X piece", Sign.CROSS),
-    "O": (Body.TILE, Paint.WHITE, "white O piece", Sign.RING),
-    "x": (Body.TILE, Paint.BLACK, "black X piece", Sign.CROSS),
-    "o": (Body.TILE, Paint.BLACK, "black O piece", Sign.RING),
-    "*": (Body.DISC, Paint.NEUTRAL, "X totem", Sign.CROSS),
-    "@": (Body.DISC, Paint.NEUTRAL, "O totem", Sign.RING),
+    "X": (Body.TILE, Paint.WHITE, N_("white X piece"), Sign.CROSS),
+    "O": (Body.TILE, Paint.WHITE, N_("white O piece"), Sign.RING),
+    "x": (Body.TILE, Paint.BLACK, N_("black X piece"), Sign.CROSS),
+    "o": (Body.TILE, Paint.BLACK, N_("black O piece"), Sign.RING),
+    "*": (Body.DISC, Paint.NEUTRAL, N_("X totem"), Sign.CROSS),
+    "@": (Body.DISC, Paint.NEUTRAL, N_("O totem"), Sign.RING),
 }
 """How pieces and totems look, by their letters in a position text."""
 
@@ -130,7 +131,7 @@ class Oxono(Variant):
 
     game = "oxono"
     seats = 2
-    seat_names = ("White", "Black")
+    seat_names = (N_("White"), N_("Black"))
     max_plies = 4 * HAND
     opening_plies = 2
 
@@ -152,23 +153,43 @@ class Oxono(Variant):
         for sign, symbol in zip("*@", SYMBOLS, strict=True):
             if cells.count(sign) != 1:
                 raise PositionError(
-                    f"the {symbol} totem ({sign}) stands on {cells.count(sign)} squares, not on 1"
+                    gettext(
+                        "the %(symbol)s totem (%(sign)s) stands on %(squares)s squares, not on 1",
+                        symbol=symbol,
+                        sign=sign,
+                        squares=cells.count(sign),
+                    )
                 )
         for piece in "XOxo":
             if cells.count(piece) > HAND:
-                raise PositionError(f"there are {cells.count(piece)} pieces {piece}, not {HAND}")
+                raise PositionError(
+                    gettext(
+                        "there are %(pieces)s pieces %(letter)s, not %(most)s",
+                        pieces=cells.count(piece),
+                        letter=piece,
+                        most=HAND,
+                    )
+                )
         colours = white, black = mask_of(cells, "XO"), mask_of(cells, "xo")
         symbols = mask_of(cells, "Xx"), mask_of(cells, "Oo")
         totems = mask_of(cells, "*"), mask_of(cells, "@")
         if white.bit_count() - black.bit_count() != mover:
             raise PositionError(
-                f"White has {counted(white.bit_count(), 'piece')} on the board and Black "
-                f"{black.bit_count()}, so it is not seat {mover + 1}'s turn"
+                gettext(
+                    "White has %(white)s on the board and Black %(black)s, so it is not "
+                    "seat %(seat)s's turn",
+                    white=counted(white.bit_count(), "piece"),
+                    black=black.bit_count(),
+                    seat=mover + 1,
+                )
             )
         if has_row(colours[mover]):
             raise PositionError(
-                f"seat {mover + 1} has a row of four, so the game ended and it is not seat "
-                f"{mover + 1}'s turn"
+                gettext(
+                    "seat %(seat)s has a row of four, so the game ended and it is not seat "
+                    "%(seat)s's turn",
+                    seat=mover + 1,
+                )
             )
         won = any(map(has_row, colours + symbols))
         return new_state(self, colours, symbols, totems, mover, won)
@@ -220,10 +241,12 @@ class OxonoState(State):
         step = STEP_OF.get(move)
         if step is None or not self._allows(step):
             reason = (
-                "the game is over"
+                gettext("the game is over")
                 if self.ending()
-                else "a move is a totem you hold pieces of, a square it can reach, and a free "
-                "square beside that for the piece, such as Xd5c5"
+                else gettext(
+                    "a move is a totem you hold pieces of, a square it can reach, and a free "
+                    "square beside that for the piece, such as Xd5c5"
+                )
             )
             raise IllegalMoveError(move, reason)
         return self._after(step)
@@ -237,15 +260,17 @@ class OxonoState(State):
 
     def prompt(self, clicked: Sequence[str]) -> str:
         if not clicked:
-            return "Choose the totem that you move."
+            return gettext("Choose the totem that you move.")
         symbol = self.totems.index(1 << NAMES.index(clicked[0]))
         sign = SYMBOLS[symbol]
         if len(clicked) == 1:
-            return f"Choose where the {sign} totem goes."
+            return gettext("Choose where the %(sign)s totem goes.", sign=sign)
         others = self.colours[0] | self.colours[1] | self.totems[1 - symbol]
         if NEAR[1 << NAMES.index(clicked[1])] & ~others:
-            return f"Place your {sign} beside the totem."
-        return f"Place your {sign} on any free square: none beside the totem is free."
+            return gettext("Place your %(sign)s beside the totem.", sign=sign)
+        return gettext(
+            "Place your %(sign)s on any free square: none beside the totem is free.", sign=sign
+        )
 
     def hand(self, seat: Seat) -> Sequence[Held]:
         groups = self._groups()
@@ -331,23 +356,31 @@ class OxonoState(State):
         groups = self._groups()
         pieces = tuple(
             Piece((NAMES[bit],), body, paint, words, sign)
-            for letter, (body, paint, words, sign) in KINDS.items()
+            for letter, (body, paint, kind, sign) in KINDS.items()
+            for words in (translated(kind),)
             for bit in bits_of(groups[letter])
         )
         held = {letter: HAND - groups[letter].bit_count() for letter in "XOxo"}
-        mover, other = self.variant.seat_names[self.mover], self.variant.seat_names[1 - self.mover]
+        names = self.variant.seat_names
+        mover, other = translated(names[self.mover]), translated(names[1 - self.mover])
         if self.won:
-            turn = f"{other} wins: four in a row"
+            turn = gettext("%(seat)s wins: four in a row", seat=other)
+        elif self.ending():
+            turn = gettext("A draw: all are placed")
         else:
-            turn = "A draw: all are placed" if self.ending() else f"{mover} to move"
+            turn = gettext("%(seat)s to move", seat=mover)
         return Scene(
             title=f"Oxono: {turn}",
             squares=grid(SIDE, SIDE, chequered=False),
             pieces=pieces,
             captions=(
                 turn,
-                f"White holds {held['X']} X, {held['O']} O",
-                f"Black holds {held['x']} X, {held['o']} O",
+                gettext(
+                    "White holds %(crosses)s X, %(rings)s O", crosses=held["X"], rings=held["O"]
+                ),
+                gettext(
+                    "Black holds %(crosses)s X, %(rings)s O", crosses=held["x"], rings=held["o"]
+                ),
             ),
             rows=tuple(self._rows()) if self.won else (),
         )

@@ -41,6 +41,7 @@ from engine.game import (
 from engine.plurals import counted
 from engine.scene import Body, Held, Look, Paint, Piece, PieceRow, Scene, Sign
 from engine.speed import judged_once, maker
+from engine.translation import N_, gettext, translated
 
 FORM, COLOUR = 0, 1
 BODIES = (Body.TILE, Body.DISC)
@@ -65,6 +66,20 @@ LINES = (
 if TYPE_CHECKING:
     from engine.truth import Truth
 LINES_OF = tuple(tuple(line for line in LINES if line >> bit & 1) for bit in range(SQUARES))
+
+UP = {"O": N_("O up"), "X": N_("X up")}
+"""Which side of a piece is up, as it is clicked."""
+KINDS = {
+    (True, True, "O"): N_("dark O of Form"),
+    (True, True, "X"): N_("dark X of Form"),
+    (True, False, "O"): N_("light O of Form"),
+    (True, False, "X"): N_("light X of Form"),
+    (False, True, "O"): N_("dark O of Colour"),
+    (False, True, "X"): N_("dark X of Colour"),
+    (False, False, "O"): N_("light O of Colour"),
+    (False, False, "X"): N_("light X of Colour"),
+}
+"""What a piece is called: by whether it is Form's, whether it is dark, and its sign."""
 
 FLIP, PUT_O, PUT_X = 0, 1, 2
 ACTS = "FOX"
@@ -96,7 +111,7 @@ class Oxoxo(Variant):
 
     game = "oxoxo"
     seats = 2
-    seat_names = ("Form", "Colour")
+    seat_names = (N_("Form"), N_("Colour"))
     max_plies = MAX_PLIES
     opening_plies = 2
 
@@ -110,7 +125,11 @@ class Oxoxo(Variant):
         plies = read_plies(plies_text)
         if plies % 2 != mover:
             raise PositionError(
-                f"after {counted(plies, 'ply', 'plies')} it is not seat {mover + 1}'s turn"
+                gettext(
+                    "after %(plies)s it is not seat %(seat)s's turn",
+                    plies=counted(plies, "ply", "plies"),
+                    seat=mover + 1,
+                )
             )
         form, colour, crosses = (mask_of(cells, letters) for letters in ("OX", "ox", "Xx"))
         turns_taken = (plies + 1) // 2, plies // 2
@@ -118,12 +137,21 @@ class Oxoxo(Variant):
             count = pieces.bit_count()
             if count > min(HAND, turns):
                 raise PositionError(
-                    f"{name} has {counted(count, 'piece')} on the board; after "
-                    f"{counted(plies, 'ply', 'plies')} it has put down {min(HAND, turns)} at most"
+                    gettext(
+                        "%(seat)s has %(pieces)s on the board; after %(plies)s it has put down "
+                        "%(most)s at most",
+                        seat=translated(name),
+                        pieces=counted(count, "piece"),
+                        plies=counted(plies, "ply", "plies"),
+                        most=min(HAND, turns),
+                    )
                 )
             if turns and not count:
                 raise PositionError(
-                    f"{name} has no piece on the board, yet its first turn must put one down"
+                    gettext(
+                        "%(seat)s has no piece on the board, yet its first turn must put one down",
+                        seat=translated(name),
+                    )
                 )
         ended = None
         if any(goals(form | colour, crosses, colour)):
@@ -153,7 +181,11 @@ def read_plies(text: str) -> int:
     """
     if text not in map(str, range(MAX_PLIES + 1)):
         raise PositionError(
-            f"the plies played are {text[:20]!r}, not a number from 0 to {MAX_PLIES}"
+            gettext(
+                "the plies played are %(text)r, not a number from 0 to %(most)s",
+                text=text[:20],
+                most=MAX_PLIES,
+            )
         )
     return int(text)
 
@@ -213,14 +245,14 @@ class OxoxoState(State):
     def clicks(self, move: Move) -> tuple[str, ...]:
         """A piece to be turned over; or a free square, and which side of the piece is up."""
         act, square = move[0], move[1:]
-        return (square,) if ACTS.index(act) == FLIP else (square, f"{act} up")
+        return (square,) if ACTS.index(act) == FLIP else (square, UP[act])
 
     def prompt(self, clicked: Sequence[str]) -> str:
         if clicked:
-            return "Choose which side of the piece is up."
+            return gettext("Choose which side of the piece is up.")
         if self._held(self.mover):
-            return "Choose a free square for a piece, or a piece of yours to turn over."
-        return "Choose a piece of yours to turn over: you hold none any more."
+            return gettext("Choose a free square for a piece, or a piece of yours to turn over.")
+        return gettext("Choose a piece of yours to turn over: you hold none any more.")
 
     def _held(self, seat: Seat) -> int:
         """How many pieces a seat holds."""
@@ -231,17 +263,19 @@ class OxoxoState(State):
         left, body = self._held(seat), BODIES[seat]
         paints = (Paint.BLACK, Paint.WHITE) if seat == COLOUR else (Paint.WHITE, Paint.BLACK)
         return [
-            Held("O up", left, body, paints[0], Sign.RING),
-            Held("X up", left, body, paints[1], Sign.CROSS, is_again=True),
+            Held(UP["O"], left, body, paints[0], Sign.RING),
+            Held(UP["X"], left, body, paints[1], Sign.CROSS, is_again=True),
         ]
 
     def _refusal(self, move: str) -> IllegalMoveError:
         if self.ended:
-            return IllegalMoveError(move, "the game is over")
+            return IllegalMoveError(move, gettext("the game is over"))
         return IllegalMoveError(
             move,
-            "a move puts a piece you hold on a free square (Oa1 or Xa1), or turns over one of "
-            "your own (Fa1)",
+            gettext(
+                "a move puts a piece you hold on a free square (Oa1 or Xa1), or turns over one "
+                "of your own (Fa1)"
+            ),
         )
 
     def scores(self) -> tuple[float, ...]:
@@ -264,17 +298,14 @@ class OxoxoState(State):
         dark = self.crosses ^ self.colour
         pieces = []
         for bit in bits_of(self.form | self.colour):
-            is_form, is_dark = self.form >> bit & 1, dark >> bit & 1
+            is_form, is_dark = bool(self.form >> bit & 1), bool(dark >> bit & 1)
             letter, sign = ("X", Sign.CROSS) if self.crosses >> bit & 1 else ("O", Sign.RING)
-            words = (
-                f"{'dark' if is_dark else 'light'} {letter} of {'Form' if is_form else 'Colour'}"
-            )
             pieces.append(
                 Piece(
                     (NAMES[bit],),
                     BODIES[FORM if is_form else COLOUR],
                     Paint.BLACK if is_dark else Paint.WHITE,
-                    words,
+                    translated(KINDS[is_form, is_dark, letter]),
                     sign,
                 )
             )
@@ -285,8 +316,8 @@ class OxoxoState(State):
             pieces=tuple(pieces),
             captions=(
                 turn,
-                f"Form holds {self._held(FORM)}",
-                f"Colour holds {self._held(COLOUR)}",
+                gettext("Form holds %(pieces)s", pieces=self._held(FORM)),
+                gettext("Colour holds %(pieces)s", pieces=self._held(COLOUR)),
             ),
             rows=self._rows(),
         )
@@ -299,14 +330,15 @@ class OxoxoState(State):
 
     def _turn(self) -> str:
         """Who is to move, or how the game ended."""
+        names = self.variant.seat_names
         if self.ended is None:
-            return f"{self.variant.seat_names[self.mover]} to move"
+            return gettext("%(seat)s to move", seat=translated(names[self.mover]))
         if self.ended is Termination.REPETITION:
-            return "A draw by repetition"
+            return gettext("A draw by repetition")
         scores = self.scores()
         if scores[FORM] == scores[COLOUR]:
-            return f"A draw after {self.plies} plies"
-        return f"{self.variant.seat_names[scores.index(1.0)]} wins"
+            return gettext("A draw after %(plies)s plies", plies=self.plies)
+        return gettext("%(seat)s wins", seat=translated(names[scores.index(1.0)]))
 
     def codes(self) -> Sequence[int]:
         return bits_of(self._moves())

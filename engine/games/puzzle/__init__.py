@@ -47,14 +47,17 @@ from engine.options import choice
 from engine.plurals import counted
 from engine.scene import Held, Look, Scene
 from engine.speed import judged_once, maker
+from engine.translation import N_, gettext, translated
 
 if TYPE_CHECKING:
     from engine.truth import Truth
 
-STOP = "stop"
+STOP = N_("stop")
 STOP_CODE = 0
 ANY = "*"
 EVERY_COLOUR = (0, 1, 2, 3)
+NAMES = (N_("Blue"), N_("Yellow"), N_("Red"), N_("Green"))
+"""The colours where a sentence begins."""
 
 TASKS: Mapping[str, tuple[int, int, int]] = {
     "full": (20, 20, ALL),
@@ -69,7 +72,7 @@ class Puzzle(Variant):
 
     game = "puzzle"
     seats = 1
-    seat_names = ("Solver",)
+    seat_names = (N_("Solver"),)
     opening_plies = 0
 
     def __init__(self, options: Mapping[str, str]) -> None:
@@ -80,7 +83,8 @@ class Puzzle(Variant):
         self.in_turn = options["task"] == "full"
         """Whether the colours place in turn, corner to corner, as in Blokus."""
         self.hard = options["hard"] == "yes"
-        self.solved_score = 4.0 * squares_in(pieces)
+        self.goal = 4 * squares_in(pieces)
+        self.solved_score = float(self.goal)
         # The last piece ends the game by itself, so `stop` never comes on top of all pieces.
         self.max_plies = 4 * pieces.bit_count()
 
@@ -93,7 +97,11 @@ class Puzzle(Variant):
         )
         if seats != NO_SEATS:
             raise PositionError(
-                f"the seats out are {seats[:20]!r}; in a puzzle they are always {NO_SEATS!r}"
+                gettext(
+                    "the seats out are %(seats)r; in a puzzle they are always %(none)r",
+                    seats=seats[:20],
+                    none=NO_SEATS,
+                )
             )
         position = read_position(self.start, ranks, left, last, apart=self.in_turn or self.hard)
         return new_state(self, position, self._read_turn(turn, position))
@@ -109,9 +117,18 @@ class Puzzle(Variant):
         going = [colour for colour in EVERY_COLOUR if over.may_go_on(colour)]
         if not self.in_turn:
             if text not in (ANY, OVER):
-                raise PositionError(f"the colour to move is {text[:20]!r}, not {ANY} or {OVER}")
+                raise PositionError(
+                    gettext(
+                        "the colour to move is %(text)r, not %(any)s or %(over)s",
+                        text=text[:20],
+                        any=ANY,
+                        over=OVER,
+                    )
+                )
             if text == ANY and not going:
-                raise PositionError(f"nothing can be placed, so the colour to move is {OVER!r}")
+                raise PositionError(
+                    gettext("nothing can be placed, so the colour to move is %(over)r", over=OVER)
+                )
             return () if text == OVER else EVERY_COLOUR
         if self.hard:
             _check_sizes(position)
@@ -122,7 +139,7 @@ class Puzzle(Variant):
         # When `stop` came it was the turn of one of those who could still place.
         wrong = [contradiction(position, self.start, colour, out) for colour in going]
         if wrong and all(wrong):
-            raise PositionError(f"{wrong[0]}, nor anyone's")
+            raise PositionError(gettext("%(wrong)s, nor anyone's", wrong=wrong[0]))
         return ()
 
     def truth(self) -> Truth:
@@ -140,7 +157,12 @@ def _check_sizes(position: Position) -> None:
     for colour, left in zip(COLOURS, position.left, strict=True):
         placed = ALL & ~left
         if placed and left and SIZES[bits_of(placed)[0]] < SIZES[bits_of(left)[-1]]:
-            raise PositionError(f"{colour} has larger pieces left than one it placed")
+            raise PositionError(
+                gettext(
+                    "%(colour)s has larger pieces left than one it placed",
+                    colour=translated(colour),
+                )
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,17 +219,19 @@ class PuzzleState(State):
 
     def prompt(self, clicked: Sequence[str]) -> str:
         if clicked:
-            return COVER
+            return translated(COVER)
         if self.variant.in_turn:
             return choose_a_piece(self.turn[0])
-        return "Choose a piece of any colour."
+        return gettext("Choose a piece of any colour.")
 
     def caution(self, move: Move) -> str:
         if move != STOP:
             return ""
         (covered,) = self.scores()
         squares = counted(covered, "covered square")
-        return f"To stop ends the game. You keep what you have: {squares}."
+        return gettext(
+            "To stop ends the game. You keep what you have: %(squares)s.", squares=squares
+        )
 
     def half_made(self, clicked: Sequence[str]) -> Scene:
         return self.position.half_made(self.scene(), clicked)
@@ -223,15 +247,20 @@ class PuzzleState(State):
     @judged_once
     def judge(self, move: str) -> int:
         if not self.turn:
-            raise IllegalMoveError(move, "the game is over")
+            raise IllegalMoveError(move, gettext("the game is over"))
         if move == STOP:
             return STOP_CODE
         colour, mask = read_move(self.position.board, move)
         if colour not in self.turn:
-            raise IllegalMoveError(move, f"it is {COLOURS[self.turn[0]]}'s turn")
+            raise IllegalMoveError(
+                move, gettext("it is %(colour)s's turn", colour=translated(COLOURS[self.turn[0]]))
+            )
         check_move(move, self.position, colour, mask, self._room(colour))
         if not self._pieces(colour) >> self.position.board.piece_of[shape_of(mask)] & 1:
-            raise IllegalMoveError(move, f"{COLOURS[colour]} has a larger piece left")
+            raise IllegalMoveError(
+                move,
+                gettext("%(colour)s has a larger piece left", colour=translated(COLOURS[colour])),
+            )
         return mask << 2 | colour
 
     def ending(self) -> Termination | None:
@@ -251,7 +280,7 @@ class PuzzleState(State):
         board, task = self.position.board, self.variant.options["task"]
         status = self._status()
         return Scene(
-            title=f"Blokus puzzle, {task}: {status}",
+            title=gettext("Blokus puzzle, %(task)s: %(status)s", task=task, status=status),
             squares=grid(board.width, board.height, chequered=False),
             pieces=tuple(self.position.drawing()),
             captions=(status, self.position.caption()),
@@ -265,13 +294,21 @@ class PuzzleState(State):
 
     def _status(self) -> str:
         """How much is covered, and whose turn it is, in words."""
-        (covered,), goal = self.scores(), self.variant.solved_score
+        covered, goal = int(self.scores()[0]), self.variant.goal
         if covered == goal:
-            return f"Solved: all {goal:.0f} squares covered"
+            return gettext("Solved: all %(goal)s squares covered", goal=goal)
         if not self.turn:
-            return f"Over: {covered:.0f} of {goal:.0f} squares covered"
-        turn = f"{COLOURS[self.turn[0]].capitalize()} to move; " if self.variant.in_turn else ""
-        return f"{turn}{covered:.0f} of {goal:.0f} squares covered"
+            return gettext(
+                "Over: %(covered)s of %(goal)s squares covered", covered=covered, goal=goal
+            )
+        if self.variant.in_turn:
+            return gettext(
+                "%(colour)s to move; %(covered)s of %(goal)s squares covered",
+                colour=translated(NAMES[self.turn[0]]),
+                covered=covered,
+                goal=goal,
+            )
+        return gettext("%(covered)s of %(goal)s squares covered", covered=covered, goal=goal)
 
     def codes(self) -> Sequence[int]:
         if not self.turn:

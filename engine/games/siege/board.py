@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from engine.board import FREE, bits_of, read_ranks, square_bits, square_names, write_ranks
 from engine.game import PositionError
+from engine.translation import N_, gettext
 
 FILES, RANKS = 12, 16
 
@@ -70,7 +71,7 @@ def _links(joined: str) -> Links:
 SEGMENT_LINKS, GATE_LINKS, LINKS = _links(SEGMENTS), _links(GATES), _links(f"{SEGMENTS} {GATES}")
 
 YELLOW, WHITE, BLACK = 0, 1, 2
-ARMIES = ("Yellow", "White", "Black")
+ARMIES = (N_("Yellow"), N_("White"), N_("Black"))
 
 
 class Kind(NamedTuple):
@@ -84,11 +85,11 @@ class Kind(NamedTuple):
 
 
 KINDS = (
-    Kind("general", "YGg", orthogonal=True, diagonal=True, far=True),
-    Kind("colonel", "ZCc", orthogonal=True, far=True),
-    Kind("captain", " Kk", orthogonal=True),
-    Kind("lieutenant", " Ll", diagonal=True, far=True),
-    Kind("soldier", "ySs", diagonal=True),
+    Kind(N_("general"), "YGg", orthogonal=True, diagonal=True, far=True),
+    Kind(N_("colonel"), "ZCc", orthogonal=True, far=True),
+    Kind(N_("captain"), " Kk", orthogonal=True),
+    Kind(N_("lieutenant"), " Ll", diagonal=True, far=True),
+    Kind(N_("soldier"), "ySs", diagonal=True),
 )
 PIECES = {
     letter: (army, kind)
@@ -214,18 +215,32 @@ def read_pieces(ranks: str, inside: str) -> Board:
     pieces = {name: letter for name, letter in cells if letter != FREE}
     if lost := [name for name in pieces if not OUTSIDE >> BITS[name] & 1]:
         raise PositionError(
-            f"{lost[0]} is in the place of the fortress and no square; "
-            "pieces in the fortress stand in the second field"
+            gettext(
+                "%(place)s is in the place of the fortress and no square; pieces in the "
+                "fortress stand in the second field",
+                place=lost[0],
+            )
         )
     if len(inside) != len(CELLS) or inside.strip(LETTERS + FREE):
         raise PositionError(
-            f"the fortress is {inside[:20]!r}; it takes {len(CELLS)} letters, "
-            f"{' '.join(LETTERS)} or {FREE} for a free cell"
+            gettext(
+                "the fortress is %(inside)r; it takes %(cells)s letters, %(letters)s or "
+                "%(free)s for a free cell",
+                inside=inside[:20],
+                cells=len(CELLS),
+                letters=" ".join(LETTERS),
+                free=FREE,
+            )
         )
     pieces |= {name: letter for name, letter in zip(CELLS, inside, strict=True) if letter != FREE}
     for letter, count in Counter(pieces.values()).items():
         if count > FULL[letter]:
             raise PositionError(
-                f"{count} pieces {letter} are more than the set-up's {FULL[letter]}"
+                gettext(
+                    "%(count)s pieces %(letter)s are more than the set-up's %(most)s",
+                    count=count,
+                    letter=letter,
+                    most=FULL[letter],
+                )
             )
     return board_of(pieces)

@@ -53,13 +53,14 @@ from engine.games.siege.turns import ARMY, MAX_PLIES, NEXT, QUIET_PLIES, SETUP, 
 from engine.options import choice
 from engine.scene import Look, Scene
 from engine.speed import judged_once, maker
+from engine.translation import N_, gettext, translated
 
 DEMAND = 1 << len(NAMES)
 """Stands in a move's code, beside its step, when the move demands a capture."""
 DEMAND_SIGN = "!"
 PLACING_PROMPTS = (
-    "Choose where the general stands.",
-    "Choose where the colonel stands; soldiers take the other cells.",
+    N_("Choose where the general stands."),
+    N_("Choose where the colonel stands; soldiers take the other cells."),
 )
 YELLOWS_GENERAL = "Y"
 MOVE = re.compile(r"([a-l][0-9]{1,2})([a-l][0-9]{1,2})(!?)")
@@ -76,7 +77,7 @@ class Siege(Variant):
     def __init__(self, options: Mapping[str, str]) -> None:
         super().__init__(options)
         self.seats = int(options["seats"])
-        self.seat_names = ARMIES if self.seats == 3 else ("Yellow", "White and Black")
+        self.seat_names = ARMIES if self.seats == 3 else (N_("Yellow"), N_("White and Black"))
         self.placed_by_hand = options["setup"] == "free"
         placings = PLACINGS if self.placed_by_hand else (FIXED_PLACING,)
         self.first_boards = frozenset(map(first_board, placings))
@@ -110,47 +111,82 @@ class Siege(Variant):
         )
         board = read_pieces(ranks, inside)
         if turn_name not in TURNS:
-            raise PositionError(f"the turn is {turn_name[:20]!r}, not one of {', '.join(TURNS)}")
+            raise PositionError(
+                gettext(
+                    "the turn is %(turn)r, not one of %(turns)s",
+                    turn=turn_name[:20],
+                    turns=", ".join(TURNS),
+                )
+            )
         turn = TURNS.index(turn_name)
         if sign not in ("-", DEMAND_SIGN):
-            raise PositionError(f"the demand is {sign[:20]!r}, not '-' or {DEMAND_SIGN!r}")
+            raise PositionError(
+                gettext(
+                    "the demand is %(demand)r, not '-' or %(sign)r",
+                    demand=sign[:20],
+                    sign=DEMAND_SIGN,
+                )
+            )
         demanded = sign == DEMAND_SIGN
-        quiet = _read_count("plies since progress", quiet_text, QUIET_PLIES)
-        plies = _read_count("plies", plies_text, MAX_PLIES)
+        quiet = _read_count(N_("plies since progress"), quiet_text, QUIET_PLIES)
+        plies = _read_count(N_("plies"), plies_text, MAX_PLIES)
         if turn == SETUP:
             return self._read_setup(board, demanded, quiet, plies)
 
         missing = GARRISON - Counter(board.pieces().values())
         if missing:
             raise PositionError(
-                f"Yellow misses {' '.join(missing.elements())}; its pieces are never taken"
+                gettext(
+                    "Yellow misses %(pieces)s; its pieces are never taken",
+                    pieces=" ".join(missing.elements()),
+                )
             )
         played = plies - self.placed_by_hand
         if played < max(turn, quiet):
             raise PositionError(
-                f"{plies} plies are too few for {quiet} since progress and the turn {turn_name}"
+                gettext(
+                    "%(plies)s plies are too few for %(quiet)s since progress and the turn "
+                    "%(turn)s",
+                    plies=plies,
+                    quiet=quiet,
+                    turn=turn_name,
+                )
             )
         if not played and board not in self.first_boards:
             raise PositionError(
-                "before Yellow's first turn all stand as placed, the attackers as at the start"
+                gettext(
+                    "before Yellow's first turn all stand as placed, the attackers as at the start"
+                )
             )
         state = _reached(self, board, turn, demanded=demanded, quiet=quiet, plies=plies)
         if demanded and (not self.has_demands or ARMY[turn] != YELLOW or state.over):
             raise PositionError(
-                "a capture is demanded, which this variant, this turn or this board does not allow"
+                gettext(
+                    "a capture is demanded, which this variant, this turn or this board does not "
+                    "allow"
+                )
             )
         if state.over is None and not self.can_move(board, turn):
-            raise PositionError(f"{ARMIES[ARMY[turn]]} has no legal move, so it is not its turn")
+            raise PositionError(
+                gettext(
+                    "%(army)s has no legal move, so it is not its turn",
+                    army=translated(ARMIES[ARMY[turn]]),
+                )
+            )
         return state
 
     def _read_setup(self, board: Board, demanded: bool, quiet: int, plies: int) -> SiegeState:
         start = self.initial()
         if not self.placed_by_hand:
-            raise PositionError("with setup=fixed Yellow stands already; the first turn is y1")
+            raise PositionError(
+                gettext("with setup=fixed Yellow stands already; the first turn is y1")
+            )
         if board != start.board or demanded or quiet or plies:
             raise PositionError(
-                "during setup the attackers stand as at the start, the fortress is free, "
-                "no capture is demanded and no plies are played"
+                gettext(
+                    "during setup the attackers stand as at the start, the fortress is free, no "
+                    "capture is demanded and no plies are played"
+                )
             )
         return start
 
@@ -193,7 +229,14 @@ class Siege(Variant):
 
 def _read_count(name: str, text: str, most: int) -> int:
     if not re.fullmatch(r"0|[1-9][0-9]{0,3}", text, re.ASCII) or int(text) > most:
-        raise PositionError(f"{name} is {text[:20]!r}, not a number from 0 to {most}")
+        raise PositionError(
+            gettext(
+                "%(name)s is %(text)r, not a number from 0 to %(most)s",
+                name=translated(name),
+                text=text[:20],
+                most=most,
+            )
+        )
     return int(text)
 
 
@@ -230,30 +273,45 @@ class SiegeState(State):
     def judge(self, move: str) -> int:
         """The code of a legal move."""
         if self.over:
-            raise IllegalMoveError(move, "the game is over")
+            raise IllegalMoveError(move, gettext("the game is over"))
         if self.turn == SETUP:
             if move not in PLACING_CODES:
                 raise IllegalMoveError(
-                    move, "Yellow first places one G, one C and six S, as in =GSSSSSSC"
+                    move, gettext("Yellow first places one G, one C and six S, as in =GSSSSSSC")
                 )
             return PLACING_CODES[move]
         written = MOVE.fullmatch(move)
         if not written:
-            raise IllegalMoveError(move, "a move is two places, as in b3c4, and for a demand '!'")
+            raise IllegalMoveError(
+                move, gettext("a move is two places, as in b3c4, and for a demand '!'")
+            )
         start, end = BITS.get(written[1]), BITS.get(written[2])
         army = ARMY[self.turn]
         if start is None or end is None or not self.board[army] >> start & 1:
-            raise IllegalMoveError(move, f"it moves no piece of {ARMIES[army]} on the board")
+            raise IllegalMoveError(
+                move,
+                gettext(
+                    "it moves no piece of %(army)s on the board", army=translated(ARMIES[army])
+                ),
+            )
         step = 1 << start | 1 << end
         if not moves.has_step(self._bundles(), step):
-            reason = "a capture is demanded" if self.demanded else "that piece can't go there now"
+            reason = (
+                gettext("a capture is demanded")
+                if self.demanded
+                else gettext("that piece can't go there now")
+            )
             raise IllegalMoveError(move, reason)
         if not written[3]:
             return step
         if not (self._attackers_may_demand() and self._may_demand(step)):
-            reason = "an attacker may demand a capture where the game goes on and Yellow has one"
-            if not self.variant.has_demands:
-                reason = "with demand=no nobody may demand a capture"
+            reason = (
+                gettext(
+                    "an attacker may demand a capture where the game goes on and Yellow has one"
+                )
+                if self.variant.has_demands
+                else gettext("with demand=no nobody may demand a capture")
+            )
             raise IllegalMoveError(move, reason)
         return step | DEMAND
 
@@ -264,22 +322,24 @@ class SiegeState(State):
         if self.turn == SETUP:
             return (CELLS[move.index("G") - 1], CELLS[move.index("C") - 1])
         if move.endswith(DEMAND_SIGN):
-            return (*squares_in(move), "demand a capture")
+            return (*squares_in(move), N_("demand a capture"))
         if self._attackers_may_demand() and self._may_demand(self.judge(move)):
-            return (*squares_in(move), "demand nothing")
+            return (*squares_in(move), N_("demand nothing"))
         return squares_in(move)
 
     def prompt(self, clicked: Sequence[str]) -> str:
         if self.turn == SETUP:
-            return PLACING_PROMPTS[len(clicked)]
+            return translated(PLACING_PROMPTS[len(clicked)])
         if not clicked:
             if self.demanded:
-                return "A capture is demanded. Choose the piece that takes."
-            return f"Choose the piece of {ARMIES[ARMY[self.turn]]} that moves."
+                return gettext("A capture is demanded. Choose the piece that takes.")
+            return gettext(
+                "Choose the piece of %(army)s that moves.", army=translated(ARMIES[ARMY[self.turn]])
+            )
         if len(clicked) == 1:
             _, kind = PIECES[self.board.pieces()[clicked[0]]]
-            return f"Choose where the {kind.name} goes."
-        return "Choose whether you demand that Yellow captures."
+            return gettext("Choose where the %(piece)s goes.", piece=translated(kind.name))
+        return gettext("Choose whether you demand that Yellow captures.")
 
     def half_made(self, clicked: Sequence[str]) -> Scene:
         """In the set-up the general stands where he was placed."""
@@ -386,7 +446,7 @@ class SiegeState(State):
         return self._drawn(self.board)
 
     def _drawn(self, board: Board) -> Scene:
-        news = self.over.words if self.over else turns.due(self.turn, demanded=self.demanded)
+        news = self.over.said if self.over else turns.due(self.turn, demanded=self.demanded)
         return draw(board, news, self.variant.soldiers_needed)
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from engine.games.siege.board import (
-    ARMIES,
     ATTACKERS,
     BITS,
+    BLACK,
     CELLS,
     DARK,
     FULL,
@@ -19,6 +19,8 @@ from engine.games.siege.board import (
     PITCH,
     SEGMENTS,
     SQUARES,
+    WHITE,
+    YELLOW,
     Board,
 )
 from engine.scene import (
@@ -33,6 +35,7 @@ from engine.scene import (
     Sign,
     Square,
 )
+from engine.translation import N_, gettext, translated
 
 Corners = tuple[tuple[float, float], ...]
 PAINTS = (Paint.YELLOW, Paint.WHITE, Paint.BLACK)
@@ -95,6 +98,23 @@ def _city() -> Iterator[Area]:
 
 CITY = tuple(_city())
 
+WORDS = {
+    (YELLOW, "general"): N_("yellow general"),
+    (YELLOW, "colonel"): N_("yellow colonel"),
+    (YELLOW, "soldier"): N_("yellow soldier"),
+    (WHITE, "general"): N_("white general"),
+    (WHITE, "colonel"): N_("white colonel"),
+    (WHITE, "captain"): N_("white captain"),
+    (WHITE, "lieutenant"): N_("white lieutenant"),
+    (WHITE, "soldier"): N_("white soldier"),
+    (BLACK, "general"): N_("black general"),
+    (BLACK, "colonel"): N_("black colonel"),
+    (BLACK, "captain"): N_("black captain"),
+    (BLACK, "lieutenant"): N_("black lieutenant"),
+    (BLACK, "soldier"): N_("black soldier"),
+}
+"""What each piece is called."""
+
 
 def draw(board: Board, news: str, soldiers_needed: int) -> Scene:
     """The board, with ``news`` beneath it and what either side has reached of its goal."""
@@ -120,13 +140,24 @@ def draw(board: Board, news: str, soldiers_needed: int) -> Scene:
         captions=(news,),
         goals=(
             Goal(
-                f"Taken: soldiers {taken} of {SOLDIERS}, "
-                f"officers {officers_taken} of {officers_needed}",
+                gettext(
+                    "Taken: soldiers %(soldiers)s of %(all_soldiers)s, officers %(officers)s of "
+                    "%(needed)s",
+                    soldiers=taken,
+                    all_soldiers=SOLDIERS,
+                    officers=officers_taken,
+                    needed=officers_needed,
+                ),
                 ((taken, SOLDIERS), (officers_taken, officers_needed)),
                 Paint.YELLOW,
             ),
             Goal(
-                f"Inside: soldiers {soldiers_in} of {soldiers_needed}, officers {officers_in} of 1",
+                gettext(
+                    "Inside: soldiers %(soldiers)s of %(needed)s, officers %(officers)s of 1",
+                    soldiers=soldiers_in,
+                    needed=soldiers_needed,
+                    officers=officers_in,
+                ),
                 ((soldiers_in, soldiers_needed), (officers_in, 1)),
                 Paint.NEUTRAL,
             ),
@@ -147,7 +178,7 @@ def _place(name: str, shade: Shade) -> Square:
 
 def _piece(name: str, letter: str) -> Piece:
     army, kind = PIECES[letter]
-    words = f"{ARMIES[army].lower()} {kind.name}"
+    words = translated(WORDS[army, kind.name])
     return Piece((name,), Body.DISC, PAINTS[army], words, SIGNS[kind.name])
 
 
