@@ -16,8 +16,9 @@ from arena.models.competitions import Competition, Entrant, Ladder, player_label
 from engine.bot_options import LONGEST_CHOSEN, chosen_words
 from engine.game import Termination
 from engine.reporting import NOT_TRIED
+from engine.translation import ENGLISH, N_, gettext, pgettext, speaking
 
-NOT_PASSED = "did not pass"
+NOT_PASSED = N_("did not pass")
 """What is told of a check of which no more can be told to everybody."""
 
 
@@ -204,22 +205,41 @@ class Check(Leasable, Base):
     @property
     def outcome(self) -> str:
         """What it came to, or how it stands, with no word of the bot's: ``stopped at hello, 16 not
-        tried``."""
+        tried``; in English."""
+        with speaking(ENGLISH):
+            return self.outcome_told
+
+    @property
+    def outcome_told(self) -> str:
+        """`outcome`, as it is said to whoever reads it."""
         if self.passed:
-            return "passed"
+            return pgettext("a check", "passed")
         if self.cancelled or self.status is JobStatus.VOID:
-            return "cancelled"
+            return pgettext("a check", "cancelled")
+        if self.status is JobStatus.SET_ASIDE:
+            return gettext("could not be checked")
         if self.status is not JobStatus.FIXED:
-            waits = {JobStatus.SET_ASIDE: "could not be checked", JobStatus.OPEN: "not begun"}
-            return waits.get(self.status, "under way")
+            begun = self.status is not JobStatus.OPEN
+            return pgettext("a check", "under way") if begun else pgettext("a check", "not begun")
         broken = [one["clause"] for one in self.findings if not one["kept"] and one.get("clause")]
         untried = len(self.findings) - len(self.tried)
         if not broken:
-            return NOT_PASSED
+            return gettext(NOT_PASSED)
         if untried and len(broken) == 1:
-            return f"stopped at {broken[0]}, {untried} not tried"
-        more = f"{untried} not tried" if untried else f"{len(broken)} of {len(self.findings)}"
-        return f"broke {', '.join(broken)} ({more})"
+            return gettext(
+                "stopped at %(clause)s, %(untried)s not tried", clause=broken[0], untried=untried
+            )
+        clauses = ", ".join(broken)
+        if untried:
+            return gettext(
+                "broke %(clauses)s (%(untried)s not tried)", clauses=clauses, untried=untried
+            )
+        return gettext(
+            "broke %(clauses)s (%(broken)s of %(all)s)",
+            clauses=clauses,
+            broken=len(broken),
+            all=len(self.findings),
+        )
 
 
 class Build(Base):
