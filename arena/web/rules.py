@@ -34,7 +34,7 @@ from engine.game import Game, GameError, Variant
 from engine.games import GAMES
 from engine.rules_pictures import RulesPicture
 from engine.shelf import UnknownGameError
-from engine.translation import gettext
+from engine.translation import ENGLISH, gettext
 
 rules = Blueprint("rules", __name__)
 
@@ -50,6 +50,8 @@ class GameCard:
 
     game: Game
     sentence: str
+    language: str
+    """In which that is."""
     ladders: Sequence[Ladder]
     """Those with the most games first, and what can't be played after the others."""
 
@@ -85,7 +87,8 @@ def card(game: Game, ladders: Sequence[Ladder]) -> GameCard:
     its.sort(key=lambda one: (one.state is not CompetitionState.OPEN, -one.games, one.id))
     first = next(filter(None, _pictures(game.name)), None)
     guide = docs.guides().get(docs.GAME_PAGES + game.name)
-    return GameCard(game, first.of.caption if first else guide.summary if guide else "", its)
+    said = first.of.caption if first else guide.summary if guide else ""
+    return GameCard(game, said, guide.language if guide else ENGLISH.language, its)
 
 
 def _pictures(game: str) -> Iterator[DrawnPicture | None]:
