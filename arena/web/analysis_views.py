@@ -32,7 +32,7 @@ from engine.protocol import share
 from engine.record import GameRecord
 from engine.referee import RESIGN
 from engine.shelf import Missing
-from engine.translation import gettext
+from engine.translation import Translation, gettext, spoken
 
 LONGEST_ADDRESS = 6000
 """Characters of moves and comments in an address; servers on the way take about 8,000 in all."""
@@ -233,7 +233,7 @@ class AnalysisView:
         """The board, where a seat is to move."""
         if self.state.to_move is None or self.state.to_move == CHANCE:
             return None
-        found = _reached(self.tree.keys[self.node], self.state)
+        found = _reached(self.tree.keys[self.node], self.state, spoken())
         complete = {way: move for move, way in found.ways.items()}
 
         def leads(way: Clicks) -> str:
@@ -275,7 +275,7 @@ def number_in(text: str, otherwise: int) -> int:
 
 
 @lru_cache(maxsize=64)
-def _reached(_key: str, state: State) -> boards.Reached:
+def _reached(_key: str, state: State, _spoken: Translation) -> boards.Reached:
     return boards.Reached(state)
 
 

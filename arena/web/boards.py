@@ -15,7 +15,7 @@ from engine.clicks import Clicks, illustrate
 from engine.game import CHANCE, Move, Seat, State
 from engine.record import GameRecord, states
 from engine.scene import Body, Held, Scene
-from engine.translation import N_, gettext, translated
+from engine.translation import N_, Translation, gettext, spoken, translated
 
 SQUARE_PIXELS = 72
 """The side of a square on a large page; boards of many squares shrink to fit."""
@@ -82,7 +82,7 @@ class _Played:
 
 
 @lru_cache(maxsize=64)
-def _reached(played: _Played) -> Reached:
+def _reached(played: _Played, _spoken: Translation) -> Reached:
     path = list(deque(states(played.record), MARKED + 1))
     return Reached(
         path[-1], list(zip(path, played.record.moves[1 - len(path) :], path[1:], strict=False))
@@ -91,7 +91,7 @@ def _reached(played: _Played) -> Reached:
 
 def reached(record: GameRecord) -> Reached:
     """The position that a game has reached; kept, for each click asks for it again."""
-    return _reached(_Played(record))
+    return _reached(_Played(record), spoken())
 
 
 class Availability(StrEnum):

@@ -29,9 +29,30 @@ from engine.translation import N_, gettext, translated
 
 WORDS = {
     401: N_("This needs an account: sign in and do it again, or send a token."),
+    400: N_("This was sent in a way that can't be read, or lacks a part: go back and try again."),
     404: N_("There is nothing at this address."),
+    405: N_("This can't be asked of this address in this way."),
+    500: N_("This failed by a fault of the arena, whose log says why: tell whoever runs it."),
 }
 """What is said of an error of which nobody knows more."""
+
+NAMES = (
+    N_("Bad Request"),
+    N_("Unauthorized"),
+    N_("Forbidden"),
+    N_("Not Found"),
+    N_("Method Not Allowed"),
+    N_("Conflict"),
+    N_("Request Entity Too Large"),
+    N_("Unsupported Media Type"),
+    N_("Misdirected Request"),
+    N_("Unprocessable Entity"),
+    N_("Too Many Requests"),
+    N_("Internal Server Error"),
+    N_("Not Implemented"),
+    N_("Service Unavailable"),
+)
+"""What the library calls the errors that pages are answered with."""
 
 STATUSES = {
     WrongField: UnprocessableEntity,

@@ -89,7 +89,6 @@ def pack_game(record: GameRecord, states: Iterable[State]) -> Markup:
 def templates() -> Environment:
     """The site's templates, for what is no answer of the site's."""
     made = Environment(loader=FileSystemLoader(HERE / "templates"), autoescape=True)
-    template_texts.install(made)
     made.filters |= ADDRESSES_OF | boards.FILTERS | charts.FILTERS | words.FILTERS
     template_texts.install(made)
     return made

@@ -34,7 +34,7 @@ from engine.game import Game, GameError, Variant
 from engine.games import GAMES
 from engine.rules_pictures import RulesPicture
 from engine.shelf import UnknownGameError
-from engine.translation import gettext, spoken
+from engine.translation import ENGLISH, gettext
 
 rules = Blueprint("rules", __name__)
 
@@ -51,7 +51,7 @@ class GameCard:
     game: Game
     sentence: str
     language: str
-    """Of the sentence, and of the rules page that it comes from."""
+    """In which that is."""
     ladders: Sequence[Ladder]
     """Those with the most games first, and what can't be played after the others."""
 
@@ -87,8 +87,8 @@ def card(game: Game, ladders: Sequence[Ladder]) -> GameCard:
     its.sort(key=lambda one: (one.state is not CompetitionState.OPEN, -one.games, one.id))
     first = next(filter(None, _pictures(game.name)), None)
     guide = docs.guides().get(docs.GAME_PAGES + game.name)
-    words = first.of.caption if first else guide.summary if guide else ""
-    return GameCard(game, words, guide.language if guide else spoken().language, its)
+    said = first.of.caption if first else guide.summary if guide else ""
+    return GameCard(game, said, guide.language if guide else ENGLISH.language, its)
 
 
 def _pictures(game: str) -> Iterator[DrawnPicture | None]:

@@ -298,7 +298,6 @@ FILTERS = {
     "signed": signed,
     "time_control": time_control,
     "tint": tint,
-    "translated": translated,
     "visible": visible,
     "winners": winners,
 }

@@ -7,7 +7,6 @@ the wrong one, from a cache or a form that is made once, goes unseen.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from gettext import NullTranslations
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -30,28 +29,11 @@ from arena.web.words import (
 from engine.clock import TimeControl
 from engine.game import Termination, page_beside
 from engine.record import parse_record
-from engine.translation import ENGLISH, Translation, speaking
+from engine.translation import ENGLISH, speaking
 from tests.arena.web.conftest import Site
 from tests.arena.web.signing_in import Browser
 from tests.arena.web.test_access import ROUTES, opened, unchanged
-
-MARK = "⟦"
-
-
-class Marked(NullTranslations):
-    """Each text in marks."""
-
-    def gettext(self, message: str) -> str:
-        return f"⟦{message}⟧"
-
-    def ngettext(self, msgid1: str, msgid2: str, n: int) -> str:
-        return self.gettext(msgid1 if n == 1 else msgid2)
-
-    def pgettext(self, context: str, message: str) -> str:
-        return self.gettext(message)
-
-
-MARKED = Translation("it", Marked())
+from tests.marked import MARK, MARKED
 
 
 @pytest.fixture
@@ -125,7 +107,7 @@ def test_a_form_speaks_as_its_reader_does(door: SimpleNamespace) -> None:
     """Its labels, and what is wrong in it, though it is made once for all."""
     for accepted, label, problem in [
         ("en", ">Password", "This is needed."),
-        ("it", ">⟦Password⟧", "⟦This is needed.⟧"),
+        ("it", ">〚Password", "〚This is needed."),
         ("en", ">Password", "This is needed."),
     ]:
         browser = Browser(door.app)
@@ -137,7 +119,7 @@ def test_a_form_speaks_as_its_reader_does(door: SimpleNamespace) -> None:
 @pytest.mark.usefixtures("marked")
 def test_the_api_says_what_is_wrong_in_the_language_that_is_asked_for(site: Site) -> None:
     """As of people's pages; the status in words is the standard's."""
-    for accepted, detail in [("en", "There is no match 9."), ("it", "⟦There is no match 9.⟧")]:
+    for accepted, detail in [("en", "There is no match 9."), ("it", "〚There is no match 9.")]:
         headers = {"Accept-Language": accepted}
         answer = site.client.get("/api/v1/matches/999999", headers=headers)
         assert answer.json["detail"] == detail.replace("9.", "999999.")
@@ -154,19 +136,19 @@ def test_thousands_are_set_apart(number: int) -> None:
 
 
 SAID = [
-    (lambda: ending(Termination.TIMEOUT), "⟦out of time⟧"),
-    (lambda: checked(VersionStatus.READY), "⟦ready⟧"),
-    (lambda: str(ago(None)), "⟦never⟧"),
-    (lambda: opposed(["a", "b", "c"]), "⟦⟦a against b⟧ against c⟧"),
-    (lambda: own_result((1, 2), (0, 1), 1), "⟦You lost.⟧"),
-    (lambda: own_result((1, 2, 3), (0, 1, 2), 1), "⟦You came second of 3.⟧"),
+    (lambda: ending(Termination.TIMEOUT), "〚out of time"),
+    (lambda: checked(VersionStatus.READY), "〚ready"),
+    (lambda: str(ago(None)), "〚never"),
+    (lambda: opposed(["a", "b", "c"]), "〚〚a against b against c"),
+    (lambda: own_result((1, 2), (0, 1), 1), "〚You lost."),
+    (lambda: own_result((1, 2, 3), (0, 1, 2), 1), "〚You came second of 3."),
     (
         lambda: time_control(TimeControl(move_ms=100)),
-        "⟦100 ms of ⟦CPU time⟧ a move⟧",
+        "〚100 ms of 〚CPU time a move",
     ),
     (
         lambda: time_control(TimeControl(time_ms=60_000, inc_ms=500, charge="wall")),
-        "⟦60 s of ⟦wall time⟧ a game, and 500 ms more a move⟧",
+        "〚60 s of 〚wall time a game, and 500 ms more a move",
     ),
 ]
 
@@ -176,7 +158,7 @@ def test_words_are_whole_messages(say, words: str) -> None:
     """A translation may put their parts in another order."""
     with speaking(MARKED):
         assert say() == words
-    assert say() == words.replace("⟦", "").replace("⟧", "")
+    assert say() == words.replace("〚", "")
 
 
 def test_a_film_is_in_english_whoever_asks_for_it_first(site: Site) -> None:
