@@ -28,7 +28,7 @@ from arena.audit import Actor
 from arena.ground.refusals import NotAllowed, WrongField
 from arena.ground.texts import LONGEST, unkept
 from arena.models import Bot, Scope
-from engine.translation import gettext
+from engine.translation import gettext, translated
 
 LONGEST_NAME, LONGEST_LINE, LONGEST_NOTE = 80, 500, LONGEST
 """How many characters names have, lines beside a title, and notes for everybody."""
@@ -209,7 +209,7 @@ class Deed:
 
     def asks(self, session: Session, by: By) -> str:
         """What they are told before, who are to say that it is meant; empty to do it at once."""
-        return self.lasting
+        return translated(self.lasting)
 
     def do(self, session: Session, by: By) -> Done:
         """Does it, with its note in the audit log.

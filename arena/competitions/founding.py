@@ -162,7 +162,7 @@ def _is_taken(session: Session, name: str) -> bool:
 
 
 def _taken(name: str) -> str:
-    return f"there is a competition {name} already: choose another name"
+    return gettext("there is a competition %(name)s already: choose another name", name=name)
 
 
 def fair_start(session: Session, weight: float, *, but: Competition | None = None) -> float:

@@ -235,14 +235,10 @@ class KeepPreset(TermsAsked):
         detail = f"{before} → {now}" if before else now
         audit.note(session, by.actor, "keep preset", f"preset {self.name}", detail, now=by.now)
         if preset.chosen:
-            words_of = gettext("the preset %(name)s is kept: %(words)s", name=self.name, words=now)
+            kept = gettext("the preset %(name)s is kept: %(words)s", name=self.name, words=now)
         else:
-            words_of = gettext("the preset %(name)s is kept: all as usual", name=self.name)
-        return Done(
-            words_of,
-            preset,
-            (undo,),
-        )
+            kept = gettext("the preset %(name)s is kept: all as usual", name=self.name)
+        return Done(kept, preset, (undo,))
 
     def _check(self) -> None:
         """Refuses what no test could be asked to be."""

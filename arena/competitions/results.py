@@ -23,9 +23,8 @@ from arena.ratings.elo import FEWEST_GAMES
 from arena.ratings.result import GameResult
 from engine.match import shares_beaten
 from engine.places import added, mean_place, ordinal, placed
-from engine.translation import N_
 
-DUE, NOT_PLAYED, WALKOVER = N_("due"), N_("not played"), N_("walkover")
+DUE, NOT_PLAYED, WALKOVER = "due", "not played", "walkover"
 """How a fixture stands that no match was made for: yet, as the tournament was called off, or as
 somebody in it was withdrawn."""
 

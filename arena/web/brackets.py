@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from arena.formats.format import Tie
+from arena.formats.knockout import stage_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,6 +14,7 @@ class Stage:
     """Ties side by side."""
 
     name: str
+    """For people."""
     ties: tuple[Tie, ...]
 
 
@@ -26,7 +28,7 @@ def brackets(ties: Iterable[Tie]) -> list[list[Stage]]:
         parts.setdefault(tie.part, {}).setdefault(tie.stage, []).append(tie)
     shown = [
         [
-            Stage(name, tuple(found))
+            Stage(stage_words(name), tuple(found))
             for name, found in stages.items()
             if any(not tie.decided or tie.winner is not None for tie in found)
         ]

@@ -109,7 +109,7 @@ PAGES = [
         ],
     ),
     ("/tournaments/cup", ["Bracket", "Semi-final", "Third place", "bye", "Podium"]),
-    ("/tournaments/double", ["Winners' round 1", "Losers' round 1", "Final"]),
+    ("/tournaments/double", ["Winners&#39; round 1", "Losers&#39; round 1", "Final"]),
     ("/tournaments/gauntlet", ["candidates 2", "Crosstable", "Points a game decide", ">A game<"]),
     ("/tournaments/begun", ["A match is set aside", 'hx-trigger="every 5s"', "due", "Running now"]),
     ("/tournaments/pair", ["bot-0 v1", "bot-1 v1", "is put in order by lots drawn from"]),
