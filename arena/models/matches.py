@@ -16,8 +16,9 @@ from arena.models.competitions import Competition, Entrant, Ladder, player_label
 from engine.bot_options import LONGEST_CHOSEN, chosen_words
 from engine.game import Termination
 from engine.reporting import NOT_TRIED
+from engine.translation import N_, gettext, pgettext, translated
 
-NOT_PASSED = "did not pass"
+NOT_PASSED = N_("did not pass")
 """What is told of a check of which no more can be told to everybody."""
 
 
@@ -206,20 +207,28 @@ class Check(Leasable, Base):
         """What it came to, or how it stands, with no word of the bot's: ``stopped at hello, 16 not
         tried``."""
         if self.passed:
-            return "passed"
+            return pgettext("a check", "passed")
         if self.cancelled or self.status is JobStatus.VOID:
-            return "cancelled"
+            return pgettext("a check", "cancelled")
+        if self.status is JobStatus.SET_ASIDE:
+            return gettext("could not be checked")
+        if self.status is JobStatus.OPEN:
+            return pgettext("a check", "not begun")
         if self.status is not JobStatus.FIXED:
-            waits = {JobStatus.SET_ASIDE: "could not be checked", JobStatus.OPEN: "not begun"}
-            return waits.get(self.status, "under way")
+            return gettext("under way")
         broken = [one["clause"] for one in self.findings if not one["kept"] and one.get("clause")]
         untried = len(self.findings) - len(self.tried)
         if not broken:
-            return NOT_PASSED
+            return translated(NOT_PASSED)
         if untried and len(broken) == 1:
-            return f"stopped at {broken[0]}, {untried} not tried"
-        more = f"{untried} not tried" if untried else f"{len(broken)} of {len(self.findings)}"
-        return f"broke {', '.join(broken)} ({more})"
+            its = {"clause": broken[0], "number": untried}
+            return gettext("stopped at %(clause)s, %(number)s not tried", **its)
+        clauses = ", ".join(broken)
+        if untried:
+            its = {"clauses": clauses, "number": untried}
+            return gettext("broke %(clauses)s (%(number)s not tried)", **its)
+        its = {"clauses": clauses, "number": len(broken), "all": len(self.findings)}
+        return gettext("broke %(clauses)s (%(number)s of %(all)s)", **its)
 
 
 class Build(Base):
