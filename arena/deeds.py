@@ -28,6 +28,7 @@ from arena.audit import Actor
 from arena.ground.refusals import NotAllowed, WrongField
 from arena.ground.texts import LONGEST, unkept
 from arena.models import Bot, Scope
+from engine.plurals import grouped
 from engine.translation import gettext, translated
 
 LONGEST_NAME, LONGEST_LINE, LONGEST_NOTE = 80, 500, LONGEST
@@ -129,7 +130,7 @@ class Part:
         if self.kind is not str and any(len(text) > LONGEST for text in texts):
             raise WrongField(
                 self.name,
-                gettext("give texts of at most %(most)s characters", most=f"{LONGEST:,}"),
+                gettext("give texts of at most %(most)s characters", most=grouped(LONGEST)),
             )
         its = self.limits
         if value is None or (not self.needed and value == self.default):
@@ -143,7 +144,7 @@ class Part:
             if not (least is None or least <= value) or not (most is None or value <= most):
                 raise WrongField(self.name, _between(least, most))
         elif its.most is not None and len(value) > its.most:
-            bound = f"{its.most:,}"
+            bound = grouped(its.most)
             if self.kind is str:
                 raise WrongField(self.name, gettext("give at most %(most)s characters", most=bound))
             raise WrongField(self.name, gettext("give at most %(most)s of them", most=bound))
@@ -238,12 +239,13 @@ def perform(session: Session, deed: Deed, by: By) -> Done:
 
 def _between(least: float | None, most: float | None) -> str:
     """What is said of a number out of these bounds, of which there is one at least."""
-    if most is None:
-        return gettext("give a number from %(least)s", least=f"{least:,}")
-    if least is None:
-        return gettext("give a number to %(most)s", most=f"{most:,}")
-    bounds = {"least": f"{least:,}", "most": f"{most:,}"}
-    return gettext("give a number from %(least)s to %(most)s", **bounds)
+    if least is not None and most is not None:
+        bounds = {"least": grouped(least), "most": grouped(most)}
+        return gettext("give a number from %(least)s to %(most)s", **bounds)
+    if least is not None:
+        return gettext("give a number from %(least)s", least=grouped(least))
+    assert most is not None
+    return gettext("give a number to %(most)s", most=grouped(most))
 
 
 def _kind(hint: Any) -> type:

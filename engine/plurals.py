@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engine.translation import gettext, ngettext
+from engine.translation import ENGLISH, gettext, ngettext, spoken
+
+NARROW_SPACE = "\N{NARROW NO-BREAK SPACE}"
 
 
 def decimal(value: float) -> str:
     """Points and the like as people write them: ``12``, ``2.5``, ``0.333``, ``1234567.25``."""
     return f"{value:.3f}".rstrip("0").rstrip(".")
+
+
+def grouped(number: float) -> str:
+    """A number as it is read easily: ``20,000``, which other languages than English set apart by
+    narrow spaces (ISO 80000-1)."""
+    return f"{number:,}" if spoken() == ENGLISH else f"{number:,}".replace(",", NARROW_SPACE)
 
 
 def counted(number: float, thing: str, things: str = "") -> str:

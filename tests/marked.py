@@ -1,6 +1,4 @@
-"""A language for tests, in which every text stands between marks: what was said is told from what
-was kept.
-"""
+"""A language for tests, in which every text begins with a mark: so it is seen where it comes to."""
 
 from __future__ import annotations
 
@@ -8,7 +6,7 @@ from gettext import NullTranslations
 
 from engine.translation import Translation
 
-MARK = "\N{LEFT WHITE SQUARE BRACKET}"
+MARK = "\N{LEFT-POINTING DOUBLE ANGLE QUOTATION MARK}"
 
 
 class _Marked(NullTranslations):
@@ -24,5 +22,4 @@ class _Marked(NullTranslations):
         return f"{MARK}{message}"
 
 
-MARKED = Translation("it", _Marked())
-"""By the tag of a language that there is: what goes by that finds it."""
+MARKED = Translation("xx", _Marked())

@@ -16,7 +16,7 @@ from arena.models.competitions import Competition, Entrant, Ladder, player_label
 from engine.bot_options import LONGEST_CHOSEN, chosen_words
 from engine.game import Termination
 from engine.reporting import NOT_TRIED
-from engine.translation import ENGLISH, N_, gettext, pgettext, speaking
+from engine.translation import ENGLISH, N_, gettext, pgettext, speaking, translated
 
 NOT_PASSED = N_("did not pass")
 """What is told of a check of which no more can be told to everybody."""
@@ -218,28 +218,23 @@ class Check(Leasable, Base):
             return pgettext("a check", "cancelled")
         if self.status is JobStatus.SET_ASIDE:
             return gettext("could not be checked")
+        if self.status is JobStatus.OPEN:
+            return pgettext("a check", "not begun")
         if self.status is not JobStatus.FIXED:
-            begun = self.status is not JobStatus.OPEN
-            return pgettext("a check", "under way") if begun else pgettext("a check", "not begun")
+            return gettext("under way")
         broken = [one["clause"] for one in self.findings if not one["kept"] and one.get("clause")]
         untried = len(self.findings) - len(self.tried)
         if not broken:
-            return gettext(NOT_PASSED)
+            return translated(NOT_PASSED)
         if untried and len(broken) == 1:
-            return gettext(
-                "stopped at %(clause)s, %(untried)s not tried", clause=broken[0], untried=untried
-            )
+            its = {"clause": broken[0], "number": untried}
+            return gettext("stopped at %(clause)s, %(number)s not tried", **its)
         clauses = ", ".join(broken)
         if untried:
-            return gettext(
-                "broke %(clauses)s (%(untried)s not tried)", clauses=clauses, untried=untried
-            )
-        return gettext(
-            "broke %(clauses)s (%(broken)s of %(all)s)",
-            clauses=clauses,
-            broken=len(broken),
-            all=len(self.findings),
-        )
+            its = {"clauses": clauses, "number": untried}
+            return gettext("broke %(clauses)s (%(number)s not tried)", **its)
+        its = {"clauses": clauses, "number": len(broken), "all": len(self.findings)}
+        return gettext("broke %(clauses)s (%(number)s of %(all)s)", **its)
 
 
 class Build(Base):

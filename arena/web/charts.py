@@ -11,7 +11,7 @@ from markupsafe import Markup, escape
 
 from arena.ratings.trueskill import Rating
 from arena.strength.sequential import SequentialTest
-from arena.web.words import grouped
+from engine.plurals import grouped
 from engine.translation import gettext
 
 WIDTH, HEIGHT = 640, 220

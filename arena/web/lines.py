@@ -19,9 +19,9 @@ from arena.ground.refusals import Refusal, WrongField
 from arena.models import Competition, CompetitionState, Ladder, PlayedGame
 from arena.recorder.storage import unpack
 from arena.web.forms import named_number
-from arena.web.words import grouped
 from engine.game import CHANCE, GameError, Move, Seat, State, Variant
 from engine.openings import Opening, played, start_at
+from engine.plurals import grouped
 from engine.record import other_rules
 from engine.shelf import Missing
 from engine.translation import gettext

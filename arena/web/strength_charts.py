@@ -12,8 +12,7 @@ from markupsafe import Markup
 from arena.ratings.elo import Estimate, elo_of, signed
 from arena.strength.block import PAIR_CELLS
 from arena.strength.sequential import SequentialTest
-from arena.web.words import grouped
-from engine.plurals import counted
+from engine.plurals import counted, grouped
 from engine.translation import gettext
 
 WIDTH, HEIGHT = 420, 190

@@ -16,12 +16,12 @@ from arena.ratings.trueskill import Rating
 from engine.clock import TimeControl
 from engine.game import Seat, Termination, Variant
 from engine.places import mean_place, ordinal_said, results_head
-from engine.plurals import counted, decimal, listed
+from engine.plurals import counted, decimal, grouped, listed
 from engine.protocol import visible
 from engine.record import Fault, GameRecord
 from engine.scene import Paint
 from engine.sitting import goes_on
-from engine.translation import ENGLISH, N_, gettext, ngettext, pgettext, spoken, translated
+from engine.translation import N_, gettext, ngettext, pgettext, translated
 
 
 def sentence(said: Exception | str) -> str:
@@ -232,15 +232,6 @@ def display(mu: float) -> float:
 def margin(sigma: float) -> float:
     """How far the 95 % interval of a sigma reaches to each side of `display`."""
     return Rating(sigma=sigma).display_margin
-
-
-NARROW_SPACE = "\N{NARROW NO-BREAK SPACE}"
-
-
-def grouped(number: int) -> str:
-    """A whole number as it is read easily: ``20,000``, which other languages than English set apart
-    by narrow spaces (ISO 80000-1)."""
-    return f"{number:,}" if spoken() == ENGLISH else f"{number:,}".replace(",", NARROW_SPACE)
 
 
 def tint(share: float, games: int, expected: float = 0.5) -> str:

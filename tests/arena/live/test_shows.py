@@ -20,8 +20,10 @@ from engine.live import LivePlies, in_parts
 from engine.match import MatchSpec, play_match
 from engine.record import GameRecord, Ply, states
 from engine.sitting import clocks
+from engine.translation import speaking
 from tests import dice
 from tests.arena.simulator import LotPlayer
+from tests.marked import MARK, MARKED
 from tests.packages import Installer
 
 LEASE = Lease("match", 7, 1, "ticket")
@@ -192,6 +194,27 @@ def test_a_new_process_hears_of_the_second_game_first(clobber: Match) -> None:
     again.look()
     assert set(again.games) == {(1, 0)}
     assert again.boards(1) == drawn(clobber.records[1], 4)
+
+
+def test_each_is_told_in_their_language(clobber: Match) -> None:
+    """Whoever comes first; what is drawn in one language is drawn in another by itself."""
+    show = clobber.show()
+    with speaking(MARKED):
+        (event,), _ = show.since(NOTHING)
+    assert event.data == f"{MARK}{BEGUN}"
+    assert show.since(NOTHING)[0][0].data == BEGUN
+    for told in (clobber.told(0, 0), clobber.told(1, 0, 2)):
+        show.take(told)
+    english = show.since(NOTHING)[0][0].data
+    with speaking(MARKED):
+        marked = show.since(NOTHING)[0][0].data
+        (ended, *_), _ = show.since(Seen(1, 0, 0, show.since(NOTHING)[1].boards))
+    assert (english["first"], marked["first"]) == (0, 0)
+    assert len(english["boards"]) == len(marked["boards"]) == 3
+    assert english["before"][0].startswith("Game 1 (")
+    assert marked["before"][0].startswith(f"{MARK}Game 1 (")
+    assert MARK not in json.dumps(english, ensure_ascii=False)
+    assert ended.data["result"].startswith(MARK)
 
 
 def test_a_match_that_is_played_anew(clobber: Match) -> None:

@@ -20,7 +20,6 @@ from arena.web.words import (
     ago,
     checked,
     ending,
-    grouped,
     opposed,
     outcome,
     own_result,
@@ -28,6 +27,7 @@ from arena.web.words import (
 )
 from engine.clock import TimeControl
 from engine.game import Termination, page_beside
+from engine.plurals import grouped
 from engine.record import parse_record
 from engine.translation import ENGLISH, speaking
 from tests.arena.web.conftest import Site
