@@ -51,15 +51,44 @@ def unmarked(text: str) -> set[str]:
         ("replay {records} --game 1 --ply 0", "clobber size dice"),
         ("moves clobber size=2x2 --after a2a1,b2b1,a1b1", ""),
         ("truth show clobber size=3x2", ""),
+        ("replay {records} --game 1 --text", "clobber size dice"),
+        ("play clobber size=4x4 {dice} {dice} --no-box", "clobber size dice Elo"),
+        ("play clobber size=4x4 {dice} {dice} --no-box --watch terminal", "clobber size dice Elo"),
     ],
 )
 def test_what_is_printed_is_translated(cli: Cli, records: Path, line: str, data: str) -> None:
     """All that people read of a command, but for names; and not a letter of its JSON."""
-    words = [word.replace(",", " ").format(records=records) for word in line.split()]
+    words = [word.replace(",", " ").format(records=records, dice=DICE) for word in line.split()]
     with speaking(MARKED):
         said = cli(*words)
     assert said.code == 0, said.err
     assert unmarked(said.out + said.err) <= set(data.split())
+
+
+LISTINGS = {
+    "match list": "",
+    "preset list": "",
+    "runtime list": "",
+    "strength list": "Elo LLR",
+    "tournament list": "",
+    "tuning list": "",
+    "user list": "ada participant",
+    "worker list": "",
+    "top --once": "",
+    "notice": "",
+}
+"""What stands in them that is a name, or a word that people type."""
+
+
+@pytest.mark.usefixtures("sqlite_database")
+def test_listings_are_translated(cli: Cli, tmp_path: Path) -> None:
+    """Their headings, and what they say of an arena in which nothing was played."""
+    assert cli("user", "add", "ada", "--data", tmp_path).code == 0
+    for line, data in LISTINGS.items():
+        with speaking(MARKED):
+            said = cli(*line.split(), "--data", tmp_path)
+        assert said.code == 0, said.err
+        assert unmarked(said.out + said.err) <= set(data.split()), line
 
 
 @pytest.mark.parametrize(
