@@ -9,6 +9,7 @@ import click
 
 from arena.cli.listing import show as show_rows
 from arena.cli.tournament_progress import label
+from arena.formats.knockout import stage_words
 from arena.formats.score import Score
 from arena.ratings.elo import FEWEST_GAMES, TOO_FEW, signed
 from engine.places import TWO, results_head, results_words
@@ -22,7 +23,7 @@ MOST_COLUMNS = 20
 
 def print_tables(found: Mapping[str, Any], *, with_rounds: bool) -> None:
     """Standings, crosstable and bracket, with the rounds if they are asked for."""
-    kind = found["format_title"].lower()
+    kind = translated(found["format_title"]).lower()
     _say(f"{found['title']}: {kind}, {found['variant']}, {found['time']}")
     state, games = translated(found["state"]), counted(found["games"], "game")
     played = counted(found["matches"], "match", "matches")
@@ -147,9 +148,9 @@ def _print_bracket(ties: list[Mapping[str, Any]]) -> None:
             score += ", " + gettext(
                 "%(bot)s goes on as the %(tie_break)s",
                 bot=tie["winner"],
-                tie_break=tie["tie_break"],
+                tie_break=translated(tie["tie_break"]),
             )
-        _say(f"{tie['stage']}: {sides}{score}")
+        _say(f"{stage_words(tie['stage'])}: {sides}{score}")
 
 
 def _print_rounds(rounds: list[Mapping[str, Any]]) -> None:

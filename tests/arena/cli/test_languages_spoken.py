@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable
-from gettext import NullTranslations
 from pathlib import Path
 
 import pytest
@@ -14,34 +13,10 @@ from arena.cli.report import Display, aligned, junit_text, report
 from arena.strength.sequential import SequentialTest, StrengthSettings, Version
 from engine.clock import TimeControl
 from engine.games import GAMES
-from engine.translation import Translation, speaking
+from engine.translation import speaking
 from tests.arena.cli.conftest import DICE
+from tests.arena.cli.marking import MARKED, unmarked
 from tests.arena.conftest import Cli
-
-
-class _Marking(NullTranslations):
-    """Each text between brackets, with its places."""
-
-    def gettext(self, message: str) -> str:
-        return f"‹{message}›" if message else ""
-
-    def ngettext(self, msgid1: str, msgid2: str, n: int) -> str:
-        return f"‹{msgid1 if n == 1 else msgid2}›"
-
-    def pgettext(self, context: str, message: str) -> str:
-        return f"‹{message}›"
-
-
-MARKED = Translation("it", _Marking())
-
-
-def unmarked(text: str) -> set[str]:
-    """The words of three letters and more outside of all brackets."""
-    depth, outside = 0, []
-    for letter in text:
-        depth += {"‹": 1, "›": -1}.get(letter, 0)
-        outside.append(" " if depth else letter)
-    return set(re.findall(r"[A-Za-z]{3,}", "".join(outside)))
 
 
 @pytest.mark.parametrize(
