@@ -14,6 +14,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from engine.translation import N_, gettext, translated
+
 BOT_FOLDER = "/bot"
 SCRATCH = "/tmp"  # noqa: S108 - it is the box's own
 LIBRARY = "/arena"
@@ -139,21 +141,24 @@ def candidates() -> Iterator[Path]:
 def complaint(words: str) -> str:
     """The last line of what went wrong with a box, with what helps where that is known."""
     lines = words.strip().splitlines()
-    line = re.sub(r"^bwrap: ", "", lines[-1]) if lines else "bubblewrap ended without a word"
+    line = (
+        re.sub(r"^bwrap: ", "", lines[-1]) if lines else gettext("bubblewrap ended without a word")
+    )
     for pattern, advice in ADVICE:
         if re.search(pattern, line, re.IGNORECASE):
-            return f"{line} ({advice})"
+            return f"{line} ({translated(advice)})"
     return line
 
 
+NO_NAMESPACES = N_("the kernel or the container refuses user namespaces: see docs/sandbox.md")
 ADVICE: Sequence[tuple[str, str]] = (
     (
         r"resource temporarily unavailable|can't start new thread",
-        "this user may start no more processes: see ulimit -u",
+        N_("this user may start no more processes: see ulimit -u"),
     ),
     (
         r"no permissions? to create.*namespace|creating new namespace failed|setting up uid map",
-        "the kernel or the container refuses user namespaces: see docs/sandbox.md",
+        NO_NAMESPACES,
     ),
-    (r"can't find source path", "the bot's user can't reach that path"),
+    (r"can't find source path", N_("the bot's user can't reach that path")),
 )

@@ -23,6 +23,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from engine.translation import gettext
 from workers.cleanup import finish_later
 from workers.processes import lives
 
@@ -75,7 +76,9 @@ class Places:
                 _set(file, value)
         except (OSError, GroupError) as error:
             group.remove()
-            raise GroupError(f"no memory group can be made: {error}") from None
+            raise GroupError(
+                gettext("no memory group can be made: %(reason)s", reason=error)
+            ) from None
         return group
 
     def _settings(self, name: str, memory_bytes: int, tasks: int) -> Mapping[Path, str]:
@@ -130,7 +133,9 @@ class Group:
             for folder in self._folders:
                 (folder / "cgroup.procs").write_text(str(pid))
         except OSError as error:
-            raise GroupError(f"no process can be moved to a memory group: {error}") from None
+            raise GroupError(
+                gettext("no process can be moved to a memory group: %(reason)s", reason=error)
+            ) from None
 
     def freeze(self, frozen: bool) -> None:
         """Stops all its processes, those that are just being started too, or lets them run."""
@@ -209,12 +214,12 @@ def find_places() -> Places:
     try:
         places = _find_places()
     except OSError as error:
-        raise GroupError(f"no memory group can be made: {error}") from None
+        raise GroupError(gettext("no memory group can be made: %(reason)s", reason=error)) from None
     group = places.make(memory_bytes=1 << 26, tasks=4, freezable=True)
     try:
         group.freeze(False)
     except OSError as error:
-        raise GroupError(f"no group can be frozen: {error}") from None
+        raise GroupError(gettext("no group can be frozen: %(reason)s", reason=error)) from None
     finally:
         group.remove()
     # What others left is theirs to remove where this process may make none.
@@ -231,12 +236,12 @@ def _find_places() -> Places:
     if {"memory", "pids"} <= own.keys() & mounts.keys():
         memory, pids = (folder_of(mounts[name], own[name]) for name in ("memory", "pids"))
         if unified is None:
-            raise GroupError("no cgroup2 file system is mounted, by which bots are frozen")
+            raise GroupError(gettext("no cgroup2 file system is mounted, by which bots are frozen"))
         return Places(1, memory, pids, unified)
     if unified is not None:
         folder = delegated_group(unified)
         return Places(2, folder, folder, folder)
-    raise GroupError("no cgroup file system with the memory controller is mounted")
+    raise GroupError(gettext("no cgroup file system with the memory controller is mounted"))
 
 
 def delegated_group(own: Path) -> Path:
@@ -248,11 +253,11 @@ def delegated_group(own: Path) -> Path:
     if own.name == MAIN:
         own = own.parent  # another process of this worker, or an earlier call, moved us there
     if not os.access(own, os.W_OK):
-        raise GroupError(f"{own} belongs to the system")
+        raise GroupError(gettext("%(group)s belongs to the system", group=own))
     control = own / "cgroup.subtree_control"
     if not {"memory", "pids"} <= set(control.read_text().split()):
         if not _marked_as_delegated(own):
-            raise GroupError(f"{own} is not delegated to the worker")
+            raise GroupError(gettext("%(group)s is not delegated to the worker", group=own))
         # A group with controllers for its children may hold no processes itself.
         leaf = own / MAIN
         leaf.mkdir(exist_ok=True)
@@ -262,7 +267,7 @@ def delegated_group(own: Path) -> Path:
                     (leaf / "cgroup.procs").write_text(pid)
         control.write_text("+memory +pids")
         if not {"memory", "pids"} <= set(control.read_text().split()):
-            raise GroupError(f"{own} has no memory controller")
+            raise GroupError(gettext("%(group)s has no memory controller", group=own))
     return own
 
 
@@ -317,7 +322,14 @@ def _set(file: Path, value: str) -> None:
     file.write_text(value)
     found = file.read_text().strip()
     if found != value and not (found.isdecimal() and 0 <= int(value) - int(found) < 65536):
-        raise GroupError(f"{file} says {found!r} after {value!r} was written")
+        raise GroupError(
+            gettext(
+                "%(file)s says %(found)r after %(value)r was written",
+                file=file,
+                found=found,
+                value=value,
+            )
+        )
 
 
 def _field(text: bytes, key: bytes) -> int:

@@ -22,7 +22,7 @@ from engine.plurals import counted
 from engine.referee import ISOLATION_LEVELS
 from engine.translation import gettext, pgettext, translated
 from workers import landlock, seccomp
-from workers.bubblewrap import Bubblewrap, candidates
+from workers.bubblewrap import NO_NAMESPACES, Bubblewrap, candidates
 from workers.cgroups import SWAP_LIMIT, GroupError, find_places
 from workers.cores import available, claimed_core
 from workers.languages import LANGUAGES, LanguageError
@@ -30,7 +30,7 @@ from workers.launches import BOX_PATH, programs_of
 from workers.measuring import measured
 from workers.probe import ProbeFinding
 from workers.program import BoxError
-from workers.sandbox import Sandbox
+from workers.sandbox import NOT_INSTALLED, Sandbox
 from workers.users import BOT_USERS
 from workers.walls import ONE_PROCESS
 
@@ -114,9 +114,9 @@ def remedy_for(failure: str, *, systemd: bool) -> str:
         return gettext(
             "nothing in a container, where `good` is the best; elsewhere run the worker as root"
         )
-    if "not installed" in failure:
+    if translated(NOT_INSTALLED) in failure:
         return gettext("install the package bubblewrap")
-    if "user namespaces" in failure:
+    if translated(NO_NAMESPACES) in failure:
         return gettext(
             "start a container with --security-opt seccomp=docs/containers/seccomp.json; "
             "elsewhere see docs/sandbox.md"

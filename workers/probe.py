@@ -78,7 +78,9 @@ def probe(box: Box, scratch: Path) -> tuple[ProbeFinding, ...]:
         if box.level == "full":
             layers.append(_several_processes(box))
     except OSError as error:
-        raise BoxError(f"a probe in the box ended too soon: {error}") from None
+        raise BoxError(
+            gettext("a probe in the box ended too soon: %(reason)s", reason=error)
+        ) from None
     return tuple(layers)
 
 
@@ -132,7 +134,11 @@ def _expect(program: BoxProgram, last: str) -> list[str]:
     lines = _read(program, last)
     if not lines or lines[-1] != last:
         said = os.pread(program.stderr, 200, 0).decode(errors="replace").strip()
-        raise BoxError(f"a probe in the box does not run: {said or 'it ended'}")
+        raise BoxError(
+            gettext(
+                "a probe in the box does not run: %(reason)s", reason=said or gettext("it ended")
+            )
+        )
     return lines[:-1]
 
 

@@ -49,7 +49,7 @@ from pathlib import Path
 
 from engine.program import PlainProgram, Program
 from engine.referee import ISOLATION_LEVELS
-from engine.translation import gettext, translated
+from engine.translation import N_, gettext, translated
 from workers import seccomp
 from workers.box_folder import BoxFolder
 from workers.bubblewrap import Bubblewrap, candidates
@@ -66,6 +66,7 @@ from workers.users import sweep_lent
 from workers.walls import ONE_PROCESS, Box, LandlockBox, NamespaceBox, environment
 
 DEFAULT_LIMITS = Limits()
+NOT_INSTALLED = N_("bubblewrap is not installed")
 LAUNCHER_FILES = ("__init__.py", "landlock.py", "processes.py", "seccomp.py")
 
 
@@ -216,8 +217,9 @@ class Sandbox:
                 return False
         broken = [layer for layer in layers if not layer.holds]
         if broken:
-            words = ", ".join(f"{layer.name}: {layer.detail}" for layer in broken)
-            self._failed(f"{box.level}: does not hold ({words})")
+            lacking = ", ".join(f"{layer.name}: {layer.detail}" for layer in broken)
+            words = gettext("does not hold (%(layers)s)", layers=lacking)
+            self._failed(f"{box.level}: {words}")
         else:
             self.layers = layers
         return not broken
@@ -230,7 +232,9 @@ class Sandbox:
     def _boxes(self, maximum: str, programs: Sequence[Path]) -> Iterator[Box]:
         """Every kind of box, the strongest first."""
         if os.uname().machine not in seccomp.ARCHITECTURES:
-            self._failed(f"there is no call filter for {os.uname().machine}")
+            self._failed(
+                gettext("there is no call filter for %(machine)s", machine=os.uname().machine)
+            )
             return
         library = self._library()
         places = self._places() if maximum == "full" else None
@@ -240,7 +244,7 @@ class Sandbox:
             for disable_userns in (True, False)
         ]
         if not bubblewraps:
-            self._failed("bubblewrap is not installed")
+            self._failed(translated(NOT_INSTALLED))
         if places:
             yield from (NamespaceBox(found, library, places) for found in bubblewraps)
         yield from (NamespaceBox(found, library, None) for found in bubblewraps)

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from engine.translation import gettext
 from workers.box_folder import closed_to_others
 from workers.processes import lives, status_of
 
@@ -53,8 +54,10 @@ class BotUser:
                     return
                 os.close(self._claim)
         except OSError as error:
-            raise BoxUserError(f"no user number for bots can be claimed: {error}") from None
-        raise BoxUserError("every user number for bots is taken on this machine")
+            raise BoxUserError(
+                gettext("no user number for bots can be claimed: %(reason)s", reason=error)
+            ) from None
+        raise BoxUserError(gettext("every user number for bots is taken on this machine"))
 
     @property
     def becoming(self) -> Sequence[str]:
@@ -119,7 +122,11 @@ def _folder_of_root(folder: Path) -> Path:
         folder.mkdir(mode=0o700)
     info = folder.lstat()
     if not stat.S_ISDIR(info.st_mode) or info.st_uid != 0 or info.st_mode & 0o022:
-        raise PermissionError(f"{folder} is not a folder that root alone can write to: remove it")
+        raise PermissionError(
+            gettext(
+                "%(folder)s is not a folder that root alone can write to: remove it", folder=folder
+            )
+        )
     return folder
 
 

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Protocol
 
 from engine.program import stderr_file
-from engine.translation import N_
+from engine.translation import N_, gettext, translated
 from workers import seccomp
 from workers.box_folder import remove_tree
 from workers.bubblewrap import (
@@ -143,7 +143,9 @@ class NamespaceBox:
             own_limits[KEEPER] = monitor.pid
             set_limits(pid, own_limits, user.number if user else None)
             if program.wait(0):
-                raise BoxError(f"the box ended: {complaint(written(stderr))}")
+                raise BoxError(
+                    gettext("the box ended: %(reason)s", reason=complaint(written(stderr)))
+                )
             release.write(b"\n")
             kept.pop_all()
             return program
@@ -207,7 +209,12 @@ class LandlockBox:
                 bot = _spawn(kept, command, path, [tell.fileno()], stderr, user, core)
             words = _read_until(report, READY)
             if words != READY:
-                raise BoxError(f"the reduced box can't be built: {words or written(stderr)}")
+                raise BoxError(
+                    gettext(
+                        "the reduced box can't be built: %(reason)s",
+                        reason=words or written(stderr),
+                    )
+                )
             program = BoxProgram(
                 bot,
                 bot.pid,
@@ -256,12 +263,14 @@ def _our_fault() -> Iterator[None]:
     try:
         yield
     except (OSError, GroupError, BoxUserError) as error:
-        raise BoxError(f"no box can be built: {complaint(str(error))}") from None
+        raise BoxError(
+            gettext("no box can be built: %(reason)s", reason=complaint(str(error)))
+        ) from None
 
 
 def _refuse_several(limits: Limits) -> None:
     if limits.processes > 1:
-        raise BoxError(ONE_PROCESS)
+        raise BoxError(translated(ONE_PROCESS))
 
 
 def _claim(kept: ExitStack) -> tuple[int, BotUser | None]:
@@ -325,7 +334,9 @@ def _read_until(pipe: FileIO, last: str) -> str:
     deadline = time.monotonic() + START_SECONDS
     while not words.endswith(last.encode()):
         if not poll.poll(max(0, deadline - time.monotonic()) * 1000):
-            raise BoxError(f"no box was built within {START_SECONDS:g} s")
+            raise BoxError(
+                gettext("no box was built within %(seconds)s s", seconds=f"{START_SECONDS:g}")
+            )
         data = pipe.read(4096)
         if not data:
             break

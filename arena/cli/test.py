@@ -56,7 +56,7 @@ from arena.strength.forecast import USUAL_DRAWS, curve
 from arena.strength.sequential import SequentialTest, StrengthError, StrengthSettings
 from arena.strength.terms import StrengthTerms
 from arena.strength.words import forecast_lines, result_rows
-from engine.translation import gettext
+from engine.translation import gettext, translated
 
 MAX_GAMES = 20_000
 OF_SPRT = ("elo", "alpha", "beta", "model", "max_games")
@@ -245,7 +245,7 @@ def test(
         show,
     )
     if ended.is_spoilt:
-        click.echo("\n".join([*faults, ADVICE]), err=True)
+        click.echo("\n".join([*faults, translated(ADVICE)]), err=True)
     unsaved.tell()
     run.trouble.tell()
     sys.exit(verdict_code(ended.decision, spoilt=ended.is_spoilt) if is_over else INTERRUPTED)

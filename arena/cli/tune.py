@@ -52,7 +52,7 @@ from arena.strength.words import result_rows
 from engine.bot_options import BotOptionError, chosen_words
 from engine.plurals import counted
 from engine.seeds import derive
-from engine.translation import ENGLISH, N_, gettext, ngettext, speaking
+from engine.translation import ENGLISH, N_, gettext, ngettext, speaking, translated
 
 GAMES = 10_000
 TEST_GAMES = 20_000
@@ -223,7 +223,7 @@ def tune(
         report = _report(ended, proof, seconds, weakest([launcher]))
     leave([(json_file, lambda: json_text(report))], lambda: _show(ended, proof))
     if ended.is_spoilt:
-        click.echo("\n".join([*run.first_faults.lines, ADVICE]), err=True)
+        click.echo("\n".join([*run.first_faults.lines, translated(ADVICE)]), err=True)
         sys.exit(NOTHING_KNOWN)
     run.trouble.tell()
     if proof is None:

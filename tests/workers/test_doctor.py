@@ -13,6 +13,7 @@ import pytest
 
 from engine.referee import ISOLATION_LEVELS
 from tests.requirements import need
+from workers.bubblewrap import NO_NAMESPACES
 from workers.doctor import core_dumps, examine, remedy_for
 from workers.sandbox import Sandbox
 
@@ -66,7 +67,12 @@ def test_first_process_of_a_container_builds_boxes(
         ("full: /sys/fs/cgroup belongs to the system", False, "as root", "Delegate"),
         ("bubblewrap is not installed", False, "install the package", "Delegate"),
         # docker run(1), --security-opt
-        ("good: refuses user namespaces", False, "seccomp=docs/containers/seccomp.json", "unit"),
+        (
+            f"good: no permissions ({NO_NAMESPACES})",
+            False,
+            "seccomp=docs/containers/seccomp.json",
+            "unit",
+        ),
         ("good: does not hold", True, "see docs/sandbox.md", "unit"),
     ],
 )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable
-from gettext import NullTranslations
 from pathlib import Path
 
 import pytest
@@ -14,34 +13,10 @@ from arena.cli.report import Display, aligned, junit_text, report
 from arena.strength.sequential import SequentialTest, StrengthSettings, Version
 from engine.clock import TimeControl
 from engine.games import GAMES
-from engine.translation import Translation, speaking
+from engine.translation import speaking
 from tests.arena.cli.conftest import DICE
+from tests.arena.cli.marking import MARKED, unmarked
 from tests.arena.conftest import Cli
-
-
-class _Marking(NullTranslations):
-    """Each text between brackets, with its places."""
-
-    def gettext(self, message: str) -> str:
-        return f"‹{message}›" if message else ""
-
-    def ngettext(self, msgid1: str, msgid2: str, n: int) -> str:
-        return f"‹{msgid1 if n == 1 else msgid2}›"
-
-    def pgettext(self, context: str, message: str) -> str:
-        return f"‹{message}›"
-
-
-MARKED = Translation("it", _Marking())
-
-
-def unmarked(text: str) -> set[str]:
-    """The words of three letters and more outside of all brackets."""
-    depth, outside = 0, []
-    for letter in text:
-        depth += {"‹": 1, "›": -1}.get(letter, 0)
-        outside.append(" " if depth else letter)
-    return set(re.findall(r"[A-Za-z]{3,}", "".join(outside)))
 
 
 @pytest.mark.parametrize(
@@ -51,15 +26,44 @@ def unmarked(text: str) -> set[str]:
         ("replay {records} --game 1 --ply 0", "clobber size dice"),
         ("moves clobber size=2x2 --after a2a1,b2b1,a1b1", ""),
         ("truth show clobber size=3x2", ""),
+        ("replay {records} --game 1 --text", "clobber size dice"),
+        ("play clobber size=4x4 {dice} {dice} --no-box", "clobber size dice Elo"),
+        ("play clobber size=4x4 {dice} {dice} --no-box --watch terminal", "clobber size dice Elo"),
     ],
 )
 def test_what_is_printed_is_translated(cli: Cli, records: Path, line: str, data: str) -> None:
     """All that people read of a command, but for names; and not a letter of its JSON."""
-    words = [word.replace(",", " ").format(records=records) for word in line.split()]
+    words = [word.replace(",", " ").format(records=records, dice=DICE) for word in line.split()]
     with speaking(MARKED):
         said = cli(*words)
     assert said.code == 0, said.err
     assert unmarked(said.out + said.err) <= set(data.split())
+
+
+LISTINGS = {
+    "match list": "",
+    "preset list": "",
+    "runtime list": "",
+    "strength list": "Elo LLR",
+    "tournament list": "",
+    "tuning list": "",
+    "user list": "ada participant",
+    "worker list": "",
+    "top --once": "",
+    "notice": "",
+}
+"""What stands in them that is a name, or a word that people type."""
+
+
+@pytest.mark.usefixtures("sqlite_database")
+def test_listings_are_translated(cli: Cli, tmp_path: Path) -> None:
+    """Their headings, and what they say of an arena in which nothing was played."""
+    assert cli("user", "add", "ada", "--data", tmp_path).code == 0
+    for line, data in LISTINGS.items():
+        with speaking(MARKED):
+            said = cli(*line.split(), "--data", tmp_path)
+        assert said.code == 0, said.err
+        assert unmarked(said.out + said.err) <= set(data.split()), line
 
 
 @pytest.mark.parametrize(

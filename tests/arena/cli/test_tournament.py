@@ -17,6 +17,8 @@ from arena.ground.db import Database
 from arena.models import Competition, JobStatus
 from arena.operation.supervisor import is_running
 from arena.schedule.matchmaking import new_matches
+from engine.translation import speaking
+from tests.arena.cli.marking import MARKED, unmarked
 from tests.arena.competitions.tournament_simulation import TournamentSimulation
 from tests.arena.simulator import CALM, START
 
@@ -205,6 +207,18 @@ def test_who_goes_on_from_a_level_tie_is_said(cli: Cli) -> None:
         first, second = tie["bots"]
         line = f"{tie['stage']}: {first} - {second} 1-1, {first} goes on as the better seed"
         assert line in out.splitlines()
+
+
+@pytest.mark.parametrize("name", ["played", "level"])
+def test_what_is_shown_is_translated(cli: Cli, name: str) -> None:
+    """All of it but names, and what programs read."""
+    english = [cli("show", name, option)[1] for option in ("--json", "--csv")]
+    with speaking(MARKED):
+        code, out, _ = cli("show", name, "--rounds")
+        marked = [cli("show", name, option)[1] for option in ("--json", "--csv")]
+    assert code == 0
+    assert unmarked(out) <= {"played", "level", "clobber", "size", "bot", "move"}
+    assert marked == english
 
 
 def test_to_run_what_is_over_shows_it(cli: Cli) -> None:
