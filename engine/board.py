@@ -12,7 +12,7 @@ from functools import cache
 from engine.game import PositionError
 from engine.plurals import counted
 from engine.scene import Shade, Square
-from engine.translation import gettext
+from engine.translation import gettext, translated
 
 FILES = "abcdefghijklmnopqrstuvwxyz"
 FREE = "."
@@ -108,7 +108,7 @@ def read_ranks(text: str, width: int, height: int, letters: str) -> list[str]:
 
 
 def read_fields(text: str, *names: str) -> list[str]:
-    """The words of a position text, one for each name.
+    """The words of a position text, one for each name of what it says.
 
     Raises:
         PositionError: there are more or fewer, or they are not separated by single spaces.
@@ -119,7 +119,7 @@ def read_fields(text: str, *names: str) -> list[str]:
             gettext(
                 "a position has %(fields)s fields separated by single spaces: %(names)s",
                 fields=len(names),
-                names=", ".join(names),
+                names=", ".join(map(translated, names)),
             )
         )
     return fields

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from engine.options import Option, fault_of_line
 from engine.scene import Held, Look, Scene
-from engine.translation import N_, gettext, spoken, translated
+from engine.translation import N_, gettext, pgettext, spoken, translated
 
 if TYPE_CHECKING:
     from engine.truth import Truth
@@ -612,7 +612,7 @@ class Game:
                         "%(name)s has no option %(key)r; it has: %(options)s",
                         name=self.name,
                         key=key,
-                        options=known or gettext("none"),
+                        options=known or pgettext("of options", "none"),
                     )
                 )
         chosen = {}

@@ -13,6 +13,8 @@ from dataclasses import asdict, dataclass, fields
 from math import floor, log2
 from typing import Any
 
+from engine.translation import N_, gettext
+
 PIECE_US = 20_000
 """CPU time of each piece of work on the reference machine, in microseconds."""
 LEAST_STRETCH, MOST_STRETCH = 0.25, 4.0
@@ -90,6 +92,31 @@ def stretch_of(speed: float) -> float:
     return min(MOST_STRETCH, max(LEAST_STRETCH, round(1 / speed, 3)))
 
 
+OUT_OF_RANGE = {
+    "interpreted": (
+        N_(
+            "its interpreted programs run at %(speed)s times the speed of the reference machine, "
+            "which is too slow"
+        ),
+        N_(
+            "its interpreted programs run at %(speed)s times the speed of the reference machine, "
+            "which is too fast"
+        ),
+    ),
+    "compiled": (
+        N_(
+            "its compiled programs run at %(speed)s times the speed of the reference machine, "
+            "which is too slow"
+        ),
+        N_(
+            "its compiled programs run at %(speed)s times the speed of the reference machine, "
+            "which is too fast"
+        ),
+    ),
+}
+"""What is said of a speed that is too low, and of one that is too high."""
+
+
 def unfit(measure: Measure | None, slots: int, cores: int | None) -> str:
     """Why a worker is to play no match by the reference machine's clock; empty if it may.
 
@@ -99,30 +126,41 @@ def unfit(measure: Measure | None, slots: int, cores: int | None) -> str:
         cores: those that it may use; None if it does not say.
     """
     if measure is None or cores is None:
-        return "it does not say how fast it is"
+        return gettext("it does not say how fast it is")
     reasons = []
     if slots > cores:
-        reasons.append(f"it plays {slots} matches at a time on {cores} cores: give it fewer slots")
-    for kind in ("interpreted", "compiled"):
+        reasons.append(
+            gettext(
+                "it plays %(slots)s matches at a time on %(cores)s cores: give it fewer slots",
+                slots=slots,
+                cores=cores,
+            )
+        )
+    for kind, words in OUT_OF_RANGE.items():
         speed = getattr(measure, kind)
         if not LEAST_STRETCH <= 1 / speed <= MOST_STRETCH:
-            far = "slow" if speed < 1 else "fast"
-            reasons.append(
-                f"its {kind} programs run at {speed:.2g} times the speed of the reference machine, "
-                f"which is too {far}"
-            )
+            reasons.append(gettext(words[speed > 1], speed=f"{speed:.2g}"))
     if measure.share < LEAST_SHARE:
         reasons.append(
-            f"its bots get {measure.share:.0%} of a core: something else runs there, or its CPU "
-            "time is limited"
+            gettext(
+                "its bots get %(share)s of a core: something else runs there, or its CPU time is "
+                "limited",
+                share=f"{measure.share:.0%}",
+            )
         )
     if measure.spread > MOST_SPREAD:
         spread = f"{measure.spread:.0%}"
-        reasons.append(f"the same work takes it now more and now less time, by {spread}")
+        reasons.append(
+            gettext(
+                "the same work takes it now more and now less time, by %(spread)s", spread=spread
+            )
+        )
     if measure.slow_ply_us > MOST_SLOW_PLY_US:
         reasons.append(
-            f"a bot that does nothing takes {measure.slow_ply_us / 1000:.0f} ms to answer, in one "
-            "of twenty times"
+            gettext(
+                "a bot that does nothing takes %(time)s ms to answer, in one of twenty times",
+                time=f"{measure.slow_ply_us / 1000:.0f}",
+            )
         )
     return "; ".join(reasons)
 

@@ -28,7 +28,7 @@ from typing import Any
 
 from engine.game import GameError, State, Variant
 from engine.games import GAMES, find_variant
-from engine.translation import gettext
+from engine.translation import gettext, pgettext
 from engine.truth import Advance, Budget, Truth, Value, wants
 
 FORMAT = 1
@@ -232,7 +232,7 @@ def make(variant: Variant, plies: int, steps: int, file: Path, advance: Advance)
             layer = layers[ply]
             # In the order of their keys, those that have much in common follow each other.
             for done, key in enumerate(sorted(layer)):
-                advance(f"ply {ply}", done, len(layer))
+                advance(gettext("ply %(ply)s", ply=ply), done, len(layer))
                 is_last = ply == len(layers) - 1
                 value = None if is_last else _from_children(truth, layer[key], values)
                 if value is None:
@@ -243,7 +243,7 @@ def make(variant: Variant, plies: int, steps: int, file: Path, advance: Advance)
                         notes.add(key, value)
                 if value is not None:
                     values[key] = value
-            advance(f"ply {ply}", len(layer), len(layer))
+            advance(gettext("ply %(ply)s", ply=ply), len(layer), len(layer))
     positions = sum(map(len, layers))
     digest = _write(variant, plies, values, file)
     notes.drop()
@@ -300,7 +300,7 @@ def _layers(truth: Truth, start: State, plies: int, advance: Advance) -> list[di
     for ply in range(1, plies + 1):
         later: dict[str, State] = {}
         for done, state in enumerate(layers[-1].values()):
-            advance(f"listing ply {ply}", done, len(layers[-1]))
+            advance(gettext("listing ply %(ply)s", ply=ply), done, len(layers[-1]))
             for after in map(state.play_code, state.codes()):
                 if after.to_move is not None:
                     later.setdefault(truth.key(after), after)
@@ -407,7 +407,7 @@ def check(
     compared = too_large = 0
     wrong, search = [], variant.truth()
     for number in range(games):
-        advance("games", number, games)
+        advance(pgettext("games that were played", "games"), number, games)
         dice, states = Random(f"{seed} {number}"), [variant.initial(seed + number)]
         while states[-1].to_move is not None:
             states.append(states[-1].play_code(dice.choice(list(states[-1].codes()))))
@@ -424,5 +424,5 @@ def check(
             compared += 1
             if found != expected:
                 wrong.append(state.text())
-    advance("games", games, games)
+    advance(pgettext("games that were played", "games"), games, games)
     return Checked(compared, too_large, tuple(wrong))

@@ -32,7 +32,7 @@ from engine.games import GAMES
 from engine.match import MatchSpec, entrants_needed
 from engine.protocol import visible
 from engine.reporting import Finding
-from engine.translation import gettext, pgettext
+from engine.translation import gettext, pgettext, translated
 from workers.archives import BundleError
 from workers.building import BuildError
 from workers.bundles import Bundle
@@ -182,7 +182,10 @@ def _game_of(bundle: Bundle) -> Variant:
 def _print(finding: Finding) -> None:
     """A finding, and below it what was said."""
     kept = ("ok    ", GOOD) if finding.applies else "--    "
-    say(kept if finding.kept else ("BROKEN", BAD), f" {finding.clause}: {visible(finding.words)}")
+    say(
+        kept if finding.kept else ("BROKEN", BAD),
+        f" {translated(finding.clause)}: {visible(finding.words)}",
+    )
     for line in finding.lines:
         click.echo(f"         {visible(line)}")
 

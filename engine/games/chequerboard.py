@@ -109,7 +109,7 @@ class Chequerboard(Variant):
         Raises:
             PositionError: a wrong size or letter.
         """
-        board, seat = read_fields(text, "ranks", "seat to move")
+        board, seat = read_fields(text, N_("ranks"), N_("seat to move"))
         return read_ranks(board, self.width, self.height, letters), read_seat(seat)
 
     def write_cells(self, stones: Mapping[str, int], mover: Seat) -> str:

@@ -106,7 +106,12 @@ class Blokus(Variant):
 
     def read(self, text: str) -> BlokusState:
         ranks, turn, left, last, seats = read_fields(
-            text, "ranks", "colour to move", "remaining pieces", "pieces placed last", "seats out"
+            text,
+            N_("ranks"),
+            N_("colour to move"),
+            N_("remaining pieces"),
+            N_("pieces placed last"),
+            N_("seats out"),
         )
         start = self.initial().position
         position = read_position(start, ranks, left, last, apart=True)

@@ -154,7 +154,7 @@ def make_parts(stones: int, file: Path, advance: Advance) -> tuple[int, str]:
     for size in range(2, stones + 1):
         known = sorted(map(sorted, shapes(size)))
         for done, shape in enumerate(known):
-            advance(f"parts of {size} stones", done, len(known))
+            advance(gettext("parts of %(size)s stones", size=size), done, len(known))
             for part in _colourings(frozenset(shape), endgame.up):
                 key = _key(look(*part, endgame.up))
                 if key not in found:

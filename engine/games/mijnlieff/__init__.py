@@ -88,7 +88,7 @@ class Mijnlieff(Variant):
     def read(self, text: str) -> MijnlieffState:
         board = self.board
         ranks, seat, binding, hands = read_fields(
-            text, "ranks", "seat to move", "binding piece or -", "pieces in hand"
+            text, N_("ranks"), N_("seat to move"), N_("binding piece or -"), N_("pieces in hand")
         )
         white, black = sides = board.read(ranks)
         for name, pieces in zip(self.seat_names, sides, strict=True):

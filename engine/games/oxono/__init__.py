@@ -147,7 +147,7 @@ class Oxono(Variant):
         return new_state(variant, (0, 0), (0, 0), totems, WHITE, False)
 
     def read(self, text: str) -> OxonoState:
-        board, seat = read_fields(text, "ranks", "seat to move")
+        board, seat = read_fields(text, N_("ranks"), N_("seat to move"))
         cells = read_ranks(board, SIDE, SIDE, "XOxo*@")
         mover = read_seat(seat)
         for sign, symbol in zip("*@", SYMBOLS, strict=True):

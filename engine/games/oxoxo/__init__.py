@@ -119,7 +119,9 @@ class Oxoxo(Variant):
         return new_state(self, 0, 0, 0, 0)
 
     def read(self, text: str) -> OxoxoState:
-        board, seat, plies_text = read_fields(text, "ranks", "seat to move", "plies played")
+        board, seat, plies_text = read_fields(
+            text, N_("ranks"), N_("seat to move"), N_("plies played")
+        )
         cells = read_ranks(board, SIDE, SIDE, "OXox")
         mover = read_seat(seat)
         plies = read_plies(plies_text)

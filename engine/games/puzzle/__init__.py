@@ -93,7 +93,12 @@ class Puzzle(Variant):
 
     def read(self, text: str) -> PuzzleState:
         ranks, turn, left, last, seats = read_fields(
-            text, "ranks", "colour to move", "remaining pieces", "pieces placed last", "seats out"
+            text,
+            N_("ranks"),
+            N_("colour to move"),
+            N_("remaining pieces"),
+            N_("pieces placed last"),
+            N_("seats out"),
         )
         if seats != NO_SEATS:
             raise PositionError(

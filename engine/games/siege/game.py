@@ -107,7 +107,13 @@ class Siege(Variant):
 
     def read(self, text: str) -> SiegeState:
         ranks, inside, turn_name, sign, quiet_text, plies_text = read_fields(
-            text, "ranks", "fortress", "turn", "demand", "plies since progress", "plies"
+            text,
+            N_("ranks"),
+            N_("fortress"),
+            N_("turn"),
+            N_("demand"),
+            N_("plies since progress"),
+            N_("plies"),
         )
         board = read_pieces(ranks, inside)
         if turn_name not in TURNS:
