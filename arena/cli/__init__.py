@@ -229,9 +229,9 @@ def _speak(environment: Mapping[str, str]) -> None:
     """Speaks the language that the environment asks for."""
     language = of_environment(environment)
     speak(translation(language))
-    if language != ENGLISH.language:
+    if language != ENGLISH.language and (kept := compiled_folder(language)):
         # Click asks the standard library for its own texts, which reads what was kept for it.
-        standard.bindtextdomain(DOMAIN, compiled_folder(language))
+        standard.bindtextdomain(DOMAIN, kept)
 
 
 def run(arguments: list[str]) -> int:

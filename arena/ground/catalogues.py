@@ -1,8 +1,8 @@
 """The languages that the arena speaks: English, and each that has a catalogue in this package.
 
-A catalogue is one file, ``arena/catalogues/it.po``, as translators' tools write it. To read one
-takes a second, so what was read is kept in the user's cache, by the digest of the file, in the
-form that `gettext` of the standard library reads at once.
+A catalogue is one file, ``arena/catalogues/it.po``, as translators' tools write it. What was read
+of it is kept in the user's cache, by the digest of the file, in the form of the standard library's
+`gettext`: commands then start as fast as in English, and click finds its own texts there.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import contextlib
 import hashlib
 import io
 import os
+import struct
 import tempfile
 from collections.abc import Iterable, Mapping
 from functools import cache
@@ -54,23 +55,37 @@ def translation(language: str) -> Translation:
     """What is spoken to whoever reads a language; English where it has no catalogue."""
     if language == ENGLISH.language or language not in languages():
         return ENGLISH
-    compiled = compiled_folder(language) / language / "LC_MESSAGES" / f"{DOMAIN}.mo"
-    with contextlib.suppress(OSError), compiled.open("rb") as file:
+    folder = compiled_folder(language)
+    if folder is None:
+        return Translation(language, GNUTranslations(io.BytesIO(_compile(language))))
+    compiled = folder / language / "LC_MESSAGES" / f"{DOMAIN}.mo"
+    # What can't be read any more is written again.
+    with contextlib.suppress(OSError, ValueError, struct.error), compiled.open("rb") as file:
         return Translation(language, GNUTranslations(file))
     packed = _compile(language)
     with contextlib.suppress(OSError):  # where nothing can be kept it is read each time
-        compiled.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=compiled.parent, delete=False) as part:
-            part.write(packed)
-        Path(part.name).replace(compiled)
+        _keep(compiled, packed)
     return Translation(language, GNUTranslations(io.BytesIO(packed)))
 
 
-def compiled_folder(language: str) -> Path:
-    """Where a language's texts are kept once they were read, as `gettext.bindtextdomain` wants."""
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+def compiled_folder(language: str) -> Path | None:
+    """Where a language's texts are kept once they were read, as `gettext.bindtextdomain` wants;
+    None for a user who has no folder of their own.
+    """
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    if not os.path.isabs(base):
+        return None
     digest = hashlib.sha256((FOLDER / f"{language}.po").read_bytes()).hexdigest()[:16]
     return Path(base) / "game-bot-arena" / digest
+
+
+def _keep(file: Path, content: bytes) -> None:
+    """Writes a file, for whoever reads it meanwhile as a whole."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=file.parent) as folder:
+        part = Path(folder) / file.name
+        part.write_bytes(content)
+        part.replace(file)
 
 
 def _compile(language: str) -> bytes:

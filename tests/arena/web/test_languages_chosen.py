@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from arena.ground.catalogues import languages, name_of, of_environment, territory
+from arena.ground.catalogues import languages, name_of, of_environment, territory, translation
 from tests.arena.web.conftest import Site
 
 ASKED = [
@@ -92,3 +94,19 @@ def test_languages_say_what_they_are() -> None:
         "pt_BR",
         "de_CH",
     ]
+
+
+def test_what_was_read_of_a_catalogue_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is read again where that is damaged, and each time by who has no place for it."""
+    for home in (str(tmp_path), str(tmp_path), "/dev/null", ""):
+        monkeypatch.setenv("XDG_CACHE_HOME", home)
+        monkeypatch.setenv("HOME", home or "nowhere")
+        translation.cache_clear()
+        assert translation("it").catalogue.gettext("The rules") == "Le regole"
+        for file in tmp_path.rglob("*.mo"):
+            file.write_bytes(file.read_bytes()[:1000])
+    assert len([*tmp_path.rglob("*.mo")]) == 1
+    assert len([*tmp_path.rglob("LC_MESSAGES/*")]) == 1
+    translation.cache_clear()
