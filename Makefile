@@ -38,11 +38,12 @@ test-extras: setup  ## test what extras bring, where they are installed, and tha
 cover: setup  ## the tests once more, with the lines that they reach counted (takes half as long again)
 	@$(BIN)/python -m pytest -n auto --dist worksteal --cov --cov-report=term:skip-covered $(ARGS)
 
-check: setup  ## lint, types, layers, dependency audit
+check: setup  ## lint, types, layers, languages, dependency audit
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python .ci/catalogue --check
 	$(BIN)/pip-audit --skip-editable --progress-spinner off
 
 catalogues: setup  ## bring the catalogues of languages up to what the program says
