@@ -18,7 +18,7 @@ from rich.text import Text
 
 from arena.cli.keys import is_terminal
 from engine.protocol import visible
-from engine.translation import gettext, pgettext, translated
+from engine.translation import gettext, pgettext, spoken, translated
 
 GOOD, BAD, DOUBTFUL = "green", "bold red", "yellow"
 """In which colours it is said what passed, what failed, and what is not known."""
@@ -80,7 +80,8 @@ def state_of(kind: str, state: str) -> str:
         return pgettext("a tournament", "closed")
     if kind == "a version" and state == "checking":
         return pgettext("a version", "checking")
-    return pgettext(kind, state) if kind else translated(state)
+    # It may come from a server, and have a per cent sign.
+    return spoken().catalogue.pgettext(kind, state) if kind else translated(state)
 
 
 def say(*parts: str | tuple[str, str]) -> None:

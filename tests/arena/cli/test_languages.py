@@ -86,12 +86,12 @@ def test_a_refusal_is_in_the_language_that_is_spoken(cli: Cli) -> None:
 
 def test_a_table_is_in_the_language_and_its_json_is_not(capsys: pytest.CaptureFixture[str]) -> None:
     """Two columns may be called alike there; a state is said in the word that goes with it."""
-    rows = [{"bot": "mybot", "status": "passed", "state": "passed"}]
+    rows = [{"bot": "mybot", "status": "passed", "state": "50%"}]
     with speaking(ITALIAN):
-        show(rows, list(rows[0]), in_json=False, kinds={"status": "a test"})
+        show(rows, list(rows[0]), in_json=False, kinds={"status": "a test", "state": "a bot"})
         words = re.findall(r"\w+", capsys.readouterr().out)
         show(rows, list(rows[0]), in_json=True)
-    assert words == ["bot", "stato", "stato", "mybot", "superato", "passed"]
+    assert words == ["bot", "stato", "stato", "mybot", "superato", "50"]
     assert json.loads(capsys.readouterr().out) == rows
 
 
