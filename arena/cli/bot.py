@@ -22,7 +22,7 @@ from arena.deeds import Deed
 from arena.ground import bot_names
 from arena.models import Bot, BotVersion, Check, Entrant, Ladder
 from arena.schedule.verdicts import RequeueChecks, checks_of
-from engine.translation import N_, gettext, translated
+from engine.translation import N_, gettext
 
 
 @click.group()
@@ -184,7 +184,7 @@ def bots(data: Path | None, in_json: bool) -> None:
         *(N_("bot"), N_("version"), N_("owner"), N_("language")),
         *(N_("status"), N_("ladders"), N_("check"), N_("its page")),
     )
-    show(rows, shown, in_json)
+    show(rows, shown, in_json, kinds={"status": "a version"})
 
 
 def _check_words(check: Check | None) -> str:
@@ -193,4 +193,4 @@ def _check_words(check: Check | None) -> str:
     failed = [finding["words"] for finding in check.findings if not finding["kept"]]
     if check.passed and check.problem:
         failed = [gettext("but entered nothing: %(problem)s", problem=check.problem)]
-    return "; ".join([translated(check.outcome), *failed]) if failed else check.outcome
+    return "; ".join([check.outcome, *failed])

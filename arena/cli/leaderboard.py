@@ -41,6 +41,7 @@ def ladders(where: Where, in_json: bool) -> None:
         ),
         in_json,
         cells=lambda one: {"ladder": one["name"]},
+        kinds={"state": "a ladder"},
     )
 
 

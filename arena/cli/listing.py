@@ -18,7 +18,7 @@ from rich.text import Text
 
 from arena.cli.keys import is_terminal
 from engine.protocol import visible
-from engine.translation import gettext, translated
+from engine.translation import gettext, pgettext, spoken, translated
 
 GOOD, BAD, DOUBTFUL = "green", "bold red", "yellow"
 """In which colours it is said what passed, what failed, and what is not known."""
@@ -45,12 +45,14 @@ def show(
     *,
     title: str = "",
     cells: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
+    kinds: Mapping[str, str] | None = None,
 ) -> None:
     """A listing as a table of some columns, or as JSON with all that is known.
 
     Args:
         columns: by their English names, which are the keys of the rows.
         cells: what the table has of a row besides what is in it.
+        kinds: by the columns of states, what is in them, for `state_of`.
     """
     if in_json:
         click.echo(json.dumps(rows))
@@ -61,8 +63,25 @@ def show(
         column.replace("_", " "): bool(rows) and isinstance(rows[0][column], int)
         for column in columns
     }
-    cells_of = [[_cell(row[column], column) for column in columns] for row in rows]
+    kinds = kinds or {}
+    cells_of = [
+        [_cell(row[column], column, kinds.get(column)) for column in columns] for row in rows
+    ]
     print_table(headings, cells_of, title)
+
+
+def state_of(kind: str, state: str) -> str:
+    """A state in the word that goes with what is in it; English where there is none.
+
+    Args:
+        kind: as pages have it, ``a ladder``; empty for what all say alike.
+    """
+    if kind == "a tournament" and state == "closed":
+        return pgettext("a tournament", "closed")
+    if kind == "a version" and state == "checking":
+        return pgettext("a version", "checking")
+    # It may come from a server, and have a per cent sign.
+    return spoken().catalogue.pgettext(kind, state) if kind else translated(state)
 
 
 def say(*parts: str | tuple[str, str]) -> None:
@@ -182,12 +201,16 @@ def _with_notes(console: Console, table: Table, notes: Sequence[str]) -> Iterato
             )
 
 
-def _cell(value: Any, column: str) -> str:
-    """What people read: nothing for None, and no word of a stranger's as a style."""
+def _cell(value: Any, column: str, kind: str | None = None) -> str:
+    """What people read: nothing for None, and no word of a stranger's as a style.
+
+    Args:
+        kind: of what has the state; without one it is told as it is.
+    """
     if isinstance(value, bool):
         return gettext("yes") if value else gettext("no")
     if column in OF_STATES and isinstance(value, str):
-        shown = escape(visible(translated(value)))
+        shown = escape(visible(value if kind is None else state_of(kind, value)))
         return f"[{STATES[value]}]{shown}[/]" if value in STATES else shown
     if isinstance(value, str) and (moment := TIMESTAMP.fullmatch(value)):
         return f"{moment[1]} {moment[2]}{UTC}"

@@ -13,7 +13,7 @@ from arena.cli.checks import FAILED, UNDER_WAY, fate, show_finding, show_log
 from arena.cli.client import Name, RemoteArena, need_server, on_server
 from arena.cli.options import as_json
 from engine.protocol import visible
-from engine.translation import gettext, translated
+from engine.translation import gettext
 
 
 class _GameNumber(click.IntRange):
@@ -103,7 +103,7 @@ def _show_check(there: RemoteArena, bot: str, in_json: bool) -> int:
             "number": check["number"],
             "bot": f"{check['bot']} v{check['version']}",
             "ladder": check["ladder"],
-            "status": translated(check["status"]),
+            "status": check["status"],
         }
         words = {
             None: gettext("check %(number)s of %(bot)s for %(ladder)s is %(status)s", **places),

@@ -158,6 +158,7 @@ def list_command(
         (N_("match"), N_("competition"), N_("bots"), N_("status"), N_("rated"), N_("problem")),
         in_json,
         cells=lambda one: {"match": one["number"], "bots": ", ".join(one["bots"])},
+        kinds={"status": "a match"},
     )
 
 

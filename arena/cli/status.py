@@ -52,7 +52,7 @@ def status(bot: str | None, server: str | None, in_json: bool) -> None:
             ),
             err=True,
         )
-    show(rows, COLUMNS, in_json)
+    show(rows, COLUMNS, in_json, kinds={"status": "a version", "state": "a bot"})
 
 
 def _rows(there: RemoteArena, name: str) -> Iterable[dict[str, Any]]:

@@ -149,6 +149,7 @@ def list_(where: Where, in_json: bool) -> None:
             *(N_("state"), N_("games"), N_("winner")),
         ),
         in_json,
+        kinds={"state": "a tournament"},
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from arena.cli.listing import show as show_rows
+from arena.cli.listing import state_of
 from arena.cli.tournament_progress import label
 from arena.formats.knockout import stage_words
 from arena.formats.score import Score
@@ -25,7 +26,7 @@ def print_tables(found: Mapping[str, Any], *, with_rounds: bool) -> None:
     """Standings, crosstable and bracket, with the rounds if they are asked for."""
     kind = translated(found["format_title"]).lower()
     _say(f"{found['title']}: {kind}, {found['variant']}, {found['time']}")
-    state, games = translated(found["state"]), counted(found["games"], "game")
+    state, games = state_of("a tournament", found["state"]), counted(found["games"], "game")
     played = counted(found["matches"], "match", "matches")
     if found["planned"] is None:
         _say(f"{state}, {played}, {games}")
@@ -160,7 +161,7 @@ def _print_rounds(rounds: list[Mapping[str, Any]]) -> None:
             points = (
                 "-".join(map(decimal, pair["points"]))
                 if pair["points"]
-                else translated(pair["status"])
+                else state_of("a match", pair["status"])
             )
             _say(f"  {' - '.join(pair['bots'])}: {points}")
         for bye in each["byes"]:

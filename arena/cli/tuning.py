@@ -56,6 +56,7 @@ def list_tunings(where: Where, in_json: bool) -> None:
             "values": chosen_words(one["chosen"]),
             "test": one["proof"] or "",
         },
+        kinds={"state": "a tuning"},
     )
 
 

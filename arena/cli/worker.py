@@ -54,6 +54,7 @@ def workers_command(where: Where, in_json: bool) -> None:
             "speed": speed_words(one["measure"]),
             "clock": "; ".join(filter(None, (one["unfit"] or gettext("reference"), one["doubt"]))),
         },
+        kinds={"state": ""},
     )
 
 

@@ -39,7 +39,8 @@ TEXTS = {
     "game": "gioco",
     "status": "stato",
     "state": "stato",
-    "passed": "superato",
+    "passed of a test": "superato",
+    "passed": "passato",
     "a match that could not be played is tried again: %(error)s": "ritentato: %(error)s",
 }
 
@@ -47,6 +48,9 @@ TEXTS = {
 class _Few(NullTranslations):
     def gettext(self, message: str) -> str:
         return TEXTS.get(message, message)
+
+    def pgettext(self, context: str, message: str) -> str:
+        return TEXTS.get(f"{message} of {context}", message)
 
 
 ITALIAN = Translation("it", _Few())
@@ -81,13 +85,13 @@ def test_a_refusal_is_in_the_language_that_is_spoken(cli: Cli) -> None:
 
 
 def test_a_table_is_in_the_language_and_its_json_is_not(capsys: pytest.CaptureFixture[str]) -> None:
-    """Two columns may be called alike there."""
-    rows = [{"bot": "mybot", "status": "passed", "state": "open"}]
+    """Two columns may be called alike there; a state is said in the word that goes with it."""
+    rows = [{"bot": "mybot", "status": "passed", "state": "50%"}]
     with speaking(ITALIAN):
-        show(rows, list(rows[0]), in_json=False)
+        show(rows, list(rows[0]), in_json=False, kinds={"status": "a test", "state": "a bot"})
         words = re.findall(r"\w+", capsys.readouterr().out)
         show(rows, list(rows[0]), in_json=True)
-    assert words == ["bot", "stato", "stato", "mybot", "superato", "open"]
+    assert words == ["bot", "stato", "stato", "mybot", "superato", "50"]
     assert json.loads(capsys.readouterr().out) == rows
 
 
