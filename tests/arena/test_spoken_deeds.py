@@ -8,11 +8,9 @@ import pytest
 import sqlalchemy as sa
 
 from arena.all_deeds import DEEDS
-from arena.analyses.analysis_deeds import KeepAnalysis
 from arena.audit import Actor
 from arena.bots.bot_deeds import EnterBot, RetireBot
-from arena.competitions.book_deeds import AddBook
-from arena.competitions.ladder_deeds import ChangeLadder, CreateLadder
+from arena.competitions.ladder_deeds import ChangeLadder
 from arena.deeds import By, perform
 from arena.ground.refusals import Refusal
 from arena.models import Base, CompetitionState, Ladder, Scope
@@ -52,8 +50,6 @@ def test_deeds_speak_and_store_english(
                 assert deed is ChangeLadder or MARK in done.said  # which says keys and values
                 assert not asks or MARK in asks
                 session.rollback()
-            if deed in (AddBook, CreateLadder, KeepAnalysis):  # by words of the engine
-                continue
             with subtests.test(f"{deed.__name__} refused"), database.begin() as session:
                 with speaking(MARKED), pytest.raises(Refusal, match=MARK):
                     perform(session, deed(**values(numbers) | wrong), by)
