@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from gettext import NullTranslations
 from random import Random
 
 import pytest
@@ -19,26 +18,14 @@ from engine.openings import Opening
 from engine.player import Choice
 from engine.record import Ply, RecordError, parse_record
 from engine.referee import play_game
-from engine.translation import Translation, gettext, speaking
+from engine.translation import gettext, speaking
 from tests.engine.players import FirstMove, Scripted
+from tests.marked import END, MARK, MARKED
 
 VARIANTS = [variant for game in GAMES.singles.values() for variant in game.offered]
 SMALL = GAMES["clobber"].variant(size="3x2")
 SECOND = TimeControl(move_ms=1000)
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
-
-
-class Marking(NullTranslations):
-    """Has every text between marks, so that one that is said past it shows."""
-
-    def gettext(self, message: str) -> str:
-        return f"«{message}»"
-
-    def ngettext(self, one: str, many: str, number: int) -> str:
-        return f"«{many}»"
-
-
-MARKED = Translation("xx", Marking())
 
 
 def positions(variant: Variant) -> list[State]:
@@ -75,8 +62,8 @@ def test_a_game_says_nothing_past_the_translation(variant: Variant) -> None:
             if state.to_move is not None:
                 marked += prompts(state)
         title, *others = marked
-        assert title.endswith("»")
-        assert [text for text in others if not (text.startswith("«") and text.endswith("»"))] == []
+        assert title.endswith(END)
+        assert [text for text in others if not (text.startswith(MARK) and text.endswith(END))] == []
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
@@ -97,12 +84,12 @@ def test_what_is_kept_or_clicked_is_the_same_in_all_languages(variant: Variant) 
 def test_what_is_refused_is_refused_in_the_language(variant: Variant) -> None:
     state = variant.initial()
     with speaking(MARKED):
-        with pytest.raises(IllegalMoveError, match=r"^«'nonsense' is not legal here: «.+»»$"):
+        with pytest.raises(IllegalMoveError, match=r"^〚'nonsense' is not legal here: 〚.+〛〛$"):
             state.judge("nonsense")
         for text in ("nonsense", f"{state.text()} 1"):
-            with pytest.raises(GameError, match=r"^«.+»$"):
+            with pytest.raises(GameError, match=r"^〚.+〛$"):
                 variant.read(text)
-        with pytest.raises(RecordError, match=r"^«this is no JSON"):
+        with pytest.raises(RecordError, match=r"^〚this is no JSON"):
             parse_record("nonsense")
 
 
@@ -119,7 +106,7 @@ def test_the_record_of_a_game_is_english_whoever_has_it_played() -> None:
             Opening(SMALL, ()), seed=7, players=["a", "b"], time=SECOND, started=NOW
         )
         asked_alone = sitting.ask(begun, Scripted(Choice("nonsense")))
-    assert told == ["«a move»"]
+    assert told == [f"{MARK}a move{END}"]
     for game in (record, asked_alone):
         assert game.faults[0].detail.startswith("'nonsense' is not legal here: a move takes")
 

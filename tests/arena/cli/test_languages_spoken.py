@@ -15,8 +15,8 @@ from engine.clock import TimeControl
 from engine.games import GAMES
 from engine.translation import speaking
 from tests.arena.cli.conftest import DICE
-from tests.arena.cli.marking import MARKED, unmarked
 from tests.arena.conftest import Cli
+from tests.marked import END, MARK, MARKED, unmarked
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_what_a_thread_draws_is_in_the_language_of_its_command() -> None:
     thread.start()
     thread.join()
     names = [str(cell) for cell in found[0].columns[0].cells]
-    assert "‹speed›" in names
+    assert f"{MARK}speed{END}" in names
 
 
 def test_what_rows_are_called_may_be_long() -> None:

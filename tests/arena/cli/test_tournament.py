@@ -18,9 +18,9 @@ from arena.models import Competition, JobStatus
 from arena.operation.supervisor import is_running
 from arena.schedule.matchmaking import new_matches
 from engine.translation import speaking
-from tests.arena.cli.marking import MARKED, unmarked
 from tests.arena.competitions.tournament_simulation import TournamentSimulation
 from tests.arena.simulator import CALM, START
+from tests.marked import MARKED, unmarked
 
 DOCS = Path(__file__).parents[3] / "docs"
 Cli = Callable[..., tuple[int, str, str]]

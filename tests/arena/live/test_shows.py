@@ -23,7 +23,7 @@ from engine.sitting import clocks
 from engine.translation import speaking
 from tests import dice
 from tests.arena.simulator import LotPlayer
-from tests.marked import MARK, MARKED
+from tests.marked import END, MARK, MARKED
 from tests.packages import Installer
 
 LEASE = Lease("match", 7, 1, "ticket")
@@ -201,7 +201,7 @@ def test_each_is_told_in_their_language(clobber: Match) -> None:
     show = clobber.show()
     with speaking(MARKED):
         (event,), _ = show.since(NOTHING)
-    assert event.data == f"{MARK}{BEGUN}"
+    assert event.data == f"{MARK}{BEGUN}{END}"
     assert show.since(NOTHING)[0][0].data == BEGUN
     for told in (clobber.told(0, 0), clobber.told(1, 0, 2)):
         show.take(told)
