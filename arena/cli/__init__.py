@@ -154,8 +154,10 @@ def _spoken(command: click.Command) -> click.Command:
     command.short_help = command.short_help and translated(command.short_help)
     command.params = [copy.copy(param) for param in command.params]
     for param in command.params:
-        if isinstance(param, click.Option) and param.help:
-            param.help = translated(param.help)
+        if isinstance(param, click.Option):
+            param.help = param.help and translated(param.help)
+            if isinstance(param.show_default, str):
+                param.show_default = translated(param.show_default)
     if isinstance(command, click.Group):
         command.commands = {name: _spoken(one) for name, one in command.commands.items()}
     return command

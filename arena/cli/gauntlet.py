@@ -11,7 +11,7 @@ import click
 from arena.cli.first_faults import ADVICE, FirstFaults
 from arena.cli.interrupts import INTERRUPTED, broken_off, stoppable
 from arena.cli.listing import say
-from arena.cli.report import LINE_SECONDS, json_text, leave, verdict_code, verdict_line
+from arena.cli.report import LINE_SECONDS, aligned, json_text, leave, verdict_code, verdict_line
 from arena.cli.runner import Launcher, play_rounds, weakest
 from arena.ratings.sprt import Decision
 from arena.strength.gauntlet import GauntletTest
@@ -76,9 +76,7 @@ def run_gauntlet(
         if settings.book:
             rows.append((gettext("book"), str(settings.book)))
         rows.append((gettext("box"), level))
-        widest = max([8, *(len(name) for name, _ in rows)])
-        for name, text in rows:
-            click.echo(f"{name:<{widest}} {text}")
+        click.echo(aligned(rows))
         say(verdict_line(verdict, gauntlet.decision, spoilt=bool(spoilt)))
 
     with speaking(ENGLISH):

@@ -13,6 +13,7 @@ from arena.cli.client import Name, Where, on_arena
 from arena.cli.listing import show as show_rows
 from arena.cli.options import as_json
 from arena.cli.reading import read, read_all
+from arena.cli.report import aligned
 from arena.competitions.founding import find_named
 from arena.competitions.gauntlets import Gauntlet
 from arena.ground.config import Settings
@@ -72,9 +73,7 @@ def show(name: str, where: Where, in_json: bool) -> None:
     if in_json:
         click.echo(json.dumps(found))
         return
-    widest = max([8, *(len(key) for key, _ in found["told"])])
-    for key, text in found["told"]:
-        click.echo(visible(f"{key:<{widest}} {text}"))
+    click.echo(visible(aligned(found["told"])))
     click.echo(visible(found["outcome"]))
 
 

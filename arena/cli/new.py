@@ -111,7 +111,7 @@ TEMPLATES = {
 @click.option(
     "--game",
     default=lambda: GAMES.default.name,
-    show_default="the one to begin with",
+    show_default=N_("the one to begin with"),
     shell_complete=games_known,
     help="As in 'clobber size=5x6'.",
 )

@@ -230,7 +230,7 @@ def report(
 def aligned(rows: Iterable[tuple[str, str]]) -> str:
     """Lines of what each of these is called and what it comes to, one below the other."""
     rows = list(rows)
-    width = max(8, *(len(name) for name, _ in rows))
+    width = max([8, *(len(name) for name, _ in rows)])
     return "\n".join(f"{name:<{width}} {text}" for name, text in rows)
 
 

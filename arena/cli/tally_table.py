@@ -10,7 +10,7 @@ from arena.cli.tally import RunTally
 from engine.places import TWO, mean_place, results_head, results_words
 from engine.plurals import counted
 from engine.protocol import visible
-from engine.translation import gettext, translated
+from engine.translation import gettext
 
 
 def _row(tally: RunTally, number: int) -> dict[str, str]:
@@ -18,7 +18,7 @@ def _row(tally: RunTally, number: int) -> dict[str, str]:
     line = tally.lines[number]
     sides = len(set(tally.variant.side_of))
     results = results_words(line.wins, line.draws, line.losses, line.places)
-    row = {gettext("games"): str(line.games), translated(results_head(sides)): results}
+    row = {gettext("games"): str(line.games), results_head(sides): results}
     if sides > TWO:
         row[gettext("mean place")] = f"{mean_place(line.score, sides):.2f}"
     else:

@@ -118,9 +118,10 @@ def test_refusals_are_translated(
 def test_a_bot_begins_in_the_language_of_its_author(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its page, that is; the code is as ever."""
+    """Its page, that is, and what a command says; the code is as ever."""
     monkeypatch.chdir(tmp_path)
     with speaking(MARKED):
+        assert "(‹the one to begin with›)" in " ".join(cli("new", "--help").out.split())
         assert cli("new", "mine").code == 0
     assert cli("new", "other").code == 0
     text = (tmp_path / "mine" / "README.md").read_text()
