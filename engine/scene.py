@@ -6,7 +6,8 @@ names; a square's centre is at ``(x, y)`` in units of one square, x to the right
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from engine.translation import translated
@@ -107,13 +108,13 @@ class Held:
     """The squares that one covers, by file and rank: the same way round at any time."""
     is_again: bool = False
     """Whether these are the pieces of the kind before, with another side up."""
-    words: str = ""
-    """What it is called in the language that is spoken, if its name is not looked up as a whole."""
+    tell: Callable[[], str] | None = field(default=None, compare=False)
+    """Says what it is called in the language that is spoken, if the name is no text to look up."""
 
     @property
     def called(self) -> str:
         """What it is called, in the language that is spoken."""
-        return self.words or translated(self.name)
+        return self.tell() if self.tell else translated(self.name)
 
 
 @dataclass(frozen=True, slots=True)

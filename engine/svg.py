@@ -130,7 +130,7 @@ def render_held(held: Held, *, size: int) -> str:
         1 + max(cell[axis] for cell in held.cells) - start for axis, start in ((0, left), (1, low))
     )
     places = {f"{x}.{y}": (x - left + 0.5, height - (y - low) - 0.5) for x, y in held.cells}
-    piece = Piece(tuple(places), held.body, held.paint, held.name, held.sign)
+    piece = Piece(tuple(places), held.body, held.paint, held.called, held.sign)
     rim = 2
     box = " ".join(map(str, (-rim, -rim, UNIT * width + 2 * rim, UNIT * height + 2 * rim)))
     return (

@@ -93,6 +93,15 @@ def test_what_is_refused_is_refused_in_the_language(variant: Variant) -> None:
             parse_record("nonsense")
 
 
+def test_what_is_held_is_called_in_the_language_of_who_asks_whenever_it_was_found() -> None:
+    """Pages keep what a seat holds, for whoever asks next."""
+    (held, *_) = GAMES["blokus"].variant().initial().hand(0)
+    with speaking(MARKED):
+        (marked, *_) = GAMES["blokus"].variant().initial().hand(0)
+        assert held.called == "««blue» 1»"
+    assert (marked, marked.called) == (held, "blue 1")
+
+
 def test_the_record_of_a_game_is_english_whoever_has_it_played() -> None:
     told: list[str] = []
 

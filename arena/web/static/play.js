@@ -143,7 +143,7 @@ document.addEventListener("DOMContentLoaded", () => {
     }
     const cells = button.dataset.shape.split(" ").map((cell) => cell.split(",").map(Number));
     drop();
-    held = { name, paint: button.dataset.paint, cells: corner(cells), squares, moves, svg, at: null, laid: false };
+    held = { name, called: button.dataset.called, paint: button.dataset.paint, cells: corner(cells), squares, moves, svg, at: null, laid: false };
     button.setAttribute("aria-pressed", "true");
     // The first way in which it fits anywhere, so that the board is never without a mark.
     for (let way = 0; way < 8 && !fitting(held.cells).length; way += 1) {
@@ -206,7 +206,7 @@ document.addEventListener("DOMContentLoaded", () => {
     const where = covered.map(([name]) => name).join(" ");
     const texts = document.getElementById("tray").dataset;
     const said = !places.length ? texts.fitsNowhere : fits ? texts.fits : texts.fitsElsewhere;
-    tell(filled(said, { piece: held.name, squares: where, places: places.length }));
+    tell(filled(said, { piece: held.called, squares: where, places: places.length }));
     confirmButton().disabled = !(held.laid && fits);
   };
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from engine.board import FREE, bits_of, read_ranks, write_ranks
 from engine.game import IllegalMoveError, Move, PositionError
@@ -106,7 +107,6 @@ class Position:
 
     def hand(self, colour: int, pieces: int = ALL) -> list[Held]:
         """Those of ``pieces`` that a colour has left, and those that it has placed."""
-        name = translated(COLOURS[colour])
         return [
             Held(
                 f"{COLOURS[colour]} {NAMES[piece]}",
@@ -114,7 +114,7 @@ class Position:
                 Body.POLYOMINO,
                 PAINTS[colour],
                 cells=cells_of(piece),
-                words=gettext("%(colour)s %(piece)s", colour=name, piece=NAMES[piece]),
+                tell=partial(called, COLOURS[colour], NAMES[piece]),
             )
             for piece in bits_of(pieces)
         ]
@@ -132,13 +132,12 @@ class Position:
     def drawing(self) -> Iterator[Piece]:
         """The pieces as they lie; pieces of one colour that touch are drawn as one."""
         for colour, paint, covered in zip(COLOURS, PAINTS, self.covered, strict=True):
-            name = translated(colour)
             for part in self.board.parts(covered):
                 piece = self.board.piece_of.get(shape_of(part))
                 words = (
-                    gettext("%(colour)s pieces", colour=name)
+                    gettext("%(colour)s pieces", colour=translated(colour))
                     if piece is None
-                    else gettext("%(colour)s %(piece)s", colour=name, piece=NAMES[piece])
+                    else called(colour, NAMES[piece])
                 )
                 squares = tuple(self.board.names[bit] for bit in bits_of(part))
                 yield Piece(squares, Body.POLYOMINO, paint, words)
@@ -153,6 +152,11 @@ class Position:
 
 
 new_position = maker(Position)
+
+
+def called(colour: str, piece: str) -> str:
+    """What a piece is called, in the language that is spoken."""
+    return gettext("%(colour)s %(piece)s", colour=translated(colour), piece=piece)
 
 
 def choose_a_piece(colour: int) -> str:
