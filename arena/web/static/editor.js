@@ -51,6 +51,7 @@ document.addEventListener("DOMContentLoaded", () => {
     },
     ".cm-panels": {background: "var(--pico-background-color)", color: "inherit"},
   });
+  const phrases = JSON.parse(form.dataset.phrases);
   const unitOf = (text) => /^\t/m.test(text) ? "\t" : /^ {2}\S/m.test(text) ? "  " : "    ";
   const check = () => {
     form.requestSubmit(form.querySelector("button[value=check]"));
@@ -70,7 +71,8 @@ document.addEventListener("DOMContentLoaded", () => {
       extensions: [
         lineNumbers(), history(), drawSelection(), highlightSpecialChars(), highlightActiveLine(),
         indentOnInput(), bracketMatching(), closeBrackets(), indentUnit.of(unitOf(area.value)),
-        EditorState.tabSize.of(4), syntaxHighlighting(colours), look,
+        EditorState.phrases.of(phrases), EditorState.tabSize.of(4),
+        syntaxHighlighting(colours), look,
         mode ? StreamLanguage.define(mode) : [],
         keymap.of([
           {key: "Mod-Enter", run: check}, ...closeBracketsKeymap, ...defaultKeymap,

@@ -151,8 +151,6 @@ const watch = (show) => {
     board.innerHTML = lines.join("\n");
     for (let made = moves.children.length; made < shown.items.length; made += 1) {
       moves.insertAdjacentHTML("beforeend", shown.items[made]);
-      const seat = moves.lastElementChild.querySelector(".seat");
-      seat.textContent = called(seat.textContent);
     }
     slider.max = String(last());
     slider.value = String(ply);
