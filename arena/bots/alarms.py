@@ -20,7 +20,7 @@ from arena.models import (
     TestVerdict,
 )
 from arena.models.matches import NOT_PASSED
-from engine.translation import gettext, translated
+from engine.translation import gettext
 
 
 class BotAlarm(NamedTuple):
@@ -90,13 +90,13 @@ def _of_check(version: BotVersion, check: Check) -> Iterator[BotAlarm]:
     """What is wrong about a check of a version that is not on its ladder."""
     its = {"bot": version.label, "ladder": check.ladder.title}
     if check.status is JobStatus.FIXED and not check.passed:
-        if check.outcome == translated(NOT_PASSED):
+        if check.outcome == NOT_PASSED:
             words = gettext("%(bot)s did not pass its check for %(ladder)s.", **its)
         else:
             words = gettext(
                 "%(bot)s did not pass its check for %(ladder)s: %(outcome)s.",
                 **its,
-                outcome=check.outcome,
+                outcome=check.outcome_told,
             )
     elif check.status is JobStatus.SET_ASIDE and not check.cancelled:
         words = gettext(
