@@ -7,13 +7,16 @@ the wrong one, from a cache or a form that is made once, goes unseen.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from jinja2 import Environment
 
+from arena.ground import catalogues
 from arena.models import VersionStatus
-from arena.web import docs, translations
+from arena.web import docs, template_texts, translations
 from arena.web.films import animate
 from arena.web.words import (
     ENDINGS,
@@ -39,7 +42,8 @@ from tests.marked import MARK, MARKED
 @pytest.fixture
 def marked(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Italian has marks."""
-    monkeypatch.setattr(translations, "translation", {"it": MARKED, "en": ENGLISH}.__getitem__)
+    italian = replace(MARKED, language="it")
+    monkeypatch.setattr(translations, "translation", {"it": italian, "en": ENGLISH}.__getitem__)
     docs.guides_in.cache_clear()
     yield
     docs.guides_in.cache_clear()
@@ -54,8 +58,9 @@ def door(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Simpl
         found.app.extensions["arena.database"].close()
 
 
-DATA = ("text/csv", "application/x-tar", "application/x-chess-pgn", "image/png", "image/gif")
+DATA = ("text/csv", "application/x-chess-pgn")
 """The types of what is the same in every language."""
+NO_TEXTS = ("image/png", "image/gif", "application/x-tar", "application/zip")
 FOR_PROGRAMS = {"metrics.scrape", "api.openapi", "games.game_json", "robots", "static"}
 
 
@@ -70,7 +75,7 @@ def test_no_address_says_in_one_language_what_it_said_in_another(door: SimpleNam
         for language in ("it", "en"):
             with client.get(address, headers={"Accept-Language": language}) as answer:
                 is_data = answer.mimetype in DATA or endpoint in FOR_PROGRAMS
-                has_marks = MARK.encode() in answer.data
+                has_marks = answer.mimetype not in NO_TEXTS and MARK.encode() in answer.data
                 said = answer.headers.get("Content-Language")
                 if has_marks and (language == "en" or is_data):
                     mixed.append(endpoint)
@@ -107,7 +112,7 @@ def test_a_form_speaks_as_its_reader_does(door: SimpleNamespace) -> None:
     """Its labels, and what is wrong in it, though it is made once for all."""
     for accepted, label, problem in [
         ("en", ">Password", "This is needed."),
-        ("it", ">〚Password", "〚This is needed."),
+        ("it", f">{MARK}Password", f"{MARK}This is needed."),
         ("en", ">Password", "This is needed."),
     ]:
         browser = Browser(door.app)
@@ -175,7 +180,7 @@ def test_rules_are_read_in_the_language_that_is_spoken(tmp_path: Path) -> None:
     (tmp_path / "rules.md").write_text("# One\n\nA game.\n")
     page = page_beside(str(tmp_path / "one.py"))
     assert _shown(page) == ("# One\n\nA game.\n", "en")
-    with speaking(MARKED):
+    with speaking(replace(MARKED, language="it")):
         assert _shown(page) == ("# One\n\nA game.\n", "en")
         (tmp_path / "rules.it.md").write_text("# Uno\n\nUn gioco.\n")
         assert _shown(page) == ("# Uno\n\nUn gioco.\n", "it")
@@ -189,3 +194,15 @@ def _shown(page) -> tuple[str, str]:
 def test_every_ending_has_its_words() -> None:
     """Or a game that ended so would have no page."""
     assert set(ENDINGS) == set(Termination)
+
+
+@pytest.mark.parametrize(("number", "words"), [(1, "1 partita"), (0.5, "0.5 partite")])
+def test_templates_say_numbers_of_things(number: float, words: str) -> None:
+    """Also those that are no whole ones, of which catalogues know nothing."""
+    templates = Environment(autoescape=True)
+    template_texts.install(templates)
+    text = (
+        "{% trans number=number %}{{ number }} game{% pluralize %}{{ number }} games{% endtrans %}"
+    )
+    with speaking(catalogues.translation("it")):
+        assert templates.from_string(text).render(number=number) == words
