@@ -96,7 +96,7 @@ def _of_check(version: BotVersion, check: Check) -> Iterator[BotAlarm]:
             words = gettext(
                 "%(bot)s did not pass its check for %(ladder)s: %(outcome)s.",
                 **its,
-                outcome=check.outcome,
+                outcome=check.outcome_told,
             )
     elif check.status is JobStatus.SET_ASIDE and not check.cancelled:
         words = gettext(

@@ -93,7 +93,7 @@ def _checks(session: Session, bot: Bot, count: int) -> Iterator[Event]:
         # What a finding says may quote the bot's output, which is its owners' to show.
         told = ("clause", "words") if may_read(bot) else ()
         wrong = [": ".join(filter(None, map(one.get, told))) for one in broken]
-        words = "; ".join(filter(None, [check.outcome, *wrong])) if broken else ""
+        words = "; ".join(filter(None, [check.outcome_told, *wrong])) if broken else ""
         page = url_for("submissions.check", number=check.id, _external=True)
         # XML has no way at all to say most control characters.
         yield Event(f"check-{check.id}", check.created, title, visible(words), address, page)
