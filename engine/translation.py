@@ -67,8 +67,12 @@ def ngettext(one: str, many: str, number: float, /, **places: object) -> str:
         one, many: in English, for one thing and for any other number of them.
         number: how many; it stands at no place by itself.
     """
-    whole = int(number) if number == int(number) else 2
-    return spoken().catalogue.ngettext(one, many, whole) % places
+    return spoken().catalogue.ngettext(one, many, whole(number)) % places
+
+
+def whole(number: float) -> int:
+    """The whole number by which catalogues are asked for a text about a number of things."""
+    return int(number) if number == int(number) else 2
 
 
 def pgettext(context: str, message: str, /, **places: object) -> str:

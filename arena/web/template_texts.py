@@ -5,7 +5,7 @@ from __future__ import annotations
 from jinja2 import Environment
 
 from arena.ground.catalogues import languages, name_of
-from engine.translation import spoken, translated
+from engine.translation import spoken, translated, whole
 
 
 def install(environment: Environment) -> None:
@@ -26,8 +26,8 @@ def _gettext(message: str) -> str:
     return spoken().catalogue.gettext(message)
 
 
-def _ngettext(one: str, many: str, number: int) -> str:
-    return spoken().catalogue.ngettext(one, many, number)
+def _ngettext(one: str, many: str, number: float) -> str:
+    return spoken().catalogue.ngettext(one, many, whole(number))
 
 
 def _pgettext(context: str, message: str) -> str:
