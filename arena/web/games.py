@@ -33,7 +33,7 @@ from engine.game import GameError, State
 from engine.plurals import counted
 from engine.record import GameRecord, other_rules, states_known
 from engine.sitting import clocks
-from engine.translation import ENGLISH, N_, gettext, speaking, translated
+from engine.translation import N_, gettext, translated
 
 games = Blueprint("games", __name__)
 
@@ -302,14 +302,13 @@ def pgn_file(number: int) -> Response:
     with reading() as session:
         found, record = find_game(session, number)
         try:
-            with speaking(ENGLISH):  # its words are read by programs
-                text = pgn.write(
-                    record,
-                    event=found.competition.title,
-                    site=url_for("games.game", number=number, _external=True),
-                    round=str(found.match_id),
-                    comments=True,
-                )
+            text = pgn.write(
+                record,
+                event=found.competition.title,
+                site=url_for("games.game", number=number, _external=True),
+                round=str(found.match_id),
+                comments=True,
+            )
         except pgn.NoPgnError as error:
             abort(404, sentence(error))
     return lasting(Response(text, mimetype=PGN))

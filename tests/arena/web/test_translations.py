@@ -11,9 +11,11 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from jinja2 import Environment
 
+from arena.ground import catalogues
 from arena.models import VersionStatus
-from arena.web import docs, translations
+from arena.web import docs, template_texts, translations
 from arena.web.films import animate
 from arena.web.words import (
     ENDINGS,
@@ -54,8 +56,9 @@ def door(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Simpl
         found.app.extensions["arena.database"].close()
 
 
-DATA = ("text/csv", "application/x-tar", "application/x-chess-pgn", "image/png", "image/gif")
+DATA = ("text/csv", "application/x-chess-pgn")
 """The types of what is the same in every language."""
+NO_TEXTS = ("image/png", "image/gif", "application/x-tar", "application/zip")
 FOR_PROGRAMS = {"metrics.scrape", "api.openapi", "games.game_json", "robots", "static"}
 
 
@@ -70,7 +73,7 @@ def test_no_address_says_in_one_language_what_it_said_in_another(door: SimpleNam
         for language in ("it", "en"):
             with client.get(address, headers={"Accept-Language": language}) as answer:
                 is_data = answer.mimetype in DATA or endpoint in FOR_PROGRAMS
-                has_marks = MARK.encode() in answer.data
+                has_marks = answer.mimetype not in NO_TEXTS and MARK.encode() in answer.data
                 said = answer.headers.get("Content-Language")
                 if has_marks and (language == "en" or is_data):
                     mixed.append(endpoint)
@@ -189,3 +192,15 @@ def _shown(page) -> tuple[str, str]:
 def test_every_ending_has_its_words() -> None:
     """Or a game that ended so would have no page."""
     assert set(ENDINGS) == set(Termination)
+
+
+@pytest.mark.parametrize(("number", "words"), [(1, "1 partita"), (0.5, "0.5 partite")])
+def test_templates_say_numbers_of_things(number: float, words: str) -> None:
+    """Also those that are no whole ones, of which catalogues know nothing."""
+    templates = Environment(autoescape=True)
+    template_texts.install(templates)
+    text = (
+        "{% trans number=number %}{{ number }} game{% pluralize %}{{ number }} games{% endtrans %}"
+    )
+    with speaking(catalogues.translation("it")):
+        assert templates.from_string(text).render(number=number) == words
