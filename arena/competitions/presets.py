@@ -28,7 +28,7 @@ from arena.strength.sequential import MOST_PLIES
 from arena.strength.terms import StrengthTerms
 from engine.clock import LONGEST_MS, parse_time
 from engine.guesses import instead
-from engine.translation import gettext
+from engine.translation import N_, gettext
 
 OF_SPRT = ("elo0", "elo1", "alpha", "beta", "model", "max_games")
 """What a test of a fixed number of games has not."""
@@ -39,15 +39,16 @@ INSTEAD = {"games": OF_SPRT, "time": ("move",), "move": ("time",)} | dict.fromke
 )
 """What of a preset goes where something else is said."""
 FRESH: Mapping[str, tuple[str, Mapping[str, Any]]] = {
-    "stc": ("Is it stronger, in quick games?", {"elo0": 0.0, "elo1": 10.0, "time": "1+0.01"}),
-    "ltc": ("Is it stronger, in long games?", {"elo0": 0.0, "elo1": 10.0, "time": "10+0.1"}),
+    "stc": (N_("Is it stronger, in quick games?"), {"elo0": 0.0, "elo1": 10.0, "time": "1+0.01"}),
+    "ltc": (N_("Is it stronger, in long games?"), {"elo0": 0.0, "elo1": 10.0, "time": "10+0.1"}),
     "non-regression": (
-        "Is it no weaker? For what makes a bot simpler, or quicker to change.",
+        N_("Is it no weaker? For what makes a bot simpler, or quicker to change."),
         {"elo0": -10.0, "elo1": 0.0},
     ),
-    "measure": ("How much stronger is it?", {"games": 1000}),
+    "measure": (N_("How much stronger is it?"), {"games": 1000}),
 }
-"""Those of a fresh arena: what each is for, and what it says."""
+"""Those of a fresh arena: what each is for, which is translated where it is shown, and what it
+says."""
 
 
 @dataclass(frozen=True, kw_only=True)
