@@ -13,7 +13,9 @@ from arena.bots.entries import bots_of
 from arena.ground.db import Database
 from arena.models import Check, Entrant, EntrantState, JobStatus
 from arena.people import accounts
+from engine.translation import speaking
 from tests.arena.bots.test_entries import NOW, version
+from tests.marked import MARK, MARKED
 
 UNTRIED = {"kept": True, "clause": "end", "words": "not tried: the bot failed before", "lines": []}
 
@@ -46,6 +48,9 @@ def test_a_check_tells_its_outcome(its: dict[str, Any], words: str) -> None:
     """With no word of the bot's, which is its owners' to show."""
     made = {"status": JobStatus.FIXED, "findings": [], "cancelled": "", "log": "api-key"} | its
     assert Check(**made).outcome == words
+    with speaking(MARKED):
+        assert Check(**made).outcome == words, "programs read it in English"
+        assert Check(**made).outcome_told == f"{MARK}{words}"
 
 
 def test_owners_are_told_what_does_not_play(sqlite_database: Database) -> None:
