@@ -34,7 +34,7 @@ from engine.game import Game, GameError, Variant
 from engine.games import GAMES
 from engine.rules_pictures import RulesPicture
 from engine.shelf import UnknownGameError
-from engine.translation import ENGLISH, gettext
+from engine.translation import ENGLISH, gettext, translated
 
 rules = Blueprint("rules", __name__)
 
@@ -189,7 +189,7 @@ def _tried(game: Game) -> tuple[AnalysisView, str]:
     """The board on which a game is tried as an address asks for it, and what it can't be asked."""
     variant = _smallest(game)
     page = url_for("rules.game", game=game.name)
-    base = Beginning(page, {}, Tree.begin(variant), {}, game.title, anchor=TRIED)
+    base = Beginning(page, {}, Tree.begin(variant), {}, translated(game.title), anchor=TRIED)
     try:
         return AnalysisView.asked(base, request.args)
     except GameError as error:

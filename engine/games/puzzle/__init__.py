@@ -363,7 +363,7 @@ new_state = maker(PuzzleState)
 
 GAME = Game(
     name="puzzle",
-    title="Blokus puzzles",
+    title=N_("Blokus puzzles"),
     options={"task": choice(*TASKS), "hard": choice("no", "yes")},
     build=Puzzle,
     offers=(

@@ -484,7 +484,7 @@ def _reached(
 
 GAME = Game(
     name="siege",
-    title="The Siege of Paris",
+    title=N_("The Siege of Paris"),
     options={
         "seats": choice("3", "2"),
         "setup": choice("free", "fixed"),

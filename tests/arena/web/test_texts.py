@@ -110,6 +110,19 @@ def test_templates_say_nothing_but_by_translation() -> None:
     assert found == []
 
 
+def test_templates_look_up_what_stands_in_them() -> None:
+    """Jinja takes a message for HTML: whatever is not the template's own goes by `translated`."""
+    environment = Environment(extensions=["jinja2.ext.i18n"])
+    found = []
+    for file in sorted(TEMPLATES.iterdir()):
+        for call in environment.parse(file.read_text()).find_all(nodes.Call):
+            messages = {"gettext": 1, "pgettext": 2, "ngettext": 2}
+            given = call.args[: messages.get(getattr(call.node, "name", ""), 0)]
+            if not all(isinstance(one, nodes.Const) for one in given):
+                found.append(f"{file.name}:{call.lineno}")
+    assert found == []
+
+
 @pytest.fixture(scope="module", params=languages()[1:])
 def catalogue(request: pytest.FixtureRequest) -> Catalog:
     """A language's catalogue."""
