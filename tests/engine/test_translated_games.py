@@ -98,7 +98,7 @@ def test_what_is_held_is_called_in_the_language_of_who_asks_whenever_it_was_foun
     (held, *_) = GAMES["blokus"].variant().initial().hand(0)
     with speaking(MARKED):
         (marked, *_) = GAMES["blokus"].variant().initial().hand(0)
-        assert held.called == "««blue» 1»"
+        assert held.called == f"{MARK}{MARK}blue{END} 1{END}"
     assert (marked, marked.called) == (held, "blue 1")
 
 

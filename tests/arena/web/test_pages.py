@@ -172,6 +172,7 @@ def read(text: str) -> Reader:
 def test_every_link_leads_somewhere(site: Site) -> None:
     """From the front page on no link is dead, and no page breaks what all of them keep."""
     waiting, seen, kinds = ["/"], {"/"}, Counter[str]()
+    client = site.client.application.test_client()  # for whom a link chooses a language, too
     while waiting:
         address = waiting.pop()
         # A few of each kind are as good as all.
@@ -180,7 +181,7 @@ def test_every_link_leads_somewhere(site: Site) -> None:
         if kinds[kind] > 3:
             continue
         # What asks who somebody is leads to the page where that is said.
-        with site.client.get(address, follow_redirects=True) as answer:
+        with client.get(address, follow_redirects=True) as answer:
             assert answer.status_code == 200, address
             if answer.mimetype != "text/html":
                 continue
