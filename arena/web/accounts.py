@@ -128,10 +128,12 @@ def _form(template: str, form: Any, **more: Any) -> tuple[str, int]:
 @needs(Scope.READ)
 @before_change
 def sign_out() -> Response:
-    """Ends this session."""
+    """Ends this session; with it goes what the editor kept in the browser, for whoever is next."""
     logout_user()
     session.clear()
-    return redirect(url_for("front.first_page"))
+    answer = redirect(url_for("front.first_page"))
+    answer.headers["Clear-Site-Data"] = '"storage"'
+    return answer
 
 
 @pages.route("/register", methods=["GET", "POST"])

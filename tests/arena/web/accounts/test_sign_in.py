@@ -36,7 +36,8 @@ def test_signing_in_and_out(app: Flask, database: Database) -> None:
         entry = audit.entries(session)[0]
         assert (entry.actor, entry.action, entry.origin) == ("ada", "sign in", "192.0.2.7")
         assert accounts.get(session, "ada").last_sign_in is not None
-    assert browser.post("/sign-out", page="/account").location == "/"
+    left = browser.post("/sign-out", page="/account")
+    assert (left.location, left.headers["Clear-Site-Data"]) == ("/", '"storage"')
     assert browser.get("/account").status_code == 302
 
 
