@@ -23,7 +23,7 @@ def alike(name: str, known: Iterable[str], most: int = MOST_MEANT) -> list[str]:
 
 
 def did_you_mean(names: Sequence[str]) -> str:
-    """The question, in words that follow a colon or a semicolon."""
+    """The question, in words that follow a colon or a semicolon; of one name at least."""
     *most, last = names
     if most:
         return gettext("did you mean %(most)s or %(last)s?", most=", ".join(most), last=last)

@@ -25,6 +25,7 @@ from engine.player import CrashError, VoidGameError
 from engine.process_tree import MARK, descendants, end_all, marked, members
 from engine.stopwatch import Stopwatch
 from engine.threads import Standstill, stat_fields, threads_of
+from engine.translation import gettext
 
 OUR_SHORTAGES = frozenset(
     {errno.EAGAIN, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOSPC, errno.ETXTBSY}
@@ -160,7 +161,9 @@ class PlainProgram:
                 undo.pop_all()
         except OSError as error:
             if error.errno in OUR_SHORTAGES:
-                raise VoidGameError(f"no bot can be started now: {error.strerror}") from error
+                raise VoidGameError(
+                    gettext("no bot can be started now: %(reason)s", reason=error.strerror)
+                ) from error
             raise CrashError(f"can't be started: {command[0]}: {error.strerror}") from None
         assert self._process.stdin is not None
         assert self._process.stdout is not None

@@ -21,7 +21,7 @@ from engine.channel import HeadAndTail, PipeChannel
 from engine.player import VoidGameError
 from engine.process import OpenChannel
 from engine.program import Program
-from engine.translation import gettext, speaking, spoken
+from engine.translation import gettext
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
@@ -103,7 +103,6 @@ class UnderWay:
     def __init__(self) -> None:
         self._over = Event()
         self._told = False
-        self._spoken = spoken()
 
     def abandon(self) -> None:
         """Breaks all of them off, within moments."""
@@ -152,10 +151,9 @@ class UnderWay:
         """Says once what this machine fails at."""
         if not self._told:
             self._told = True
-            with speaking(self._spoken):  # which the thread of a match does not by itself
-                words = gettext(
-                    "a match that could not be played is tried again: %(error)s", error=error
-                )
+            words = gettext(
+                "a match that could not be played is tried again: %(error)s", error=error
+            )
             click.echo(words, err=True)
 
 

@@ -50,7 +50,7 @@ from arena.cli.tally import RunTally
 from arena.cli.tally_table import print_tally
 from arena.cli.terminal_watch import TerminalWatch
 from arena.cli.trace import print_logs, traced_channel
-from arena.cli.watching import GameNow, RunningGames, Watching, print_game
+from arena.cli.watching import RunningGames, Watching, print_game
 from arena.ground.file_locks import lock_file
 from engine.books import Book, book_json
 from engine.channel import PipeChannel
@@ -61,7 +61,7 @@ from engine.openings import openings
 from engine.plurals import counted
 from engine.process import BotProcess
 from engine.record import GameRecord
-from engine.translation import gettext, ngettext, speaking, spoken
+from engine.translation import gettext, ngettext
 from workers.cores import claimed_core
 
 WATCHED = ("terminal", "browser")
@@ -421,13 +421,7 @@ def _watching(watch: str | None, total: int, stopped: Callable[[], bool]) -> Wat
         return BrowserWatch(bar, RunningGames())
     if is_terminal():
         return TerminalWatch(bar, RunningGames(), total, stopped)
-    translation = spoken()
-
-    def tell(now: GameNow) -> None:
-        with speaking(translation):  # which the thread of a match does not by itself
-            print_game(now)
-
-    return Watching(bar, RunningGames(pause_seconds=0, told=tell))
+    return Watching(bar, RunningGames(pause_seconds=0, told=print_game))
 
 
 @contextmanager

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import closing, contextmanager, suppress
+from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 from itertools import islice, takewhile
 from pathlib import Path
@@ -36,7 +37,7 @@ from engine.protocol import visible
 from engine.record import GameRecord
 from engine.referee import ISOLATION_LEVELS
 from engine.seeds import derive
-from engine.translation import gettext
+from engine.translation import gettext, speaking, spoken
 from workers.archives import BundleError, is_archive
 from workers.bubblewrap import complaint
 from workers.building import BuildError
@@ -73,9 +74,17 @@ class Launcher:
     def player(
         self, *, core: int | None = None, open_channel: OpenChannel = PipeChannel
     ) -> BotProcess:
-        """A fresh process of the bot."""
+        """A fresh process of the bot; why none can be started is told in the language spoken now,
+        though a game in which it starts is in English.
+        """
+        told = spoken()
+
+        def start() -> Program:
+            with speaking(told):
+                return self.start(core)
+
         return BotProcess(
-            lambda: self.start(core),
+            start,
             allowances=self.allowances,
             open_channel=open_channel,
             tells_errors=True,
@@ -305,8 +314,8 @@ def in_order(
 ) -> Generator[tuple[Job, Result]]:
     """Plays jobs in threads, and yields each with its result in the order of the jobs.
 
-    A job is taken when a thread is free for it. At the end, however it comes, jobs that were
-    begun are waited for.
+    The threads speak what is spoken here. A job is taken when a thread is free for it. At the end,
+    however it comes, jobs that were begun are waited for.
 
     Args:
         ending: called before jobs are waited for at the end; it may break them off.
@@ -323,7 +332,7 @@ def in_order(
         while True:
             for number, job in islice(waiting, concurrency - len(running)):
                 try:
-                    running[pool.submit(play, job)] = number, job
+                    running[pool.submit(copy_context().run, play, job)] = number, job
                 except RuntimeError as error:
                     raise VoidGameError(
                         gettext("no match can be begun: %(error)s", error=complaint(str(error)))

@@ -51,12 +51,14 @@ def add(
             already, or its creator has too many.
     """
     if not NAME.fullmatch(name) or name in RESERVED:
+        *most_reserved, last = sorted(RESERVED)
         raise Refusal(
             gettext(
                 "%(name)r is no name for a book: 1 to 80 small letters, digits and '-', and "
-                "not %(reserved)s",
+                "not %(reserved)s or %(last)s",
                 name=name[:60],
-                reserved=", ".join(sorted(RESERVED)),
+                reserved=", ".join(most_reserved),
+                last=last,
             )
         )
     if most is not None and count_rows(session, OpeningBook, _by(actor)) >= most:

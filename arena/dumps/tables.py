@@ -18,14 +18,13 @@ from arena.lists.rows import opening_number, seat_result
 from engine.declaring import in_a_line
 from engine.protocol import share
 from engine.record import GameRecord, RecordError, other_rules, states
-from engine.translation import gettext
 
 try:
     import pyarrow as pa
     from pyarrow import parquet
 except ImportError as error:
     raise ImportError(
-        gettext("dumps of games need pip install 'game-bot-arena[data]' (%(error)s)", error=error)
+        f"dumps of games need pip install 'game-bot-arena[data]' ({error})"
     ) from error
 
 log = logging.getLogger("arena.dumps")

@@ -11,7 +11,7 @@ from arena.formats.round_robin import GauntletFormat, RoundRobin
 from arena.formats.settings import FormatSetting, Frame
 from arena.formats.swiss import Swiss
 from arena.ground.refusals import Refusal
-from engine.translation import gettext
+from engine.translation import gettext, ngettext
 
 FORMATS: dict[str, type[Format]] = {
     form.name: form
@@ -55,8 +55,10 @@ def settings_for(name: str, frame: Frame, given: Mapping[str, int]) -> dict[str,
     if frame.seats not in form.for_seats:
         fitting = [other for other, one in FORMATS.items() if frame.seats in one.for_seats]
         raise Refusal(
-            gettext(
+            ngettext(
+                "%(name)s is not for matches of %(seats)s bots; use %(fitting)s",
                 "%(name)s is not for matches of %(seats)s bots; use one of %(fitting)s",
+                len(fitting),
                 name=name,
                 seats=frame.seats,
                 fitting=", ".join(fitting),

@@ -11,6 +11,7 @@ import contextlib
 import hashlib
 import io
 import os
+import shutil
 import struct
 import tempfile
 from collections.abc import Iterable, Mapping
@@ -30,6 +31,12 @@ DOMAIN = "messages"
 def languages() -> tuple[str, ...]:
     """The tags of all that are spoken, English first."""
     return (ENGLISH.language, *sorted(file.stem for file in FOLDER.glob("*.po")))
+
+
+@cache
+def _by_tag() -> Mapping[str, str]:
+    """Those in small letters: a tag means the same in any case (RFC 5646, 2.1.1)."""
+    return {language.lower(): language for language in languages()}
 
 
 @cache
@@ -65,6 +72,7 @@ def translation(language: str) -> Translation:
     packed = _compile(language)
     with contextlib.suppress(OSError):  # where nothing can be kept it is read each time
         _keep(compiled, packed)
+        _forget_others(compiled)
     return Translation(language, GNUTranslations(io.BytesIO(packed)))
 
 
@@ -86,6 +94,14 @@ def _keep(file: Path, content: bytes) -> None:
         part = Path(folder) / file.name
         part.write_bytes(content)
         part.replace(file)
+
+
+def _forget_others(kept: Path) -> None:
+    """Removes what is kept of the same language by other releases; they would read it anew."""
+    folder = kept.parents[2]
+    for other in folder.parent.iterdir():
+        if other != folder and (other / kept.relative_to(folder)).is_file():
+            shutil.rmtree(other, ignore_errors=True)
 
 
 def _compile(language: str) -> bytes:
@@ -116,11 +132,11 @@ def first_spoken(wanted: Iterable[str]) -> str:
     """The first of some languages that is spoken here; English if none is.
 
     Args:
-        wanted: their tags; ``it-CH`` is served by ``it``.
+        wanted: their tags, in any case; ``it-CH`` is served by ``it``.
     """
     for one in wanted:
-        tag = one.replace("_", "-")
+        tag = one.replace("_", "-").lower()
         for tried in (tag, tag.partition("-")[0]):
-            if tried in languages():
-                return tried
+            if tried in _by_tag():
+                return _by_tag()[tried]
     return ENGLISH.language

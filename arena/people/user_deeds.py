@@ -15,12 +15,12 @@ from arena.people.accounts import PeopleError
 from engine.translation import N_, gettext
 
 MOST_MIB = 1 << 24
+"""16 TiB."""
 BECOMES = {
     Role.PARTICIPANT: N_("the user %(user)s is participant now"),
     Role.ORGANISER: N_("the user %(user)s is organiser now"),
     Role.ADMINISTRATOR: N_("the user %(user)s is administrator now"),
 }
-"""16 TiB."""
 
 
 def find_user(session: Session, name: str) -> User:

@@ -13,7 +13,7 @@ from engine.bridges.foreign import SAYS, BridgeError
 from engine.bridges.gtp import Gtp
 from engine.bridges.ugi import Ugi
 from engine.game import GameError
-from engine.translation import gettext
+from engine.translation import ENGLISH, gettext, speaking
 
 OPTIONS = {"gtp": "--first", "ugi": "--option"}
 """The protocols that there are bridges for, each with the option that may be given to it."""
@@ -81,14 +81,16 @@ class Bridge(NamedTuple):
 
 
 def play(adapter: bot.Adapter, requests: Iterable[str]) -> None:
-    """Plays as a bot; a bridge that can't go on says why on standard error, and exits.
+    """Plays as a bot; a bridge that can't go on says why on standard error, in English, as it may
+    come into a record, and exits.
 
     However it ends, the program behind it is ended before it.
     """
     for number in (signal.SIGHUP, signal.SIGTERM):
         signal.signal(number, lambda *_: sys.exit(1))
     try:
-        bot.run(adapter, requests, lambda line: print(line, flush=True))
+        with speaking(ENGLISH):
+            bot.run(adapter, requests, lambda line: print(line, flush=True))
     except (BridgeError, GameError, UnicodeError, OSError) as error:
         with suppress(OSError):
             print(f"{SAYS}{error}", file=sys.stderr, flush=True)

@@ -20,7 +20,6 @@ from pathlib import Path
 
 from engine.process_tree import descendants, end_all
 from engine.program import exit_words
-from engine.translation import gettext
 
 LONGEST_BUFFER = 1 << 20
 LOOK_SECONDS = 0.5
@@ -77,10 +76,8 @@ class Foreign:
         except OSError as error:
             # Of a name that is nowhere the system may say that some folder can't be read.
             is_nowhere = os.sep not in command[0] and shutil.which(command[0]) is None
-            why = gettext("there is no such program") if is_nowhere else error.strerror
-            raise BridgeError(
-                gettext("%(command)s can't be started: %(why)s", command=command[0], why=why)
-            ) from None
+            why = "there is no such program" if is_nowhere else error.strerror
+            raise BridgeError(f"{command[0]} can't be started: {why}") from None
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._input, self._output = self._process.stdin, self._process.stdout
@@ -98,7 +95,7 @@ class Foreign:
         try:
             self._input.write(f"{line}\n".encode())
         except BrokenPipeError:
-            raise self._ended(gettext("when it was told %(line)r", line=line[:60])) from None
+            raise self._ended(f"when it was told {line[:60]!r}") from None
 
     def hear(self, expected: float, what: str) -> str:
         """Its next line, without its end.
@@ -119,14 +116,14 @@ class Foreign:
                     print(f"{SAYS}{self.name} gave no {what} in time", file=sys.stderr, flush=True)
             if not self._poll.poll(1000 * (left if left > 0 else LOOK_SECONDS)):
                 if was_late and self._referee.poll(0):
-                    raise BridgeError(gettext("its referee has gone"))
+                    raise BridgeError("its referee has gone")
                 continue
             data = os.read(self._output.fileno(), 65536)
             if not data:
-                raise self._ended(gettext("before it gave %(what)s", what=what))
+                raise self._ended(f"before it gave {what}")
             self._buffer += data
             if len(self._buffer) > LONGEST_BUFFER and b"\n" not in self._buffer:
-                raise BridgeError(gettext("%(name)s sends a line without an end", name=self.name))
+                raise BridgeError(f"{self.name} sends a line without an end")
         line, _, self._buffer = self._buffer.partition(b"\n")
         return line.decode("utf-8", "replace").rstrip("\r")
 
@@ -149,14 +146,5 @@ class Foreign:
         try:
             code = self._process.wait(ENDING_SECONDS)
         except subprocess.TimeoutExpired:
-            return BridgeError(
-                gettext("%(name)s closed its output %(when)s", name=self.name, when=when)
-            )
-        return BridgeError(
-            gettext(
-                "%(name)s ended (%(code)s) %(when)s",
-                name=self.name,
-                code=exit_words(code),
-                when=when,
-            )
-        )
+            return BridgeError(f"{self.name} closed its output {when}")
+        return BridgeError(f"{self.name} ended ({exit_words(code)}) {when}")

@@ -14,7 +14,6 @@ from engine.bridges.bot import READY_SECONDS, Request
 from engine.bridges.foreign import BridgeError, Foreign, program_of
 from engine.game import Dialect, Move, Variant
 from engine.referee import RESIGN
-from engine.translation import gettext
 
 
 class Gtp:
@@ -46,11 +45,7 @@ class Gtp:
         self._dialect = variant.dialect("gtp")
         if self._dialect is None:
             raise BridgeError(
-                gettext(
-                    "there is no translation to GTP for %(variant)s; its rules page says which "
-                    "there are",
-                    variant=variant,
-                )
+                f"there is no translation to GTP for {variant}; its rules page says which there are"
             )
         if self._dialect.name:
             self._do(f"set_game {self._dialect.name}", time.monotonic() + READY_SECONDS)
@@ -98,12 +93,5 @@ class Gtp:
                 lines.append(line)
         answer = "\n".join(lines)
         if not answer.startswith("="):
-            raise BridgeError(
-                gettext(
-                    "%(name)s refuses %(command)r: %(answer)r",
-                    name=self._foreign.name,
-                    command=command,
-                    answer=answer[:80],
-                )
-            )
+            raise BridgeError(f"{self._foreign.name} refuses {command!r}: {answer[:80]!r}")
         return answer.removeprefix("=").strip()

@@ -18,7 +18,6 @@ from engine.bridges.bot import READY_SECONDS, Request
 from engine.bridges.foreign import BridgeError, Foreign, program_of
 from engine.game import Dialect, Move, Variant
 from engine.games import GAMES
-from engine.translation import gettext
 
 OPTION = re.compile(r"\s*option\s+name\s+(\S.*?)\s+type\b(.*)")
 BOUND = re.compile(r"\b(min|max)\s+(-?[0-9]{1,20})\b")
@@ -109,22 +108,12 @@ class Ugi:
 
     def new_game(self, variant: Variant) -> None:
         if variant.seats != 2:
-            raise BridgeError(
-                gettext(
-                    "%(protocol)s is for two seats; %(variant)s has %(seats)s",
-                    protocol=self._spoken,
-                    variant=variant,
-                    seats=variant.seats,
-                )
-            )
+            raise BridgeError(f"{self._spoken} is for two seats; {variant} has {variant.seats}")
         if self._spoken == "uci":
             self._dialect = variant.dialect("uci")
             if self._dialect is None:
                 raise BridgeError(
-                    gettext(
-                        "no UCI variant is known for %(variant)s; its rules page says which",
-                        variant=variant,
-                    )
+                    f"no UCI variant is known for {variant}; its rules page says which"
                 )
             if self._dialect.name:
                 self._say(f"setoption name UCI_Variant value {self._dialect.name}")
@@ -153,9 +142,7 @@ class Ugi:
             if words[:1] == ["info"]:
                 numbers |= _numbers(" ".join(words))
             elif words == ["bestmove"]:
-                raise BridgeError(
-                    gettext("%(name)s answered 'bestmove' without a move", name=self._foreign.name)
-                )
+                raise BridgeError(f"{self._foreign.name} answered 'bestmove' without a move")
             elif words[:1] == ["bestmove"]:
                 read = self._dialect.read if self._dialect else None
                 return read(request.state, words[1]) if read else words[1], numbers
@@ -191,49 +178,19 @@ class Ugi:
         # Names are the same in any case.
         said = next((said for name, said in known.items() if name.lower() == key.lower()), None)
         if said is None:
-            there = gettext("it has none")
+            there = "it has none"
             if known:
-                there = gettext("it has: %(names)s", names=", ".join(known))
-            raise BridgeError(
-                gettext(
-                    "%(program)s has no option %(key)r; %(there)s",
-                    program=program,
-                    key=key[:60],
-                    there=there,
-                )
-            )
+                there = f"it has: {', '.join(known)}"
+            raise BridgeError(f"{program} has no option {key[:60]!r}; {there}")
         if said.split()[:1] != ["spin"]:
             return
         if not re.fullmatch(r"-?[0-9]{1,20}", value):
-            raise BridgeError(
-                gettext(
-                    "%(program)s takes a whole number as %(key)s, not %(value)r",
-                    program=program,
-                    key=key,
-                    value=shown,
-                )
-            )
+            raise BridgeError(f"{program} takes a whole number as {key}, not {shown!r}")
         bounds = {word: int(number) for word, number in BOUND.findall(said)}
         if bounds.get("min", int(value)) > int(value):
-            raise BridgeError(
-                gettext(
-                    "%(program)s takes at least %(bound)s as %(key)s, not %(value)s",
-                    program=program,
-                    bound=bounds["min"],
-                    key=key,
-                    value=shown,
-                )
-            )
+            raise BridgeError(f"{program} takes at least {bounds['min']} as {key}, not {shown}")
         if bounds.get("max", int(value)) < int(value):
-            raise BridgeError(
-                gettext(
-                    "%(program)s takes at most %(bound)s as %(key)s, not %(value)s",
-                    program=program,
-                    bound=bounds["max"],
-                    key=key,
-                    value=shown,
-                )
-            )
+            raise BridgeError(f"{program} takes at most {bounds['max']} as {key}, not {shown}")
 
     def _say(self, line: str) -> None:
         assert self._foreign is not None

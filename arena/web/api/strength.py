@@ -20,6 +20,7 @@ from arena.web.api.shapes import Name, Shape
 from arena.web.api.specification import operation
 from arena.web.block_pictures import block_svg
 from arena.web.lookup import find_test, reading
+from engine.translation import ENGLISH, speaking
 
 TAG = "strength tests"
 
@@ -96,13 +97,14 @@ class BlockShape(Shape):
 
     @classmethod
     def looked_up(cls, session: Session, row: StrengthTest) -> Self:
-        """The block of a test as it stands."""
-        (found,) = reports(session, [row])
-        return cls(
-            text=block_text(found.standing),
-            markdown=block_markdown(found.standing, found.stands),
-            svg=block_svg(found),
-        )
+        """The block of a test as it stands, in English: it is read elsewhere."""
+        with speaking(ENGLISH):
+            (found,) = reports(session, [row])
+            return cls(
+                text=block_text(found.standing),
+                markdown=block_markdown(found.standing, found.stands),
+                svg=block_svg(found),
+            )
 
 
 @operation("GET /tests/<int:number>/block", BlockShape, tag=TAG)

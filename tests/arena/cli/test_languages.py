@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from contextlib import closing, suppress
 from gettext import NullTranslations
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -17,7 +17,10 @@ import pytest
 from arena.cli.client import RemoteArena
 from arena.cli.interrupts import UnderWay
 from arena.cli.listing import show
-from engine.translation import Translation, speaking
+from arena.cli.runner import Launcher, in_order
+from engine.player import BotError, VoidGameError
+from engine.program import PlainProgram, Program
+from engine.translation import ENGLISH, Translation, gettext, speaking
 from tests.arena.conftest import Cli
 from tests.arena.running import arena, environment
 
@@ -41,6 +44,7 @@ TEXTS = {
     "state": "stato",
     "passed of a test": "superato",
     "passed": "passato",
+    "no room": "pieno",
     "a match that could not be played is tried again: %(error)s": "ritentato: %(error)s",
 }
 
@@ -167,21 +171,19 @@ def test_a_server_is_asked_in_the_language_that_is_spoken() -> None:
 def test_threads_of_matches_tell_it_in_the_language_of_their_command(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Though what they record is in English."""
-    with speaking(ITALIAN):
-        matches = UnderWay()
-    play = matches.patiently(_fail_once())
-    thread = threading.Thread(target=play, args=(None,))
-    thread.start()
-    thread.join()
-    assert capsys.readouterr().err == "ritentato: no room\n"
+    """Though what they record is in English: of a box that can't be built, too."""
 
-
-def _fail_once() -> Callable[[None], None]:
-    failures = [OSError("no room")]
+    def start(_: int | None) -> Program:
+        if failures:
+            raise VoidGameError(gettext(failures.pop()))
+        return PlainProgram(["true"])
 
     def play(_: None) -> None:
-        if failures:
-            raise failures.pop()
+        player = Launcher("bot", start).player()
+        with speaking(ENGLISH), closing(player), suppress(BotError):
+            player.start()
 
-    return play
+    failures = ["no room"]
+    with speaking(ITALIAN):
+        list(in_order([None], UnderWay().patiently(play), concurrency=1))
+    assert capsys.readouterr().err == "ritentato: pieno\n"

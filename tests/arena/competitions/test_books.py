@@ -162,7 +162,7 @@ def test_a_book_is_removed_when_what_is_played_by_it_is_over(arena: StrengthSimu
     ("changes", "words"),
     [
         ({"name": "Mine"}, "'Mine' is no name for a book: 1 to 80 small letters"),
-        ({"name": "random"}, "'random' is no name for a book"),
+        ({"name": "random"}, "digits and '-', and not book, empty or random"),
         ({"name": "book"}, "'book' is no name for a book"),
         ({"name": "there"}, "there is a book there already"),
         ({"game": "chess"}, "there is no game 'chess'"),

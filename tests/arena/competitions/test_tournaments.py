@@ -161,6 +161,13 @@ def test_a_third_place_takes_four() -> None:
     assert settings_for("knockout", four, third)["third_place"] == 1
 
 
+def test_the_formats_that_fit_are_named() -> None:
+    """Those for matches of as many bots, be it one alone."""
+    with pytest.raises(Refusal) as refusal:
+        settings_for("swiss", Frame(size=6, seats=3, race=False, seed=1), {})
+    assert str(refusal.value) == "swiss is not for matches of 3 bots; use balanced"
+
+
 def test_the_ladder_gives_the_field_and_its_seeding(arena: TournamentSimulation) -> None:
     """The strongest by mu - 3 sigma are taken, the first seed first; who has no rating is last."""
     with arena.database.begin() as session:

@@ -15,6 +15,8 @@ ASKED = [
     ("", "", "en"),
     ("", "it", "it"),
     ("", "it-CH, en;q=0.5", "it"),
+    ("", "IT", "it"),  # in any case (RFC 5646, 2.1.1)
+    ("", "It-it", "it"),
     ("", "de, it;q=0.7, en;q=0.3", "it"),
     ("", "en-GB, it;q=0.9", "en"),
     ("", "it;q=0, en", "en"),
@@ -66,6 +68,7 @@ ENVIRONMENTS = [
     ({}, "en"),
     ({"LANG": "it_IT.UTF-8"}, "it"),
     ({"LANG": "it"}, "it"),
+    ({"LANG": "IT_it.UTF-8"}, "it"),
     ({"LANG": "it_IT@euro"}, "it"),
     ({"LANG": "C.UTF-8", "LANGUAGE": "it"}, "en"),
     ({"LANG": "it_IT.UTF-8", "LC_ALL": "C"}, "en"),
@@ -99,7 +102,12 @@ def test_languages_say_what_they_are() -> None:
 def test_what_was_read_of_a_catalogue_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is read again where that is damaged, and each time by who has no place for it."""
+    """It is read again where that is damaged, and each time by who has no place for it; what an
+    older release kept is removed.
+    """
+    older = tmp_path / "game-bot-arena/0123/it/LC_MESSAGES/messages.mo"
+    older.parent.mkdir(parents=True)
+    older.touch()
     for home in (str(tmp_path), str(tmp_path), "/dev/null", ""):
         monkeypatch.setenv("XDG_CACHE_HOME", home)
         monkeypatch.setenv("HOME", home or "nowhere")

@@ -300,6 +300,8 @@ def test_the_block_to_paste_is_text_and_picture(arena: Arena, app: Flask) -> Non
     assert "Ptnml | [1, 2, 9, 7, 9]" in found["text"].splitlines()
     assert html.escape(found["text"]) in browser.get(f"/tests/{number}").text
     assert found["text"] in found["markdown"]
+    in_italian = {"Accept-Language": "it"}
+    assert browser.get(f"/api/v1/tests/{number}/block", headers=in_italian).json == found
     drawn = browser.get(f"/tests/{number}.svg")
     assert (drawn.mimetype, drawn.text) == ("image/svg+xml", found["svg"])
     texts = ElementTree.fromstring(drawn.text).iter("{http://www.w3.org/2000/svg}text")
