@@ -18,7 +18,7 @@ from functools import cached_property
 from engine.clock import TimeControl
 from engine.game import GameError, Move, Seat, State, Termination, Variant
 from engine.games import GAMES
-from engine.plurals import counted
+from engine.plurals import counted, grouped
 from engine.record import Fault, GameRecord, Ply
 from engine.referee import ISOLATION_LEVELS, RESIGN
 from engine.translation import gettext
@@ -110,7 +110,7 @@ class Tree:
             raise AnalysisError(
                 gettext(
                     "an analysis has at most %(most)s characters of moves",
-                    most=f"{MOST_CHARACTERS:,}",
+                    most=grouped(MOST_CHARACTERS),
                 )
             )
         tree = self
@@ -313,14 +313,14 @@ def checked_comments(tree: Tree, comments: Mapping[int, str]) -> dict[int, str]:
         raise AnalysisError(
             gettext(
                 "a comment has at most %(most)s characters",
-                most=f"{LONGEST_COMMENT:,}",
+                most=grouped(LONGEST_COMMENT),
             )
         )
     if sum(map(len, found.values())) > MOST_CHARACTERS:
         raise AnalysisError(
             gettext(
                 "all comments together have at most %(most)s characters",
-                most=f"{MOST_CHARACTERS:,}",
+                most=grouped(MOST_CHARACTERS),
             )
         )
     return found

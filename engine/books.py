@@ -22,7 +22,7 @@ from typing import NamedTuple
 from engine.game import GameError, IllegalMoveError, Move, PositionError, State, Variant
 from engine.openings import Opening
 from engine.pgn import PgnError, dialect_of, looks_like_pgn, read_games
-from engine.plurals import counted
+from engine.plurals import counted, grouped
 from engine.protocol import visible
 from engine.seeds import derive
 from engine.translation import gettext
@@ -141,8 +141,8 @@ def read_book(
         raise wrong(
             gettext(
                 "a book has %(most)s bytes at most, this one %(size)s",
-                most=f"{most_bytes:,}",
-                size=f"{len(data):,}",
+                most=grouped(most_bytes),
+                size=grouped(len(data)),
             )
         )
     text = decoded(data)
@@ -164,7 +164,7 @@ def read_book(
                 raise wrong(
                     gettext(
                         "a book has %(most)s openings at most",
-                        most=f"{most_openings:,}",
+                        most=grouped(most_openings),
                     ),
                     line.number,
                 )

@@ -35,8 +35,10 @@ def instead(name: str, known: Iterable[str]) -> str:
     there = list(known)
     if near := alike(name, there):
         return did_you_mean(near)
+    if not there:
+        return gettext("there are: none")
     if len(there) <= MOST_LISTED:
-        return gettext("there are: %(names)s", names=", ".join(there) or gettext("none"))
+        return gettext("there are: %(names)s", names=", ".join(there))
     return gettext(
         "there are %(number)s, such as %(names)s",
         number=len(there),

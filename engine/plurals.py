@@ -14,10 +14,15 @@ def decimal(value: float) -> str:
     return f"{value:.3f}".rstrip("0").rstrip(".")
 
 
-def grouped(number: float) -> str:
+def grouped(number: float, style: str = "") -> str:
     """A number as it is read easily: ``20,000``, which other languages than English set apart by
-    narrow spaces (ISO 80000-1)."""
-    return f"{number:,}" if spoken() == ENGLISH else f"{number:,}".replace(",", NARROW_SPACE)
+    narrow spaces (ISO 80000-1).
+
+    Args:
+        style: how it is written, as `format` has it: ``.0f``.
+    """
+    text = f"{number:,{style}}"
+    return text if spoken() == ENGLISH else text.replace(",", NARROW_SPACE)
 
 
 def counted(number: float, thing: str, things: str = "") -> str:

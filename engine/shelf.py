@@ -25,7 +25,7 @@ from engine.game import Game, Move, OptionError, Seat, State, Termination, Varia
 from engine.guesses import alike, did_you_mean, instead
 from engine.rules_trail import at
 from engine.scene import Scene, Square
-from engine.translation import ENGLISH, gettext, speaking
+from engine.translation import ENGLISH, N_, gettext, speaking
 
 GROUP = "arena.games"
 OWN = "game-bot-arena"
@@ -73,13 +73,21 @@ class Declared:
     version: str
 
 
+SEATS = (N_("Seat 1"), N_("Seat 2"), N_("Seat 3"), N_("Seat 4"), N_("Seat 5"), N_("Seat 6"))
+"""What the first seats of any game are called; further ones are called so in English alone."""
+
+
 class SeatNames(tuple[str, ...]):
     """Names of the seats of a game of which nobody knows how many it has: each has one."""
 
     __slots__ = ()
 
     def __getitem__(self, seat: Any) -> Any:
-        return f"Seat {seat + 1}" if isinstance(seat, int) else super().__getitem__(seat)
+        return _seat(seat) if isinstance(seat, int) else super().__getitem__(seat)
+
+
+def _seat(seat: Seat) -> str:
+    return SEATS[seat] if 0 <= seat < len(SEATS) else f"Seat {seat + 1}"
 
 
 class Missing(Variant):
@@ -94,7 +102,7 @@ class Missing(Variant):
         """Takes what is known of it, and why it is not here."""
         super().__init__(dict(options))
         self.game, self.seats, self.reason = game, seats, reason
-        self.seat_names = SeatNames(f"Seat {seat + 1}" for seat in range(seats))
+        self.seat_names = SeatNames(map(_seat, range(seats)))
 
     def initial(self, seed: int = 0) -> State:
         """An empty board that says why there is nothing on it."""

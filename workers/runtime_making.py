@@ -26,7 +26,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
 from engine.clock import ALLOWANCES
-from engine.translation import gettext
+from engine.translation import gettext, pgettext
 from workers.box_folder import discard
 from workers.launches import LEAST_PYTHON, box_program, version_of
 from workers.program import BoxError
@@ -132,7 +132,7 @@ def read_wanted(words: Sequence[str], indexes: Mapping[str, str]) -> WantedPacka
         packages.append(package)
         if option and not re.match(r"https?://|file://", index):
             if index not in indexes:
-                known = ", ".join(indexes) or "none"
+                known = ", ".join(indexes) or pgettext("of indexes", "none")
                 raise NoRuntimeError(
                     gettext(
                         "there is no index called %(name)r (%(known)s by name): give its address, "

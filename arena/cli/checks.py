@@ -8,7 +8,7 @@ import click
 
 from arena.cli.listing import BAD, GOOD, say
 from engine.protocol import visible
-from engine.translation import gettext
+from engine.translation import gettext, translated
 
 FAILED = 1
 """The exit code when a bot did not pass, or passed and entered nothing."""
@@ -35,7 +35,7 @@ def show_finding(finding: dict[str, Any]) -> None:
     """What came of a clause, with what was said where it is broken."""
     kept = ("ok  ", GOOD) if finding["applies"] else "-   "
     lines = [] if finding["kept"] else [f"       {line}" for line in finding["lines"]]
-    clause = f"{finding['clause']}: " if finding["clause"] else ""
+    clause = f"{translated(finding['clause'])}: " if finding["clause"] else ""
     words = visible("\n".join([f" {clause}{finding['words']}", *lines]))
     say("  ", kept if finding["kept"] else ("FAIL", BAD), words)
 

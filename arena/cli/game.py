@@ -21,6 +21,7 @@ from arena.cli.options import as_json
 from engine.conformance import random_path
 from engine.game import Game, Variant
 from engine.games import GAMES
+from engine.plurals import grouped
 from engine.protocol import visible
 from engine.shelf import NAME
 from engine.translation import N_, gettext, translated
@@ -131,10 +132,8 @@ def check(name: str, seconds: float, in_json: bool) -> None:
         click.echo(json.dumps({"game": word, "checks": told, "measured": measures}))
     else:
         for variant, measured in measures.items():
-            click.echo(
-                f"{variant}: "
-                + ", ".join(f"{translated(key)} {its:,g}" for key, its in measured.items())
-            )
+            each = (f"{translated(key)} {grouped(its, 'g')}" for key, its in measured.items())
+            click.echo(f"{variant}: {', '.join(each)}")
         click.echo(
             gettext(
                 "%(game)s by the rules of %(rules)s: %(held)s of %(all)s checks hold",

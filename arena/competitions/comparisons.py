@@ -14,6 +14,7 @@ from typing import TypeVar
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
+from arena.competitions.founding import TEST, TUNING
 from arena.competitions.kind import CompetitionKind
 from arena.competitions.players import NamedPlayer, named_players
 from arena.competitions.rules import CreateByRules, Rules
@@ -33,13 +34,20 @@ from arena.models import (
 from arena.ratings.result import GameResult
 from arena.strength.outcomes import seatings
 from engine.game import Variant
-from engine.translation import gettext
+from engine.translation import N_, gettext
 
 C = TypeVar("C", bound=Competition)
 
 SEED_BITS = 48
 MOST_OF_ANYBODY = 1.0
 """The largest weight of the tests of people who are no organisers."""
+
+
+# What is said of a bot, by what it is for.
+_NOT_YOURS = {
+    TEST: N_("the bot %(name)s is not for you to test"),
+    TUNING: N_("the bot %(name)s is not for you to tune"),
+}
 
 
 def may_test(by: By, version: BotVersion) -> bool:
@@ -60,8 +68,13 @@ def most_weight(by: By) -> float:
     return MOST_WEIGHT if by.may(Scope.ORGANISE) else MOST_OF_ANYBODY
 
 
-def usable_players(session: Session, by: By, names: Sequence[str]) -> list[NamedPlayer]:
+def usable_players(
+    session: Session, by: By, names: Sequence[str], use: str = TEST
+) -> list[NamedPlayer]:
     """The players of some names, whose versions somebody may use.
+
+    Args:
+        use: what they are for: a test, as a gauntlet is one, or a tuning.
 
     Raises:
         Refusal: there is no such player.
@@ -70,9 +83,7 @@ def usable_players(session: Session, by: By, names: Sequence[str]) -> list[Named
     players = named_players(session, names, by)
     for player in players:
         if not may_test(by, player.version):
-            raise NotAllowed(
-                gettext("the bot %(name)s is not for you to test", name=player.version.bot.name)
-            )
+            raise NotAllowed(gettext(_NOT_YOURS[use], name=player.version.bot.name))
     return players
 
 

@@ -8,6 +8,7 @@ from datetime import datetime
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, contains_eager, joinedload
 
+from arena.competitions.founding import TEST, TUNING
 from arena.competitions.players import NamedPlayer
 from arena.ground.refusals import Refusal
 from arena.models import (
@@ -25,9 +26,36 @@ from arena.models import (
 )
 from arena.ratings.book import NEW
 from engine.game import Variant
-from engine.translation import gettext
+from engine.translation import N_, gettext
 
 MOST_ENTRANTS = 256
+PLAY = "play"
+"""What versions are for that are neither tested nor tuned."""
+# What is said of a version, by what it is for.
+_AT_HOME = {
+    PLAY: N_(
+        "the version %(label)s is at home, and can't play: whoever is waited for must be there, so "
+        "bots at home play on ladders alone"
+    ),
+    TEST: N_(
+        "the version %(label)s is at home, and can't be tested: whoever is waited for must be "
+        "there, so bots at home play on ladders alone"
+    ),
+    TUNING: N_(
+        "the version %(label)s is at home, and can't be tuned: whoever is waited for must be "
+        "there, so bots at home play on ladders alone"
+    ),
+}
+_REFUSED = {
+    PLAY: N_("the version %(label)s can't play: its check is refused"),
+    TEST: N_("the version %(label)s can't be tested: its check is refused"),
+    TUNING: N_("the version %(label)s can't be tuned: its check is refused"),
+}
+_CHECKING = {
+    PLAY: N_("the version %(label)s can't play yet: it has passed no check"),
+    TEST: N_("the version %(label)s can't be tested yet: it has passed no check"),
+    TUNING: N_("the version %(label)s can't be tuned yet: it has passed no check"),
+}
 
 
 def field_of(session: Session, ladder: Ladder) -> list[NamedPlayer]:
@@ -100,8 +128,13 @@ def proven(session: Session, game: str, versions: Sequence[BotVersion]) -> set[i
     return found | {check.version_id for check in session.scalars(checks) if check.passed}
 
 
-def demand_proven(session: Session, game: str, versions: Sequence[BotVersion]) -> None:
+def demand_proven(
+    session: Session, game: str, versions: Sequence[BotVersion], use: str = PLAY
+) -> None:
     """Refuses versions that passed no check of a game.
+
+    Args:
+        use: what they are for: to play, or a test, or a tuning.
 
     Raises:
         Refusal: one of them has not.
@@ -109,26 +142,11 @@ def demand_proven(session: Session, game: str, versions: Sequence[BotVersion]) -
     checked = proven(session, game, versions)
     for version in versions:
         if version.is_at_home:
-            raise Refusal(
-                gettext(
-                    "the version %(label)s is at home, and can't play: whoever is waited for "
-                    "must be there, so bots at home play on ladders alone",
-                    label=version.label,
-                )
-            )
+            raise Refusal(gettext(_AT_HOME[use], label=version.label))
         if version.status is VersionStatus.REFUSED:
-            raise Refusal(
-                gettext(
-                    "the version %(label)s can't play: its check is refused", label=version.label
-                )
-            )
+            raise Refusal(gettext(_REFUSED[use], label=version.label))
         if version.status is VersionStatus.CHECKING:
-            raise Refusal(
-                gettext(
-                    "the version %(label)s can't play yet: it has passed no check",
-                    label=version.label,
-                )
-            )
+            raise Refusal(gettext(_CHECKING[use], label=version.label))
         if version.id not in checked:
             raise Refusal(
                 gettext(

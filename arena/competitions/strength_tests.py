@@ -28,7 +28,7 @@ from arena.audit import ARENA, Actor
 from arena.competitions.books import demand_fitting, policy_of
 from arena.competitions.comparisons import ComparisonKind
 from arena.competitions.fields import demand_proven, enter_field
-from arena.competitions.founding import add_by_number, come_back, demand_few, fair_start
+from arena.competitions.founding import TEST, add_by_number, come_back, demand_few, fair_start
 from arena.competitions.kind import Conclusion, Moment
 from arena.competitions.pairings import Pairing, under_way
 from arena.competitions.players import NamedPlayer
@@ -169,7 +169,7 @@ def _refuse(
             )
         )
     both = candidate.version, baseline.version
-    demand_proven(session, plan.variant.game, both)
+    demand_proven(session, plan.variant.game, both, TEST)
 
 
 def verdict_words(verdict: TestVerdict) -> str:

@@ -16,6 +16,7 @@ from arena.competitions.comparisons import (
     most_weight,
     usable_players,
 )
+from arena.competitions.founding import TUNING
 from arena.competitions.strength_plans import (
     MAX_GAMES,
     MOST_GAMES,
@@ -106,7 +107,7 @@ class CreateTuning(CreateComparison):
     )
 
     def do(self, session: Session, by: By) -> Done:
-        (player,) = usable_players(session, by, [self.bot])
+        (player,) = usable_players(session, by, [self.bot], TUNING)
         self.demand_ladders_rules(
             by, gettext("a tuning by other rules than a ladder's is for organisers to make")
         )

@@ -138,7 +138,7 @@ def create(session: Session, plan: TuningPlan, now: datetime, actor: Actor) -> B
     start = Tuning.begin(settings).chosen_at_start
     # Refused at once, and not after the games.
     StrengthPlan(plan.variant, plan.time, plan.proof).settings(plan.player, plan.player)
-    demand_proven(session, plan.variant.game, [version])
+    demand_proven(session, plan.variant.game, [version], TUNING)
     policy = policy_of(plan.openings)
     demand_fitting(session, policy["book_name"], plan.variant)
     demand_few(session, BotTuning, actor.id)

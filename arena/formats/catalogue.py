@@ -11,7 +11,7 @@ from arena.formats.round_robin import GauntletFormat, RoundRobin
 from arena.formats.settings import FormatSetting, Frame
 from arena.formats.swiss import Swiss
 from arena.ground.refusals import Refusal
-from engine.translation import gettext, ngettext
+from engine.translation import gettext, ngettext, pgettext
 
 FORMATS: dict[str, type[Format]] = {
     form.name: form
@@ -74,7 +74,7 @@ def settings_for(name: str, frame: Frame, given: Mapping[str, int]) -> dict[str,
         )
     unknown = [key for key in given if key not in form.settings]
     if unknown:
-        known = ", ".join(form.settings) or gettext("none")
+        known = ", ".join(form.settings) or pgettext("of settings", "none")
         raise Refusal(
             gettext(
                 "%(name)s has no setting %(unknown)r; it has %(known)s",

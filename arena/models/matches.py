@@ -222,7 +222,11 @@ class Check(Leasable, Base):
             return pgettext("a check", "not begun")
         if self.status is not JobStatus.FIXED:
             return gettext("under way")
-        broken = [one["clause"] for one in self.findings if not one["kept"] and one.get("clause")]
+        broken = [
+            translated(one["clause"])
+            for one in self.findings
+            if not one["kept"] and one.get("clause")
+        ]
         untried = len(self.findings) - len(self.tried)
         if not broken:
             return translated(NOT_PASSED)

@@ -516,11 +516,14 @@ def _lost_runtimes(session: Session, settings: Settings) -> Iterator[Alarm]:
         yield Alarm(
             "runtime",
             runtime.name,
-            gettext(
-                "the file of the runtime %(runtime)s is lost, which %(versions)s of bots need: "
-                "restore runtimes/%(digest)s from a backup",
+            ngettext(
+                "the file of the runtime %(runtime)s is lost, which %(versions)s version of a bot "
+                "needs: restore runtimes/%(digest)s from a backup",
+                "the file of the runtime %(runtime)s is lost, which %(versions)s versions of bots "
+                "need: restore runtimes/%(digest)s from a backup",
+                count,
                 runtime=runtime.name,
-                versions=counted(count, "version"),
+                versions=count,
                 digest=runtime.digest,
             ),
         )

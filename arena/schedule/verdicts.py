@@ -35,7 +35,7 @@ from arena.models import (
     Place,
     Scope,
 )
-from engine.translation import gettext, ngettext, translated
+from engine.translation import gettext, ngettext, pgettext, translated
 
 J = TypeVar("J", bound=Match | Check)
 
@@ -245,7 +245,7 @@ def requeue(session: Session, actor: Actor, kind: type[J], number: int, now: dat
     job = _find(session, kind, number)
     name = f"{_word(kind)} {number}"
     if job.status is not JobStatus.SET_ASIDE:
-        its = {"number": number, "status": job.status}
+        its = {"number": number, "status": _stands(job)}
         if kind is Match:
             words = gettext("match %(number)s is %(status)s, and not set aside", **its)
         else:
@@ -253,6 +253,25 @@ def requeue(session: Session, actor: Actor, kind: type[J], number: int, now: dat
         raise Refusal(words)
     job.status, job.failures = JobStatus.OPEN, 0
     audit.note(session, actor, f"requeue {_word(kind)}", name, job.problem, now=now)
+
+
+def _stands(job: Match | Check) -> str:
+    """How a match or a check stands, in the reader's words."""
+    match = {
+        JobStatus.OPEN: pgettext("a match", "open"),
+        JobStatus.ISSUED: pgettext("a match", "issued"),
+        JobStatus.FIXED: pgettext("a match", "fixed"),
+        JobStatus.SET_ASIDE: pgettext("a match", "set aside"),
+        JobStatus.VOID: pgettext("a match", "void"),
+    }
+    check = {
+        JobStatus.OPEN: pgettext("a check", "open"),
+        JobStatus.ISSUED: pgettext("a check", "issued"),
+        JobStatus.FIXED: pgettext("a check", "fixed"),
+        JobStatus.SET_ASIDE: pgettext("a check", "set aside"),
+        JobStatus.VOID: pgettext("a check", "void"),
+    }
+    return (match if isinstance(job, Match) else check)[job.status]
 
 
 def _find(session: Session, kind: type[J], number: int) -> J:

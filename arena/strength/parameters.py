@@ -9,7 +9,7 @@ from typing import Any
 
 from arena.strength.sequential import StrengthError
 from engine.bot_options import BotOption, OptionKind
-from engine.translation import gettext
+from engine.translation import gettext, pgettext
 
 R_END = 0.02
 """For some thousand games. fishtest and OpenBench propose 0.002, for some hundred thousand."""
@@ -107,7 +107,7 @@ def read_parameter(options: Mapping[str, BotOption], whose: str, words: str) -> 
     name, equals, said = words.partition("=")
     option = options.get(name)
     if option is None:
-        others = ", ".join(sorted(options)) or gettext("none")
+        others = ", ".join(sorted(options)) or pgettext("of options", "none")
         raise StrengthError(
             gettext(
                 "%(whose)s has no option %(name)s: it has %(others)s",

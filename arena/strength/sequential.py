@@ -25,7 +25,7 @@ from engine.game import Termination, Variant
 from engine.match import entrants_needed
 from engine.openings import Opening, openings
 from engine.plurals import counted
-from engine.translation import N_, gettext
+from engine.translation import N_, gettext, pgettext
 
 T = TypeVar("T")
 
@@ -532,7 +532,7 @@ def _differences(saved: dict[str, Any], asked: dict[str, Any], keys: Sequence[st
             if before == now:
                 words.append(gettext("the book %(name)s was another", name=now))
             else:
-                nothing = gettext("none")
+                nothing = pgettext("a book", "none")
                 words.append(
                     gettext(
                         "the book is %(before)s there, not %(now)s",

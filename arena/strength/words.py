@@ -10,7 +10,7 @@ from arena.strength.gauntlet import GauntletTest
 from arena.strength.sequential import SequentialTest
 from engine.clock import TimeControl
 from engine.game import Termination
-from engine.plurals import counted, lasting
+from engine.plurals import counted, grouped, lasting
 from engine.translation import gettext, pgettext, translated
 
 RAREST = 1e-9
@@ -45,12 +45,12 @@ def result_rows(test: SequentialTest) -> list[tuple[str, str]]:
             elo1=f"{its.elo1:g}",
         )
         rows.append(("LLR", hypotheses))
-    played, results, most = f"{test.games:,}", games_words(test), settings.most_matches
+    played, results, most = grouped(test.games), games_words(test), settings.most_matches
     if most:
         words = gettext(
             "%(games)s of %(most)s, W-D-L %(results)s",
             games=played,
-            most=f"{most * settings.games_a_match:,}",
+            most=grouped(most * settings.games_a_match),
             results=results,
         )
     else:
@@ -225,5 +225,5 @@ def _fault_words(kind: Termination) -> str:
 def chance_words(chance: float) -> str:
     """How seldom chance alone would do something; of a thousand matches it can come out as 0."""
     if chance < RAREST:
-        return gettext("fewer than 1 in %(many)s", many=f"{1 / RAREST:,.0f}")
-    return gettext("1 in %(many)s", many=f"{1 / chance:,.0f}")
+        return gettext("fewer than 1 in %(many)s", many=grouped(1 / RAREST, ".0f"))
+    return gettext("1 in %(many)s", many=grouped(1 / chance, ".0f"))

@@ -286,7 +286,8 @@ def _lacking(account: Account, needed: Scope) -> str:
     if needed in SCOPES[account.role]:
         return _scopeless(needed)
     whose = translated(WHOSE[needed])
-    return gettext("This is for %(whose)s; your role is %(role)s.", whose=whose, role=account.role)
+    role = translated(account.role)
+    return gettext("This is for %(whose)s; your role is %(role)s.", whose=whose, role=role)
 
 
 def _scopeless(needed: Scope) -> str:

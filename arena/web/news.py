@@ -31,7 +31,7 @@ from arena.web.competitions import address_of
 from arena.web.identity import may_read
 from arena.web.lookup import find_bot, reading
 from engine.protocol import visible
-from engine.translation import gettext
+from engine.translation import gettext, translated
 
 news = Blueprint("news", __name__)
 
@@ -91,8 +91,9 @@ def _checks(session: Session, bot: Bot, count: int) -> Iterator[Event]:
             title = gettext("%(version)s did not pass its check for %(ladder)s", **its)
         broken = [one for one in check.findings if not one["kept"]]
         # What a finding says may quote the bot's output, which is its owners' to show.
-        told = ("clause", "words") if may_read(bot) else ()
-        wrong = [": ".join(filter(None, map(one.get, told))) for one in broken]
+        told = broken if may_read(bot) else []
+        each = [(translated(one.get("clause", "")), one.get("words")) for one in told]
+        wrong = [": ".join(filter(None, parts)) for parts in each]
         words = "; ".join(filter(None, [check.outcome_told, *wrong])) if broken else ""
         page = url_for("submissions.check", number=check.id, _external=True)
         # XML has no way at all to say most control characters.

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from engine.plurals import counted, decimal
+from engine.plurals import NARROW_SPACE, counted, decimal, grouped
+from engine.translation import speaking
+from tests.marked import MARKED
 
 
 @pytest.mark.parametrize(
@@ -40,3 +42,20 @@ def test_one_is_no_plural(number: float, things: tuple[str, ...], words: str) ->
 def test_points_are_written_out(value: float, words: str) -> None:
     """However many they are: no digit before the point is rounded, and no exponent is used."""
     assert decimal(value) == words
+
+
+@pytest.mark.parametrize(
+    ("value", "style", "words"),
+    [
+        (999, "", "999"),
+        (20000, "", "20,000"),
+        (1e9, ".0f", "1,000,000,000"),
+        (1234.56, ".0f", "1,235"),
+        (0.25, "g", "0.25"),
+    ],
+)
+def test_thousands_are_set_apart(value: float, style: str, words: str) -> None:
+    """By narrow spaces, which no language takes for a point, but in English."""
+    assert grouped(value, style) == words
+    with speaking(MARKED):
+        assert grouped(value, style) == words.replace(",", NARROW_SPACE)

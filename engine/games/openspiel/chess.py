@@ -339,8 +339,10 @@ def _attacks(board: Board, square: str, by_white: bool) -> bool:
     return False
 
 
+POSITIONS = N_("%(start)s, or a FEN with '_' for its spaces")
 FEN = Option(
     START,
-    f"{START}, or a FEN with '_' for its spaces",
+    POSITIONS % {"start": START},
     lambda value: value == START or (" " not in value and fault(value.replace("_", " ")) is None),
+    lambda: gettext(POSITIONS, start=START),
 )

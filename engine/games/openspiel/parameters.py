@@ -11,17 +11,17 @@ import re
 from collections.abc import Mapping
 
 from engine.options import Option, choice, whole_number
-from engine.translation import gettext
+from engine.translation import N_, gettext
 
 NO, YES = "false", "true"
 PILES = Option(
     "1;3;5;7",
-    "up to 10 piles of 1 to 99, joined by ';'",
+    N_("up to 10 piles of 1 to 99, joined by ';'"),
     lambda value: re.fullmatch(r"[1-9][0-9]?(;[1-9][0-9]?){0,9}", value, re.ASCII) is not None,
 )
 KOMI = Option(
     "7.5",
-    "points from 0 to 99.5 in steps of 0.5, as in 7 or 7.5",
+    N_("points from 0 to 99.5 in steps of 0.5, as in 7 or 7.5"),
     lambda value: re.fullmatch(r"(0|[1-9][0-9]?)(\.5)?", value, re.ASCII) is not None,
 )
 

@@ -31,9 +31,18 @@ from engine.game import (
 from engine.games.openspiel.parameters import given, is_usual, longest
 from engine.plurals import listed
 from engine.scene import Scene
-from engine.translation import gettext, translated
+from engine.translation import N_, gettext, translated
 
 FAMILY = "openspiel"
+PLAYERS = (
+    N_("Player 1"),
+    N_("Player 2"),
+    N_("Player 3"),
+    N_("Player 4"),
+    N_("Player 5"),
+    N_("Player 6"),
+)
+"""What seats are called; no game here has more of them."""
 NO_MOVES = "start"
 """The text of a position in which nothing was played."""
 RANKS = re.compile(r"[\w+~]+(/[\w+~]+){6,}")
@@ -63,7 +72,7 @@ class SpielVariant(Variant):
         self.max_plies = longest(name, options) or int(plies + drawn)
         self.has_chance = bool(drawn)
         self.title = self.rules.get_type().long_name
-        self.seat_names = tuple(f"Player {seat + 1}" for seat in range(self.seats))
+        self.seat_names = PLAYERS[: self.seats]
         self.first = max(0, int(self.rules.new_initial_state().current_player()))
         """OpenSpiel's number of the player in the first seat; if dice say who begins, the first."""
         least, most = self.rules.min_utility(), self.rules.max_utility()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from arena.models import Check, Entrant, EntrantState, JobStatus
 from arena.people import accounts
 from engine.translation import speaking
 from tests.arena.bots.test_entries import NOW, version
-from tests.marked import MARK, MARKED
+from tests.marked import END, MARK, MARKED
 
 UNTRIED = {"kept": True, "clause": "end", "words": "not tried: the bot failed before", "lines": []}
 
@@ -50,7 +51,8 @@ def test_a_check_tells_its_outcome(its: dict[str, Any], words: str) -> None:
     assert Check(**made).outcome == words
     with speaking(MARKED):
         assert Check(**made).outcome == words, "programs read it in English"
-        assert Check(**made).outcome_told == f"{MARK}{words}"
+        told = re.sub(r"\b(hello|move|seed)\b", rf"{MARK}\1{END}", words)
+        assert Check(**made).outcome_told == f"{MARK}{told}{END}"
 
 
 def test_owners_are_told_what_does_not_play(sqlite_database: Database) -> None:

@@ -100,8 +100,8 @@ def test_a_version_keeps_its_runtime(sqlite_database: Database, tmp_path: Path) 
         found = health.look(session, settings, NOW).alarms
         words = [one.words for one in found if one.kind == "runtime"]
         assert words == [
-            "the file of the runtime scientific is lost, which 1 version of bots need: restore "
-            f"runtimes/{'a' * 64} from a backup"
+            "the file of the runtime scientific is lost, which 1 version of a bot needs: "
+            f"restore runtimes/{'a' * 64} from a backup"
         ]
 
 

@@ -68,8 +68,8 @@ def test_puzzles_are_refused_with_the_reason(sqlite_database: Database) -> None:
 
 
 UNPROVED = [
-    (VersionStatus.CHECKING, JobStatus.OPEN, [], "can't play yet: it has passed no check"),
-    (VersionStatus.REFUSED, JobStatus.FIXED, [False], "can't play: its check is refused"),
+    (VersionStatus.CHECKING, JobStatus.OPEN, [], "can't be tested yet: it has passed no check"),
+    (VersionStatus.REFUSED, JobStatus.FIXED, [False], "can't be tested: its check is refused"),
     # These are ready by their checks for another game.
     (VersionStatus.READY, JobStatus.OPEN, [], "has passed no check for clobber"),
     (VersionStatus.READY, JobStatus.FIXED, [True, False], "has passed no check for clobber"),

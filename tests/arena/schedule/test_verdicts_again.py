@@ -15,8 +15,10 @@ from arena.ground.refusals import Refusal
 from arena.models import Check, CompetitionState, JobStatus, Ladder, Match, User
 from arena.schedule import verdicts
 from arena.schedule.matchmaking import make
+from engine.translation import speaking
 from tests.arena.competitions.strength_simulation import StrengthSimulation
 from tests.arena.simulator import CALM, START, Simulation
+from tests.marked import END, MARK, MARKED
 
 LATER = START + timedelta(hours=1)
 SQLITE = pytest.mark.parametrize("database", ["sqlite"], indirect=True)
@@ -123,3 +125,5 @@ def test_what_was_set_aside_has_all_its_attempts_again(arena: Simulation) -> Non
                 with pytest.raises(Refusal) as refused:
                     verdicts.requeue(session, ARENA, type(job), job.id, LATER)
                 assert str(refused.value) == f"{kind} {job.id} is {status}, and not set aside"
+                with speaking(MARKED), pytest.raises(Refusal, match=f"{MARK}{status}{END}"):
+                    verdicts.requeue(session, ARENA, type(job), job.id, LATER)
