@@ -224,7 +224,7 @@ def test_a_changed_thing_has_another_tag(arena: SimpleNamespace) -> None:
         ("GET", "/games/counts?worker=one", 403, "for organisers"),
         ("GET", "/games.jsonl?competition=none", 404, "There is no competition none."),
         ("GET", "/account", 401, "sign in and do it again, or send a token"),
-        ("DELETE", "/ladders", 405, "not allowed"),
+        ("DELETE", "/ladders", 405, "in this way"),
     ],
 )
 def test_refusals_are_problem_documents(
