@@ -18,6 +18,7 @@ from arena.ground import catalogues
 from arena.models import VersionStatus
 from arena.web import docs, template_texts, translations
 from arena.web.films import animate
+from arena.web.forms import later
 from arena.web.words import (
     ENDINGS,
     ago,
@@ -119,6 +120,14 @@ def test_a_form_speaks_as_its_reader_does(door: SimpleNamespace) -> None:
         browser.client.environ_base["HTTP_ACCEPT_LANGUAGE"] = accepted
         assert label in browser.get("/sign-in").text
         assert problem in browser.post("/sign-in", {"name": "ada"}).text
+
+
+def test_a_text_of_a_form_is_no_html() -> None:
+    """Whatever a translation has in it."""
+    catalogue = SimpleNamespace(gettext=lambda text: f'"<{text}>"')
+    with speaking(replace(ENGLISH, catalogue=catalogue)):  # type: ignore[arg-type]
+        assert str(later("a & b")) == '"<a & b>"'
+        assert later("a & b").__html__() == "&#34;&lt;a &amp; b&gt;&#34;"
 
 
 @pytest.mark.usefixtures("marked")
