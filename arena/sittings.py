@@ -42,11 +42,11 @@ from engine import reporting, sitting
 from engine.game import CHANCE, Seat, Variant
 from engine.match import entrants_needed
 from engine.openings import Opening, opening
-from engine.plurals import counted
+from engine.plurals import counted, listed
 from engine.protocol import demand_sayable
 from engine.record import GameRecord, RecordError, other_rules
 from engine.rules_trail import at
-from engine.translation import gettext, ngettext
+from engine.translation import gettext, ngettext, translated
 
 OFFERED = 100
 """How many bots of a ladder are offered, and as many of other ladders of its game."""
@@ -103,8 +103,8 @@ def places(variant: Variant) -> list[str]:
     """What each place is called: the names of its seats, e.g. "Blue and Red"."""
     names: list[list[str]] = [[] for _ in range(entrants_needed(variant))]
     for name, place in zip(variant.seat_names, variant.entrant_of, strict=True):
-        names[place].append(name)
-    return [" and ".join(each) for each in names]
+        names[place].append(translated(name))
+    return [listed(each) for each in names]
 
 
 def bots_for(session: Session, ladder: Ladder, *, more: str = "") -> list[BotVersion]:

@@ -41,6 +41,12 @@ def listed(names: Sequence[str]) -> str:
     return gettext("%(most)s and %(last)s", most=", ".join(most), last=last) if most else last
 
 
+def either(names: Sequence[str]) -> str:
+    """Of which one holds: ``a``, ``a or b``, ``a, b or c``; nothing of none."""
+    *most, last = names or [""]
+    return gettext("%(most)s or %(last)s", most=", ".join(most), last=last) if most else last
+
+
 def lasting(seconds: float) -> str:
     """A length of time as people say it: ``40 s``, ``12 min``, ``3 h 20 min``, ``5 days``."""
     if seconds < 60:

@@ -54,7 +54,7 @@ from engine.game import GameError, OptionError
 from engine.games import GAMES, find_variant
 from engine.referee import RESIGN
 from engine.shelf import Missing
-from engine.translation import gettext
+from engine.translation import gettext, translated
 
 analyses = Blueprint("analyses", __name__)
 
@@ -79,7 +79,7 @@ def from_start() -> Beginning:
     position = request.args.get("position", "").strip()[:LONGEST_POSITION]
     tree = _begun(variant, position)
     words = {"game": variant} | ({"position": position} if position else {})
-    title = GAMES[tree.variant.game].title
+    title = translated(GAMES[tree.variant.game].title)
     return Beginning(url_for("analyses.board"), words, tree, {}, title)
 
 
@@ -197,7 +197,7 @@ def _beginning(problem: str = "") -> str:
         ladders = [one for one in queries.ladders(session) if not isinstance(one.variant, Missing)]
         by_game: dict[str, list[Ladder]] = {}
         for ladder in ladders:
-            by_game.setdefault(GAMES[ladder.game].title, []).append(ladder)
+            by_game.setdefault(translated(GAMES[ladder.game].title), []).append(ladder)
         account = current()
         return render_template(
             "new_analysis.html",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
+from typing import Any
 from urllib.parse import urlsplit
 
 from flask import Flask, redirect, render_template, request, url_for
@@ -19,7 +21,7 @@ from werkzeug.exceptions import (
 from werkzeug.wrappers import Response
 
 from arena.ground.refusals import NotAllowed, NotThere, Refusal, WrongField
-from arena.web import identity, outage
+from arena.web import identity, outage, translations
 from arena.web.api import problems
 from arena.web.uploads import UPLOADS, allowed
 from arena.web.words import sentence
@@ -75,11 +77,18 @@ log = logging.getLogger("arena.web")
 
 def install(app: Flask) -> None:
     """Has an application answer errors so."""
-    app.register_error_handler(Unauthorized, _ask_to_sign_in)
-    app.register_error_handler(RequestEntityTooLarge, _say_how_large)
-    app.register_error_handler(InternalServerError, _own_up)
-    app.register_error_handler(HTTPException, _explain)
-    app.register_error_handler(Refusal, _refuse)
+    for kind, answer in ANSWERS.items():
+        app.register_error_handler(kind, _to_its_reader(answer))
+
+
+def _to_its_reader(answer: Callable[[Any], Response]) -> Callable[[Any], Response]:
+    """The same, said to whoever asks, even where what they asked for speaks alike to all."""
+
+    def said(error: Any) -> Response:
+        translations.speak_to_reader()
+        return answer(error)
+
+    return said
 
 
 def _ask_to_sign_in(error: Unauthorized) -> Response:
@@ -150,3 +159,13 @@ def _explain(error: HTTPException) -> Response:
         return outage.answer(failed)
     answer.mimetype = "text/html"
     return answer
+
+
+ANSWERS: dict[type[Exception], Callable[[Any], Response]] = {
+    Unauthorized: _ask_to_sign_in,
+    RequestEntityTooLarge: _say_how_large,
+    InternalServerError: _own_up,
+    HTTPException: _explain,
+    Refusal: _refuse,
+}
+"""By whom each kind of error is answered."""

@@ -10,6 +10,7 @@ from flask_babel import LazyString
 from flask_security import PasswordUtil, Security
 from flask_wtf import FlaskForm
 from flask_wtf.file import FileField, MultipleFileField
+from markupsafe import escape
 from wtforms import (
     BooleanField,
     HiddenField,
@@ -33,13 +34,20 @@ from engine.translation import N_, gettext, translated
 PASSWORD_LENGTH_MAX = 200
 
 
+class _Later(LazyString):
+    """A text that is no HTML, whatever a translation has in it."""
+
+    def __html__(self) -> str:
+        return escape(str(self))
+
+
 def later(text: str) -> Any:
     """A text of a form that is made once for all: each reader sees it in their language.
 
     Args:
         text: in English, as `translated` takes it.
     """
-    return LazyString(translated, text)
+    return _Later(translated, text)
 
 
 def password_rule() -> str:

@@ -254,11 +254,11 @@ def _details(session: Session, wanted: GameFilter) -> dict[str, Any]:
         variant = queries.games_in_order(session, [found.all.example])[0].competition.variant
         seats = [(one, translated(variant.seat_names[one.key])) for one in found.seats]
     tables = {
-        gettext("Seats"): [ChartLine(name, one, there(seat=one.key + 1)) for one, name in seats],
-        gettext("Opponents") if wanted.is_of_seat else gettext("Players"): [
+        N_("Seats"): [ChartLine(name, one, there(seat=one.key + 1)) for one, name in seats],
+        N_("Opponents") if wanted.is_of_seat else N_("Players"): [
             ChartLine(names[one.key], one, there(**{other: names[one.key]})) for one in found.bots
         ],
-        gettext("Openings"): [
+        N_("Openings"): [
             ChartLine(
                 openings[one.example] or opening_word(one.key),
                 one,
@@ -266,7 +266,7 @@ def _details(session: Session, wanted: GameFilter) -> dict[str, Any]:
             )
             for one in found.openings
         ],
-        gettext("Months"): [
+        N_("Months"): [
             ChartLine(month_word(one.key), one, there(**_month(one.key))) for one in found.months
         ],
     }

@@ -71,7 +71,7 @@ def listing() -> str:
         return render_template(
             "ladders.html",
             by_game=[
-                (name, GAMES[name].title if name in GAMES else "", its)
+                (name, translated(GAMES[name].title) if name in GAMES else "", its)
                 for name, its in sorted(by_game.items())
             ],
             leaders=leaderboards.leaders(session, found),
@@ -303,6 +303,6 @@ def _page(ladder: Ladder, form: DeedForm, problem: str) -> str:
         form=form,
         problem=problem,
         fixed={key: SETTINGS[key] for key in stays(ladder)},
-        LABELS={key: translated(label) for key, label in LABELS.items()},
+        LABELS=LABELS,
         SETTINGS=SETTINGS,
     )

@@ -36,7 +36,7 @@ from engine.games import GAMES
 from engine.record import GameRecord, Ply, other_rules
 from engine.scene import Held
 from engine.shelf import Missing
-from engine.translation import gettext
+from engine.translation import gettext, translated
 
 pages = Blueprint("sittings", __name__)
 
@@ -95,7 +95,7 @@ def listing() -> str:
         ladders = [one for one in queries.ladders(session) if one.takes_bots]
         by_game: dict[str, list[Ladder]] = {}
         for ladder in (one for one in ladders if not isinstance(one.variant, Missing)):
-            by_game.setdefault(GAMES[ladder.game].title, []).append(ladder)
+            by_game.setdefault(translated(GAMES[ladder.game].title), []).append(ladder)
         return render_template(
             "sittings.html",
             games=by_game,

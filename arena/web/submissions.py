@@ -65,7 +65,7 @@ from arena.web.lookup import find_bot, find_game, reading
 from arena.web.words import sentence
 from engine.games import GAMES
 from engine.protocol import visible
-from engine.translation import gettext
+from engine.translation import gettext, translated
 
 submissions = Blueprint("submissions", __name__)
 TAR = "application/x-tar"
@@ -131,7 +131,7 @@ def _by_game(ladders: list[Ladder]) -> dict[str, list[SelectChoice]]:
     """Ladders as the choices of a field, under the titles of their games."""
     found: dict[str, list[SelectChoice]] = {}
     for ladder in ladders:
-        title = GAMES[ladder.game].title if ladder.game in GAMES else ladder.game
+        title = translated(GAMES[ladder.game].title) if ladder.game in GAMES else ladder.game
         found.setdefault(title, []).append(SelectChoice(ladder.name, ladder.title))
     return found
 

@@ -1,6 +1,7 @@
 """The language of a page: the one that its reader chose, or else the browser's own.
 
-Programs that ask the API are answered likewise, by their `Accept-Language`. What is kept by
+Programs that ask the API are answered likewise, by their `Accept-Language`: of JSON that is for
+sentences alone, and keys, names and words of choice are English. What is kept by
 everybody on the way speaks the same whoever asks: pictures to share English, and what is drawn for
 a page the language that its address names.
 """
@@ -23,16 +24,40 @@ translations = Blueprint("translations", __name__)
 
 COOKIE, COOKIE_LASTS = "arena-language", 365 * 24 * 60 * 60
 """The tag of the language that was chosen; how long that is remembered, in seconds."""
-SAME_FOR_ALL = PICTURES | {"static", "pictures.latest", "blocks.picture", "blocks.pixels"}
-"""Endpoints that speak English to everybody."""
+SAME_FOR_ALL = PICTURES | {
+    "static",
+    "pictures.latest",
+    "blocks.picture",
+    "blocks.pixels",
+    "metrics.scrape",
+    "api.openapi",
+    "robots",
+    "games.game_json",
+}
+"""Endpoints that speak English to everybody, but for what goes wrong."""
 NAMED = "lang"
 """By what an address names its language; one that does not is in English."""
 DRAWN = frozenset(
-    ["games.board", "sittings.board", "sittings.picture", "rules.picture", "rules.emblem"]
+    [
+        "analyses.picture",
+        "games.board",
+        "rules.emblem",
+        "rules.picture",
+        "sittings.board",
+        "sittings.picture",
+    ]
 )
 """Endpoints that speak the language that their address names."""
-IN_WORDS = frozenset(["text/html", "application/atom+xml", "application/problem+json"])
-"""What is read by people; all else is data."""
+IN_WORDS = frozenset(
+    [
+        "text/html",
+        "application/atom+xml",
+        "application/problem+json",
+        "application/json",
+        "text/plain",
+    ]
+)
+"""What has sentences for people, if perhaps among data; all else is data alone."""
 
 
 def install(app: Flask) -> None:
@@ -53,7 +78,12 @@ def _speak() -> None:
         named = request.args.get(NAMED)
         speak(translation(named) if named in languages() else ENGLISH)
     else:
-        speak(translation(_wanted()))
+        speak_to_reader()
+
+
+def speak_to_reader() -> None:
+    """Has the language spoken that whoever asks reads."""
+    speak(translation(_wanted()))
 
 
 def _name_language(endpoint: str, values: dict[str, Any]) -> None:
@@ -69,7 +99,8 @@ def _wanted() -> str:
 
 
 def _tell(response: Response) -> Response:
-    if response.mimetype in IN_WORDS:
+    # What anybody may keep is the same for all: records of games, and files.
+    if response.mimetype in IN_WORDS and not response.cache_control.public:
         response.headers.setdefault("Content-Language", spoken().language)
         # Not by the cookie of who chose: whoever keeps a page asks first whether it still is so,
         # and in another language it has another ETag.

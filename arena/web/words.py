@@ -16,7 +16,7 @@ from arena.ratings.trueskill import Rating
 from engine.clock import TimeControl
 from engine.game import Seat, Termination, Variant
 from engine.places import mean_place, ordinal_said, results_head
-from engine.plurals import counted, decimal, grouped, listed
+from engine.plurals import counted, decimal, either, grouped, listed
 from engine.protocol import visible
 from engine.record import Fault, GameRecord
 from engine.scene import Paint
@@ -280,6 +280,7 @@ FILTERS = {
     "ending": ending,
     "grouped": grouped,
     "listed": listed,
+    "either": either,
     "margin": margin,
     "mean_place": mean_place,
     "ordinal": ordinal_said,

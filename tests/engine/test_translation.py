@@ -10,7 +10,7 @@ import pytest
 from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
 
-from engine.plurals import counted, lasting, listed
+from engine.plurals import counted, either, lasting, listed
 from engine.translation import (
     ENGLISH,
     Translation,
@@ -57,6 +57,7 @@ SAID = [
     (lambda: counted(0, "game"), "0 games", "0 partii"),
     (lambda: counted(1.5, "game"), "1.5 games", "1.5 partie"),
     (lambda: listed(["a", "b", "c"]), "a, b and c", "a, b i c"),
+    (lambda: either(["a", "b", "c"]), "a, b or c", "a, b or c"),
     (
         lambda: gettext("%(name)s beat %(other)s", name="%s", other="%(x)s"),
         "%s beat %(x)s",

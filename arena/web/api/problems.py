@@ -7,6 +7,8 @@ from pydantic import BaseModel, Field
 from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response
 
+from engine.translation import translated
+
 PREFIX = "/api/"
 MEDIA_TYPE = "application/problem+json"
 
@@ -30,7 +32,8 @@ def of(error: HTTPException) -> Response:
     answer = error.get_response()
     status = answer.status_code
     if status >= 400:
-        problem = Problem(title=error.name, status=status, detail=error.description or error.name)
+        name = translated(error.name)
+        problem = Problem(title=name, status=status, detail=error.description or name)
         answer.set_data(problem.model_dump_json())
         answer.mimetype = MEDIA_TYPE
     return answer

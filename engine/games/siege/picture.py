@@ -123,7 +123,7 @@ def draw(board: Board, news: str, soldiers_needed: int) -> Scene:
     taken, officers_taken = SOLDIERS - soldiers, OFFICERS - officers
     officers_needed = OFFICERS - OFFICERS_TO_SPARE
     return Scene(
-        title=f"The Siege of Paris: {news}",
+        title=f"{gettext('The Siege of Paris')}: {news}",
         squares=(
             *(
                 _place(name, Shade.DARK if DARK >> BITS[name] & 1 else Shade.LIGHT)

@@ -151,6 +151,23 @@ def test_charts_draw_what_bots_gave(site: Site) -> None:
     assert "Nobody gave depth" in site.page("/games/charts?chart=depth")
 
 
+@pytest.mark.parametrize(
+    ("accepted", "heading", "words"),
+    [
+        ("en", "Openings", "Scores are those of seat 1."),
+        ("it", "Aperture", "I punteggi sono quelli del posto 1."),
+    ],
+)
+def test_charts_of_openings_say_whose_scores_they_are(
+    site: Site, accepted: str, heading: str, words: str
+) -> None:
+    """In the language of their headings."""
+    there = "/games/charts?competition=ladder-0"
+    page = unescape(site.client.get(there, headers={"Accept-Language": accepted}).text)
+    assert f"<th>{heading}</th>" in page
+    assert words in page
+
+
 def test_organisers_find_games_by_their_worker(site: Site) -> None:
     """On the page and by the API."""
     app = pages(site.database)

@@ -18,6 +18,7 @@ from arena.ground import catalogues
 from arena.models import VersionStatus
 from arena.web import docs, template_texts, translations
 from arena.web.films import animate
+from arena.web.forms import later
 from arena.web.words import (
     ENDINGS,
     ago,
@@ -79,8 +80,10 @@ def test_no_address_says_in_one_language_what_it_said_in_another(door: SimpleNam
                 said = answer.headers.get("Content-Language")
                 if has_marks and (language == "en" or is_data):
                     mixed.append(endpoint)
-                if answer.mimetype == "text/html" and answer.status_code != 302:
-                    without += [endpoint] if said != language else []
+                is_page = answer.mimetype == "text/html" and answer.status_code != 302
+                tells = said == language and "Accept-Language" in answer.vary
+                if (has_marks or is_page) and not tells:
+                    without.append(endpoint)
     assert (mixed, without) == ([], [])
 
 
@@ -97,6 +100,16 @@ def test_what_is_kept_is_in_the_language_of_its_address(site: Site, what: str) -
     assert site.client.get(address, headers=known).status_code == 304
     if named.text != plain.text:
         assert site.client.get(f"{address}?lang=it", headers=known).status_code == 200
+
+
+@pytest.mark.usefixtures("marked")
+@pytest.mark.parametrize("what", ["/games/{trio}/999.svg", "/rules/clobber/999.svg", "/static/no"])
+def test_what_goes_wrong_is_said_to_whoever_asks(site: Site, what: str) -> None:
+    """Even where what was asked for speaks alike to all."""
+    for accepted, title in [("en", "<h1>Not Found"), ("it", f"<h1>{MARK}Not Found")]:
+        answer = site.client.get(site.address(what), headers={"Accept-Language": accepted})
+        assert (answer.status_code, answer.headers["Content-Language"]) == (404, accepted)
+        assert title in answer.text
 
 
 @pytest.mark.usefixtures("marked")
@@ -121,14 +134,25 @@ def test_a_form_speaks_as_its_reader_does(door: SimpleNamespace) -> None:
         assert problem in browser.post("/sign-in", {"name": "ada"}).text
 
 
+def test_a_text_of_a_form_is_no_html() -> None:
+    """Whatever a translation has in it."""
+    catalogue = SimpleNamespace(gettext=lambda text: f'"<{text}>"')
+    with speaking(replace(ENGLISH, catalogue=catalogue)):  # type: ignore[arg-type]
+        assert str(later("a & b")) == '"<a & b>"'
+        assert later("a & b").__html__() == "&#34;&lt;a &amp; b&gt;&#34;"
+
+
 @pytest.mark.usefixtures("marked")
 def test_the_api_says_what_is_wrong_in_the_language_that_is_asked_for(site: Site) -> None:
-    """As of people's pages; the status in words is the standard's."""
-    for accepted, detail in [("en", "There is no match 9."), ("it", "〚There is no match 9.〛")]:
+    """As of people's pages, and the status in words, too (RFC 9457, 3.1.3)."""
+    for accepted, title, detail in [
+        ("en", "Not Found", "There is no match 9."),
+        ("it", f"{MARK}Not Found〛", f"{MARK}There is no match 9.〛"),
+    ]:
         headers = {"Accept-Language": accepted}
         answer = site.client.get("/api/v1/matches/999999", headers=headers)
         assert answer.json["detail"] == detail.replace("9.", "999999.")
-        assert answer.json["title"] == "Not Found"
+        assert answer.json["title"] == title
         assert answer.headers["Content-Language"] == accepted
 
 
