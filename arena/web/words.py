@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import reduce
 
 from markupsafe import Markup
 
+from arena.formats.standings import TIE_BREAK_WORDS
 from arena.lists.counts import in_words
 from arena.models import PlayedGame, VersionStatus
 from arena.ratings.chance import beyond_chance
@@ -120,9 +121,19 @@ def opposed(names: Sequence[str]) -> str:
     )
 
 
+def either(names: Iterable[str]) -> str:
+    """Those of which one is so: ``a, or b``."""
+    return reduce(lambda one, other: gettext("%(one)s, or %(other)s", one=one, other=other), names)
+
+
 def ending(termination: Termination) -> str:
     """How a game or a seat's part in it ended, in two words."""
     return translated(ENDINGS[termination])
+
+
+def tie_break(name: str) -> str:
+    """What a tie-break is called."""
+    return translated(TIE_BREAK_WORDS.get(name, name))
 
 
 def opening_words(variant: Variant, options: Mapping[str, str], moves: Sequence[str]) -> str:
@@ -277,6 +288,7 @@ FILTERS = {
     "decimal": decimal,
     "display": display,
     "duration": duration,
+    "either": either,
     "ending": ending,
     "grouped": grouped,
     "listed": listed,
@@ -287,6 +299,7 @@ FILTERS = {
     "seat_class": seat_class,
     "sides": sides,
     "signed": signed,
+    "tie_break": tie_break,
     "time_control": time_control,
     "tint": tint,
     "visible": visible,

@@ -47,7 +47,7 @@ LISTINGS = {
     "strength list": "Elo LLR",
     "tournament list": "",
     "tuning list": "",
-    "user list": "ada participant",
+    "user list": "ada",
     "worker list": "",
     "top --once": "",
     "notice": "",
@@ -121,7 +121,7 @@ def test_a_bot_begins_in_the_language_of_its_author(
     """Its page, that is, and what a command says; the code is as ever."""
     monkeypatch.chdir(tmp_path)
     with speaking(MARKED):
-        assert "(‹the one to begin with›)" in " ".join(cli("new", "--help").out.split())
+        assert f"({MARK}the one to begin with{END})" in " ".join(cli("new", "--help").out.split())
         assert cli("new", "mine").code == 0
     assert cli("new", "other").code == 0
     text = (tmp_path / "mine" / "README.md").read_text()
