@@ -22,7 +22,7 @@ from arena.deeds import Deed
 from arena.ground import bot_names
 from arena.models import Bot, BotVersion, Check, Entrant, Ladder
 from arena.schedule.verdicts import RequeueChecks, checks_of
-from engine.translation import ENGLISH, N_, Translation, gettext, speaking, spoken
+from engine.translation import N_, gettext
 
 
 @click.group()
@@ -165,7 +165,6 @@ def bots(data: Path | None, in_json: bool) -> None:
         counts = sa.select(Entrant.version_id, sa.func.count()).group_by(Entrant.version_id)
         counts = counts.join(Ladder, Ladder.id == Entrant.competition_id)
         entered = {row[0]: row[1] for row in session.execute(counts)}
-        language = ENGLISH if in_json else spoken()
         rows = [
             {
                 "bot": version.bot.name,
@@ -174,7 +173,7 @@ def bots(data: Path | None, in_json: bool) -> None:
                 "language": version.language,
                 "status": str(version.status),
                 "ladders": entered.get(version.id, 0),
-                "check": _check_words(checks.get(version.id), language),
+                "check": _check_words(checks.get(version.id)),
                 "its page": f"/checks/{checks[version.id].id}" if version.id in checks else "",
                 "digest": version.digest,
                 "options": version.options,
@@ -188,11 +187,10 @@ def bots(data: Path | None, in_json: bool) -> None:
     show(rows, shown, in_json, kinds={"status": "a version"})
 
 
-def _check_words(check: Check | None, language: Translation) -> str:
+def _check_words(check: Check | None) -> str:
     if check is None:
         return ""
-    with speaking(language):
-        failed = [finding["words"] for finding in check.findings if not finding["kept"]]
-        if check.passed and check.problem:
-            failed = [gettext("but entered nothing: %(problem)s", problem=check.problem)]
-        return "; ".join([check.outcome_told, *failed])
+    failed = [finding["words"] for finding in check.findings if not finding["kept"]]
+    if check.passed and check.problem:
+        failed = [gettext("but entered nothing: %(problem)s", problem=check.problem)]
+    return "; ".join([check.outcome_told, *failed])

@@ -11,6 +11,7 @@ import click
 from arena.cli import InputError
 from arena.cli.checks import FAILED, UNDER_WAY, fate, show_finding, show_log
 from arena.cli.client import Name, RemoteArena, need_server, on_server
+from arena.cli.listing import state_of
 from arena.cli.options import as_json
 from engine.protocol import visible
 from engine.translation import gettext
@@ -103,7 +104,7 @@ def _show_check(there: RemoteArena, bot: str, in_json: bool) -> int:
             "number": check["number"],
             "bot": f"{check['bot']} v{check['version']}",
             "ladder": check["ladder"],
-            "status": check["status"],
+            "status": state_of("a check", check["status"]),
         }
         words = {
             None: gettext("check %(number)s of %(bot)s for %(ladder)s is %(status)s", **places),

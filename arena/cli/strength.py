@@ -183,7 +183,7 @@ def list_tests(where: Where, in_json: bool) -> None:
             "Elo": elo_words(Estimate.from_json(one)) if one["matches"] else "",
             "LLR": "" if one["llr"] is None else llr_words(one["llr"], one["llr_bounds"]),
         },
-        kinds={"verdict": "a test"},
+        kinds={"verdict": "a strength test"},
     )
 
 

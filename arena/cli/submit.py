@@ -25,7 +25,7 @@ from arena.cli.checks import FAILED, UNDER_WAY, fate, show_finding, show_log
 from arena.cli.client import RemoteArena, ServerFault, Where, on_arena
 from arena.cli.completing import named
 from arena.cli.data_folder import opened
-from arena.cli.listing import BAD, GOOD, say
+from arena.cli.listing import BAD, GOOD, say, state_of
 from arena.cli.options import NamedPath
 from arena.cli.sending import send_large_files
 from arena.cli.sources import git_folder
@@ -36,7 +36,7 @@ from arena.people import accounts
 from arena.strength.terms import StrengthTerms
 from engine.plurals import counted
 from engine.protocol import visible
-from engine.translation import gettext, translated
+from engine.translation import gettext
 from workers import bundles
 from workers.archives import BundleError
 from workers.bundles import Bundle
@@ -276,7 +276,7 @@ def submit_there(
         gettext(
             "the check of %(version)s is %(status)s, through no fault of it: %(reason)s",
             version=label,
-            status=translated(check["status"]),
+            status=state_of("a check", check["status"]),
             reason=why,
         )
     )

@@ -10,7 +10,7 @@ from arena.cli.tally import RunTally
 from engine.places import TWO, mean_place, results_head, results_words
 from engine.plurals import counted
 from engine.protocol import visible
-from engine.translation import gettext
+from engine.translation import N_, gettext
 
 
 def _row(tally: RunTally, number: int) -> dict[str, str]:
@@ -18,28 +18,28 @@ def _row(tally: RunTally, number: int) -> dict[str, str]:
     line = tally.lines[number]
     sides = len(set(tally.variant.side_of))
     results = results_words(line.wins, line.draws, line.losses, line.places)
-    row = {gettext("games"): str(line.games), results_head(sides): results}
+    row = {N_("games"): str(line.games), results_head(sides): results}
     if sides > TWO:
-        row[gettext("mean place")] = f"{mean_place(line.score, sides):.2f}"
+        row[N_("mean place")] = f"{mean_place(line.score, sides):.2f}"
     else:
-        row[gettext("score")] = f"{line.score:.1%}"
+        row[N_("score")] = f"{line.score:.1%}"
     if tally.elo and tally.elo[number].tells:
         row["Elo"] = tally.elo[number].measured
     if tally.variant.seats == 1:
         # Who plays alone wants to know how far it came, too.
-        row[gettext("points a game")] = f"{line.scored / max(1, line.games):.1f}"
+        row[N_("points a game")] = f"{line.scored / max(1, line.games):.1f}"
     faults = line.faults.total()
-    row[gettext("faults")] = f"[{BAD}]{faults}[/]" if faults else "0"
+    row[N_("faults")] = f"[{BAD}]{faults}[/]" if faults else "0"
     return row | {
-        gettext("ms a move"): f"{line.mean_ms:.1f}",
-        gettext("longest"): f"{line.longest_us / 1000:.1f}",
+        N_("ms a move"): f"{line.mean_ms:.1f}",
+        N_("longest"): f"{line.longest_us / 1000:.1f}",
     }
 
 
 def print_tally(tally: RunTally) -> None:
     """Prints the table, what was wrong, and how long it took."""
     rows = [_row(tally, number) for number in range(len(tally.lines))]
-    headings = {gettext("bot"): False, **dict.fromkeys(rows[0], True)}
+    headings = {N_("bot"): False, **dict.fromkeys(rows[0], True)}
     cells = [
         [escape(line.name), *row.values()] for line, row in zip(tally.lines, rows, strict=True)
     ]

@@ -12,6 +12,7 @@ from arena.cli.listing import state_of
 from arena.cli.tournament_progress import label
 from arena.formats.knockout import stage_words
 from arena.formats.score import Score
+from arena.formats.standings import TIE_BREAK_WORDS
 from arena.ratings.elo import FEWEST_GAMES, TOO_FEW, signed
 from engine.places import TWO, results_head, results_words
 from engine.plurals import counted, decimal
@@ -88,7 +89,9 @@ def _print_standings(found: Mapping[str, Any]) -> None:
     lines = []
     for line in found["standings"]:
         tie_breaks = {
-            key: decimal(value) for key, value in line["tie_breaks"].items() if key != "lot"
+            TIE_BREAK_WORDS.get(key, key): decimal(value)
+            for key, value in line["tie_breaks"].items()
+            if key != "lot"
         }
         lines.append(
             {

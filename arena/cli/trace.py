@@ -26,10 +26,7 @@ def traced_channel(name: str) -> OpenChannel:
             seat = found[1]
         if len(line) > LONGEST_SHOWN:
             line = f"{line[:LONGEST_SHOWN]}... ({len(line)} characters)"
-        click.echo(
-            f"{seat} {name} {direction} {visible(line)}",
-            err=True,
-        )
+        click.echo(f"{seat} {name} {direction} {visible(line)}", err=True)
 
     return lambda program, errors: TracedChannel(program, errors, tell)
 
@@ -44,7 +41,4 @@ def print_logs(
             words += f"\n{visible(log.rstrip())}"
         else:
             words = gettext("the log of seat %(seat)s, %(name)s is empty", seat=seat + 1, name=name)
-        click.echo(
-            words,
-            err=True,
-        )
+        click.echo(words, err=True)

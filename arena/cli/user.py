@@ -18,7 +18,7 @@ from arena.cli.reading import read_all
 from arena.models import AuditEntry, Role
 from arena.people import accounts
 from arena.web.api.user_shapes import AuditShape, UserShape
-from engine.translation import N_, gettext
+from engine.translation import N_, gettext, translated
 
 ROLE = click.Choice([str(role) for role in Role])
 AS_ROLE = click.option(
@@ -49,6 +49,7 @@ def list_users(where: Where, in_json: bool) -> None:
         (N_("name"), N_("role"), N_("active"), N_("can sign in"), N_("last sign in")),
         in_json,
         cells=lambda one: {
+            "role": translated(one["role"]),
             "can sign in": one["can_sign_in"],
             "last sign in": one["last_sign_in"],
         },

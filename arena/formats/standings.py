@@ -17,6 +17,7 @@ from arena.ratings.bradley_terry import Strength, fit
 from arena.ratings.result import GameResult
 from engine.game import ranks_of
 from engine.seeds import derive
+from engine.translation import N_
 
 DIGITS = 9
 """Decimals of points and tie-breaks. Thirds that were added up in another order differ in the
@@ -233,6 +234,13 @@ TIE_BREAKS: Mapping[str, TieBreak] = {
     "wins": wins,
 }
 """The tie-breaks that can be asked for; the lot always comes last."""
+TIE_BREAK_WORDS: Mapping[str, str] = {
+    "buchholz": "Buchholz",
+    "sonneborn-berger": "Sonneborn-Berger",
+    "head-to-head": N_("head to head"),
+    "wins": N_("wins"),
+}
+"""What they are called where people read them."""
 SUMS = (buchholz, sonneborn_berger, wins)
 """The tie-breaks that grow with the games that somebody has."""
 

@@ -18,6 +18,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from arena.models.base import Base
 from engine.bot_options import LONGEST_CHOSEN
 from engine.game import Termination
+from engine.translation import N_
 
 FIRST_SEAT = sa.text("seat = 0")
 """The row that stands for the whole game where nothing of a seat is asked for."""
@@ -27,9 +28,9 @@ BY_FAULT = sa.text("fault IS NOT NULL")
 class SeatResult(StrEnum):
     """What came of a game for a seat; drawn is to share the first rank with another side."""
 
-    WON = "won"
-    DRAWN = "drawn"
-    LOST = "lost"
+    WON = N_("won")
+    DRAWN = N_("drawn")
+    LOST = N_("lost")
 
 
 def _of_games(*columns: str) -> Index:

@@ -14,6 +14,7 @@ from sqlalchemy.engine.default import DefaultExecutionContext
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from arena.models.base import Base
+from engine.translation import N_
 
 HOUSE = "arena"
 """The owner of the sample bots, which wait behind people's bots."""
@@ -26,9 +27,9 @@ RESERVED = frozenset({HOUSE, GUEST})
 class Role(StrEnum):
     """What a person is here; each may do what those before it may."""
 
-    PARTICIPANT = "participant"
-    ORGANISER = "organiser"
-    ADMINISTRATOR = "administrator"
+    PARTICIPANT = N_("participant")
+    ORGANISER = N_("organiser")
+    ADMINISTRATOR = N_("administrator")
 
 
 class Scope(StrEnum):

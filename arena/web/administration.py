@@ -22,7 +22,7 @@ from arena.people.user_deeds import (
 from arena.web.deeds import add_deed
 from arena.web.identity import database, demand_session, keep_to_itself, needs, settings, signed_in
 from arena.web.lookup import reading
-from engine.translation import gettext
+from engine.translation import gettext, translated
 
 administration = Blueprint("administration", __name__)
 
@@ -102,10 +102,11 @@ def invite() -> str:
     with database().begin() as session:
         secret = accounts.invite(session, signed_in().actor, role, datetime.now(UTC))
     link = url_for("accounts.register", invitation=secret, _external=True)
-    return _users(
-        link,
-        gettext("With this link one person can register as %(role)s, within 7 days:", role=role),
+    words = gettext(
+        "With this link one person can register as %(role)s, within 7 days:",
+        role=translated(role),
     )
+    return _users(link, words)
 
 
 @administration.get("/audit")

@@ -50,13 +50,6 @@ PAGE = 50
 OFFERED = 50
 """How many ladders, tags and numbers fields offer; others can be typed."""
 
-RESULTS = {
-    SeatResult.WON: N_("won"),
-    SeatResult.DRAWN: N_("drawn"),
-    SeatResult.LOST: N_("lost"),
-}
-"""What a seat's results are called."""
-
 KeepForm = form_of(KeepSelection)
 
 
@@ -218,7 +211,7 @@ def _offered(session: Session) -> dict[str, Any]:
         "game": sorted(GAMES.singles),
         "tag": known_words(session, GameTag.tag, OFFERED),
         "value": known_words(session, GameValue.key, OFFERED),
-        "result": {str(one): translated(RESULTS[one]) for one in SeatResult},
+        "result": {str(one): translated(one) for one in SeatResult},
         "fault": {str(one): ending(one) for one in Termination if one.is_fault},
         "ending": {str(one): ending(one) for one in Termination if one is not Termination.VOID},
         "sort": [str(one) for one in Order],

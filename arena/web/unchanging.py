@@ -1,9 +1,9 @@
 """Answers that stay the same as long as the program draws the same: pictures of games.
 
-A game's record never changes, so what is drawn of it follows from the record, the address, the
-program, and the language of whoever looks. Who has an answer already is told so before anything is
-drawn; and where an address names the program's *edition*, nobody who has its answer has to ask
-again.
+A game's record never changes, so what is drawn of it follows from the record, the address and the
+program: in the language that the address names, or in English. Who has an answer already is told so
+before anything is drawn; and where an address names the program's *edition*, nobody who has its
+answer has to ask again.
 """
 
 from __future__ import annotations

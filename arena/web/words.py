@@ -8,6 +8,7 @@ from functools import reduce
 
 from markupsafe import Markup
 
+from arena.formats.standings import TIE_BREAK_WORDS
 from arena.lists.counts import in_words
 from arena.models import PlayedGame, VersionStatus
 from arena.ratings.chance import beyond_chance
@@ -123,6 +124,11 @@ def opposed(names: Sequence[str]) -> str:
 def ending(termination: Termination) -> str:
     """How a game or a seat's part in it ended, in two words."""
     return translated(ENDINGS[termination])
+
+
+def tie_break(name: str) -> str:
+    """What a tie-break is called."""
+    return translated(TIE_BREAK_WORDS.get(name, name))
 
 
 def opening_words(variant: Variant, options: Mapping[str, str], moves: Sequence[str]) -> str:
@@ -288,6 +294,7 @@ FILTERS = {
     "seat_class": seat_class,
     "sides": sides,
     "signed": signed,
+    "tie_break": tie_break,
     "time_control": time_control,
     "tint": tint,
     "visible": visible,

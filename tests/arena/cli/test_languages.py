@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import subprocess
@@ -13,11 +14,14 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
+from babel.messages.pofile import read_po
 
+from arena.cli import listing
 from arena.cli.client import RemoteArena
 from arena.cli.interrupts import UnderWay
 from arena.cli.listing import show
 from arena.cli.runner import Launcher, in_order
+from arena.ground.catalogues import FOLDER, languages
 from engine.player import BotError, VoidGameError
 from engine.program import PlainProgram, Program
 from engine.translation import ENGLISH, Translation, gettext, speaking
@@ -42,7 +46,7 @@ TEXTS = {
     "game": "gioco",
     "status": "stato",
     "state": "stato",
-    "passed of a test": "superato",
+    "passed of a strength test": "superato",
     "passed": "passato",
     "no room": "pieno",
     "a match that could not be played is tried again: %(error)s": "ritentato: %(error)s",
@@ -92,11 +96,34 @@ def test_a_table_is_in_the_language_and_its_json_is_not(capsys: pytest.CaptureFi
     """Two columns may be called alike there; a state is said in the word that goes with it."""
     rows = [{"bot": "mybot", "status": "passed", "state": "50%"}]
     with speaking(ITALIAN):
-        show(rows, list(rows[0]), in_json=False, kinds={"status": "a test", "state": "a bot"})
+        kinds = {"status": "a strength test", "state": "a bot"}
+        show(rows, list(rows[0]), in_json=False, kinds=kinds)
         words = re.findall(r"\w+", capsys.readouterr().out)
         show(rows, list(rows[0]), in_json=True)
     assert words == ["bot", "stato", "stato", "mybot", "superato", "50"]
     assert json.loads(capsys.readouterr().out) == rows
+
+
+def kinds_named() -> set[str]:
+    """What commands say that a state is of."""
+    found: set[str] = set()
+    for file in Path(listing.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_bytes())):
+            match node:
+                case ast.keyword(arg="kinds", value=ast.Dict(values=kinds)):
+                    found.update(one.value for one in kinds if isinstance(one, ast.Constant))
+                case ast.Call(func=ast.Name(id="state_of"), args=[ast.Constant(value=kind), *_]):
+                    found.add(kind)
+    return found
+
+
+@pytest.mark.parametrize("language", languages()[1:])
+def test_each_kind_of_state_is_in_each_catalogue(language: str) -> None:
+    """A state is looked for by its kind, and one that no catalogue knows stays in English."""
+    with (FOLDER / f"{language}.po").open("rb") as file:
+        known = {one.context or "" for one in read_po(file)}
+    assert kinds_named() >= {"a strength test", "a match", "a check", ""}
+    assert kinds_named() <= known
 
 
 SPOKEN = """

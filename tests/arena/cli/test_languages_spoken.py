@@ -47,7 +47,7 @@ LISTINGS = {
     "strength list": "Elo LLR",
     "tournament list": "",
     "tuning list": "",
-    "user list": "ada participant",
+    "user list": "ada",
     "worker list": "",
     "top --once": "",
     "notice": "",

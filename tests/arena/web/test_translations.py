@@ -23,10 +23,12 @@ from arena.web.words import (
     ENDINGS,
     ago,
     checked,
+    either,
     ending,
     opposed,
     outcome,
     own_result,
+    tie_break,
     time_control,
 )
 from engine.clock import TimeControl
@@ -169,6 +171,8 @@ SAID = [
     (lambda: checked(VersionStatus.READY), "〚ready〛"),
     (lambda: str(ago(None)), "〚never〛"),
     (lambda: opposed(["a", "b", "c"]), "〚〚a against b〛 against c〛"),
+    (lambda: either(["a", "b", "c"]), "〚〚a, or b〛, or c〛"),
+    (lambda: tie_break("head-to-head"), "〚head to head〛"),
     (lambda: own_result((1, 2), (0, 1), 1), "〚You lost.〛"),
     (lambda: own_result((1, 2, 3), (0, 1, 2), 1), "〚You came second of 3.〛"),
     (
