@@ -23,7 +23,6 @@ from arena.web.words import (
     ENDINGS,
     ago,
     checked,
-    either,
     ending,
     opposed,
     outcome,
@@ -33,7 +32,7 @@ from arena.web.words import (
 )
 from engine.clock import TimeControl
 from engine.game import Termination, page_beside
-from engine.plurals import grouped
+from engine.plurals import either, grouped
 from engine.record import parse_record
 from engine.translation import ENGLISH, speaking
 from tests.arena.web.conftest import Site
@@ -171,7 +170,7 @@ SAID = [
     (lambda: checked(VersionStatus.READY), "〚ready〛"),
     (lambda: str(ago(None)), "〚never〛"),
     (lambda: opposed(["a", "b", "c"]), "〚〚a against b〛 against c〛"),
-    (lambda: either(["a", "b", "c"]), "〚〚a, or b〛, or c〛"),
+    (lambda: either(["a", "b", "c"]), "〚a, b or c〛"),
     (lambda: tie_break("head-to-head"), "〚head to head〛"),
     (lambda: own_result((1, 2), (0, 1), 1), "〚You lost.〛"),
     (lambda: own_result((1, 2, 3), (0, 1, 2), 1), "〚You came second of 3.〛"),
