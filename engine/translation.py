@@ -72,7 +72,7 @@ def ngettext(one: str, many: str, number: float, /, **places: object) -> str:
 
 def whole(number: float) -> int:
     """The whole number by which catalogues are asked for a text about a number of things."""
-    return int(number) if number == int(number) else 2
+    return int(number) if float(number).is_integer() else 2
 
 
 def pgettext(context: str, message: str, /, **places: object) -> str:

@@ -1,9 +1,9 @@
 """The language of a page: the one that its reader chose, or else the browser's own.
 
 Programs that ask the API are answered likewise, by their `Accept-Language`: of JSON that is for
-sentences alone, and keys, names and words of choice are English. What is kept by
-everybody on the way speaks the same whoever asks: pictures to share English, and what is drawn for
-a page the language that its address names.
+sentences alone, and keys, names and words of choice are English. What is kept by everybody on the
+way speaks the same whoever asks: pictures to share English, and what is drawn for a page the
+language that its address names.
 """
 
 from __future__ import annotations

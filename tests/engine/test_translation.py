@@ -56,6 +56,7 @@ SAID = [
     (lambda: counted(22, "game"), "22 games", "22 partie"),
     (lambda: counted(0, "game"), "0 games", "0 partii"),
     (lambda: counted(1.5, "game"), "1.5 games", "1.5 partie"),
+    (lambda: counted(float("inf"), "game"), "inf games", "inf partie"),
     (lambda: listed(["a", "b", "c"]), "a, b and c", "a, b i c"),
     (lambda: either(["a", "b", "c"]), "a, b or c", "a, b or c"),
     (
