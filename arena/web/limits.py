@@ -87,6 +87,18 @@ WRITING = {"POST", "PATCH"}
 CHANGES = [RateLimit("600 per hour", _account, N_("There were too many changes: wait %(time)s."))]
 """The limit of undoing, and of each operation of the API that changes something without another."""
 
+BEGUN = [
+    RateLimit("60 per hour", _account, N_("There were too many new games: wait %(time)s."), _done)
+]
+MOVES = [RateLimit("120 per minute", _account, N_("There were too many moves: wait %(time)s."))]
+TAKEN_BACK = [
+    RateLimit(
+        "120 per minute", _account, N_("There were too many moves taken back: wait %(time)s.")
+    )
+]
+UPLOADS = [RateLimit("60 per hour", _account, N_("There were too many uploads: wait %(time)s."))]
+"""Of what both pages and the API take; each of the two counts by itself."""
+
 LIMITS = {
     "accounts.sign_in": [
         RateLimit(
@@ -128,19 +140,9 @@ LIMITS = {
             "10 per 15 minutes", _account, N_("There were too many tries: wait %(time)s."), _failed
         )
     ],
-    "sittings.begin": [
-        RateLimit(
-            "60 per hour", _account, N_("There were too many new games: wait %(time)s."), _done
-        )
-    ],
-    "sittings.move": [
-        RateLimit("120 per minute", _account, N_("There were too many moves: wait %(time)s."))
-    ],
-    "sittings.take_back": [
-        RateLimit(
-            "120 per minute", _account, N_("There were too many moves taken back: wait %(time)s.")
-        )
-    ],
+    "sittings.begin": BEGUN,
+    "sittings.move": MOVES,
+    "sittings.take_back": TAKEN_BACK,
     "replays.show": [
         RateLimit(
             "60 per minute",
@@ -148,29 +150,15 @@ LIMITS = {
             N_("There were too many records from your address: wait %(time)s."),
         )
     ],
-    "submissions.submit": [
-        RateLimit("60 per hour", _account, N_("There were too many uploads: wait %(time)s."))
-    ],
+    "submissions.submit": UPLOADS,
     "undoing.undo": CHANGES,
     "editor.change": [
         RateLimit("240 per hour", _account, N_("There were too many tries: wait %(time)s."))
     ],
-    "api.begin_sitting": [
-        RateLimit(
-            "60 per hour", _account, N_("There were too many new games: wait %(time)s."), _done
-        )
-    ],
-    "api.play_move": [
-        RateLimit("120 per minute", _account, N_("There were too many moves: wait %(time)s."))
-    ],
-    "api.take_back": [
-        RateLimit(
-            "120 per minute", _account, N_("There were too many moves taken back: wait %(time)s.")
-        )
-    ],
-    "api.submit_bot": [
-        RateLimit("60 per hour", _account, N_("There were too many uploads: wait %(time)s."))
-    ],
+    "api.begin_sitting": BEGUN,
+    "api.play_move": MOVES,
+    "api.take_back": TAKEN_BACK,
+    "api.submit_bot": UPLOADS,
     "api.send_part": [
         RateLimit(
             "1500 per hour", _account, N_("There were too many parts of files: wait %(time)s.")
