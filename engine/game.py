@@ -38,19 +38,19 @@ Move = str
 
 
 class Termination(StrEnum):
-    """Why a game is over, or why a seat left it."""
+    """Why a game is over, or why a seat left it; `translated`, it is the word for whoever reads."""
 
-    NORMAL = "normal"
-    REPETITION = "repetition"
-    PLY_LIMIT = "plylimit"
-    ILLEGAL = "illegal"
-    TIMEOUT = "timeout"
-    CRASH = "crash"
-    MEMORY = "memory"
-    PROTOCOL = "protocol"
-    START = "start"
-    RESIGN = "resign"
-    VOID = "void"
+    NORMAL = N_("normal")
+    REPETITION = N_("repetition")
+    PLY_LIMIT = N_("plylimit")
+    ILLEGAL = N_("illegal")
+    TIMEOUT = N_("timeout")
+    CRASH = N_("crash")
+    MEMORY = N_("memory")
+    PROTOCOL = N_("protocol")
+    START = N_("start")
+    RESIGN = N_("resign")
+    VOID = N_("void")
 
     @property
     def is_fault(self) -> bool:

@@ -17,7 +17,6 @@ from arena.analyses.evaluations import Evaluation, Swing, agreed, swings
 from arena.cli import InputError
 from arena.cli.arguments import MOVE, PROCESSES, WALL, find_bots, split_words, time_control
 from arena.cli.completing import words_of_game
-from arena.cli.endings import ending_words
 from arena.cli.options import as_json
 from arena.cli.progress_bar import ProgressBar
 from arena.cli.replay import find_records, pick
@@ -304,7 +303,7 @@ def _words(answer: Answer) -> str:
     if isinstance(answer, Fault):
         return gettext(
             "left: %(ending)s, %(detail)s",
-            ending=ending_words(answer.termination),
+            ending=translated(answer.termination),
             detail=answer.detail,
         )
     its = Opinion.of(answer.seat, answer)

@@ -13,14 +13,13 @@ import click
 from arena.cli import InputError, writing
 from arena.cli.arguments import read_position, split_words
 from arena.cli.completing import choices, games_known
-from arena.cli.endings import ending_words
 from arena.cli.options import NamedPath, as_json
 from engine import svg
 from engine.clicks import illustrate
 from engine.colours import Theme
 from engine.game import Move, State
 from engine.perft import perft as count_leaves
-from engine.translation import gettext
+from engine.translation import gettext, translated
 
 
 class ReachedPosition(NamedTuple):
@@ -94,7 +93,7 @@ def moves(reached: ReachedPosition, in_json: bool) -> None:
         click.echo(
             gettext(
                 "the game is over (%(ending)s); scores %(scores)s",
-                ending=ending_words(ending),
+                ending=translated(ending),
                 scores=scores,
             ),
             err=True,

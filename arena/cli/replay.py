@@ -11,7 +11,6 @@ from pathlib import Path
 import click
 
 from arena.cli import InputError, writing
-from arena.cli.endings import ending_words
 from arena.cli.keys import is_terminal
 from arena.cli.listing import BAD, GOOD, say
 from arena.cli.options import NamedPath, as_json
@@ -24,7 +23,7 @@ from engine.plurals import counted
 from engine.protocol import visible
 from engine.record import GameRecord, RecordError, parse_records, states
 from engine.sitting import goes_on, prove
-from engine.translation import gettext
+from engine.translation import gettext, translated
 
 
 @click.command()
@@ -268,7 +267,7 @@ def _summary(game: GameRecord) -> str:
     result = ", ".join(
         f"{name} {score:g}" for name, score in zip(game.players, game.scores, strict=True)
     )
-    return f"{game.variant}: {result} ({ending_words(game.termination)}, {plies})"
+    return f"{game.variant}: {result} ({translated(game.termination)}, {plies})"
 
 
 def _show(game: GameRecord, problem: str, ply: int | None, output: str | None) -> None:
@@ -333,7 +332,7 @@ def _show_fault(game: GameRecord, ply: int) -> None:
             words = gettext(
                 "%(player)s left: %(ending)s, %(detail)s",
                 player=game.players[fault.seat],
-                ending=ending_words(fault.termination),
+                ending=translated(fault.termination),
                 detail=fault.detail,
             )
             _say(f"      {words}")

@@ -205,21 +205,8 @@ def rate_words(games_a_second: float) -> str:
 
 def faults_words(side: Mapping[Termination, int]) -> str:
     """How many faults of a side, and of which kinds."""
-    each = ", ".join(f"{_fault_words(key)} {count}" for key, count in side.items())
+    each = ", ".join(f"{translated(key)} {count}" for key, count in side.items())
     return f"{sum(side.values())}{each and f' ({each})'}"
-
-
-def _fault_words(kind: Termination) -> str:
-    names = {
-        Termination.ILLEGAL: pgettext("a fault", "illegal"),
-        Termination.TIMEOUT: pgettext("a fault", "timeout"),
-        Termination.CRASH: pgettext("a fault", "crash"),
-        Termination.MEMORY: pgettext("a fault", "memory"),
-        Termination.PROTOCOL: pgettext("a fault", "protocol"),
-        Termination.START: pgettext("a fault", "start"),
-        Termination.RESIGN: pgettext("a fault", "resign"),
-    }
-    return names.get(kind, str(kind))
 
 
 def chance_words(chance: float) -> str:
