@@ -11,7 +11,7 @@ import os
 import sqlite3
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -230,6 +230,19 @@ def unusable(error: sa.exc.SQLAlchemyError) -> str:
         problem=what,
         remedy=translated(remedy),
     )
+
+
+def present(session: Session) -> datetime:
+    """This moment by the clock of the database, of which there is one, whoever asks.
+
+    That is PostgreSQL's server; beside SQLite it is this machine. What has a date is decided by it,
+    so that clocks of the pages and of the recorder that differ by minutes decide nothing.
+    """
+    if session.get_bind().dialect.name == "sqlite":
+        return datetime.now(UTC)
+    # Not that of the transaction, which may have begun long before.
+    moment: datetime = session.scalars(sa.select(sa.func.clock_timestamp())).one()
+    return moment.astimezone(UTC)
 
 
 def count_rows(session: Session, kind: type[Any], *which: sa.ColumnElement[bool]) -> int:

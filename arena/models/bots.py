@@ -118,6 +118,9 @@ class SentFile(Base):
     """Whether it came in whole and is what it was said to be: only then is it in the store."""
     used: Mapped[datetime]
     """When it was last asked for; a day after that it is forgotten."""
+    begun: Mapped[datetime | None]
+    ended: Mapped[datetime | None]
+    """When its sender first said that it was to come, and when it had come."""
 
 
 class Presence(Base):

@@ -170,6 +170,12 @@ class Competition(Base):
 
     allows_options: Mapped[bool] = mapped_column(default=True)
     """Whether players with options may be entered, or asked for."""
+    reserve: Mapped[float | None]
+    """The share of the workers that it has before all other competitions, from 0 to 1; None for
+    no more than by its weight."""
+    placed_games: Mapped[int | None]
+    """Of how many games the final places of its entrants were made, since it is over; None before
+    they were (`arena.competitions.final_tables`)."""
 
     book: Mapped[OpeningBook | None] = relationship()
 
@@ -247,6 +253,10 @@ class Ladder(Competition):
     approval: Mapped[Approval] = mapped_column(
         default=Approval.NO, nullable=True, use_existing_column=True
     )
+    series_id: Mapped[int | None] = mapped_column(ForeignKey("competition.id"), index=True)
+    """The first season of a ladder that has begun again; None of one that never has."""
+    season: Mapped[int | None]
+    """Which season it is, from 1; None of a ladder that never began again."""
 
     def admits(self, version: BotVersion) -> bool:
         """Whether a version may play on it, as where it runs goes."""
@@ -452,6 +462,9 @@ class Entrant(Base):
     entered: Mapped[datetime]
     entered_after: Mapped[int]
     """The `Match.seq` of the last match that was fixed before it entered."""
+    start_mu: Mapped[float | None]
+    start_sigma: Mapped[float | None]
+    """With them the rating that it came with from the season before; None if it came with none."""
     mu: Mapped[float]
     sigma: Mapped[float]
     conservative: Mapped[float] = mapped_column(sa.Computed("mu - 3 * sigma", persisted=True))
@@ -473,6 +486,13 @@ class Entrant(Base):
     `arena.competitions.ranks`)."""
     best_rank_at: Mapped[datetime | None]
     """When it was first seen to have it."""
+    final_place: Mapped[int | None]
+    """In a competition that is over; None for nobody's place (`arena.competitions.final_tables`)."""
+    final_elo: Mapped[float | None]
+    final_lower: Mapped[float | None]
+    final_upper: Mapped[float | None]
+    """How far it was above the mean of its field by all games at once, with the 95 % interval; of
+    ladders that are over alone."""
     last_game: Mapped[datetime | None]
     returned: Mapped[datetime | None]
     """When it last became active again; a suspension looks at no fault before."""
