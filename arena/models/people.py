@@ -1,4 +1,6 @@
-"""People: their accounts, the tokens of their programs, and the links that let them in."""
+"""People: their accounts, the tokens of their programs, and what lets them in: links, sessions of
+browsers, identities at providers, passkeys, and the second factor.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ from enum import StrEnum
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy import CheckConstraint, ForeignKey
+from sqlalchemy import CheckConstraint, ForeignKey, UniqueConstraint
 from sqlalchemy.engine.default import DefaultExecutionContext
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
@@ -50,7 +52,7 @@ SCOPES: Mapping[Role, frozenset[Scope]] = {
 """What each role may do."""
 
 
-def _session_key() -> str:
+def _random_name() -> str:
     return secrets.token_hex(16)
 
 
@@ -79,13 +81,87 @@ class User(Base):
     """Its argon2 hash; None for who can't sign in, such as owners that commands name."""
     must_change: Mapped[bool] = mapped_column(default=False)
     """Whether the password is known to somebody else, who gave it for one sign-in."""
-    session_key: Mapped[str] = mapped_column(sa.String(32), unique=True, default=_session_key)
-    """What sessions name their user by; a new one ends them all."""
+    handle: Mapped[str] = mapped_column(sa.String(32), unique=True, default=_random_name)
+    """What passkeys name their user by; it tells nothing else."""
     last_sign_in: Mapped[datetime | None]
+    mail: Mapped[str | None] = mapped_column(sa.String(254), index=True)
+    """The mail address, which is proven to be theirs: letters are sent to no other."""
+    mail_wanted: Mapped[str | None] = mapped_column(sa.String(254))
+    """The one that is not proven yet, and takes its place then."""
+    totp_secret: Mapped[str | None] = mapped_column(sa.String(64))
+    """Of which an app makes codes (RFC 6238), in base32; None for who has no such app. It is kept
+    as it is: what could encrypt it would lie in the same database."""
+    totp_counter: Mapped[int | None] = mapped_column(sa.BigInteger)
+    """The time step of the last code that was taken: each code counts once."""
 
-    def end_sessions(self) -> None:
-        """Makes every session of this user worthless."""
-        self.session_key = _session_key()
+
+class BrowserSession(Base):
+    """A browser in which somebody is signed in; without its row its cookie is worth nothing."""
+
+    __tablename__ = "browser_session"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    user_id: Mapped[int] = mapped_column(ForeignKey("user.id"), index=True)
+    key: Mapped[str] = mapped_column(sa.String(32), unique=True, default=_random_name)
+    """What its cookie, which is signed, names it by."""
+    created: Mapped[datetime]
+    last_used: Mapped[datetime]
+    address: Mapped[str] = mapped_column(sa.String(60))
+    """From where it was signed in."""
+    browser: Mapped[str] = mapped_column(sa.String(80))
+    """What browser that was, as ``Firefox, Linux``; empty if it did not say."""
+
+    user: Mapped[User] = relationship()
+
+
+class Identity(Base):
+    """As whom a provider of sign-ins (OpenID Connect, GitHub) knows a user."""
+
+    __tablename__ = "identity"
+    __table_args__ = (UniqueConstraint("issuer", "subject"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    user_id: Mapped[int] = mapped_column(ForeignKey("user.id"), index=True)
+    issuer: Mapped[str] = mapped_column(sa.String(300))
+    """The provider's address."""
+    subject: Mapped[str] = mapped_column(sa.String(255))
+    """What it names them by, and never anybody else."""
+    label: Mapped[str] = mapped_column(sa.String(120))
+    """What it calls them, for people to read."""
+    created: Mapped[datetime]
+    last_used: Mapped[datetime | None]
+
+    user: Mapped[User] = relationship()
+
+
+class Passkey(Base):
+    """A key of WebAuthn that stays on a device or security key of a user; its public half."""
+
+    __tablename__ = "passkey"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    user_id: Mapped[int] = mapped_column(ForeignKey("user.id"), index=True)
+    name: Mapped[str] = mapped_column(sa.String(60))
+    credential: Mapped[str] = mapped_column(sa.String(1400), unique=True)
+    """Its id, in base64url."""
+    public_key: Mapped[bytes]
+    """In COSE."""
+    sign_count: Mapped[int] = mapped_column(sa.BigInteger)
+    """How often it has signed, as far as it counts; one that counts backwards is a copy."""
+    created: Mapped[datetime]
+    last_used: Mapped[datetime | None]
+
+    user: Mapped[User] = relationship()
+
+
+class RecoveryCode(Base):
+    """What takes a second factor's place, once; only its digest is kept."""
+
+    __tablename__ = "recovery_code"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    user_id: Mapped[int] = mapped_column(ForeignKey("user.id"), index=True)
+    digest: Mapped[str] = mapped_column(sa.String(64), unique=True)
 
 
 class ApiToken(Base):

@@ -23,6 +23,7 @@ from arena.ground.db import count_rows
 from arena.ground.locks import locking
 from arena.ground.refusals import Refusal
 from arena.models import HOUSE, RESERVED, SCOPES, AccountLink, ApiToken, LinkKind, Role, Scope, User
+from arena.people import sessions
 from engine.translation import gettext
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}", re.ASCII)
@@ -151,7 +152,7 @@ def set_password(session: Session, user: User, hashed: str) -> None:
     """Changes a password, given as its hash; ends all sessions, and links to reset it."""
     user.password = hashed
     user.must_change = False
-    user.end_sessions()
+    sessions.end_all(session, user.id)
     session.execute(sa.delete(AccountLink).where(AccountLink.user_id == user.id))
 
 
@@ -180,7 +181,7 @@ def set_active(session: Session, actor: Actor, user: User, *, active: bool, now:
         return
     if not active:
         _leave_an_administrator(session, user)
-        user.end_sessions()
+        sessions.end_all(session, user.id)
     user.active = active
     action = "activate user" if active else "deactivate user"
     audit.note(session, actor, action, f"user {user.name}", now=now)

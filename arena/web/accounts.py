@@ -20,7 +20,7 @@ from arena.bots import entries, quota
 from arena.bots.alarms import alarms_of
 from arena.ground.locks import locking
 from arena.models import SCOPES, ApiToken, LinkKind, Role, Scope, User
-from arena.people import accounts
+from arena.people import accounts, sessions
 from arena.people.accounts import PeopleError
 from arena.schedule.requests import matches_of
 from arena.web import queries
@@ -129,6 +129,8 @@ def _form(template: str, form: Any, **more: Any) -> tuple[str, int]:
 @before_change
 def sign_out() -> Response:
     """Ends this session; with it goes what the editor kept in the browser, for whoever is next."""
+    with database().begin() as writing:
+        sessions.end(writing, signed_in().id, signed_in().session_id or 0)
     logout_user()
     session.clear()
     answer = redirect(url_for("front.first_page"))
@@ -352,7 +354,7 @@ def end_sessions() -> Response:
     who = signed_in()
     with database().begin() as writing:
         user = writing.get_one(User, who.id)
-        user.end_sessions()
+        sessions.end_all(writing, user.id)
         audit.note(writing, who.actor, "end sessions", f"user {user.name}", now=datetime.now(UTC))
     begin_session(user)
     flash(gettext("Every other session of yours has ended."))

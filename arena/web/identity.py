@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, NoReturn, TypeVar
@@ -45,9 +46,9 @@ from arena.audit import Actor
 from arena.bots import sharing
 from arena.deeds import By
 from arena.ground.config import Settings
-from arena.ground.db import Database
-from arena.models import SCOPES, ApiToken, Bot, Role, Scope, User
-from arena.people import accounts
+from arena.ground.db import FAILED, Database
+from arena.models import SCOPES, ApiToken, Bot, BrowserSession, Role, Scope, User
+from arena.people import accounts, sessions
 from arena.signing import secret_key
 from engine.translation import N_, gettext, translated
 
@@ -55,7 +56,6 @@ Answer = TypeVar("Answer", bound=Response)
 F = TypeVar("F", bound=Callable[..., Any])
 
 ANYBODY = "anybody"
-SESSION_LASTS = timedelta(days=30)
 PASSWORD_LENGTH_MIN = 10
 ASTRAY = re.compile(r"[\\\0-\x1f]")
 KNOWN_COOKIE, KNOWN_LASTS = "arena-known", timedelta(days=365)
@@ -88,7 +88,10 @@ class Account(UserMixin):
     scopes: frozenset[Scope]
     """What may be done: by the role, and by the token if there is one."""
     fs_uniquifier: str
-    """What sessions name it by, in the library's word for `User.session_key`."""
+    """The key of the browser's session, in the library's word; empty where a token asks."""
+    session_id: int | None
+    signed_in_at: datetime | None
+    """When that session began."""
     active: bool
     must_change: bool
     """Whether the password must be changed before anything else."""
@@ -115,15 +118,25 @@ class Account(UserMixin):
         return bot.owner_id == self.id or bot.id in self.shared
 
 
-def account_of(reading: Session, user: User, scopes: frozenset[Scope] | None = None) -> Account:
-    """The account of a user, with all that the role may do, or less."""
+def account_of(reading: Session, user: User, by: BrowserSession | frozenset[Scope]) -> Account:
+    """The account of a user.
+
+    Args:
+        by: the session, with which may be done what the role may; or what a token may of that.
+    """
     may = SCOPES[user.role]
+    if isinstance(by, BrowserSession):
+        key, number, began = by.key, by.id, by.created
+    else:
+        key, number, began, may = "", None, None, may & by
     return Account(
         user.id,
         user.name,
         user.role,
-        may if scopes is None else may & scopes,
-        user.session_key,
+        may,
+        key,
+        number,
+        began,
         user.active,
         user.must_change,
         sharing.shared_with(reading, user.id),
@@ -140,9 +153,17 @@ class _People(UserDatastore):
         """The account of a session's key; none if a token asks."""
         if bearer() is not None:
             return None
+        now = datetime.now(UTC)
         with database().read() as reading:
-            user = reading.scalar(sa.select(User).where(User.session_key == by["fs_uniquifier"]))
-            return account_of(reading, user) if user else None
+            found = sessions.find(reading, by["fs_uniquifier"], now)
+            if found is None:
+                return None
+            account = account_of(reading, found.user, found)
+        if now - found.last_used >= sessions.USE_NOTED:
+            # Where nothing can be written down, pages are shown all the same.
+            with suppress(*FAILED), database().begin() as writing:
+                sessions.note_use(writing, found.id, now)
+        return account
 
 
 def database() -> Database:
@@ -319,8 +340,11 @@ def begin_session(user: User) -> None:
     """Signs a user in, with a fresh session: nothing of the one before is left."""
     session.clear()
     session.permanent = True
-    with database().read() as reading:
-        login_user(account_of(reading, user))
+    where, now = request.remote_addr or "", datetime.now(UTC)
+    with database().begin() as writing:
+        begun = sessions.begin(writing, user, where, request.headers.get("User-Agent", ""), now)
+        account = account_of(writing, user, begun)
+    login_user(account)
     known = signer("known browser").dumps([user.lower_name, secrets.token_hex(8)])
 
     @after_this_request
@@ -388,7 +412,7 @@ def install(app: Flask) -> None:
         SESSION_COOKIE_NAME="arena",
         SESSION_COOKIE_SAMESITE="Lax",
         SESSION_REFRESH_EACH_REQUEST=False,  # or else pictures that may be kept would set it
-        PERMANENT_SESSION_LIFETIME=SESSION_LASTS,
+        PERMANENT_SESSION_LIFETIME=sessions.LASTS,
         WTF_CSRF_CHECK_DEFAULT=False,  # `guard` asks for it, where there is no token
         WTF_CSRF_TIME_LIMIT=None,  # as long as the session
         SECURITY_PASSWORD_HASH="argon2",  # noqa: S106

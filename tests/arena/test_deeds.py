@@ -582,7 +582,7 @@ def test_its_doors_do_the_same(
         assert noted["form"] == noted["data"]
 
 
-MOMENTS = {"id", "created", "changed", "finished", "reason", "rebuild_due", "session_key"}
+MOMENTS = {"id", "created", "changed", "finished", "reason", "rebuild_due"}
 PASSING = MOMENTS | {"mu", "sigma", "conservative", "returned", "returned_after", "games_before"}
 """Columns in which what is taken back may differ from what never was: moments, and how firmly a
 rating is held, since a bot that comes back may be another by then."""

@@ -21,7 +21,7 @@ from alembic.runtime.migration import MigrationContext
 from sqlalchemy import event
 
 from arena.ground.db import MIGRATIONS, Database, SchemaError, is_lately, unusable
-from arena.models import Base, Bot, Mark, User, Worker
+from arena.models import Base, Bot, BrowserSession, Mark, User, Worker
 from tests import postgres
 from tests.conftest import DATABASES
 
@@ -86,9 +86,11 @@ def test_an_arena_made_before_the_schema_was_settled_is_brought_up_to_it(
 ) -> None:
     """With all columns; of two bots whose names differ in the size of letters, one is renamed."""
     names = ["mybot", "MyBot", "M" * 40, "m" * 40, "MYBOT-4"]
+    ada = {"id": 1, "name": "ada", "lower_name": "ada", "role": "participant"}
+    ada |= {"session_key": "of her cookie", "last_sign_in": datetime(2026, 1, 2)}
     with unsettled.engine.begin() as connection:
         for table, row in (
-            ("user", {"id": 1, "name": "ada", "lower_name": "ada", "role": "participant"}),
+            ("user", ada),
             *(("bot", {"id": 3 + n, "name": name, "owner_id": 1}) for n, name in enumerate(names)),
         ):
             described = sa.Table(table, sa.MetaData(), autoload_with=connection, resolve_fks=False)
@@ -108,6 +110,10 @@ def test_an_arena_made_before_the_schema_was_settled_is_brought_up_to_it(
             ("M" * 40, "m" * 40),
             ("m" * 38 + "-6", "m" * 38 + "-6"),
             ("MYBOT-4", "mybot-4"),
+        ]
+        # Who was signed in stays so.
+        assert session.execute(sa.select(BrowserSession.user_id, BrowserSession.key)).all() == [
+            (1, "of her cookie")
         ]
     with pytest.raises(sa.exc.IntegrityError), unsettled.begin() as session:
         session.add(Bot(name="MYBOT", owner_id=1, created=datetime.now(UTC)))
