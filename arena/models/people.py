@@ -14,6 +14,7 @@ from sqlalchemy.engine.default import DefaultExecutionContext
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from arena.models.base import Base
+from arena.models.naming import FormerName
 from engine.translation import N_
 
 HOUSE = "arena"
@@ -82,6 +83,17 @@ class User(Base):
     session_key: Mapped[str] = mapped_column(sa.String(32), unique=True, default=_session_key)
     """What sessions name their user by; a new one ends them all."""
     last_sign_in: Mapped[datetime | None]
+    description: Mapped[str] = mapped_column(sa.Text, default="")
+    """What they say of themselves, in Markdown."""
+    links: Mapped[list[Any]] = mapped_column(default=list)
+    """Addresses that they give."""
+    deleted: Mapped[datetime | None]
+    """When the account was deleted: what is left has no name, and lets nobody in."""
+
+    @classmethod
+    def named(cls, name: str) -> sa.ColumnElement[bool]:
+        """Of users: whether one is called so, or was, in whatever letters' size."""
+        return sa.or_(cls.lower_name == name.lower(), cls.id == FormerName.of("user", name))
 
     def end_sessions(self) -> None:
         """Makes every session of this user worthless."""
