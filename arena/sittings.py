@@ -119,7 +119,7 @@ def bots_for(session: Session, ladder: Ladder, *, more: str = "") -> list[BotVer
     if len(found) < OFFERED:
         found += _active(session, ladder, elsewhere, best)
     if more:
-        named = Bot.lower_name == more.lower()
+        named = Bot.named(more)
         found += _active(session, ladder, named, best)
     return list({version.id: version for version in found}.values())
 
@@ -249,7 +249,7 @@ def opponent_named(session: Session, ladder: Ladder, name: str) -> int:
         SittingError: there is none that plays this ladder's game.
     """
     named = bot_names.read(name, SittingError)
-    which = Bot.lower_name == named.lower_name
+    which = Bot.named(named.name)
     if named.version is not None:
         which &= BotVersion.number == named.version
     found = _active(session, ladder, which, (Entrant.competition_id != ladder.id).asc())

@@ -176,7 +176,7 @@ def _asked_bots(
     found = []
     for name in dict.fromkeys(names):
         named = bot_names.read(name)
-        which = Bot.lower_name == named.lower_name
+        which = Bot.named(named.name)
         which &= (
             Entrant.state == EntrantState.ACTIVE
             if named.version is None

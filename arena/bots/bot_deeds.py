@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, NamedTuple
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload
 
-from arena import audit
+from arena import audit, naming
 from arena.bots import entries, sharing
 from arena.bots.first_tests import answer
 from arena.bots.submissions import (
@@ -62,7 +62,7 @@ def find_bot(session: Session, name: str) -> Bot:
     Raises:
         NotThere: there is none.
     """
-    query = sa.select(Bot).where(Bot.lower_name == name.lower()).options(joinedload(Bot.owner))
+    query = sa.select(Bot).where(Bot.named(name)).options(joinedload(Bot.owner))
     found = session.scalar(query)
     if found is None:
         raise NotThere(
@@ -72,6 +72,7 @@ def find_bot(session: Session, name: str) -> Bot:
                 meant=meant(session, Bot.name, name),
             )
         )
+    naming.note(name, found)
     return found
 
 

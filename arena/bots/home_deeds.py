@@ -8,7 +8,7 @@ from typing import Annotated, NamedTuple
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena import audit
+from arena import audit, naming
 from arena.bots.bot_deeds import own_bot
 from arena.bots.entries import version_on
 from arena.bots.submissions import (
@@ -100,10 +100,11 @@ class ConnectBot(Deed):
             )
         # Two of one person at the same moment wait for each other here.
         lock(session, owner)
-        named = sa.select(Bot).where(Bot.lower_name == self.name.lower())
+        named = sa.select(Bot).where(Bot.named(self.name))
         if session.scalar(named) is None:
-            session.add(Bot(name=self.name, owner=owner, created=by.now))
-            session.flush()
+            new = Bot(name=self.name, owner=owner, created=by.now)
+            session.add(new)
+            naming.demand_never(session, new)
         return own_bot(session, by, self.name)
 
     def _version(self, session: Session, bot: Bot, by: By) -> BotVersion:

@@ -10,7 +10,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload
 
-from arena import audit
+from arena import audit, naming
 from arena.bots import quota, runtimes, sending
 from arena.bots.intake import TakenIn
 from arena.bots.lost_bundles import bring_back
@@ -122,16 +122,16 @@ def submit(
     session.add(owner)
     # Two forms of one person at the same moment wait for each other here.
     lock(session, owner)
-    bot = session.scalar(sa.select(Bot).where(Bot.lower_name == name.lower()))
+    bot = session.scalar(sa.select(Bot).where(Bot.named(name)))
     if bot is None:
         bot = Bot(name=name, owner=owner, created=now)
         session.add(bot)
-        session.flush()
+        naming.demand_never(session, bot)
     elif bot.owner_id != owner.id and session.get(CoOwner, (bot.id, owner.id)) is None:
         raise SubmissionError(
-            gettext("there is a bot %(bot)s already, of another owner: choose a name", bot=bot.name)
+            gettext("there is a bot %(bot)s already, of another owner: choose a name", bot=name)
         )
-    elif bot.name != name:
+    elif bot.name != name and bot.lower_name == name.lower():
         raise SubmissionError(
             gettext("your bot is called %(bot)s: write it so, or choose another name", bot=bot.name)
         )
@@ -287,7 +287,7 @@ def hand_in(
     """
     before = 0
     if most_stored is not None:
-        its_owner = sa.select(Bot.owner_id).where(Bot.lower_name == name.lower())
+        its_owner = sa.select(Bot.owner_id).where(Bot.named(name))
         payer = session.scalar(its_owner) or owner.id
         quota.lock_people(session, {owner.id, payer})
         sending.use(session, owner.id, files.large, now)

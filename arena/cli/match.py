@@ -142,7 +142,7 @@ def list_command(
     def here(session: Session) -> Iterable[Match]:
         wanted = sa.select(Match).options(joinedload(Match.competition), queries.places())
         if competition_name is not None:
-            known = sa.select(Competition.id).where(Competition.name == competition_name)
+            known = sa.select(Competition.id).where(Competition.named(competition_name))
             if (found := session.scalar(known)) is None:
                 guess = meant(session, Competition.name, competition_name)
                 words = gettext("there is no ladder or tournament %(name)r", name=competition_name)

@@ -96,7 +96,7 @@ def demand_competition(session: Session, only: str) -> None:
     Raises:
         SettingError: it is not; else nothing would be played, and nobody told why.
     """
-    if only and not session.scalar(sa.select(sa.exists().where(Competition.name == only))):
+    if only and not session.scalar(sa.select(sa.exists().where(Competition.named(only)))):
         guess = meant(session, Competition.name, only)
         raise SettingError(f"ARENA_ONLY: there is no ladder or tournament {only[:40]!r}{guess}")
 

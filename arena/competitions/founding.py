@@ -18,6 +18,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
+from arena import naming
 from arena.ground import locks
 from arena.ground.db import count_rows
 from arena.ground.guesses import MOST_LOOKED_AT
@@ -63,11 +64,12 @@ def find_named(session: Session, kind: type[C], name: str) -> C:
     Raises:
         NotThere: there is none; it says which there are.
     """
-    found = session.scalar(sa.select(kind).where(kind.name == name))
+    found = session.scalar(sa.select(kind).where(kind.named(name)))
     if found is None:
         known = session.scalars(sa.select(kind.name).order_by(kind.id).limit(MOST_LOOKED_AT))
         words = _NOT_THERE.get(_called(kind), _NOT_THERE_OF_ANY)
         raise NotThere(gettext(words, name=name, known=instead(name[:80], known)))
+    naming.note(name, found)
     return found
 
 
@@ -124,6 +126,7 @@ def add_named(session: Session, competition: Competition) -> None:
         session.flush()
     except IntegrityError:
         raise Refusal(_taken(competition.name)) from None
+    naming.demand_never(session, competition)
 
 
 def free_name(session: Session, name: str) -> str:
@@ -158,7 +161,7 @@ def add_by_number(session: Session, make: Callable[[], C], word: str = TEST) -> 
 
 
 def _is_taken(session: Session, name: str) -> bool:
-    return session.scalar(sa.select(Competition.id).where(Competition.name == name)) is not None
+    return session.scalar(sa.select(Competition.id).where(Competition.named(name))) is not None
 
 
 def _taken(name: str) -> str:

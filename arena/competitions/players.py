@@ -85,7 +85,7 @@ def named_players(
         query = (
             sa.select(BotVersion)
             .join(BotVersion.bot)
-            .where(Bot.lower_name == named.lower_name)
+            .where(Bot.named(named.name))
             .order_by(BotVersion.number.desc())
             .limit(1)
             .options(joinedload(BotVersion.bot))

@@ -71,7 +71,7 @@ def estimate(
 def _ladder_like(session: Session, plan: StrengthPlan, name: str) -> Ladder | None:
     """The ladder of a name, or one of the same variant with the most games."""
     its = sa.select(Ladder).where(Ladder.game == plan.variant.game)
-    its = its.where(Ladder.name == name) if name else its.order_by(Ladder.games.desc(), Ladder.id)
+    its = its.where(Ladder.named(name)) if name else its.order_by(Ladder.games.desc(), Ladder.id)
     return next((one for one in session.scalars(its) if one.variant == plan.variant), None)
 
 

@@ -314,11 +314,11 @@ class Wanted:
                     Entrant.competition_id == StrengthTest.id,
                     Entrant.version_id == BotVersion.id,
                     BotVersion.bot_id == Bot.id,
-                    Bot.lower_name == self.bot.lower(),
+                    Bot.named(self.bot),
                 )
             )
         if self.creator:
-            creator = sa.select(User.id).where(User.lower_name == self.creator.lower())
+            creator = sa.select(User.id).where(User.named(self.creator))
             found = found.where(StrengthTest.creator_id == creator.scalar_subquery())
         return found
 

@@ -18,7 +18,7 @@ from arena.formats.catalogue import FORMATS, settings_for
 from arena.ground import bot_names, texts
 from arena.ground.locks import lock, locking
 from arena.ground.refusals import Refusal
-from arena.models import Entrant, EntrantState, JobStatus, Match, Place, Tournament
+from arena.models import Bot, Entrant, EntrantState, JobStatus, Match, Place, Tournament
 from engine.bot_options import told_label
 from engine.translation import gettext
 
@@ -38,10 +38,11 @@ def find_entrant(session: Session, tournament: Tournament, name: str) -> Entrant
         Refusal: there is none, or there are several.
     """
     named = bot_names.read_player(name)
+    bot = session.scalar(sa.select(Bot.id).where(Bot.named(named.name)))
     found = [
         one
         for one in entrants_of(session, tournament)
-        if one.version.bot.lower_name == named.lower_name
+        if one.version.bot_id == bot
         and named.version in (None, one.version.number)
         and (not named.options or choose(one.version, named.options) == one.options)
     ]

@@ -40,11 +40,6 @@ class Named(NamedTuple):
         version = "" if self.version is None else f":{self.version}"
         return f"{self.name}{version}{self.options and ':'}{self.options}"
 
-    @property
-    def lower_name(self) -> str:
-        """The bot's name as it is looked up."""
-        return self.name.lower()
-
 
 def read(text: str, refusal: type[Exception] = Refusal) -> Named:
     """What somebody names by ``greedy``, any of its versions, or ``greedy:2``, just this one.

@@ -58,7 +58,7 @@ def look_up(session: Session, wanted: GameFilter) -> Known:
     """
     competition = None
     if wanted.competition is not None:
-        its = sa.select(Competition.id).where(Competition.name == wanted.competition)
+        its = sa.select(Competition.id).where(Competition.named(wanted.competition))
         competition = session.scalar(its)
         if competition is None:
             raise NotThere(gettext("there is no competition %(name)s", name=wanted.competition))
@@ -72,17 +72,10 @@ def look_up(session: Session, wanted: GameFilter) -> Known:
 
 
 def _sitters(session: Session, named: Sequence[Named]) -> dict[Named, Sitter]:
-    if not named:
-        return {}
-    versions = sa.select(BotVersion.id, BotVersion.number, BotVersion.bot_id, Bot.lower_name)
-    rows = session.execute(
-        versions.join(Bot, Bot.id == BotVersion.bot_id).where(
-            Bot.lower_name.in_([one.lower_name for one in named])
-        )
-    ).all()
     found = {}
     for one in named:
-        its = [row for row in rows if row.lower_name == one.lower_name]
+        versions = sa.select(BotVersion.id, BotVersion.number, BotVersion.bot_id)
+        its = session.execute(versions.join(BotVersion.bot).where(Bot.named(one.name))).all()
         if not its:
             raise NotThere(gettext("there is no bot %(name)s", name=one.name))
         version = next((row.id for row in its if row.number == one.version), None)

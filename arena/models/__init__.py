@@ -14,9 +14,12 @@ from arena.models.books import OpeningBook
 from arena.models.bots import (
     AT_HOME,
     Bot,
+    BotTag,
     BotVersion,
     CoOwner,
+    DiscardedFile,
     LargeFile,
+    Picture,
     Presence,
     SentFile,
     VersionStatus,
@@ -68,6 +71,7 @@ from arena.models.matches import (
     PlayedGame,
     Worker,
 )
+from arena.models.naming import FormerName
 from arena.models.people import (
     GUEST,
     HOUSE,
@@ -85,5 +89,6 @@ from arena.models.people import (
     User,
 )
 from arena.models.runtimes import Runtime
+from arena.models.searching import SearchEntry
 from arena.models.sittings import Sitting, SittingSeat
 from arena.models.speeds import SpeedTally

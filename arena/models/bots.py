@@ -1,4 +1,4 @@
-"""Bots and their versions."""
+"""Bots and their versions, and what their owners say of them."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from sqlalchemy import CheckConstraint, ForeignKey, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from arena.models.base import Base
+from arena.models.naming import FormerName
 from arena.models.people import User, lower_name
 from arena.models.runtimes import Runtime
 
@@ -41,8 +42,53 @@ class Bot(Base):
     open_source: Mapped[bool] = mapped_column(default=False)
     """Whether its code and its logs are for everybody, and not its owner's alone."""
     created: Mapped[datetime]
+    description: Mapped[str] = mapped_column(sa.Text, default="")
+    """What its owners say of it, in Markdown."""
+    links: Mapped[list[Any]] = mapped_column(default=list)
+    """Addresses that they give."""
+    picture: Mapped[str | None] = mapped_column(sa.String(64), index=True)
+    """The digest of its `Picture`; None if it has none."""
+    deleted: Mapped[datetime | None]
+    """When it was deleted, of one that games still name: it is nameless, and nobody's."""
 
     owner: Mapped[User] = relationship()
+    tags: Mapped[list[BotTag]] = relationship(
+        order_by="BotTag.tag", cascade="all, delete-orphan", lazy="select"
+    )
+
+    @classmethod
+    def named(cls, name: str) -> sa.ColumnElement[bool]:
+        """Of bots: whether it is called so, or was, in whatever letters' size."""
+        return sa.or_(cls.lower_name == name.lower(), cls.id == FormerName.of("bot", name))
+
+
+class BotTag(Base):
+    """One of the words that a bot's owners have chosen for it."""
+
+    __tablename__ = "bot_tag"
+
+    bot_id: Mapped[int] = mapped_column(ForeignKey("bot.id"), primary_key=True)
+    tag: Mapped[str] = mapped_column(sa.String(30), primary_key=True, index=True)
+
+
+class Picture(Base):
+    """A bot's picture, as it was drawn anew from what was sent."""
+
+    __tablename__ = "picture"
+
+    digest: Mapped[str] = mapped_column(sa.String(64), primary_key=True)
+    content: Mapped[bytes] = mapped_column(sa.LargeBinary)
+    """A WebP file of at most 20 kB."""
+
+
+class DiscardedFile(Base):
+    """A file of the store that nobody has any more (`arena.bots.discarding`)."""
+
+    __tablename__ = "discarded_file"
+
+    digest: Mapped[str] = mapped_column(sa.String(64), primary_key=True)
+    after: Mapped[datetime]
+    """From when on it goes: what runs with it has ended by then."""
 
 
 class CoOwner(Base):

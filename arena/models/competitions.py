@@ -19,6 +19,7 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 from arena.models.base import Base, Words
 from arena.models.books import OpeningBook
 from arena.models.bots import BotVersion
+from arena.models.naming import FormerName
 from engine.bot_options import LONGEST_CHOSEN, told_label
 from engine.clock import TimeControl
 from engine.game import Variant
@@ -178,6 +179,12 @@ class Competition(Base):
     they were (`arena.competitions.final_tables`)."""
 
     book: Mapped[OpeningBook | None] = relationship()
+
+    @classmethod
+    def named(cls, name: str) -> sa.ColumnElement[bool]:
+        """Of competitions: whether one is called so, or was."""
+        former = FormerName.of("competition", name)
+        return sa.or_(Competition.name == name, Competition.id == former)
 
     @property
     def openings_words(self) -> str:

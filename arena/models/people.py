@@ -16,6 +16,7 @@ from sqlalchemy.engine.default import DefaultExecutionContext
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from arena.models.base import Base
+from arena.models.naming import FormerName
 from engine.translation import N_
 
 HOUSE = "arena"
@@ -93,6 +94,17 @@ class User(Base):
     as it is: what could encrypt it would lie in the same database."""
     totp_counter: Mapped[int | None] = mapped_column(sa.BigInteger)
     """The time step of the last code that was taken: each code counts once."""
+    description: Mapped[str] = mapped_column(sa.Text, default="")
+    """What they say of themselves, in Markdown."""
+    links: Mapped[list[Any]] = mapped_column(default=list)
+    """Addresses that they give."""
+    deleted: Mapped[datetime | None]
+    """When the account was deleted: what is left has no name, and lets nobody in."""
+
+    @classmethod
+    def named(cls, name: str) -> sa.ColumnElement[bool]:
+        """Of users: whether one is called so, or was, in whatever letters' size."""
+        return sa.or_(cls.lower_name == name.lower(), cls.id == FormerName.of("user", name))
 
 
 class BrowserSession(Base):

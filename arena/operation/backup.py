@@ -32,6 +32,7 @@ from arena.ground.db import Database
 from arena.ground.file_locks import lock_file
 from arena.models import Base, BotVersion, LargeFile, Mark, Runtime, SentFile
 from arena.models.base import UtcTime
+from arena.models.searching import FULL_TEXT
 from arena.signing import ARENA_MARK
 from engine.plurals import counted
 from engine.translation import N_, gettext, ngettext
@@ -329,6 +330,7 @@ def _fill(
 def _is_empty(connection: sa.Connection) -> bool:
     """Whether a database has no row, and no table but those that a restore begins with."""
     found = set(sa.inspect(connection).get_table_names()) - {"alembic_version"}
+    found = {name for name in found if not name.startswith(FULL_TEXT)}
     return found <= set(Base.metadata.tables) and not any(
         connection.scalar(sa.select(sa.exists(sa.select(sa.literal(1)).select_from(table))))
         for name, table in Base.metadata.tables.items()

@@ -350,7 +350,7 @@ def _idle_ladders(session: Session, settings: Settings, now: datetime) -> list[A
         ),
     )
     if settings.only:
-        quiet = quiet.where(Ladder.name == settings.only)
+        quiet = quiet.where(Ladder.named(settings.only))
     could_play = (None, translated(UNPLAYABLE))
     return [
         Alarm(

@@ -17,7 +17,7 @@ import sqlalchemy as sa
 from argon2 import PasswordHasher
 from sqlalchemy.orm import Session
 
-from arena import audit
+from arena import audit, naming
 from arena.audit import Actor
 from arena.ground.db import count_rows
 from arena.ground.locks import locking
@@ -45,7 +45,7 @@ def typed(name: str) -> str:
 
 def find(session: Session, name: str) -> User | None:
     """The user of this name, in whatever letters' size, and whatever space is around it."""
-    return session.scalar(sa.select(User).where(User.lower_name == typed(name).lower()))
+    return session.scalar(sa.select(User).where(User.named(typed(name))))
 
 
 def get(session: Session, name: str) -> User:
@@ -117,7 +117,7 @@ def add(
         raise PeopleError(words)
     user = User(name=name, role=role, password=password, must_change=must_change, created=now)
     session.add(user)
-    session.flush()
+    naming.demand_never(session, user)
     by = actor or Actor(user.id, user.name, "")
     audit.note(session, by, "add user", f"user {user.name}", f"role {user.role}", now=now)
     return user

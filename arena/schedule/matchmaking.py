@@ -64,7 +64,7 @@ def new_matches(
     """
     query = sa.select(Competition).where(Competition.state == CompetitionState.OPEN)
     if only:
-        query = query.where(Competition.name == only)
+        query = query.where(Competition.named(only))
     # Requests are made beside the recorder, and each match has a number of its own. Who has one
     # locked may wait for another in which something was just recorded: its turn is the next time.
     found = session.scalars(locking(query, Competition, anew=True, free=True)).all()

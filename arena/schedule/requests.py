@@ -271,7 +271,7 @@ def _entrant(session: Session, requester: User, ladder: Ladder, named: Named) ->
         sa.select(Entrant)
         .join(Entrant.version)
         .join(BotVersion.bot)
-        .where(Entrant.competition_id == ladder.id, Bot.lower_name == named.lower_name)
+        .where(Entrant.competition_id == ladder.id, Bot.named(named.name))
     )
     if named.version is None:
         found = session.scalar(query.where(Entrant.state == EntrantState.ACTIVE))

@@ -147,7 +147,7 @@ def checks_of(which: sa.ColumnElement[bool], named: Named | None = None) -> sa.S
     """The numbers of such checks, of one bot or version if it is named."""
     query = sa.select(Check.id).join(Check.version).join(BotVersion.bot).where(which)
     if named is not None:
-        query = query.where(Bot.lower_name == named.lower_name)
+        query = query.where(Bot.named(named.name))
         if named.version is not None:
             query = query.where(BotVersion.number == named.version)
     return query.order_by(Check.id)

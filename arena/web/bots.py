@@ -43,8 +43,6 @@ def bot(name: str) -> str | Answer:
     """A bot: its versions, and on one of its ladders its rating, opponents and games."""
     with reading() as session:
         found = find_bot(session, name)
-        if found.name != name:
-            return _as_written(url_for("bots.bot", name=found.name))
         entrants = queries.entrants_of_bot(session, found)
         wanted = request.args.get("ladder")
         shown = [entrant for entrant in entrants if wanted in (None, entrant.competition.name)]
@@ -163,7 +161,7 @@ def find_side(session: Session, name: str) -> Side:
         named = bot_names.read(name, LookupError)
     except LookupError as error:
         abort(404, sentence(error))
-    bot = find_bot(session, named.name)
+    bot = find_bot(session, named.name, leads=False)
     if named.version is None:
         return Side(bot)
     wanted = queries.versions_to_see(bot), BotVersion.number == named.version

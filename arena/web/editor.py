@@ -195,7 +195,7 @@ def _play(draft: Draft, number: int) -> Response:
 
 def _hand_in(draft: Draft, ladder: Ladder, taken: TakenIn) -> Response:
     """Enters what was tried, as it is known; all else is handed in as by any other form."""
-    bot = sa.select(Bot.id).where(Bot.lower_name == draft.name.lower())
+    bot = sa.select(Bot.id).where(Bot.named(draft.name))
     tried = sa.select(BotVersion.number).where(
         BotVersion.bot_id.in_(bot),
         BotVersion.digest == taken.digest,
@@ -233,7 +233,7 @@ def _page(draft: Draft, problem: str = "") -> str:
             shown = submissions.shown(session, check.id) | {"fitting": []}
             match = _last_match(session, check.version, who.id)
         # They are counted to the bot's owner, whoever tries it.
-        owner = sa.select(Bot.owner_id).where(Bot.lower_name == draft.name.lower())
+        owner = sa.select(Bot.owner_id).where(Bot.named(draft.name))
         payer = session.scalar(owner) or who.id
         tries, matches = settings().tries_a_day, settings().requests_a_day
         return render_template(

@@ -138,7 +138,7 @@ class _View:
             wanted = read_filter(words)
         except Refusal as refusal:
             return cls(words, None, refusal, None)
-        its = sa.select(Competition).where(Competition.name == wanted.competition)
+        its = sa.select(Competition).where(Competition.named(wanted.competition or ""))
         competition = session.scalar(its) if wanted.competition else None
         return cls(wanted.words, wanted, None, competition)
 

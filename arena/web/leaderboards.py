@@ -224,7 +224,7 @@ def _wanted(session: Session, ladder: Ladder, view: View) -> Sequence[int]:
     if view.bot:
         query = query.where(Bot.name.icontains(view.bot, autoescape=True))
     if view.owner:
-        query = query.where(User.lower_name == view.owner.lower())
+        query = query.where(User.named(view.owner))
     if view.language:
         query = query.where(BotVersion.language == view.language)
     return session.scalars(query).all()

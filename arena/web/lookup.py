@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import NoReturn
+from typing import Any, NoReturn, TypeVar
 
 import sqlalchemy as sa
-from flask import abort, current_app
+from flask import abort, current_app, redirect, request, url_for
 from sqlalchemy.orm import Session, joinedload
 from werkzeug.routing import IntegerConverter, Map
 
-from arena import sittings
+from arena import naming, sittings
 from arena.competitions.gauntlets import Gauntlet
 from arena.ground.db import LARGEST_ID, Database
 from arena.ground.guesses import meant
@@ -32,6 +32,8 @@ from arena.web import queries
 from arena.web.words import sentence
 from engine.record import GameRecord
 from engine.translation import N_, gettext
+
+F = TypeVar("F", bound=naming.Nameable)
 
 
 class Number(IntegerConverter):
@@ -74,34 +76,55 @@ def _absent(session: Session, kind: type[Bot | Competition], name: str) -> NoRet
     abort(404, sentence(f"{gettext(ABSENT[kind], name=name)}{guess}"))
 
 
+def _moved(name: str, found: F) -> F:
+    """What was found; who asked for its page by a name that it had is led to the present one."""
+    naming.note(name, found)
+    asked = request.view_args or {}
+    reads_page = request.method in ("GET", "HEAD") and request.blueprint != "api"
+    if found.name != name and reads_page and name in asked.values():
+        assert request.endpoint
+        there: dict[str, Any] = {
+            key: found.name if value == name else value for key, value in asked.items()
+        }
+        more = request.query_string.decode("ascii", "replace")
+        address = url_for(request.endpoint, **there)
+        abort(redirect(f"{address}?{more}" if more else address))
+    return found
+
+
 def find_ladder(session: Session, name: str) -> Ladder:
     """The one of this name; a tournament of it is none."""
-    ladder = session.scalar(sa.select(Ladder).where(Ladder.name == name))
-    return ladder or _absent(session, Ladder, name)
+    ladder = session.scalar(sa.select(Ladder).where(Ladder.named(name)))
+    return _moved(name, ladder or _absent(session, Ladder, name))
 
 
 def find_competition(session: Session, name: str) -> Competition:
     """The ladder, tournament or strength test of this name."""
-    found = session.scalar(sa.select(Competition).where(Competition.name == name))
-    return found or _absent(session, Competition, name)
+    found = session.scalar(sa.select(Competition).where(Competition.named(name)))
+    return _moved(name, found or _absent(session, Competition, name))
 
 
 def find_tournament(session: Session, name: str) -> Tournament:
     """The one of this name; a ladder of it is none."""
-    tournament = session.scalar(sa.select(Tournament).where(Tournament.name == name))
-    return tournament or _absent(session, Tournament, name)
+    tournament = session.scalar(sa.select(Tournament).where(Tournament.named(name)))
+    return _moved(name, tournament or _absent(session, Tournament, name))
 
 
 def find_gauntlet(session: Session, name: str) -> Gauntlet:
     """The one of this name."""
-    gauntlet = session.scalar(sa.select(Gauntlet).where(Gauntlet.name == name))
-    return gauntlet or _absent(session, Gauntlet, name)
+    gauntlet = session.scalar(sa.select(Gauntlet).where(Gauntlet.named(name)))
+    return _moved(name, gauntlet or _absent(session, Gauntlet, name))
 
 
-def find_bot(session: Session, name: str) -> Bot:
-    """The bot of this name, in upper or lower case, with its owner."""
-    query = sa.select(Bot).where(Bot.lower_name == name.lower()).options(joinedload(Bot.owner))
-    return session.scalar(query) or _absent(session, Bot, name)
+def find_bot(session: Session, name: str, *, leads: bool = True) -> Bot:
+    """The bot of this name, in upper or lower case, with its owner; or of a name that it had.
+
+    Args:
+        leads: whether a reader of a page is led to the address by its present name.
+    """
+    query = sa.select(Bot).where(Bot.named(name)).options(joinedload(Bot.owner))
+    found = session.scalar(query) or _absent(session, Bot, name)
+    return _moved(name, found) if leads else found
 
 
 def find_match(session: Session, number: int) -> Match:

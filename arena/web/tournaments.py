@@ -279,7 +279,7 @@ def _forecast(form: DeedForm, more: dict[str, Any]) -> Any:
 def _new_page(form: DeedForm, problem: str, expected: TournamentForecast | None = None) -> str:
     with reading() as session:
         chosen = form["ladder"].data or next((one.value for one in form["ladder"].choices), None)
-        query = sa.select(Ladder).where(Ladder.name == chosen)
+        query = sa.select(Ladder).where(Ladder.named(chosen or ""))
         ladder = session.scalar(query)
         board = leaderboards.board(session, ladder, View(page=1)) if ladder else None
         return render_template(

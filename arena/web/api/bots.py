@@ -54,7 +54,7 @@ def list_bots(query: BotPages) -> BotList:
     """Whatever plays here, through all its versions; of one owner, if asked."""
     wanted = sa.select(Bot).options(joinedload(Bot.owner))
     if query.owner is not None:
-        owner = sa.select(User.id).where(User.lower_name == query.owner.lower())
+        owner = sa.select(User.id).where(User.named(query.owner))
         wanted = wanted.where(Bot.owner_id == owner.scalar_subquery())
     with reading() as session:
         return page(BotList, session, wanted, Bot.id, query)

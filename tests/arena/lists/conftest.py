@@ -49,7 +49,7 @@ class PlainSeat:
 
     def is_(self, named: Named) -> bool:
         """Whether somebody sits there."""
-        return self.bot.lower() == named.lower_name and named.version in (None, self.version)
+        return self.bot.lower() == named.name.lower() and named.version in (None, self.version)
 
 
 @dataclass(frozen=True, slots=True)
