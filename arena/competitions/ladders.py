@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from math import inf
 from random import Random
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from arena.competitions.kind import CompetitionKind, Conclusion, Matchmaker, Moment
-from arena.competitions.pairings import DueMatch, Pairing, due_matches_of, pairs_of, times_due
-from arena.formats.ladder import PLACEMENT_GAMES, Met, Rival, all_met, is_settled, next_match
+from arena.competitions.pairings import DueMatch, Pairing, due_matches_of, pairs_of
+from arena.formats.ladder import (
+    NONE_HAD,
+    PLACEMENT_GAMES,
+    Had,
+    Met,
+    Rival,
+    all_met,
+    is_settled,
+    next_match,
+)
 from arena.models import (
     AT_HOME,
     HOUSE,
@@ -39,6 +50,9 @@ PEOPLE_IN_PLACEMENT, HOUSE_IN_PLACEMENT, ALL_PLACED = range(3)
 """How urgent a ladder is, the most urgent first: newcomers of people, then the house's."""
 
 
+LATELY_A_PERSON, LATELY_AT_MOST = 50, 2000
+"""By how many of a ladder's last matches people take turns: so many for each who has a bot there.
+Enough that who begins with a placement all the time gets a tenth more than others at most."""
 FEWEST_ASIDE = 3
 """Matches of a ladder that must have been set aside, however few its bots, before it rests."""
 UNPLAYABLE_SECONDS = 300.0
@@ -51,7 +65,6 @@ class Newcomer:
     """An active entrant that was in placement when it last finished a game."""
 
     entrant: int
-    games: int
     is_of_the_house: bool
 
 
@@ -64,7 +77,7 @@ def newcomers(
         at_home: those that stay at home, and not all others.
     """
     young = (
-        sa.select(Entrant.competition_id, Entrant.id, Entrant.games, User.name)
+        sa.select(Entrant.competition_id, Entrant.id, User.name)
         .join(Entrant.version)
         .join(BotVersion.bot)
         .join(Bot.owner)
@@ -76,28 +89,9 @@ def newcomers(
         )
     )
     found: dict[int, list[Newcomer]] = {}
-    for ladder, entrant, games, owner in session.execute(young):
-        found.setdefault(ladder, []).append(Newcomer(entrant, games, owner == HOUSE))
+    for ladder, entrant, owner in session.execute(young):
+        found.setdefault(ladder, []).append(Newcomer(entrant, owner == HOUSE))
     return found
-
-
-def urgency(ladder: Ladder, young: Sequence[Newcomer], due: Sequence[DueMatch]) -> int:
-    """Whether somebody is in placement on a ladder, and whose bot it is.
-
-    Args:
-        due: its matches that are not fixed.
-    """
-    if not young:
-        return ALL_PLACED
-    size, times = entrants_needed(ladder.variant), times_due(due)
-    return min(
-        (
-            HOUSE_IN_PLACEMENT if one.is_of_the_house else PEOPLE_IN_PLACEMENT
-            for one in young
-            if one.games + times[one.entrant] * size < PLACEMENT_GAMES
-        ),
-        default=ALL_PLACED,
-    )
 
 
 class LadderField:
@@ -111,12 +105,14 @@ class LadderField:
         due: Iterable[DueMatch],
         at_home: Mapping[int, int] | None = None,
         moment: Moment | None = None,
+        had: Had = NONE_HAD,
     ) -> None:
         """Takes who can be paired, and what is due.
 
         Args:
             at_home: the versions of those rivals that are at home, by their ids.
             moment: in which it is asked who is there, and can meet; else everybody is and can.
+            had: the games that each person had lately.
         """
         self._ladder, self._moment = ladder, moment
         self._at_home = at_home or {}
@@ -124,7 +120,7 @@ class LadderField:
         self._rivals = {rival.id: rival for rival in rivals}
         made_for = moment.made_for if moment else {}
         self._made_for = {one: made_for[one] for one in made_for if one in self._rivals}
-        self.met = met
+        self.met, self.had = met, Counter(had)
         self.is_unplayable = False
         """Whether nothing has come of the last matches (see `is_unplayable`)."""
         for match in due:
@@ -140,7 +136,8 @@ class LadderField:
         if moment.free_at_home is not None and ladder.home is not HomeRule.NO:
             homes = {rival.id: version for rival, version in at_home}
             rivals = [*rivals, *(rival for rival, _ in at_home)]
-        found = cls(ladder, rivals, _met(session, ladder), due, homes, moment)
+        had = _had_lately(session, ladder, rivals)
+        found = cls(ladder, rivals, _met(session, ladder), due, homes, moment, had)
         if sum(match.is_set_aside for match in due) >= FEWEST_ASIDE:
             found.is_unplayable = is_unplayable(session, ladder, len(found.rivals))
         return found
@@ -191,13 +188,32 @@ class LadderField:
         free = self._moment and self._moment.free_at_home
         return version is None or (free or {}).get(version, 0) > 0
 
+    def urgency(self, young: Iterable[Newcomer]) -> int:
+        """Whether somebody in placement is due before all others, and whose bot that is.
+
+        Who has more newcomers than one person's turns can place lets no other ladder wait for them.
+        """
+        rivals = self.rivals
+        others = (self.had[one.person] for one in rivals if not one.in_placement)
+        most = min(others, default=inf) + PLACEMENT_GAMES
+        due = {one.id for one in rivals if one.in_placement and self.had[one.person] <= most}
+        return min(
+            (
+                HOUSE_IN_PLACEMENT if one.is_of_the_house else PEOPLE_IN_PLACEMENT
+                for one in young
+                if one.entrant in due
+            ),
+            default=ALL_PLACED,
+        )
+
     def add(self, match: DueMatch) -> None:
         """Counts one more that is due."""
         if match.counts_as_played:
             for entrant in match.entrants:
                 if rival := self._rivals.get(entrant):
                     games = rival.games + self._games_a_match
-                    self._rivals[entrant] = Rival(rival.id, rival.rating, games)
+                    self._rivals[entrant] = replace(rival, games=games)
+                    self.had[rival.person] += self._games_a_match
         for pair in pairs_of(match.entrants) if match.rated else ():
             self.met.add(*pair)
 
@@ -228,6 +244,7 @@ def pairing_of(
         rematches=not race,
         one_of=field.at_home if at_home else None,
         can_meet=field.can_meet if field.has_runtimes else None,
+        had=field.had,
     )
     return None if chosen is None else Pairing(chosen, at_home=at_home)
 
@@ -307,20 +324,51 @@ def _rivals(session: Session, ladder: Ladder) -> tuple[list[Rival], list[tuple[R
             Entrant.games - Entrant.games_before,
             Entrant.version_id,
             BotVersion.language,
+            Bot.person_id,
         )
         .join(Entrant.version)
+        .join(BotVersion.bot)
         .where(Entrant.competition_id == ladder.id, Entrant.state == EntrantState.ACTIVE)
         .order_by(Entrant.id)
     )
     boxed: list[Rival] = []
     at_home: list[tuple[Rival, int]] = []
-    for entrant, mu, sigma, games, version, language in session.execute(active):
-        rival = Rival(entrant, Rating(mu, sigma), games)
+    for entrant, mu, sigma, games, version, language, person in session.execute(active):
+        rival = Rival(entrant, Rating(mu, sigma), games, person)
         if language == AT_HOME:
             at_home.append((rival, version))
         else:
             boxed.append(rival)
     return boxed, at_home
+
+
+def _had_lately(session: Session, ladder: Ladder, rivals: Sequence[Rival]) -> dict[int, int]:
+    """The games that each person had in the last rated matches of a ladder, by whichever bot."""
+    people = len({rival.person for rival in rivals})
+    if people < 2:
+        return {}
+    last = (
+        sa.select(Match.id)
+        .where(Match.competition_id == ladder.id, Match.status == JobStatus.FIXED, Match.rated)
+        .order_by(Match.seq.desc())
+        .limit(min(people * LATELY_A_PERSON, LATELY_AT_MOST))
+    )
+    times = sa.func.count().label("times")
+    by_entrant = (
+        sa.select(Place.entrant_id, times)
+        .where(Place.match_id.in_(last.scalar_subquery()))
+        .group_by(Place.entrant_id)
+        .subquery()
+    )
+    by_person = (
+        sa.select(Bot.person_id, sa.func.sum(by_entrant.c.times))
+        .join(BotVersion, BotVersion.bot_id == Bot.id)
+        .join(Entrant, Entrant.version_id == BotVersion.id)
+        .join(by_entrant, by_entrant.c.entrant_id == Entrant.id)
+        .group_by(Bot.person_id)
+    )
+    games = entrants_needed(ladder.variant)
+    return {person: int(times) * games for person, times in session.execute(by_person)}
 
 
 def _met(session: Session, ladder: Ladder) -> Met:
@@ -404,12 +452,8 @@ class LadderMatchmaker(Matchmaker[Ladder]):
     def urgency(self, competition: Ladder) -> int:
         found = self._urgencies.get(competition.id)
         if found is None:
-            young = self._newcomers.get(competition.id, [])
-            if any(one.entrant in self.moment.made_for for one in young):
-                # Nothing is urgent of those with whom nothing can be played now.
-                there = {rival.id for rival in self._field(competition).rivals}
-                young = [one for one in young if one.entrant in there]
-            found = urgency(competition, young, self.moment.due_of(competition))
+            young = self._newcomers.get(competition.id)
+            found = self._field(competition).urgency(young) if young else ALL_PLACED
             self._urgencies[competition.id] = found
         return found
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -95,8 +94,3 @@ def _by_competition(
 def under_way(due: Sequence[DueMatch]) -> int:
     """How many of them are to be played soon."""
     return sum(not match.is_set_aside for match in due)
-
-
-def times_due(due: Sequence[DueMatch]) -> Counter[int]:
-    """In how many of them that count as played each entrant is."""
-    return Counter(entrant for match in due if match.counts_as_played for entrant in match.entrants)

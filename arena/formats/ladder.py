@@ -1,9 +1,11 @@
 """The pairing of a ladder: which match would teach most about whom we know least.
 
-The entrant with the fewest games is due (ties: the larger sigma). While it is in placement it
-meets whoever makes the most even match, less and less likely whom it has met; after that one
+People take turns: next is whose bots had the fewest games lately, however many they are, and of
+those the entrant with the fewest games is due (ties: the larger sigma). While it is in placement
+it meets whoever makes the most even match, less and less likely whom it has met; after that one
 of the k nearest by mu, where k is drawn so that it is mostly small and sometimes the whole
 field, and of these the one least met. One match in ten is between those who met least of all.
+Whoever is in placement goes first, which brings its person as many games forward, once.
 """
 
 from __future__ import annotations
@@ -23,6 +25,10 @@ NEAREST = 5
 SPREAD = 0.65
 LEAST_MET_SHARE = 0.1
 AHEAD_GAMES = 4
+"""Whoever has so many games more than the due one is nobody's opponent while others are there."""
+Had = Mapping[int, int]
+"""The games that each person's bots had lately, and have due; none of who is not in it."""
+NONE_HAD: Had = {}
 SETTLED_SIGMA = 1.0
 """A rating as firm as this is settled: 92 points to each side, on the scale that people see."""
 SETTLED_GAMES = 200
@@ -69,6 +75,8 @@ class Rival:
     rating: Rating
     games: int
     """Since it came or came back: finished, and due in matches that are not."""
+    person: int = 0
+    """Whose it is."""
 
     @property
     def in_placement(self) -> bool:
@@ -81,6 +89,16 @@ class Rival:
         return not self.in_placement and (
             self.rating.sigma <= SETTLED_SIGMA or self.games >= SETTLED_GAMES
         )
+
+
+def _in_turn(rivals: Iterable[Rival], had: Had) -> list[Rival]:
+    """Entrants in the order in which they are due."""
+
+    def turn(rival: Rival) -> tuple[float, ...]:
+        before = PLACEMENT_GAMES if rival.in_placement else 0
+        return had.get(rival.person, 0) - before, rival.games, -rival.rating.sigma, rival.id
+
+    return sorted(rivals, key=turn)
 
 
 def is_settled(rivals: Sequence[Rival]) -> bool:
@@ -103,6 +121,7 @@ def next_match(
     rematches: bool = True,
     one_of: Set[int] | None = None,
     can_meet: CanMeet | None = None,
+    had: Had = NONE_HAD,
 ) -> tuple[int, ...] | None:
     """The entrants of the next match in a random order, or None if none can be made.
 
@@ -111,22 +130,34 @@ def next_match(
         rematches: whether two that met may meet again; puzzles give the same result again.
         one_of: entrants of whom one is to be in it; by default anybody may be.
         can_meet: asked of those who come into question; by default all can meet.
+        had: by which people take turns; by default all entrants do.
     """
     firsts = [one for one in rivals if one_of is None or one.id in one_of]
     if len(rivals) < seats or not firsts:
         return None
     chosen = None
     if seats == 2 and random.random() < LEAST_MET_SHARE:
-        chosen = _least_met_pair(rivals, firsts, met, random, can_meet)
+        near = _not_ahead(rivals, had)
+        theirs = [one for one in near if one_of is None or one.id in one_of]
+        chosen = _least_met_pair(near, theirs, met, random, can_meet)
     # It may have chosen one of whom only those were left that it can't meet.
-    chosen = chosen or _around_the_due(rivals, firsts, met, seats, random, rematches, can_meet)
+    chosen = chosen or _around_the_due(
+        rivals, _in_turn(firsts, had), met, seats, random, rematches, can_meet, had
+    )
     if chosen is None:
         return None
     if not rematches and any(met.times(a, b) for a, b in combinations(chosen, 2)):
         fresh = [pair for pair in _pairs(rivals, firsts, can_meet) if not met.times(*pair)]
         if not fresh:
             return None
-        a, b = min(fresh, key=lambda pair: (pair[0].games + pair[1].games, pair[0].id))
+        a, b = min(
+            fresh,
+            key=lambda pair: (
+                sum(had.get(one.person, 0) for one in pair),
+                sum(one.games for one in pair),
+                pair[0].id,
+            ),
+        )
         chosen = [a, b]
     order = [rival.id for rival in chosen]
     random.shuffle(order)
@@ -144,6 +175,12 @@ def _pairs(
 
 def _can(can_meet: CanMeet | None, rivals: Iterable[Rival]) -> bool:
     return can_meet is None or can_meet([rival.id for rival in rivals])
+
+
+def _not_ahead(rivals: Sequence[Rival], had: Had) -> list[Rival]:
+    """Those whose person is not far ahead of whoever had the fewest games."""
+    least = min(had.get(one.person, 0) for one in rivals)
+    return [one for one in rivals if had.get(one.person, 0) <= least + AHEAD_GAMES]
 
 
 def _least_met_pair(
@@ -177,9 +214,14 @@ def _around_the_due(
     random: Random,
     rematches: bool,
     can_meet: CanMeet | None,
+    had: Had,
 ) -> list[Rival] | None:
-    """A match of whoever is due first of those who can have one; None if nobody can."""
-    for due in sorted(firsts, key=lambda rival: (rival.games, -rival.rating.sigma, rival.id)):
+    """A match of whoever is due first of those who can have one; None if nobody can.
+
+    Args:
+        firsts: in the order in which they are due.
+    """
+    for due in firsts:
         chosen, others = [due], list(rivals)
         while len(chosen) < seats:
             others.remove(chosen[-1])
@@ -187,20 +229,31 @@ def _around_the_due(
             if not able:
                 break
             fresh = [] if rematches else [rival for rival in able if not met.times(due, rival)]
-            chosen.append(_opponent(chosen, fresh or able, met, random))
+            chosen.append(_opponent(chosen, fresh or able, met, random, had))
         else:
             return chosen
     return None
 
 
-def _opponent(chosen: Sequence[Rival], others: Sequence[Rival], met: Met, random: Random) -> Rival:
+def _opponent(
+    chosen: Sequence[Rival], others: Sequence[Rival], met: Met, random: Random, had: Had
+) -> Rival:
     """One more for a match of the first of ``chosen``.
 
-    Whoever is far ahead of it in games is left out while others are there: a bot in the middle
-    of the field would otherwise be everybody's best match, and play twice as much as the rest.
+    Whose person is far ahead of its own in games, and who is far ahead of its person's others, is
+    left out while others are there: a bot in the middle of the field would otherwise be
+    everybody's best match, and play twice as much as the rest.
     """
     due = chosen[0]
-    others = [other for other in others if other.games <= due.games + AHEAD_GAMES] or others
+    most = had.get(due.person, 0) + AHEAD_GAMES
+    fewest: dict[int, int] = {}
+    for one in (*chosen, *others):
+        fewest[one.person] = min(one.games, fewest.get(one.person, one.games))
+    others = [
+        other
+        for other in others
+        if had.get(other.person, 0) <= most and other.games <= fewest[other.person] + AHEAD_GAMES
+    ] or others
 
     def times(other: Rival) -> int:
         return sum(met.times(one, other) for one in chosen)

@@ -8,6 +8,7 @@ from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy import CheckConstraint, ForeignKey, UniqueConstraint
+from sqlalchemy.ext.hybrid import hybrid_property
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from arena.models.base import Base
@@ -89,6 +90,11 @@ class DiscardedFile(Base):
     digest: Mapped[str] = mapped_column(sa.String(64), primary_key=True)
     after: Mapped[datetime]
     """From when on it goes: what runs with it has ended by then."""
+
+    @hybrid_property
+    def person_id(self) -> int:
+        """Whose it is where people take turns and have so much each: its owner's."""
+        return self.owner_id
 
 
 class CoOwner(Base):

@@ -67,6 +67,7 @@ from arena.schedule.load import (
     open_matches,
     open_moves,
     open_questions,
+    open_requests,
 )
 from arena.schedule.matchmaking import new_matches
 from arena.schedule.needs import Needs, in_use, needs_of, needs_of_job, needs_told, unfit
@@ -297,7 +298,8 @@ class _Issuing:
             most: how many turns of them may be under way.
         """
         room = ceil(min(self.load.open_requests, most - self.load.requests, self._room))
-        self._take(open_matches(self._session, room, ASKED, self._playable), count=room)
+        waiting = open_requests(self._session, room, self._playable, self._now)
+        self._take(waiting, count=room)
 
     def take_new_matches(self) -> None:
         only, trickle = self._settings.only, self._settings.trickle_seconds

@@ -338,12 +338,7 @@ def open_matches(
     """
     if count <= 0:
         return
-    waiting = sa.select(Match).where(Match.status == JobStatus.OPEN, ~Match.at_home, which)
-    if reach.met is not None:
-        waiting = waiting.where(Match.competition.has(is_any(Competition, reach.met, matches=True)))
-    if (beyond := reach.versions) is not None:
-        theirs = Place.entrant.has(Entrant.version_id.in_(beyond))
-        waiting = waiting.where(~Match.places.any(theirs))
+    waiting = _waiting(reach).where(which)
     last: int | None = 0
     while last is not None:
         more = waiting.where(Match.id > last).limit(count)
@@ -351,6 +346,53 @@ def open_matches(
         found = session.scalars(locking(more, Match, free=True)).all()
         last = found[-1].id if len(found) == count else None
         yield from found
+
+
+_A_DAY = timedelta(hours=24)
+_OF_ITS_REQUESTER = (
+    sa.select(
+        Match.id,
+        sa.func.row_number().over(partition_by=Match.requester_id, order_by=Match.id).label("turn"),
+    )
+    .where(ASKED, Match.created.between(SINCE, UNTIL))
+    .subquery()
+)
+"""The requests of the last day, played or not, each by which of its requester's it is."""
+_REQUESTS_IN_TURN = (
+    sa.select(Match.id)
+    .outerjoin(_OF_ITS_REQUESTER, _OF_ITS_REQUESTER.c.id == Match.id)
+    .where(ASKED, Match.status == JobStatus.OPEN, ~Match.at_home)
+    .order_by(sa.func.coalesce(_OF_ITS_REQUESTER.c.turn, 0), Match.id)
+)
+
+
+def open_requests(session: Session, count: int, reach: Reach, now: datetime) -> Iterator[Match]:
+    """The open matches on request that come next, as long as more are asked for.
+
+    They go round by who asked: the first of a day of each before the second of anybody, so that
+    nobody's heap of requests is in front of another's. What has waited for longer is before all.
+
+    Args:
+        count: how many are wanted; so many are read at once.
+    """
+    if count <= 0:
+        return
+    lately = {"since": now - _A_DAY, "until": now + _A_DAY}
+    ids = session.scalars(_REQUESTS_IN_TURN, lately).all()
+    for first in range(0, len(ids), count):
+        its = _waiting(reach).where(Match.id.in_(ids[first : first + count]))
+        yield from session.scalars(locking(its, Match, free=True)).all()
+
+
+def _waiting(reach: Reach) -> sa.Select[Match]:
+    """The open matches that somebody can play now."""
+    waiting = sa.select(Match).where(Match.status == JobStatus.OPEN, ~Match.at_home)
+    if reach.met is not None:
+        waiting = waiting.where(Match.competition.has(is_any(Competition, reach.met, matches=True)))
+    if (beyond := reach.versions) is not None:
+        theirs = Place.entrant.has(Entrant.version_id.in_(beyond))
+        waiting = waiting.where(~Match.places.any(theirs))
+    return waiting
 
 
 def open_at_home(session: Session, versions: Collection[int]) -> Sequence[Check | Match]:

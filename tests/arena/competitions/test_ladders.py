@@ -20,7 +20,6 @@ from arena.competitions.ladders import (
     Newcomer,
     is_unplayable,
     pairing_of,
-    urgency,
 )
 from arena.competitions.pairings import DueMatch
 from arena.formats.ladder import Met, Rival
@@ -319,8 +318,11 @@ def test_newcomers_make_a_ladder_urgent(
     young: list[tuple[int, bool]], due: list[DueMatch], wanted: int
 ) -> None:
     """Until what is due places them, after 20 games; those of people before the house's."""
-    found = [Newcomer(number, *one) for number, one in enumerate(young, 1)]
-    assert urgency(Ladder(game="clobber", options={}), found, due) == wanted
+    ladder = Ladder(game="clobber", options={})
+    rivals = [Rival(number, NEW, games) for number, (games, _) in enumerate(young, 1)]
+    field = LadderField(ladder, [*rivals, Rival(9, NEW, 99)], Met(), due)
+    newcomers = [Newcomer(number, house) for number, (_, house) in enumerate(young, 1)]
+    assert field.urgency(newcomers) == wanted
 
 
 @pytest.mark.parametrize(("game", "games"), [("clobber", 2), ("blokus", 4)])

@@ -8,22 +8,24 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from arena.formats.ladder import Met, Rival, is_settled, next_match
+from arena.formats.ladder import NONE_HAD, Had, Met, Rival, is_settled, next_match
 from arena.ratings.book import RatingBook
 from arena.ratings.result import GameResult
 from arena.ratings.trueskill import MU, SIGMA, Rating, TrueSkill
 
-Pairing = Callable[[Sequence[Rival], Met, Random], tuple[int, ...]]
+Pairing = Callable[[Sequence[Rival], Met, Random, Had], tuple[int, ...]]
 
 
-def by_the_ladder(rivals: Sequence[Rival], met: Met, random: Random) -> tuple[int, ...]:
+def by_the_ladder(
+    rivals: Sequence[Rival], met: Met, random: Random, had: Had = NONE_HAD
+) -> tuple[int, ...]:
     """Two that the ladder pairs."""
-    chosen = next_match(rivals, met, seats=2, random=random)
+    chosen = next_match(rivals, met, seats=2, random=random, had=had)
     assert chosen is not None
     return chosen
 
 
-def by_the_lot(rivals: Sequence[Rival], _met: Met, random: Random) -> tuple[int, ...]:
+def by_the_lot(rivals: Sequence[Rival], _met: Met, random: Random, _had: Had) -> tuple[int, ...]:
     """Any two."""
     return tuple(rival.id for rival in random.sample(rivals, 2))
 
@@ -37,10 +39,18 @@ class Field:
     fewest: int
     most: int
     """Games of a bot."""
+    of_those_with_one: float
+    """The correlation for those alone whose person has no other bot."""
+    by_person: Had
 
 
-def play_field(pairing: Pairing, seed: int, *, bots: int = 40, games: int = 30) -> Field:
+def play_field(
+    pairing: Pairing, seed: int, *, bots: int = 40, games: int = 30, people: Sequence[int] = ()
+) -> Field:
     """A ladder on which each bot has so many games in the mean, two a match.
+
+    Args:
+        people: whose each bot is, by number; by default everybody has one.
 
     Strengths are as spread as TrueSkill believes of new bots, and a game goes by its own model:
     performances spread by beta.
@@ -49,18 +59,27 @@ def play_field(pairing: Pairing, seed: int, *, bots: int = 40, games: int = 30) 
     truth = [random.gauss(MU, SIGMA) for _ in range(bots)]
     book = RatingBook[int](TrueSkill(draw_probability=0.05))
     met = Met()
-    played: Counter[int] = Counter()
+    people = people or range(bots)
+    played, had = Counter[int](), Counter[int]()
     while played.total() < bots * games:
-        rivals = [Rival(n, Rating(book[n].mu, book[n].sigma), played[n]) for n in range(bots)]
-        one, other = pairing(rivals, met, random)
+        rivals = [Rival(n, book[n], played[n], person) for n, person in enumerate(people)]
+        one, other = pairing(rivals, met, random, had)
         met.add(one, other)
         for a, b in ((one, other), (other, one)):
             wins = 0.5 * (1 + math.erf((truth[a] - truth[b]) / SIGMA))
             ranks = (1, 2) if random.random() < wins else (2, 1)
             book.apply(GameResult((a, b), (0, 1), ranks))
             played.update((a, b))
+        had.update((people[one], people[other]) * 2)
     board = [book[n].conservative for n in range(bots)]
-    return Field(spearman(truth, board), min(played.values()), max(played.values()))
+    alone = [n for n in range(bots) if list(people).count(people[n]) == 1]
+    return Field(
+        spearman(truth, board),
+        min(played.values()),
+        max(played.values()),
+        spearman([truth[n] for n in alone], [board[n] for n in alone]),
+        had,
+    )
 
 
 def luck_of_the_luckiest(seed: int, *, bots: int) -> tuple[float, float]:

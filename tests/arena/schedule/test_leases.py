@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -32,7 +34,7 @@ from arena.models import (
 from arena.models.competitions import FIRST_GUESS_SECONDS
 from arena.recorder import recording
 from arena.schedule import leases
-from arena.schedule.load import Load
+from arena.schedule.load import Load, Reach, open_requests
 from arena.schedule.matchmaking import make, new_matches
 from arena.sittings import Person, Wish
 from engine import jobs, reporting
@@ -41,6 +43,7 @@ from tests.arena.simulator import CALM, START, Simulation, give_sign
 
 NOW = START + timedelta(days=1)
 SETTINGS = Settings(data=Path("/nowhere"))
+ANY_REACH = Reach(None, None)
 SMALL = ("clobber", {"size": "4x3"})
 
 
@@ -93,6 +96,38 @@ def test_short_matches_are_issued_together(
         session.flush()
         batches = leases.fill(session, SETTINGS, NOW)
         assert [len(batch) for batch in batches] == [together] * 2 * leases.AHEAD
+
+
+@pytest.mark.parametrize("at_once", [1, 3, 50])
+def test_requests_go_round_by_who_asked(database: Database, at_once: int) -> None:
+    """Forty of one person's, of which ten were played today; then three and one of others, and one
+    from the day before yesterday: nobody waits for the heap.
+    """
+    furnish(database)
+    with database.begin() as session:
+        (ladder,) = ladders_of(session)
+        people = [User(name=name, created=NOW) for name in ("heap", "three", "one", "old")]
+        session.add_all(people)
+        session.flush()
+        asked = {
+            who.name: some(session, ladder, count, who)
+            for who, count in zip(people, (40, 3, 1, 1), strict=True)
+        }
+        for seq, match in enumerate(asked["heap"][:10], 1):
+            match.status, match.seq = JobStatus.FIXED, seq
+        asked["old"][0].created = NOW - timedelta(days=2)
+        session.flush()
+        order = []
+        while found := list(islice(open_requests(session, at_once, ANY_REACH, NOW), at_once)):
+            order += [match.requester_id for match in found]
+            for match in found:
+                issued(session, match, SETTINGS, NOW)
+            session.flush()
+        names = {who.id: who.name for who in people}
+        # What is read at once may come in any order.
+        first = Counter(names[who] for who in order[: -(-5 // at_once) * at_once])
+        assert first - Counter(heap=30) == Counter(old=1, one=1, three=3)
+        assert len(order) == 30 + 5
 
 
 def test_load_is_counted_in_turns(sqlite_database: Database) -> None:
