@@ -82,3 +82,15 @@ from arena.models.people import (
 from arena.models.runtimes import Runtime
 from arena.models.sittings import Sitting, SittingSeat
 from arena.models.speeds import SpeedTally
+from arena.models.told import (
+    Delivery,
+    DeliveryState,
+    Follow,
+    Hook,
+    HookFormat,
+    Mail,
+    MailChoice,
+    Notification,
+    Topic,
+    Wishes,
+)

@@ -82,6 +82,10 @@ class User(Base):
     session_key: Mapped[str] = mapped_column(sa.String(32), unique=True, default=_session_key)
     """What sessions name their user by; a new one ends them all."""
     last_sign_in: Mapped[datetime | None]
+    mail: Mapped[str | None] = mapped_column(sa.String(254))
+    """The address where mail reaches them, which they have confirmed; None if none does."""
+    language: Mapped[str | None] = mapped_column(sa.String(20))
+    """In which they are written to, by its tag; None for English."""
 
     def end_sessions(self) -> None:
         """Makes every session of this user worthless."""
