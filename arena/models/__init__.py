@@ -92,3 +92,15 @@ from arena.models.runtimes import Runtime
 from arena.models.searching import SearchEntry
 from arena.models.sittings import Sitting, SittingSeat
 from arena.models.speeds import SpeedTally
+from arena.models.told import (
+    Delivery,
+    DeliveryState,
+    Follow,
+    Hook,
+    HookFormat,
+    Mail,
+    MailChoice,
+    Notification,
+    Topic,
+    Wishes,
+)

@@ -26,6 +26,8 @@ from engine.game import Variant
 from engine.games import GAMES
 from engine.plurals import counted
 
+IS_UNTOLD = sa.text("finished IS NOT NULL AND (told IS NULL OR told <> finished)")
+"""Of competitions: whether nobody was told yet that it is over."""
 FIRST_GUESS_SECONDS = 10.0
 """How long a match takes in a competition that has played none yet."""
 
@@ -112,6 +114,7 @@ class Competition(Base):
         CheckConstraint("(state = 'closed') = (verdict <> 'running')", name="decided"),
         CheckConstraint("(openings = 'book') = (book_name IS NOT NULL)", name="book"),
         Index("ix_competition_kind_state", "kind", "state"),
+        Index("ix_competition_untold", "id", sqlite_where=IS_UNTOLD, postgresql_where=IS_UNTOLD),
     )
     # Whoever reads a competition through a match reads the columns of its kind with it. (The base
     # class declares this attribute for instances, so that it cannot be a ClassVar here.)
@@ -162,6 +165,8 @@ class Competition(Base):
     last_game: Mapped[datetime | None]
     created: Mapped[datetime]
     finished: Mapped[datetime | None]
+    told: Mapped[datetime | None]
+    """The end of which those were told who follow it: it may have been opened again since."""
     rebuild_due: Mapped[bool] = mapped_column(default=False)
     """Whether the recorder is to make its ratings and counters anew (`arena.recorder.rebuild`)."""
     checked: Mapped[datetime | None]

@@ -100,6 +100,8 @@ class User(Base):
     """Addresses that they give."""
     deleted: Mapped[datetime | None]
     """When the account was deleted: what is left has no name, and lets nobody in."""
+    language: Mapped[str | None] = mapped_column(sa.String(20))
+    """In which they are written to, by its tag; None for English."""
 
     @classmethod
     def named(cls, name: str) -> sa.ColumnElement[bool]:

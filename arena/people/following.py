@@ -1,0 +1,81 @@
+"""Who hears of a bot or a competition.
+
+Owners and co-owners hear of their bots, who made a competition hears of that, and so does whoever
+takes part; everybody else hears of what they follow. Whoever hears of something can mute it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from arena.models import (
+    Bot,
+    BotVersion,
+    Competition,
+    CoOwner,
+    Entrant,
+    EntrantState,
+    Follow,
+    StrengthTest,
+)
+
+
+def owners(session: Session, bots: Iterable[int]) -> set[int]:
+    """Owners and co-owners of bots, who have not muted all of them that are theirs."""
+    ids = set(bots)
+    theirs = sa.union(
+        sa.select(Bot.owner_id.label("person"), Bot.id.label("bot")).where(Bot.id.in_(ids)),
+        sa.select(CoOwner.user_id, CoOwner.bot_id).where(CoOwner.bot_id.in_(ids)),
+    ).subquery()
+    muted = sa.exists().where(
+        Follow.user_id == theirs.c.person, Follow.bot_id == theirs.c.bot, Follow.muted
+    )
+    return set(session.scalars(sa.select(theirs.c.person).where(~muted)))
+
+
+def followers(session: Session, bot_id: int) -> set[int]:
+    """Those who follow a bot that is not theirs."""
+    query = sa.select(Follow.user_id).where(Follow.bot_id == bot_id, ~Follow.muted)
+    return set(session.scalars(query)) - owners(session, [bot_id])
+
+
+def participants(session: Session, competition: Competition) -> set[int]:
+    """Whose bots are in a competition; of a strength test, whose the candidate is."""
+    query = (
+        sa.select(BotVersion.bot_id)
+        .join(Entrant, Entrant.version_id == BotVersion.id)
+        .where(Entrant.competition_id == competition.id, Entrant.state != EntrantState.RETIRED)
+    )
+    if isinstance(competition, StrengthTest):
+        query = query.where(Entrant.number == 1)
+    return owners(session, session.scalars(query))
+
+
+def hearers(session: Session, competition: Competition) -> set[int]:
+    """Those who hear of a competition: who made it, who takes part, and who follows it."""
+    found = participants(session, competition)
+    if competition.creator_id is not None:
+        found.add(competition.creator_id)
+    query = sa.select(Follow.user_id, Follow.muted).where(Follow.competition_id == competition.id)
+    chosen = dict(session.execute(query).tuples().all())
+    found |= chosen.keys()
+    return {person for person in found if not chosen.get(person)}
+
+
+def follow_of(session: Session, user_id: int, subject: Bot | Competition) -> Follow | None:
+    """What somebody has chosen to hear of something; None if nothing."""
+    return session.scalar(sa.select(Follow).where(Follow.user_id == user_id, _about(subject)))
+
+
+def forget(session: Session, subject: Bot | Competition) -> None:
+    """Has nobody follow what is to be deleted."""
+    session.execute(sa.delete(Follow).where(_about(subject)))
+
+
+def _about(subject: Bot | Competition) -> sa.ColumnElement[bool]:
+    if isinstance(subject, Bot):
+        return Follow.bot_id == subject.id
+    return Follow.competition_id == subject.id
