@@ -144,11 +144,14 @@ class Connection(http.client.HTTPConnection):
         self._place, self._seconds = place, seconds
         self._addresses = addresses[:MOST_ADDRESSES]
         self._tls = ssl.create_default_context()
+        self._answers: list[http.client.HTTPResponse] = []
+        self.is_over = False
+        """Whether its time is."""
 
     def connect(self) -> None:
         """Connects to the first address that lets it."""
-        problem: OSError | None = None
-        for address in self._addresses:
+        problem: OSError | None = TimeoutError() if self.is_over else None
+        for address in () if self.is_over else self._addresses:
             try:
                 plain = socket.create_connection(
                     (address, self._place.port), min(CONNECT_SECONDS, self._seconds)
@@ -164,6 +167,23 @@ class Connection(http.client.HTTPConnection):
             self.sock.do_handshake()
             return
         raise problem or OSError("it has no address")
+
+    def getresponse(self) -> http.client.HTTPResponse:
+        """What is answered."""
+        self._answers.append(super().getresponse())
+        return self._answers[-1]
+
+    def break_off(self) -> None:
+        """Ends it, from another thread: whoever waits for it wakes."""
+        self.is_over = True
+        with suppress(OSError, AttributeError):
+            self.sock.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        """Closes it, with all that was not read."""
+        super().close()
+        for answer in self._answers:
+            answer.close()
 
 
 @contextmanager
@@ -182,24 +202,17 @@ def connected(
     connection = Connection(
         place, public_addresses(place.host, place.port, inside=inside), seconds=seconds
     )
-    is_over = threading.Event()
-
-    def break_off() -> None:
-        is_over.set()
-        with suppress(OSError, AttributeError):
-            connection.sock.shutdown(socket.SHUT_RDWR)  # whoever waits for it wakes
-
     # By a clock of its own: a server that sends a byte now and then is never silent.
-    clock = threading.Timer(seconds, break_off)
+    clock = threading.Timer(seconds, connection.break_off)
     clock.daemon = True
     clock.start()
     late = OutsideError(f"{place.shown} did not answer within {seconds:g} s")
     try:
         yield connection
-        if is_over.is_set():
+        if connection.is_over:
             raise late  # the end of what came may be ours
     except (OSError, http.client.HTTPException) as error:
-        if is_over.is_set() or isinstance(error, TimeoutError):
+        if connection.is_over or isinstance(error, TimeoutError):
             raise late from None
         raise OutsideError(f"{place.shown} can't be reached: {_reason(error)}") from None
     finally:

@@ -79,6 +79,7 @@ from arena.models.people import (
     Scope,
     User,
 )
+from arena.models.repositories import Repository
 from arena.models.runtimes import Runtime
 from arena.models.sittings import Sitting, SittingSeat
 from arena.models.speeds import SpeedTally
