@@ -8,11 +8,13 @@ signed, too: a report with such a ticket is no invention, whatever the database 
 
 from __future__ import annotations
 
+import base64
 import hmac
 import secrets
 from datetime import datetime
 from pathlib import Path
 
+from cryptography.fernet import Fernet, InvalidToken
 from itsdangerous import BadData, URLSafeSerializer
 from sqlalchemy.orm import Session
 
@@ -122,6 +124,34 @@ def may_fetch(session: Session, digest: str, token: str, now: datetime) -> bool:
     # What was signed is of the one form that `_location` writes.
     its_digest, expires = signed
     return bool(its_digest == digest and now.timestamp() < expires)
+
+
+def seal(session: Session, secret: str) -> str:
+    """A secret that somebody gave the arena to use, as it is kept: whoever reads the column alone,
+    in a list or a dump of it, learns nothing."""
+    return _box(session).encrypt(secret.encode()).decode()
+
+
+def unseal(session: Session, sealed: str) -> str | None:
+    """The secret again; None if the arena's own was made anew since."""
+    try:
+        return _box(session).decrypt(sealed.encode()).decode()
+    except InvalidToken:
+        return None
+
+
+def _box(session: Session) -> Fernet:
+    return Fernet(base64.urlsafe_b64encode(_derived(session, "seal")))
+
+
+def push_secret(session: Session, code: str) -> str:
+    """What a forge signs with that tells of pushes, by the code in the address that it asks."""
+    return _derived(session, f"push {code}").hex()
+
+
+def _derived(session: Session, use: str) -> bytes:
+    """32 bytes that follow from the arena's secret for one use alone."""
+    return hmac.digest(_secret(session).encode(), use.encode(), "sha256")
 
 
 def _signer(secret: str) -> URLSafeSerializer:

@@ -303,7 +303,7 @@ def build(
     except BundleError as error:
         raise BuildError(
             gettext("what was built can't be taken: %(reason)s", reason=error), log
-        ) from None
+        ) from error
     return {name: _runnable(file) for name, file in collected.files.items()}, log
 
 

@@ -140,12 +140,13 @@ class Collected:
                 )
             raise BundleError(words)
         for _, member in wanted:
+            name = "/".join(parts_of(member.name))
             if member.kind == stat.S_IFLNK and not member.large:
                 raise BundleError(
-                    gettext("%(name)r is a link: put the file itself there", name=member.name)
+                    gettext("%(name)r is a link: put the file itself there", name=name)
                 )
             if member.kind not in (stat.S_IFREG, stat.S_IFLNK):
-                raise BundleError(gettext("%(name)r is no plain file", name=member.name))
+                raise BundleError(gettext("%(name)r is no plain file", name=name))
             self._add(member.name, self._read(member))
         self._settle()
 

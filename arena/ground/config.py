@@ -157,6 +157,16 @@ class Settings:
             N_("it is NAME=ADDRESS with commas between them"),
         ),
     )
+    inside: str = _setting(
+        "",
+        "Hosts of your own network that people may have the arena ask, to fetch repositories or to "
+        "send hooks to, with commas between them. By default none: only the public internet is "
+        "reached at addresses that people give.",
+        _none_or(
+            r"[a-z0-9._:-]+(,[a-z0-9._:-]+)*",
+            N_("names in small letters with commas between them, as git.example.org,10.0.0.7"),
+        ),
+    )
     metrics_token: str = _setting(
         "",
         "Whoever shows this token may read /metrics; by default it is for this machine alone.",
@@ -303,6 +313,11 @@ class Settings:
     def embedded(self) -> bool:
         """Whether broker and workers belong to this arena alone, and begin and end with it."""
         return not self.broker or self.broker.startswith("redis+socket:")
+
+    @property
+    def inside_hosts(self) -> frozenset[str]:
+        """The hosts of the operator's own network that people may have the arena ask."""
+        return frozenset(filter(None, self.inside.split(",")))
 
     @property
     def home_socket(self) -> Path:

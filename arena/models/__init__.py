@@ -88,6 +88,7 @@ from arena.models.people import (
     Scope,
     User,
 )
+from arena.models.repositories import Repository
 from arena.models.runtimes import Runtime
 from arena.models.searching import SearchEntry
 from arena.models.sittings import Sitting, SittingSeat

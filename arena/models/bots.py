@@ -11,7 +11,7 @@ from sqlalchemy import CheckConstraint, ForeignKey, UniqueConstraint
 from sqlalchemy.ext.hybrid import hybrid_property
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from arena.models.base import Base
+from arena.models.base import Base, Words
 from arena.models.naming import FormerName
 from arena.models.people import User, lower_name
 from arena.models.runtimes import Runtime
@@ -129,6 +129,14 @@ class BotVersion(Base):
     created: Mapped[datetime]
     runtime_id: Mapped[int | None] = mapped_column(ForeignKey("runtime.id"), index=True)
     """The runtime that it got when it was handed in, and keeps; None if it names none."""
+    commit_hash: Mapped[str | None] = mapped_column(sa.String(64))
+    """The commit of a git repository that its files are of; None if nobody said."""
+    commit_subject: Mapped[str | None] = mapped_column(Words(200))
+    """The first line of what its author said of that."""
+    commit_repository: Mapped[str | None] = mapped_column(sa.String(500))
+    """The https address of the repository; empty where it is not known."""
+    commit_dirty: Mapped[bool | None]
+    """Whether files were changed since that commit."""
     options: Mapped[list[Any] | None] = mapped_column(sa.JSON(none_as_null=True))
     """What can be chosen about it, each as `engine.bot_options` declares it: by its manifest, and
     by what it said in its last check. None if nobody has asked it yet."""

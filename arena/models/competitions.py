@@ -499,7 +499,8 @@ class Entrant(Base):
     best_rank_at: Mapped[datetime | None]
     """When it was first seen to have it."""
     final_place: Mapped[int | None]
-    """In a competition that is over; None for nobody's place (`arena.competitions.final_tables`)."""
+    """In a competition that is over; None where it has no place (see
+    `arena.competitions.final_tables`)."""
     final_elo: Mapped[float | None]
     final_lower: Mapped[float | None]
     final_upper: Mapped[float | None]

@@ -1,0 +1,237 @@
+"""What the arena reaches outside, at addresses that strangers gave: never inside its own network.
+
+Whoever names an address could name one that only this machine reaches: a database, a router, a
+cloud's store of secrets. So a host is looked up once, each of its addresses must be one of the
+public internet, and the connection goes to the very address that was proven, whatever a second
+look would find. TLS is verified by the host's name. Redirects are followed by nobody, and what the
+environment says of proxies is not asked. An operator may name hosts of an intranet that are to be
+reached all the same (`Settings.inside`); those are looked up alike, and proven by TLS alone.
+
+What goes wrong is kept and shown to whoever gave the address, so it is said in plain English.
+"""
+
+from __future__ import annotations
+
+import http.client
+import ipaddress
+import re
+import socket
+import ssl
+import threading
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+LONGEST = 500
+"""Characters of an address."""
+CONNECT_SECONDS = 10.0
+"""For each address of a host, at most."""
+MOST_ADDRESSES = 4
+"""Of a host, that are tried."""
+LEAST_PORT = 1024
+"""Of those beside 443: below it are services that speak something else."""
+_HOST = re.compile(r"(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]{0,62})(\.[a-z0-9_][a-z0-9_-]{0,62})*\.?")
+_OPEN_V6 = ipaddress.ip_network("2000::/3")
+"""Of IPv6 what was ever given out for the public internet (RFC 4291, 2.4)."""
+_NOT_OPEN = tuple(
+    map(
+        ipaddress.ip_network,
+        (
+            "192.0.0.0/24",  # protocols' own (RFC 6890)
+            "192.88.99.0/24",  # relays of 6to4 (RFC 7526)
+            "2001::/23",  # protocols' own, Teredo among them, which leads to any IPv4 (RFC 4380)
+            "2002::/16",  # 6to4, which does, too (RFC 3056)
+            "3fff::/20",  # documentation (RFC 9637)
+        ),
+    )
+)
+"""What leads elsewhere, or nowhere, and yet counts as global in some releases of Python."""
+
+
+class OutsideError(Exception):
+    """An address that can't be reached, or may not be; one sentence in English."""
+
+
+class Place(NamedTuple):
+    """An https address, taken apart."""
+
+    host: str
+    """In small letters."""
+    port: int
+    path: str
+    """What is asked for there, with what stands behind a ``?``; begins with a slash."""
+
+    @property
+    def shown(self) -> str:
+        """The host as people know it, with a port that is not the usual one."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port == http.client.HTTPS_PORT else f"{host}:{self.port}"
+
+
+def read_address(text: str) -> Place:
+    """An https address that somebody gave; whether it may be reached is not asked yet.
+
+    Raises:
+        OutsideError: it is none, has a password in it, or a port where no such service is.
+    """
+    if len(text) > LONGEST:
+        raise OutsideError(f"give an address of at most {LONGEST} characters")
+    if not text.isascii() or not text.isprintable() or " " in text or "\\" in text:
+        raise OutsideError("write the address in plain letters, others as %XX or xn--, no spaces")
+    try:
+        parts = urlsplit(text)
+        host, port = (parts.hostname or "").lower(), parts.port or http.client.HTTPS_PORT
+    except ValueError:
+        raise OutsideError("this is no address: give one that begins with https://") from None
+    if parts.scheme.lower() != "https" or not host:
+        raise OutsideError("give an address that begins with https://")
+    if "@" in parts.netloc:
+        raise OutsideError("leave the name and the password out of the address")
+    if not _is_address(host) and not _HOST.fullmatch(host):
+        raise OutsideError(f"{host[:60]} is no name of a host")
+    if port != http.client.HTTPS_PORT and port < LEAST_PORT:
+        raise OutsideError(f"give an address with port 443, or one from {LEAST_PORT}")
+    asked = f"?{parts.query}" if parts.query else ""
+    return Place(host, port, (parts.path or "/") + asked)
+
+
+def public_addresses(host: str, port: int, *, inside: Collection[str] = ()) -> list[str]:
+    """The addresses of a host, looked up now, in the order in which to try them.
+
+    Args:
+        inside: names of hosts whose addresses may be any.
+
+    Raises:
+        OutsideError: it has none, or one that is not of the public internet.
+    """
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as error:
+        why = getattr(error, "strerror", None) or "it can't be looked up"
+        raise OutsideError(f"there is no host {host}: {why}") from None
+    addresses = list(dict.fromkeys(str(one[4][0]) for one in found))
+    if host not in inside and not all(map(is_public, addresses)):
+        raise OutsideError(f"{host} is not on the public internet, and so is not asked")
+    return addresses
+
+
+def is_public(address: str) -> bool:
+    """Whether an IP address is one of a single host on the public internet, as far as addresses
+    tell."""
+    try:
+        known = ipaddress.ip_address(address)
+    except ValueError:  # one of a zone of this machine
+        return False
+    if known.version == 6 and known not in _OPEN_V6:
+        return False  # mapped and translated ones, too
+    in_others = any(known in network for network in _NOT_OPEN)
+    return known.is_global and not known.is_multicast and not known.is_reserved and not in_others
+
+
+class Connection(http.client.HTTPConnection):
+    """A connection to a place by TLS, by addresses that were proven."""
+
+    default_port = http.client.HTTPS_PORT
+
+    def __init__(self, place: Place, addresses: Sequence[str], *, seconds: float) -> None:
+        """Connects with the first request.
+
+        Args:
+            seconds: that it may be silent.
+        """
+        super().__init__(place.host, place.port, timeout=seconds)
+        self._place, self._seconds = place, seconds
+        self._addresses = addresses[:MOST_ADDRESSES]
+        self._tls = ssl.create_default_context()
+        self._answers: list[http.client.HTTPResponse] = []
+        self.is_over = False
+        """Whether its time is."""
+
+    def connect(self) -> None:
+        """Connects to the first address that lets it."""
+        problem: OSError | None = TimeoutError() if self.is_over else None
+        for address in () if self.is_over else self._addresses:
+            try:
+                plain = socket.create_connection(
+                    (address, self._place.port), min(CONNECT_SECONDS, self._seconds)
+                )
+            except OSError as error:
+                problem = error
+                continue
+            plain.settimeout(self._seconds)
+            # Known before the first byte is spoken, so that even that can be broken off.
+            self.sock = self._tls.wrap_socket(
+                plain, server_hostname=self._place.host, do_handshake_on_connect=False
+            )
+            self.sock.do_handshake()
+            return
+        raise problem or OSError("it has no address")
+
+    def getresponse(self) -> http.client.HTTPResponse:
+        """What is answered."""
+        self._answers.append(super().getresponse())
+        return self._answers[-1]
+
+    def break_off(self) -> None:
+        """Ends it, from another thread: whoever waits for it wakes."""
+        self.is_over = True
+        with suppress(OSError, AttributeError):
+            self.sock.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        """Closes it, with all that was not read."""
+        super().close()
+        for answer in self._answers:
+            answer.close()
+
+
+@contextmanager
+def connected(
+    place: Place, *, seconds: float, inside: Collection[str] = ()
+) -> Iterator[Connection]:
+    """A connection to a place, for as long as the block runs, which is no longer than that.
+
+    Args:
+        seconds: for all that is said on it.
+
+    Raises:
+        OutsideError: the place may not be reached, can't be, or did not do its part in time; or
+            the connection broke.
+    """
+    connection = Connection(
+        place, public_addresses(place.host, place.port, inside=inside), seconds=seconds
+    )
+    # By a clock of its own: a server that sends a byte now and then is never silent.
+    clock = threading.Timer(seconds, connection.break_off)
+    clock.daemon = True
+    clock.start()
+    late = OutsideError(f"{place.shown} did not answer within {seconds:g} s")
+    try:
+        yield connection
+        if connection.is_over:
+            raise late  # the end of what came may be ours
+    except (OSError, http.client.HTTPException) as error:
+        if connection.is_over or isinstance(error, TimeoutError):
+            raise late from None
+        raise OutsideError(f"{place.shown} can't be reached: {_reason(error)}") from None
+    finally:
+        clock.cancel()
+        connection.close()
+
+
+def _is_address(host: str) -> bool:
+    with suppress(ValueError):
+        ipaddress.ip_address(host)
+        return True
+    return False
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return f"its certificate can't be trusted ({error.verify_message})"
+    if isinstance(error, ssl.SSLError):
+        return "it speaks no TLS that is spoken here"
+    if isinstance(error, http.client.HTTPException):
+        return "it does not speak HTTP as it should"
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__
