@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import IO, NamedTuple
 
-from arena.ground.outside import Connection, OutsideError, Place
+from arena.ground.outside import OutsideAddress, OutsideConnection, OutsideError
 from engine.protocol import visible
 
 MAX_PACK_BYTES = 64 << 20
@@ -58,8 +58,8 @@ class Tip(NamedTuple):
 class Remote:
     """A repository elsewhere, on a connection to its host."""
 
-    connection: Connection
-    place: Place
+    connection: OutsideConnection
+    place: OutsideAddress
     token: str = ""
     """What opens it, perhaps with a user and a colon before it; empty where nothing is needed."""
 

@@ -53,7 +53,7 @@ class OutsideError(Exception):
     """An address that can't be reached, or may not be; one sentence in English."""
 
 
-class Place(NamedTuple):
+class OutsideAddress(NamedTuple):
     """An https address, taken apart."""
 
     host: str
@@ -69,7 +69,7 @@ class Place(NamedTuple):
         return host if self.port == http.client.HTTPS_PORT else f"{host}:{self.port}"
 
 
-def read_address(text: str) -> Place:
+def read_address(text: str) -> OutsideAddress:
     """An https address that somebody gave; whether it may be reached is not asked yet.
 
     Raises:
@@ -93,7 +93,7 @@ def read_address(text: str) -> Place:
     if port != http.client.HTTPS_PORT and port < LEAST_PORT:
         raise OutsideError(f"give an address with port 443, or one from {LEAST_PORT}")
     asked = f"?{parts.query}" if parts.query else ""
-    return Place(host, port, (parts.path or "/") + asked)
+    return OutsideAddress(host, port, (parts.path or "/") + asked)
 
 
 def public_addresses(host: str, port: int, *, inside: Collection[str] = ()) -> list[str]:
@@ -129,12 +129,12 @@ def is_public(address: str) -> bool:
     return known.is_global and not known.is_multicast and not known.is_reserved and not in_others
 
 
-class Connection(http.client.HTTPConnection):
+class OutsideConnection(http.client.HTTPConnection):
     """A connection to a place by TLS, by addresses that were proven."""
 
     default_port = http.client.HTTPS_PORT
 
-    def __init__(self, place: Place, addresses: Sequence[str], *, seconds: float) -> None:
+    def __init__(self, place: OutsideAddress, addresses: Sequence[str], *, seconds: float) -> None:
         """Connects with the first request.
 
         Args:
@@ -188,8 +188,8 @@ class Connection(http.client.HTTPConnection):
 
 @contextmanager
 def connected(
-    place: Place, *, seconds: float, inside: Collection[str] = ()
-) -> Iterator[Connection]:
+    place: OutsideAddress, *, seconds: float, inside: Collection[str] = ()
+) -> Iterator[OutsideConnection]:
     """A connection to a place, for as long as the block runs, which is no longer than that.
 
     Args:
@@ -199,7 +199,7 @@ def connected(
         OutsideError: the place may not be reached, can't be, or did not do its part in time; or
             the connection broke.
     """
-    connection = Connection(
+    connection = OutsideConnection(
         place, public_addresses(place.host, place.port, inside=inside), seconds=seconds
     )
     # By a clock of its own: a server that sends a byte now and then is never silent.

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from arena.ground import outside
-from arena.ground.outside import OutsideError, Place, connected, is_public, read_address
+from arena.ground.outside import OutsideAddress, OutsideError, connected, is_public, read_address
 from tests.secure import serving
 
 PUBLIC = {
@@ -51,9 +51,9 @@ PUBLIC = {
 }
 """By the IANA's registries of special addresses."""
 READ = {
-    "https://git.example.org/me/bot.git": Place("git.example.org", 443, "/me/bot.git"),
-    "HTTPS://Git.Example.org:8443?x=1": Place("git.example.org", 8443, "/?x=1"),
-    "https://[2606:4700::1111]/": Place("2606:4700::1111", 443, "/"),
+    "https://git.example.org/me/bot.git": OutsideAddress("git.example.org", 443, "/me/bot.git"),
+    "HTTPS://Git.Example.org:8443?x=1": OutsideAddress("git.example.org", 8443, "/?x=1"),
+    "https://[2606:4700::1111]/": OutsideAddress("2606:4700::1111", 443, "/"),
     "http://git.example.org/": "give an address that begins with https://",
     "file:///etc/passwd": "give an address that begins with https://",
     "ext::sh -c id": "no spaces",
@@ -79,7 +79,7 @@ def test_addresses(subtests: pytest.Subtests) -> None:
             assert is_public(address) is public
     for text, found in READ.items():
         with subtests.test(text):
-            if isinstance(found, Place):
+            if isinstance(found, OutsideAddress):
                 assert read_address(text) == found
             else:
                 with pytest.raises(OutsideError, match=found):
@@ -158,10 +158,10 @@ def test_a_server_that_does_not_do_its_part(
         )  # as of a name that leads here
         monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "certificate.pem"))
         with pytest.raises(OutsideError, match=r"certificate can't be trusted \(Hostname mismatch"):
-            _get(Place("other.example", port or 0, "/"), "/")
+            _get(OutsideAddress("other.example", port or 0, "/"), "/")
 
 
-def _get(place: Place, path: str) -> int:
+def _get(place: OutsideAddress, path: str) -> int:
     with connected(place, seconds=0.5, inside={"localhost"}) as connection:
         connection.request("GET", path)
         return connection.getresponse().status
