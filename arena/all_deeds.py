@@ -45,7 +45,13 @@ from arena.competitions.tuning_deeds import (
 from arena.deeds import Deed
 from arena.lists.selection_deeds import KeepSelection, RemoveSelection
 from arena.operation.notice import GiveNotice
-from arena.people.user_deeds import ActivateUser, ChangeRole, DeactivateUser, SetQuota
+from arena.people.user_deeds import (
+    ActivateUser,
+    ChangeRole,
+    DeactivateUser,
+    ResetSecondFactor,
+    SetQuota,
+)
 from arena.schedule.requests import RequestUnratedMatch
 from arena.schedule.verdicts import RequeueChecks, RequeueMatch, VoidMatch
 from arena.schedule.workers import ForgetWorker, ReadmitWorker
@@ -102,4 +108,5 @@ DEEDS: tuple[type[Deed], ...] = (
     DeactivateUser,
     ActivateUser,
     SetQuota,
+    ResetSecondFactor,
 )

@@ -136,6 +136,12 @@ class Settings:
         "Who may make an account: open (everybody), invitation or closed.",
         _one_of("open", "invitation", "closed"),
     )
+    second_factor: str = _setting(
+        "nobody",
+        "Who must have a second factor to sign in, an app's code or a passkey: nobody, "
+        "administrators, organisers (and administrators) or everybody.",
+        _one_of("nobody", "administrators", "organisers", "everybody"),
+    )
     proxies: int = _setting(
         0,
         "How many proxies of yours stand before the pages, each of which adds to X-Forwarded-For "

@@ -10,7 +10,7 @@ from arena import audit
 from arena.deeds import By, Deed, Done, asked
 from arena.ground.refusals import NotThere
 from arena.models import Role, Scope, User
-from arena.people import accounts
+from arena.people import accounts, second_factor
 from arena.people.accounts import PeopleError
 from engine.translation import N_, gettext
 
@@ -96,6 +96,27 @@ class ActivateUser(UserDeed):
         undo = () if user.active else (DeactivateUser(user.name),)
         accounts.set_active(session, by.actor, user, active=True, now=by.now)
         return Done(gettext("the user %(user)s may sign in again", user=user.name), user, undo)
+
+
+@dataclass(frozen=True)
+class ResetSecondFactor(UserDeed):
+    """Take the second factor off somebody's account who lost it: app, passkeys and recovery codes.
+
+    Their sessions end. See first that it is them who ask.
+    """
+
+    address = "POST /users/<name>/second-factor/reset"
+    command = "user reset-second-factor NAME"
+    example = "ada"
+    lasting = N_(
+        "The password alone lets them in then, until they set up another second factor. Their "
+        "sessions end."
+    )
+
+    def do(self, session: Session, by: By) -> Done:
+        user = find_user(session, self.name)
+        second_factor.reset(session, by.actor, user, by.now)
+        return Done(gettext("the user %(user)s has no second factor now", user=user.name), user)
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ from arena.people.accounts import PeopleError
 from arena.schedule.requests import matches_of
 from arena.web import queries
 from arena.web.deeds import REFUSED, asked_first, is_meant
+from arena.web.entering import let_in, next_page
 from arena.web.forms import (
     PasswordForm,
     RegisterForm,
@@ -42,7 +43,6 @@ from arena.web.identity import (
     demand_session,
     keep_to_itself,
     needs,
-    own_address,
     settings,
     signed_in,
 )
@@ -64,7 +64,7 @@ def sign_in() -> Any:
     if request.method == "GET":
         there = request.args.get("next", "")
         if current() is not None:
-            return redirect(_next(there))
+            return redirect(next_page(there))
         form.next.data = there
     if not form.validate_on_submit():
         return _form("sign_in.html", form)
@@ -86,15 +86,7 @@ def sign_in() -> Any:
             gettext("This account was deactivated: ask an administrator of the arena.")
         ]
         return _form("sign_in.html", form)
-    with database().begin() as writing:
-        user = writing.get_one(User, user.id)
-        user.last_sign_in = now
-        by = Actor(user.id, user.name, _address())
-        audit.note(writing, by, "sign in", f"user {user.name}", now=now)
-    begin_session(user)
-    if user.must_change:
-        return redirect(url_for("accounts.password"))
-    return redirect(_next(form.next.data or ""))
+    return let_in(user, "password", form.next.data or "")
 
 
 @cache
@@ -104,11 +96,6 @@ def _nobodys_password() -> str:
 
 def _address() -> str:
     return request.remote_addr or ""
-
-
-def _next(address: str) -> str:
-    """Where somebody was going."""
-    return own_address(address) or url_for("accounts.account")
 
 
 def _form(template: str, form: Any, **more: Any) -> tuple[str, int]:
@@ -189,7 +176,7 @@ def register() -> Any:
         return _form("register.html", form)
     begin_session(user)
     flash(gettext("Welcome. Enter your first bot whenever you like."))
-    return redirect(_next(form.next.data or url_for("submissions.submit")))
+    return redirect(next_page(form.next.data or url_for("submissions.submit")))
 
 
 @pages.route("/reset/<secret>", methods=["GET", "POST"])
@@ -208,14 +195,13 @@ def reset(secret: str) -> Any:
             user = accounts.use_link(writing, LinkKind.RESET, secret, now).user
             assert user is not None
             accounts.set_password(writing, user, hashed)
-            user.last_sign_in = now
             by = Actor(user.id, user.name, _address())
             audit.note(writing, by, "reset password", f"user {user.name}", now=now)
     except PeopleError as error:
         abort(403, str(error))
-    begin_session(user)
+    answer = let_in(user, "reset link", "")
     flash(gettext("The new password counts from now on, and every other session has ended."))
-    return redirect(url_for("accounts.account"))
+    return answer
 
 
 @pages.get("/account")
@@ -344,18 +330,3 @@ def _is(typed: str | None, stored: str | None) -> bool:
     if not (typed and stored):
         return False
     return bool(verify_password(typed, stored))
-
-
-@pages.post("/account/end-sessions")
-@needs(Scope.READ)
-def end_sessions() -> Response:
-    """Ends every session of the account, but this one begins anew."""
-    demand_session()
-    who = signed_in()
-    with database().begin() as writing:
-        user = writing.get_one(User, who.id)
-        sessions.end_all(writing, user.id)
-        audit.note(writing, who.actor, "end sessions", f"user {user.name}", now=datetime.now(UTC))
-    begin_session(user)
-    flash(gettext("Every other session of yours has ended."))
-    return redirect(url_for("accounts.account"))

@@ -11,11 +11,12 @@ from arena import audit
 from arena.deeds import Done
 from arena.ground.db import LARGEST_ID
 from arena.models import AuditEntry, Role, Scope
-from arena.people import accounts
+from arena.people import accounts, second_factor
 from arena.people.user_deeds import (
     ActivateUser,
     ChangeRole,
     DeactivateUser,
+    ResetSecondFactor,
     SetQuota,
     find_user,
 )
@@ -46,6 +47,7 @@ def _users(link: str = "", words: str = "") -> str:
             "users.html",
             users=accounts.listed(session),
             usual_mib=f"{settings().quota_mib:g}",
+            with_factor=second_factor.whose(session),
             roles=Role,
             link=link,
             words=words,
@@ -68,6 +70,7 @@ add_deed(administration, "/users/<name>/role", ChangeRole, then=_there)
 add_deed(administration, "/users/<name>/deactivate", DeactivateUser, then=_there)
 add_deed(administration, "/users/<name>/activate", ActivateUser, then=_there)
 add_deed(administration, "/users/<name>/quota", SetQuota, then=_there)
+add_deed(administration, "/users/<name>/second-factor", ResetSecondFactor, then=_there)
 
 
 def _role() -> Role:

@@ -70,6 +70,8 @@ from arena.web.replays import replays
 from arena.web.requests import requests
 from arena.web.rules import rules
 from arena.web.runtimes import runtimes
+from arena.web.safety import safety
+from arena.web.second_step import second_step
 from arena.web.sittings import pages as sittings
 from arena.web.strength import strength
 from arena.web.submissions import submissions
@@ -110,6 +112,8 @@ BLUEPRINTS = (
     blocks,
     presets,
     accounts,
+    second_step,
+    safety,
     administration,
     submissions,
     editor,

@@ -187,6 +187,16 @@ class PasswordForm(_NewPassword):
     )
 
 
+class CodeForm(FlaskForm):
+    """A code of an app, or a recovery code."""
+
+    code = StringField(
+        later(N_("Code")),
+        [NEEDED, Length(max=40, message=later(N_("A code has at most %(max)d characters.")))],
+        render_kw={"autocomplete": "one-time-code"},
+    )
+
+
 class _Boxes(SelectMultipleField):
     widget = ListWidget(prefix_label=False)
     option_widget = CheckboxInput()

@@ -48,7 +48,7 @@ from arena.deeds import By
 from arena.ground.config import Settings
 from arena.ground.db import FAILED, Database
 from arena.models import SCOPES, ApiToken, Bot, BrowserSession, Role, Scope, User
-from arena.people import accounts, sessions
+from arena.people import accounts, second_factor, sessions
 from arena.signing import secret_key
 from engine.translation import N_, gettext, translated
 
@@ -95,6 +95,8 @@ class Account(UserMixin):
     active: bool
     must_change: bool
     """Whether the password must be changed before anything else."""
+    lacks_factor: bool
+    """Whether a second factor must be set up before anything else but that."""
     shared: frozenset[int]
     """The ids of the bots that it is a co-owner of."""
 
@@ -139,6 +141,7 @@ def account_of(reading: Session, user: User, by: BrowserSession | frozenset[Scop
         began,
         user.active,
         user.must_change,
+        bool(key) and second_factor.is_lacking(reading, user, settings()),
         sharing.shared_with(reading, user.id),
     )
 
@@ -286,8 +289,11 @@ def guard() -> Response | None:
             abort(401, translated(UNKNOWN_BEARER) if bearer() is not None else None)
         if needed not in account.scopes:
             abort(403, _lacking(account, needed))
-        if account.must_change and bearer() is None and not getattr(view, "before_change", False):
+        opened: set[str] = getattr(view, "before", set())
+        if account.must_change and bearer() is None and "change" not in opened:
             return redirect(url_for("accounts.password"))
+        if account.lacks_factor and not opened:
+            return redirect(url_for("safety.overview"))
     if bearer() is not None:
         g.csrf_valid = True  # no other site knows the token, which is proof enough for forms
     else:
@@ -332,7 +338,13 @@ def keep_to_itself(answer: Answer) -> Answer:
 
 def before_change(view: F) -> F:
     """Marks a view that is open to who must change the password first."""
-    view.before_change = True  # type: ignore[attr-defined]
+    view.before = {"change", "factor"}  # type: ignore[attr-defined]
+    return view
+
+
+def before_factor(view: F) -> F:
+    """Marks a view that is open to who must set up a second factor first."""
+    view.before = {"factor"}  # type: ignore[attr-defined]
     return view
 
 

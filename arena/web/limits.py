@@ -21,6 +21,7 @@ from werkzeug.exceptions import TooManyRequests
 
 from arena.ground.config import Settings
 from arena.people.accounts import typed
+from arena.web.entering import half_in
 from arena.web.identity import current, known_browser
 from engine.plurals import counted
 from engine.translation import N_, gettext, ngettext
@@ -57,6 +58,12 @@ def _stranger() -> str:
 def _account() -> str:
     account = current()
     return str(account.id) if account else address()
+
+
+def _half() -> str:
+    """The account that somebody has shown one factor of, and the browser if it was there before."""
+    half = half_in() or {"user": 0}
+    return f"{half['user']} {known_browser(half.get('name', '')) or ''}"
 
 
 def _bot_at_home() -> str:
@@ -113,6 +120,25 @@ LIMITS = {
             N_("There were too many failed sign-ins from your address: wait %(time)s."),
             _failed,
         ),
+    ],
+    "second_step.second_factor": [
+        RateLimit(
+            "10 per 15 minutes",
+            _half,
+            N_("There were too many wrong codes for this account: wait %(time)s."),
+            _failed,
+        ),
+        RateLimit(
+            "50 per day",
+            _half,
+            N_("There were too many wrong codes for this account: wait %(time)s."),
+            _failed,
+        ),
+    ],
+    "safety.app": [
+        RateLimit(
+            "20 per 15 minutes", _account, N_("There were too many tries: wait %(time)s."), _failed
+        )
     ],
     "accounts.register": [
         RateLimit(

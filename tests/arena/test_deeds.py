@@ -90,7 +90,13 @@ from arena.models import (
 )
 from arena.operation.notice import GiveNotice
 from arena.people.accounts import add_token
-from arena.people.user_deeds import ActivateUser, ChangeRole, DeactivateUser, SetQuota
+from arena.people.user_deeds import (
+    ActivateUser,
+    ChangeRole,
+    DeactivateUser,
+    ResetSecondFactor,
+    SetQuota,
+)
 from arena.schedule.requests import RequestUnratedMatch
 from arena.schedule.verdicts import RequeueChecks, RequeueMatch, VoidMatch
 from arena.schedule.workers import ForgetWorker, ReadmitWorker
@@ -378,6 +384,11 @@ EXAMPLES: dict[type[Deed], tuple[Callable[[Numbers], dict[str, Any]], dict[str, 
     ),
     SetQuota: (
         lambda _: {"name": "mate", "mib": 4096},
+        {"name": "nobody"},
+        "there is no user 'nobody'",
+    ),
+    ResetSecondFactor: (
+        lambda _: {"name": "mate"},
         {"name": "nobody"},
         "there is no user 'nobody'",
     ),

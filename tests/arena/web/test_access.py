@@ -218,6 +218,15 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ("GET", "accounts.account"): ("/account", SIGNED_IN),
     ("GET", "accounts.password"): ("/account/password", SIGNED_IN),
     ("POST", "accounts.password"): ("/account/password", (401, 422, 422, 422, 422)),
+    ("GET", "second_step.second_factor"): ("/sign-in/second", (302,) * 5),
+    ("POST", "second_step.second_factor"): ("/sign-in/second", (302,) * 5),
+    ("GET", "safety.overview"): ("/account/safety", SIGNED_IN),
+    ("GET", "safety.overview_json"): ("/account/safety.json", (401, *SIGNED_IN[1:])),
+    ("GET", "safety.app"): ("/account/app", SIGNED_IN),
+    ("POST", "safety.app"): ("/account/app", (401, 422, 422, 422, 422)),
+    ("POST", "safety.remove_app"): ("/account/app/remove", (401, 302, 302, 302, 302)),
+    ("POST", "safety.recovery_codes"): ("/account/recovery-codes", (401, 409, 409, 409, 409)),
+    ("POST", "safety.end_session"): ("/account/sessions/0/end", (401, 404, 404, 404, 404)),
     ("POST", "accounts.add_token"): ("/account/tokens", (401, 422, 422, 422, 422)),
     ("POST", "accounts.revoke_token"): (
         "/account/tokens/{owners_token}/revoke",
@@ -247,6 +256,10 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ("POST", "administration.deactivate"): ("/users/nobody/deactivate", (401, 403, 403, 403, 404)),
     ("POST", "administration.activate"): ("/users/other/activate", (401, 403, 403, 403, 302)),
     ("POST", "administration.quota"): ("/users/other/quota", (401, 403, 403, 403, 302)),
+    ("POST", "administration.second_factor"): (
+        "/users/nobody/second-factor",
+        (401, 403, 403, 403, 404),
+    ),
     ("POST", "administration.give_reset_link"): ("/users/other/reset", (401, 403, 403, 403, 200)),
     ("POST", "administration.invite"): ("/users/invitations", (401, 403, 403, 403, 400)),
     ("GET", "api.openapi"): ("/api/v1/openapi.json", ALL),
@@ -358,6 +371,10 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
         (401, 403, 403, 403, 404),
     ),
     ("POST", "api.activate_user"): ("/api/v1/users/other/activate", (401, 403, 403, 403, 200)),
+    ("POST", "api.reset_second_factor"): (
+        "/api/v1/users/nobody/second-factor/reset",
+        (401, 403, 403, 403, 404),
+    ),
     ("POST", "api.requeue_checks"): ("/api/v1/checks/requeue", (401, 403, 403, 415, 415)),
     ("POST", "api.begin_sitting"): ("/api/v1/sittings", (401, 415, 415, 415, 415)),
     ("POST", "api.play_move"): ("/api/v1/sittings/{sitting}/move", (401, 415, 415, 415, 415)),
@@ -419,7 +436,7 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ("POST", "api.resume_tuning"): ("/api/v1/tunings/{tuning}/resume", (401, 403, 403, 409, 409)),
     ("POST", "api.extend_tuning"): ("/api/v1/tunings/{untuned}/extend", (401, 415, 415, 415, 415)),
     # These end sessions, so they come last.
-    ("POST", "accounts.end_sessions"): ("/account/end-sessions", (401, 302, 302, 302, 302)),
+    ("POST", "safety.end_sessions"): ("/account/end-sessions", (401, 302, 302, 302, 302)),
     ("POST", "accounts.sign_out"): ("/sign-out", (401, 302, 302, 302, 302)),
 }
 
@@ -529,7 +546,7 @@ def test_everybody_gets_what_the_table_says(door: SimpleNamespace, kind: str) ->
             sent = answer.status_code == 302 and "/sign-in?next=" in answer.location
             found[method, endpoint] = ASK if sent else answer.status_code
         wanted[method, endpoint] = answers[number]
-        if endpoint == "accounts.end_sessions" and answer.status_code == 302:
+        if endpoint == "safety.end_sessions" and answer.status_code == 302:
             secret = browser.secret("/account")
     assert found == wanted
 
