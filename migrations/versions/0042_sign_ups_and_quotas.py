@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "0042"
-down_revision = "0044"
+down_revision = "0040"
 branch_labels = None
 depends_on = None
 
