@@ -40,6 +40,7 @@ from arena.models.competitions import (
     Ladder,
     Meeting,
     OpeningPolicy,
+    SignUp,
     StrengthTest,
     TestPreset,
     TestTally,

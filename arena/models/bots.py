@@ -57,6 +57,11 @@ class Bot(Base):
         order_by="BotTag.tag", cascade="all, delete-orphan", lazy="select"
     )
 
+    @hybrid_property
+    def person_id(self) -> int:
+        """Whose it is where people take turns and have so much each: its owner's."""
+        return self.owner_id
+
     @classmethod
     def named(cls, name: str) -> sa.ColumnElement[bool]:
         """Of bots: whether it is called so, or was, in whatever letters' size."""

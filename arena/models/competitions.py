@@ -18,7 +18,7 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from arena.models.base import Base, Words
 from arena.models.books import OpeningBook
-from arena.models.bots import BotVersion
+from arena.models.bots import Bot, BotVersion
 from arena.models.naming import FormerName
 from engine.bot_options import LONGEST_CHOSEN, told_label
 from engine.clock import TimeControl
@@ -43,6 +43,8 @@ class CompetitionState(StrEnum):
 
 CALLED_OFF = "called off"
 """How a tournament stands that was closed before all of it was played."""
+SIGNING_UP = "signing up"
+"""How a tournament stands whose field is drawn later, of those who sign up."""
 
 
 class OpeningPolicy(StrEnum):
@@ -269,6 +271,12 @@ class Ladder(Competition):
     """The first season of a ladder that has begun again; None of one that never has."""
     season: Mapped[int | None]
     """Which season it is, from 1; None of a ladder that never began again."""
+    most_bots: Mapped[int | None]
+    """How many bots of one person may ever enter it; None for any number. So of the next two."""
+    most_active: Mapped[int | None]
+    """How many bots of one person may be active on it at a time."""
+    most_uploads: Mapped[int | None]
+    """How many versions of one person's bots may be handed in to it within 24 hours."""
 
     def admits(self, version: BotVersion) -> bool:
         """Whether a version may play on it, as where it runs goes."""
@@ -288,6 +296,11 @@ class Tournament(Competition):
     """Why it was called off, for people; None if it was not."""
     winner: Mapped[str | None] = mapped_column(sa.Text)
     """Who came first, as ``greedy v2``; None before it is over, and where nobody did."""
+    sign_up: Mapped[dict[str, Any] | None] = mapped_column(sa.JSON(none_as_null=True))
+    """By what bots sign up for it (`arena.competitions.sign_ups.Conditions`); None if its field was
+    named when it was made."""
+    signing_up: Mapped[bool | None] = mapped_column(default=False)
+    """Whether its field is not drawn yet; it is paused until then."""
 
     @property
     def is_called_off(self) -> bool:
@@ -296,8 +309,32 @@ class Tournament(Competition):
 
     @property
     def standing(self) -> str:
-        """Its state in a word; that it was called off is one of its own."""
-        return CALLED_OFF if self.is_called_off else super().standing
+        """Its state in a word; that it was called off, and that bots sign up, are its own."""
+        if self.is_called_off:
+            return CALLED_OFF
+        return SIGNING_UP if self.signing_up else super().standing
+
+
+class SignUp(Base):
+    """That a bot is to play in a tournament whose field is not drawn yet, in the order of ids."""
+
+    __tablename__ = "sign_up"
+    __table_args__ = (UniqueConstraint("competition_id", "bot_id", name="uq_sign_up_bot"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    competition_id: Mapped[int] = mapped_column(ForeignKey("competition.id"))
+    bot_id: Mapped[int] = mapped_column(ForeignKey("bot.id"), index=True)
+    version_id: Mapped[int | None] = mapped_column(ForeignKey("bot_version.id"))
+    """The version that was chosen; None for the one that is fielded when the field is drawn."""
+    at: Mapped[datetime]
+    checked_in: Mapped[datetime | None]
+    """When it was confirmed that it is to play, where that is asked for."""
+    dropped: Mapped[str] = mapped_column(Words, default="")
+    """Why it is not in the field that was drawn; empty before that, and of those that are in it."""
+
+    competition: Mapped[Competition] = relationship()
+    bot: Mapped[Bot] = relationship()
+    version: Mapped[BotVersion | None] = relationship()
 
 
 class TestVerdict(StrEnum):
