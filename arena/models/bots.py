@@ -67,11 +67,6 @@ class Bot(Base):
         """Of bots: whether it is called so, or was, in whatever letters' size."""
         return sa.or_(cls.lower_name == name.lower(), cls.id == FormerName.of("bot", name))
 
-    @hybrid_property
-    def person_id(self) -> int:
-        """Whose it is where people take turns and have so much each: its owner's."""
-        return self.owner_id
-
 
 class BotTag(Base):
     """One of the words that a bot's owners have chosen for it."""
