@@ -16,6 +16,7 @@ from arena.bots.bot_deeds import (
 from arena.bots.home_deeds import ConnectBot
 from arena.bots.runtimes import RemoveRuntime
 from arena.competitions.book_deeds import AddBook, RemoveBook
+from arena.competitions.date_deeds import RemoveDate, SetDate
 from arena.competitions.gauntlet_deeds import CreateGauntlet, StopGauntlet
 from arena.competitions.ladder_deeds import ChangeLadder, CreateLadder
 from arena.competitions.presets import KeepPreset, RemovePreset
@@ -75,6 +76,8 @@ DEEDS: tuple[type[Deed], ...] = (
     EnterTournament,
     WithdrawFromTournament,
     CallOffTournament,
+    SetDate,
+    RemoveDate,
     CreateTest,
     ApproveTest,
     StopTest,

@@ -20,6 +20,7 @@ from arena.bots.submissions import (
     is_under_way,
     try_passed,
 )
+from arena.competitions.dates import demand_in_time
 from arena.competitions.founding import find_named
 from arena.deeds import LONGEST_NAME, By, Deed, Done, asked
 from arena.ground import locks
@@ -165,10 +166,13 @@ class EnterBot(BotDeed):
                 )
             )
         its = {"bot": version.label, "ladder": ladder.name}
-        words = entries.version_on(version, ladder)
-        audit.note(session, by.actor, "enter", f"bot {version.bot.name}", words, now=by.now)
         there = Entrant.competition_id == ladder.id, Entrant.version_id == version.id
         entrant = session.scalar(sa.select(Entrant).where(*there))
+        # What was suspended is fielded still: nothing is changed when it comes back.
+        if entrant is None or entrant.state is EntrantState.RETIRED:
+            demand_in_time(session, ladder, by.now, version.bot_id)
+        words = entries.version_on(version, ladder)
+        audit.note(session, by.actor, "enter", f"bot {version.bot.name}", words, now=by.now)
         if entrant is not None and not entrant.is_tried:
             enter(session, ladder, version, by.now)
             return None, gettext(
@@ -213,7 +217,7 @@ class RetireBot(BotDeed):
 
     def asks(self, session: Session, by: By) -> str:
         bot = own_bot(session, by, self.name)
-        return _what_ends(session, bot, find_named(session, Ladder, self.ladder))
+        return _what_ends(session, bot, by, find_named(session, Ladder, self.ladder))
 
     def do(self, session: Session, by: By) -> Done:
         bot = own_bot(session, by, self.name)
@@ -261,11 +265,11 @@ class WithdrawBot(BotDeed):
     answers = LaddersLeft
 
     def asks(self, session: Session, by: By) -> str:
-        return _what_ends(session, own_bot(session, by, self.name))
+        return _what_ends(session, own_bot(session, by, self.name), by)
 
     def do(self, session: Session, by: By) -> Done:
         bot = own_bot(session, by, self.name)
-        undo = _what_comes_back(session.scalars(entries.on_ladders(bot)).all())
+        undo = _what_comes_back(session.scalars(entries.on_ladders(bot, by.now)).all())
         left = entries.withdraw(session, by.actor, bot, by.now)
         words = gettext(
             "the bot %(bot)s is withdrawn: it left %(ladders)s",
@@ -275,10 +279,10 @@ class WithdrawBot(BotDeed):
         return Done(words, LaddersLeft(left), undo)
 
 
-def _what_ends(session: Session, bot: Bot, ladder: Ladder | None = None) -> str:
+def _what_ends(session: Session, bot: Bot, by: By, ladder: Ladder | None = None) -> str:
     """What of a bot does not come back when it has left a ladder, or all; empty if all does."""
     ends = entries.ending(session, bot, ladder)
-    there = session.scalars(entries.on_ladders(bot)).all()
+    there = session.scalars(entries.on_ladders(bot, by.now)).all()
     shut = [one.competition.name for one in there if not one.competition.takes_bots]
     told = []
     if ends:

@@ -14,6 +14,8 @@ from arena.audit import Actor
 from arena.bots.first_tests import give_up, waiting
 from arena.bots.sharing import belongs_to
 from arena.bots.submissions import SubmissionError, is_under_way
+from arena.competitions.dates import demand_not_frozen, frozen, shut
+from arena.ground.db import present
 from arena.ground.locks import locking
 from arena.models import (
     AT_HOME,
@@ -35,9 +37,15 @@ from engine.match import entrants_needed
 from engine.translation import gettext
 
 
-def ladders_taking_bots(session: Session) -> list[Ladder]:
-    """The ladders that can be entered now, the first made first."""
-    ladders = session.scalars(sa.select(Ladder).order_by(Ladder.id))
+def ladders_taking_bots(session: Session, now: datetime) -> list[Ladder]:
+    """The ladders that can be entered at a moment, by a new version at least; the first made first.
+
+    Args:
+        now: by the clock of the database.
+    """
+    ladders = session.scalars(
+        sa.select(Ladder).where(Ladder.id.not_in(shut(now))).order_by(Ladder.id)
+    )
     return [ladder for ladder in ladders if ladder.takes_bots]
 
 
@@ -63,7 +71,7 @@ def fitting(session: Session, version: BotVersion) -> list[Ladder]:
     away = there | checked | tested
     return [
         ladder
-        for ladder in ladders_taking_bots(session)
+        for ladder in ladders_taking_bots(session, present(session))
         if ladder.game in games and ladder.id not in away and ladder.admits(version)
     ]
 
@@ -110,6 +118,7 @@ def retire(session: Session, actor: Actor, entrant: Entrant, now: datetime) -> N
 
     Raises:
         SubmissionError: the ladder's table is final.
+        Refusal: its bots are frozen.
     """
     if entrant.state is EntrantState.RETIRED:
         return
@@ -121,6 +130,7 @@ def retire(session: Session, actor: Actor, entrant: Entrant, now: datetime) -> N
                 bot=entrant.version.label,
             )
         )
+    demand_not_frozen(session, entrant.competition, now)
     version, reason = entrant.version, f"{entrant.version.label} was retired"
     _cancel_checks(session, version.bot_id, reason, Check.ladder_id == entrant.competition_id)
     give_up(session, version.bot_id, reason, now, entrant.competition)
@@ -136,13 +146,14 @@ def retire(session: Session, actor: Actor, entrant: Entrant, now: datetime) -> N
 
 
 def withdraw(session: Session, actor: Actor, bot: Bot, now: datetime) -> int:
-    """Takes a bot off every ladder whose table is not final, and gives how many those were.
+    """Takes a bot off every ladder whose table is not final and whose bots are not frozen, and
+    gives how many those were.
 
     What would let a version enter one of them ends: checks, and tests.
     """
     _cancel_checks(session, bot.id, "the bot was withdrawn")
     give_up(session, bot.id, "the bot was withdrawn", now)
-    withdrawn = session.scalars(locking(on_ladders(bot), Entrant, anew=True)).all()
+    withdrawn = session.scalars(locking(on_ladders(bot, now), Entrant, anew=True)).all()
     for entrant in withdrawn:
         entrant.state = EntrantState.RETIRED
         entrant.reason = "its owner withdrew the bot"
@@ -160,8 +171,9 @@ def ending(session: Session, bot: Bot, ladder: Ladder | None = None) -> int:
     return len(session.scalars(checks).all()) + len(tests)
 
 
-def on_ladders(bot: Bot) -> sa.Select[Entrant]:
-    """A query for the entrants by which a bot is on ladders whose table is not final."""
+def on_ladders(bot: Bot, now: datetime) -> sa.Select[Entrant]:
+    """A query for the entrants by which a bot is on ladders that it can leave at a moment: those
+    whose table is not final, and whose bots are not frozen."""
     return (
         sa.select(Entrant)
         .join(Entrant.version)
@@ -170,6 +182,7 @@ def on_ladders(bot: Bot) -> sa.Select[Entrant]:
             BotVersion.bot_id == bot.id,
             Entrant.state != EntrantState.RETIRED,
             Ladder.state != CompetitionState.CLOSED,
+            Ladder.id.not_in(frozen(now)),
         )
     )
 

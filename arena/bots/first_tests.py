@@ -10,10 +10,12 @@ from sqlalchemy.orm import Session, joinedload
 
 from arena.audit import Actor
 from arena.bots.submissions import AGAINST, active_on, add_tried, enter
+from arena.competitions.dates import current_season, is_frozen
 from arena.competitions.players import NamedPlayer, player_of
 from arena.competitions.strength_plans import StrengthPlan
 from arena.competitions.strength_tallies import sides_of
 from arena.competitions.strength_tests import create, end
+from arena.ground.db import present
 from arena.ground.locks import lock
 from arena.models import (
     TRIED,
@@ -37,9 +39,11 @@ def admit(session: Session, check: Check, now: datetime) -> None:
     that is only tried can play matches that its owner asks for.
 
     Checks may end in another order than they began in. The last wish of the owner counts, not the
-    last check to end: what was submitted later keeps its place. What was handed in before a ladder
-    was frozen enters it; only a closed one has a final table.
+    last check to end: what was submitted later keeps its place. What was handed in in time
+    enters, though the ladder or its bots are frozen by now; only a closed one has a final table. If
+    it has begun again meanwhile, the version enters its season of now.
     """
+    check.ladder = current_season(session, check.ladder)
     if not check.enters:
         check.problem = TRIED
         there = (Entrant.competition_id == check.ladder_id, Entrant.version_id == check.version_id)
@@ -82,6 +86,8 @@ def _what_hinders(session: Session, check: Check) -> str:
     if ladder.state is CompetitionState.CLOSED:
         return "the ladder was closed by then, and its table is final"
     active = active_on(session, ladder, version.bot_id)
+    if check.test_first and active and is_frozen(session, ladder, present(session)):
+        return "the bots were frozen by then, and it was to be tested first"
     candidates = [candidate for _, candidate in waiting(session, version.bot_id, ladder)]
     for there in [*filter(None, [active]), *candidates]:
         if _came_later(session, there, check):
@@ -153,7 +159,7 @@ def conclude(session: Session, test: Competition, now: datetime) -> None:
 
 def _enter(session: Session, test: StrengthTest, now: datetime) -> str:
     """Enters the candidate that passed, and says what became of that."""
-    ladder = session.get_one(Ladder, test.ladder_id)
+    ladder = current_season(session, session.get_one(Ladder, test.ladder_id))
     candidate = sides_of(session, [test])[test.id][0].version
     active = active_on(session, ladder, candidate.bot_id)
     if active is None:
@@ -162,5 +168,7 @@ def _enter(session: Session, test: StrengthTest, now: datetime) -> str:
         return f"version {active.version.number} had entered {ladder.title} meanwhile"
     if ladder.state is CompetitionState.CLOSED:
         return f"{ladder.title} was closed meanwhile, and its table is final"
+    if is_frozen(session, ladder, present(session)):
+        return f"the bots on {ladder.title} were frozen meanwhile"
     enter(session, ladder, candidate, now)
     return f"it entered {ladder.title}"

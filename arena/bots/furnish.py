@@ -15,9 +15,10 @@ from datetime import datetime
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena.bots.submissions import SubmissionError, submit
+from arena.bots.submissions import submit
 from arena.competitions.founding import fair_start, free_name
 from arena.competitions.presets import add_fresh
+from arena.ground.refusals import Refusal
 from arena.models import (
     HOUSE,
     USUAL_LIMITS,
@@ -112,7 +113,7 @@ def furnish(
                         now=now,
                     )
                     version.files_bytes = sample.files_bytes
-                except SubmissionError as error:
+                except Refusal as error:
                     left_out.append(
                         f"the sample bot {sample.name} is not entered on {ladder.name}: {error}"
                     )

@@ -19,6 +19,7 @@ from arena.bots.submissions import (
     enter,
     is_under_way,
 )
+from arena.competitions.dates import demand_in_time
 from arena.competitions.founding import find_named
 from arena.deeds import LONGEST_NAME, By, Deed, Done, asked
 from arena.ground import bot_names, texts
@@ -138,6 +139,8 @@ class ConnectBot(Deed):
         )
         if there is not None and there.state is EntrantState.ACTIVE:
             return True
+        if there is None or there.state is EntrantState.RETIRED:
+            demand_in_time(session, ladder, by.now, version.bot_id)
         words = version_on(version, ladder)
         audit.note(session, by.actor, "connect", f"bot {version.bot.name}", words, now=by.now)
         if there is not None:

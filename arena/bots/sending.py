@@ -42,6 +42,9 @@ PART_BYTES = 8 * 1024 * 1024
 MOST_BYTES = 1 << 30
 """Of one file: no ladder may grant more to all files of a bot."""
 KEPT = timedelta(days=1)
+JUST_SENT, LONGEST_SENDING = timedelta(minutes=15), timedelta(hours=2)
+"""For so long a file that came belongs to what is handed in next; and no sending counts from longer
+ago, or who begins one in time could go on with it for ever."""
 CHUNK = 1 << 18
 UNFINISHED = ".new-"
 
@@ -95,7 +98,7 @@ def begin(
             if readable_sizes(session, user_id, [digest]).get(digest) == size:
                 return
             quota.demand_room(session, user_id, size, most_stored)
-            found = SentFile(user_id=user_id, digest=digest, size=size, used=now)
+            found = SentFile(user_id=user_id, digest=digest, size=size, used=now, begun=now)
             session.add(found)
         elif found.size != size:
             raise Refusal(
@@ -207,7 +210,25 @@ def _append(file: FileIO, source: IO[bytes], length: int) -> None:
 
 
 def _note_whole(session: Session, user_id: int, digest: str, size: int, now: datetime) -> None:
-    session.merge(SentFile(user_id=user_id, digest=digest, size=size, whole=True, used=now))
+    sent = SentFile(user_id=user_id, digest=digest, size=size, whole=True, used=now, ended=now)
+    session.merge(sent)
+
+
+def began(session: Session, user_id: int, files: Collection[str], now: datetime) -> datetime:
+    """When a bot began to be handed in: with the first part of its large files, if these were sent
+    for it, the last of them just before.
+
+    Args:
+        files: the digests of its large files.
+        now: when the request began that brings the rest.
+    """
+    query = sa.select(SentFile.begun).where(
+        SentFile.user_id == user_id,
+        SentFile.digest.in_(files),
+        SentFile.begun >= now - LONGEST_SENDING,
+        SentFile.ended >= now - JUST_SENT,
+    )
+    return min([now, *filter(None, session.scalars(query))])
 
 
 def claim(
@@ -228,6 +249,8 @@ def claim(
     quota.demand_room(session, user_id, sum(new[one] for one in new.keys() - begun), most_stored)
     for digest, size in new.items():
         _note_whole(session, user_id, digest, size, now)
+        # It came with what it is in, whatever was begun before.
+        session.get_one(SentFile, (user_id, digest)).begun = None
 
 
 def readable_sizes(session: Session, user_id: int, digests: Collection[str]) -> dict[str, int]:

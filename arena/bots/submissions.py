@@ -14,6 +14,7 @@ from arena import audit, naming
 from arena.bots import quota, runtimes, sending
 from arena.bots.intake import TakenIn
 from arena.bots.lost_bundles import bring_back
+from arena.competitions.dates import demand_in_time
 from arena.competitions.strength_plans import check_terms
 from arena.ground import bot_names, texts
 from arena.ground.db import count_rows, is_lately
@@ -77,6 +78,7 @@ def submit(
     large: Mapping[str, int] = NONE,
     enters: bool = True,
     tries_a_day: int | None = None,
+    began: datetime | None = None,
     now: datetime,
 ) -> BotVersion:
     """Takes in a version whose bundle is stored, and has it checked for a ladder.
@@ -94,11 +96,13 @@ def submit(
             there once.
         tries_a_day: how many of those a bot's owner may have checked within a day; None for no
             limit.
+        began: when it began to be handed in, by the clock of the database; by default now.
 
     Raises:
         SubmissionError: the name is no name or somebody else's, the note is too long, the ladder
             takes no bots, it can't be tested so, its runtime is not there or not for it, or enough
             was tried on this day.
+        Refusal: it is too late for that ladder.
     """
     if words := bot_names.refusal(name):
         raise SubmissionError(words)
@@ -123,18 +127,20 @@ def submit(
     # Two forms of one person at the same moment wait for each other here.
     lock(session, owner)
     bot = session.scalar(sa.select(Bot).where(Bot.named(name)))
+    if bot and bot.owner_id != owner.id and session.get(CoOwner, (bot.id, owner.id)) is None:
+        raise SubmissionError(
+            gettext("there is a bot %(bot)s already, of another owner: choose a name", bot=name)
+        )
+    if bot and bot.name != name and bot.lower_name == name.lower():
+        raise SubmissionError(
+            gettext("your bot is called %(bot)s: write it so, or choose another name", bot=bot.name)
+        )
+    if enters:
+        demand_in_time(session, ladder, began or now, bot.id if bot else None)
     if bot is None:
         bot = Bot(name=name, owner=owner, created=now)
         session.add(bot)
         naming.demand_never(session, bot)
-    elif bot.owner_id != owner.id and session.get(CoOwner, (bot.id, owner.id)) is None:
-        raise SubmissionError(
-            gettext("there is a bot %(bot)s already, of another owner: choose a name", bot=name)
-        )
-    elif bot.name != name and bot.lower_name == name.lower():
-        raise SubmissionError(
-            gettext("your bot is called %(bot)s: write it so, or choose another name", bot=bot.name)
-        )
     version = _version(session, bot, digest, size, language, given, note, now)
     for one, its_size in large.items():
         session.merge(LargeFile(bundle=digest, digest=one, size=its_size))
@@ -285,11 +291,12 @@ def hand_in(
         SubmissionError: as `submit`.
         Refusal: there is no room for the files, or large ones were not sent.
     """
-    before = 0
+    before, began = 0, now
     if most_stored is not None:
         its_owner = sa.select(Bot.owner_id).where(Bot.named(name))
         payer = session.scalar(its_owner) or owner.id
         quota.lock_people(session, {owner.id, payer})
+        began = sending.began(session, owner.id, files.large, now)
         sending.use(session, owner.id, files.large, now)
         before = quota.stored_bytes(session, payer)
     version = submit(
@@ -306,6 +313,7 @@ def hand_in(
         large=files.large,
         enters=enters,
         tries_a_day=tries_a_day,
+        began=began,
         now=now,
     )
     version.files_bytes = files.files_bytes

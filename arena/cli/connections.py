@@ -26,10 +26,12 @@ from typing import Any
 
 from waitress.adjustments import Adjustments
 from waitress.channel import HTTPChannel
+from waitress.parser import HTTPRequestParser
 from waitress.server import MultiSocketServer, TcpWSGIServer
 from waitress.task import ThreadedTaskDispatcher, WSGITask
 
 from arena.web.handing_over import TAKE, HandedOverError
+from arena.web.identity import BEGAN
 
 PATIENCE_SECONDS = 60.0
 LEAST_BYTES = 60_000
@@ -41,12 +43,22 @@ SPARE = 20
 log = logging.getLogger("arena.web")
 
 
+class Asked(HTTPRequestParser):
+    """A request as it comes, which knows when its first byte did."""
+
+    def __init__(self, settings: Adjustments) -> None:
+        super().__init__(settings)
+        self.began = time.monotonic()
+
+
 class Task(WSGITask):
     """The answer to a request, whose connection the application may hand over to others."""
 
     def get_environment(self) -> dict[str, Any]:
-        """The request's environment, with what takes its connection."""
+        """The request's environment, with when it began, and what takes its connection."""
         environment: dict[str, Any] = super().get_environment()
+        if isinstance(self.request, Asked):  # and none that could not be read
+            environment[BEGAN] = self.request.began
         environment[TAKE] = lambda: os.dup(self.channel.socket.fileno())
         return environment
 
@@ -61,6 +73,7 @@ class Task(WSGITask):
 class Connection(HTTPChannel):
     """A connection that knows how much came through it, and since when it waits."""
 
+    parser_class = Asked
     task_class = Task
 
     def __init__(self, *given: Any, **named: Any) -> None:

@@ -10,7 +10,6 @@ import json
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote
 
@@ -27,6 +26,7 @@ from arena.cli.options import as_json
 from arena.deeds import By, Deed, Done, Part, fields_of, perform
 from arena.ground import bot_names
 from arena.ground.config import Settings
+from arena.ground.db import present
 from arena.ground.refusals import Refusal
 from arena.models import Scope
 from arena.people import accounts
@@ -47,9 +47,9 @@ class Told(NamedTuple):
     """As JSON's types, as the API has it; None where nobody asked for it."""
 
 
-def here() -> By:
+def here(session: Session) -> By:
     """Whoever runs a command at the arena's machine, and may do everything."""
-    return By(audit.operator(), frozenset(Scope), datetime.now(UTC), at_machine=True)
+    return By(audit.operator(), frozenset(Scope), present(session), at_machine=True)
 
 
 def made(deed: type[Deed], **values: Any) -> Deed:
@@ -68,7 +68,7 @@ def _user(session: Session, name: str, settings: Settings) -> By:
     Raises:
         PeopleError: there is none.
     """
-    user, by = accounts.get(session, name), here()
+    user, by = accounts.get(session, name), here(session)
     return replace(
         by,
         actor=replace(by.actor, id=user.id, name=user.name),
@@ -100,7 +100,7 @@ def do(
     if there is not None:
         return _do_all_there(there, deeds)
     with opened(where.data) as (database, its), database.begin() as session:
-        told, by = [], here() if user is None else _user(session, user, its)
+        told, by = [], here(session) if user is None else _user(session, user, its)
         for deed in deeds:
             done = perform(session, deed, by)
             told.append(Told(done.said, _as_json(session, deed, done) if in_json else None))
@@ -232,6 +232,25 @@ class Names(click.ParamType[tuple[str, ...]]):
         return tuple(bot_names.apart(words))
 
 
+class Pairs(click.ParamType[dict[str, str]]):
+    """Texts by their names, with commas between them."""
+
+    name = "key=value,..."
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> dict[str, str]:
+        if isinstance(value, dict):
+            return value
+        found = {}
+        for pair in filter(None, map(str.strip, str(value).split(","))):
+            key, equals, text = pair.partition("=")
+            if not equals:
+                self.fail(gettext("%(text)r is no KEY=VALUE", text=pair), param, ctx)
+            found[key] = text
+        return found
+
+
 def _argument(part: Part, address: str, kind: Any = None) -> Callable[[F], F]:
     many = part.kind is tuple
     if kind is None:
@@ -251,6 +270,8 @@ def _type(part: Part) -> Any:
     bounds: Any = part.limits.least, part.limits.most
     if part.kind in (int, float) and bounds != (None, None):
         return click.IntRange(*bounds) if part.kind is int else click.FloatRange(*bounds)
+    if part.kind is Mapping:
+        return Pairs()
     return Names() if part.kind is tuple else KINDS[part.kind]
 
 

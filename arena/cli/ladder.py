@@ -11,6 +11,7 @@ from arena.cli import InputError, deeds
 from arena.cli.arguments import read_variant
 from arena.cli.client import Name, Where, on_arena
 from arena.cli.completing import games_known
+from arena.competitions.date_deeds import DATES
 from arena.competitions.ladder_deeds import ChangeLadder, CreateLadder
 from arena.competitions.ladder_settings import SETTINGS
 from engine.translation import gettext
@@ -40,8 +41,11 @@ def _ladder_options(command: Callable[..., Any]) -> Callable[..., Any]:
     help="The game with its options, e.g. 'clobber size=5x6'.",
 )
 @_ladder_options
+@click.option("--dates", type=deeds.Pairs(), help=f"{DATES}.")
 @on_arena
-def create_command(name: str, game: str, where: Where, **settings: str | None) -> None:
+def create_command(
+    name: str, game: str, where: Where, dates: dict[str, str] | None, **settings: str | None
+) -> None:
     """Create a ladder.
 
     NAME is what addresses and commands call it.
@@ -51,8 +55,8 @@ def create_command(name: str, game: str, where: Where, **settings: str | None) -
     variant = read_variant(game)
     chosen = {key: text for key, text in settings.items() if text is not None}
     options = dict(variant.options)
-    deed = deeds.made(CreateLadder, name=name, game=variant.game, options=options, settings=chosen)
-    deeds.do_one(deed, where)
+    its = {"options": options, "settings": chosen, "dates": dates or {}}
+    deeds.do_one(deeds.made(CreateLadder, name=name, game=variant.game, **its), where)
 
 
 @ladder.command("change")

@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,7 @@ from arena.cli.sending import send_large_files
 from arena.cli.sources import git_folder
 from arena.competitions.founding import find_named
 from arena.competitions.strength_plans import MAX_GAMES
+from arena.ground.db import present
 from arena.models import BotVersion, Ladder, User
 from arena.people import accounts
 from arena.strength.terms import StrengthTerms
@@ -127,7 +128,7 @@ def submit(
         )
 
         def enter(session: Session) -> str:
-            now = datetime.now(UTC)
+            now = present(session)
             version = hand_in(
                 session,
                 audit.operator(),

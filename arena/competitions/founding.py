@@ -201,4 +201,5 @@ def set_over(session: Session, competition: Competition, over: bool, now: dateti
         competition.state, competition.finished = CompetitionState.CLOSED, now
     elif not over and competition.state is CompetitionState.CLOSED:
         competition.state, competition.finished = CompetitionState.OPEN, None
+        competition.placed_games = None
         come_back(session, competition)

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from sqlalchemy.orm import Session
 
 from arena.competitions import ladder_settings
+from arena.competitions.date_deeds import DATES, set_dates
 from arena.competitions.founding import find_named
 from arena.competitions.ladder_settings import SETTINGS
 from arena.deeds import LONGEST_NAME, By, Deed, Done, asked
 from arena.ground.refusals import Refusal
-from arena.models import CompetitionState, Ladder, Scope
+from arena.models import CompetitionState, DateKind, Ladder, Scope
 from engine.game import GameError
 from engine.games import find_variant
 from engine.translation import N_, gettext
@@ -33,7 +34,7 @@ MADE = {
 
 @dataclass(frozen=True)
 class CreateLadder(Deed):
-    """Make a ladder, which is open at once unless its state is chosen."""
+    """Make a ladder, which is open at once unless its state is chosen, or it opens at a date."""
 
     scope = Scope.ORGANISE
     address = "POST /ladders"
@@ -45,6 +46,7 @@ class CreateLadder(Deed):
     game: str = asked("Its game", most=LONGEST_NAME)
     options: Mapping[str, str] = asked("The game's, e.g. size", default={})
     settings: Mapping[str, str] = asked(CHOSEN, default={})
+    dates: Mapping[str, str] = asked(DATES, default={})
 
     def do(self, session: Session, by: By) -> Done:
         try:
@@ -52,7 +54,11 @@ class CreateLadder(Deed):
             variant = find_variant(self.game, options)
         except GameError as error:
             raise Refusal(str(error)) from None
-        made = ladder_settings.create(session, by.actor, self.name, variant, self.settings, by.now)
+        chosen = self.settings
+        if DateKind.OPENS in self.dates:
+            chosen = {"state": str(CompetitionState.PAUSED), **chosen}
+        made = ladder_settings.create(session, by.actor, self.name, variant, chosen, by.now)
+        set_dates(session, made, self.dates, by)
         said = gettext(MADE[made.state], name=made.name, variant=variant, time=made.time.words)
         return Done(said, made)
 

@@ -424,13 +424,6 @@ class Ladders(CompetitionKind[Ladder]):
     def draw_probability(self, competition: Ladder) -> float:
         return competition.draw_probability
 
-    def why_not_void(self, competition: Ladder, match: Match) -> str | None:
-        if competition.state is CompetitionState.CLOSED:
-            return gettext(
-                "the ladder %(name)s is closed, and its table final", name=competition.name
-            )
-        return None
-
     def play_no_more(self) -> sa.Select[int]:
         ended = CompetitionState.FROZEN, CompetitionState.CLOSED
         return sa.select(Ladder.id).where(Ladder.state.in_(ended))

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 
 from arena import audit
 from arena.competitions import tournament_fields, tournaments
+from arena.competitions.date_deeds import DATES, set_dates
 from arena.competitions.fields import (
     MOST_ENTRANTS,
     entrants_of,
@@ -37,6 +38,7 @@ from arena.ground.locks import lock
 from arena.ground.refusals import NotAllowed, Refusal
 from arena.models import (
     CompetitionState,
+    DateKind,
     Entrant,
     Ladder,
     Scope,
@@ -119,9 +121,11 @@ class CreateTournament(CreateByRules):
         label="Let it wait: its field can change until you open it",
         default=False,
     )
+    dates: Mapping[str, str] = asked(DATES, default={})
 
     def do(self, session: Session, by: By) -> Done:
         ladder, variant, time, limits = self.rules(session)
+        paused = self.paused or DateKind.OPENS in self.dates
         if self.memory is not None:
             limits = replace(limits, memory_bytes=self.memory * 2**20)
         usual = "random" if ladder is None else ladder.openings_words
@@ -138,10 +142,11 @@ class CreateTournament(CreateByRules):
             seed=self.seed,
             note=self.note,
             allows_options=not self.no_options,
-            paused=self.paused,
+            paused=paused,
         )
         field = self._field(session, by, ladder)[: self.top]
         made = tournaments.create(session, plan, field, by.now, by.actor)
+        set_dates(session, made, self.dates, by)
         planned = results(session, made).planned
         form = translated(FORMATS[self.format].title).lower()
         what = gettext("%(format)s of %(bots)s bots", format=form, bots=len(field))
@@ -149,7 +154,7 @@ class CreateTournament(CreateByRules):
             what = f"{what}, {counted(planned, 'match', 'matches')}"
         then = (
             N_("the tournament %(name)s waits until you open it: %(what)s")
-            if self.paused
+            if paused
             else N_("the tournament %(name)s begins as soon as a worker is free: %(what)s")
         )
         return Done(gettext(then, name=made.name, what=what), made)

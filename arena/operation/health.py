@@ -60,6 +60,7 @@ BACKUP_MARK = "last backup"
 LOST_MARK = "lost indexes"
 DUMP_MARK = "problem of the dump"
 JUDGING_MARK = "problem of judging"
+PLACING_MARK = "problem of final tables"
 WINDOW = timedelta(minutes=5)
 NEWEST = 5000
 """How many of the newest games are looked at."""
@@ -182,7 +183,8 @@ def note(session: Session, mark: str, problem: str) -> None:
     """What the recorder finds wrong with something, in words; empty if nothing.
 
     Args:
-        mark: `BROKER_MARK`, `LOST_MARK` (of the database), `DUMP_MARK` or `JUDGING_MARK`.
+        mark: `BROKER_MARK`, `LOST_MARK` (of the database), `DUMP_MARK`, `JUDGING_MARK` or
+            `PLACING_MARK`.
     """
     session.merge(Mark(key=mark, value=problem))
 
@@ -402,6 +404,7 @@ def _trouble(session: Session, matches: Jobs, checks: Jobs) -> list[Alarm]:
         ("indexes", LOST_MARK),
         ("dump", DUMP_MARK),
         ("judging", JUDGING_MARK),
+        ("final tables", PLACING_MARK),
     ):
         told = session.get(Mark, mark)
         if told is not None and told.value:

@@ -49,8 +49,9 @@ class RatingBook(Generic[E]):
         """The present rating; that of a new bot for one who never entered or played."""
         return self._ratings.get(entrant, NEW)
 
-    def enter(self, entrant: E, *, after: E | None = None) -> Rating:
-        """Takes in a new entrant, at the default, or as the next version of ``after``.
+    def enter(self, entrant: E, *, after: E | None = None, start: Rating | None = None) -> Rating:
+        """Takes in a new entrant, at the default, as the next version of ``after``, or at the
+        rating that it came with.
 
         A rebuild must repeat this between the same two games, since what is taken over is the
         predecessor's rating at that moment.
@@ -60,7 +61,7 @@ class RatingBook(Generic[E]):
         """
         if entrant in self._ratings:
             raise ValueError(f"{entrant!r} has a rating, and keeps it")
-        rating = NEW if after is None else self[after].loosened()
+        rating = start or (NEW if after is None else self[after].loosened())
         self._ratings[entrant] = rating
         return rating
 

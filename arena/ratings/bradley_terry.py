@@ -17,8 +17,8 @@ there. So who won everything stays finite, and fields that never met stand side 
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from operator import mul
@@ -63,11 +63,22 @@ def fit(results: Iterable[GameResult[E]], *, prior_draws: float = 1.0) -> dict[E
     Raises:
         ValueError: prior_draws is not above 0.
     """
+    return fit_counted(Counter(results), prior_draws=prior_draws)
+
+
+def fit_counted(
+    counted: Mapping[GameResult[E], int], *, prior_draws: float = 1.0
+) -> dict[E, Strength]:
+    """The same of results with how often each of them came.
+
+    Raises:
+        ValueError: prior_draws is not above 0.
+    """
     if not prior_draws > 0:
         raise ValueError(f"prior_draws must be above 0, not {prior_draws}")
     likelihood = _Likelihood(prior_draws)
     numbers: dict[E, int] = {}
-    for result in results:
+    for result, times in counted.items():
         teams, ranks = result.teams()
         for entrant in result.entrants:
             numbers.setdefault(entrant, len(numbers))
@@ -75,7 +86,7 @@ def fit(results: Iterable[GameResult[E]], *, prior_draws: float = 1.0) -> dict[E
             (tuple(sorted(numbers[entrant] for entrant in team)), weight)
             for team, weight in zip(teams, weights(teams), strict=True)
         ]
-        likelihood.add(sides, ranks)
+        likelihood.add(sides, ranks, times)
     strengths = _maximise(likelihood, len(numbers))
     deviations = _deviations(likelihood, strengths)
     mean = sum(strengths) / max(len(strengths), 1)
@@ -99,19 +110,19 @@ class _Likelihood:
         self.choices: defaultdict[tuple[Side, ...], float] = defaultdict(float)
         self.draws: defaultdict[tuple[Side, ...], int] = defaultdict(int)
 
-    def add(self, sides: Sequence[Side], ranks: Sequence[int]) -> None:
-        """Takes in one game."""
+    def add(self, sides: Sequence[Side], ranks: Sequence[int], times: int) -> None:
+        """Takes in a game that came so many times."""
         for rank in sorted(set(ranks)):
             tied = [side for side, other in zip(sides, ranks, strict=True) if other == rank]
             below = [side for side, other in zip(sides, ranks, strict=True) if other > rank]
             for side in tied:
-                self._gain(side, 1)
+                self._gain(side, times)
             for left in range(len(tied), 0, -1):
                 groups = _subsets(tied, left)
                 for group in groups:
-                    self._choose((*group, *below), 1 / len(groups))
+                    self._choose((*group, *below), times / len(groups))
             if len(tied) == 2 and not below:
-                self.draws[tuple(sorted(tied))] += 1
+                self.draws[tuple(sorted(tied))] += times
 
     def _gain(self, side: Side, times: float) -> None:
         members, weight = side

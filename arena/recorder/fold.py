@@ -29,7 +29,7 @@ from arena.models import (
 from arena.ratings.book import RatingBook
 from arena.ratings.result import GameResult
 from arena.ratings.trends import Trends
-from arena.ratings.trueskill import TrueSkill
+from arena.ratings.trueskill import Rating, TrueSkill
 from arena.recorder.storage import EntrantTally, Tally, tally
 from engine.shelf import Missing, UnknownGameError
 
@@ -46,6 +46,8 @@ class _Entry(NamedTuple):
     entrant: int
     again: bool
     predecessor: int | None
+    start: tuple[float, float] | None
+    """The mu and sigma that it came with from the season before."""
 
 
 @dataclass(slots=True)
@@ -133,7 +135,8 @@ class Fold:
             counted = self.total.entrants.get(entry.entrant, EntrantTally())
             self.games_before[entry.entrant] = counted.games
         else:
-            self.book.enter(entry.entrant, after=entry.predecessor)
+            start = None if entry.start is None else Rating(*entry.start)
+            self.book.enter(entry.entrant, after=entry.predecessor, start=start)
         self.entered.append(entry)
 
     def _add(self, competition: Competition, rows: Sequence[Any], *, rated: bool) -> None:
@@ -194,12 +197,17 @@ def _draws(competition: Competition) -> float:
 def _entries(session: Session, competition: Competition) -> list[_Entry]:
     """Who came and came back, in the order in which they did."""
     query = sa.select(
-        Entrant.id, Entrant.entered_after, Entrant.predecessor_id, Entrant.returned_after
+        Entrant.id,
+        Entrant.entered_after,
+        Entrant.predecessor_id,
+        Entrant.returned_after,
+        Entrant.start_mu,
+        Entrant.start_sigma,
     )
     query = query.where(Entrant.competition_id == competition.id)
     return sorted(
-        _Entry(after, number, again, predecessor)
-        for number, entered, predecessor, returned in session.execute(query)
+        _Entry(after, number, again, predecessor, None if mu is None else (mu, sigma))
+        for number, entered, predecessor, returned, mu, sigma in session.execute(query)
         for after, again in [(entered, False), *((each, True) for each in returned)]
     )
 

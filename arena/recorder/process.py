@@ -4,8 +4,9 @@ It takes the messages of the queue ``results`` in their order (`arena.recorder.t
 recorders that are started all but one wait (`arena.recorder.claim`). Everything that changes a
 match or a rating goes through it, so that ratings need no locks and have an order.
 
-Between messages it ticks by a clock of its own, so that no queue is too long for it: what outlived
-its lease is rolled back, matches are made and issued, alarms are looked for.
+Between messages it ticks by a clock of its own, so that no queue is too long for it: what has a
+date happens, what outlived its lease is rolled back, matches are made and issued, alarms are looked
+for.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ import redis
 from sqlalchemy.orm import Session
 
 from arena import sittings
-from arena.competitions import ranks
+from arena.competitions import happenings, ranks
 from arena.ground.config import Settings, load
 from arena.ground.db import SchemaError
 from arena.lists import branches
@@ -34,6 +35,7 @@ from arena.operation.retention import forget_answers, forget_logs
 from arena.recorder import rebuild
 from arena.recorder.claim import ClaimError, claim_broker
 from arena.recorder.judging_process import Judging
+from arena.recorder.placing import Placing
 from arena.recorder.tasks import Tasks
 from arena.recorder.writer import PAUSES, ProcessEnding, Writer, utc_now
 from arena.schedule import idle, leases
@@ -68,11 +70,14 @@ class Recorder:
         self._upkeep = rebuild.Upkeep(settings.check_seconds)
         self._dumps = DailyDumps(settings)
         self._judging = Judging(settings.environment(), settings.truth)
+        self._placing = Placing(settings.environment())
 
     def tick(self) -> None:
         """Rolls back, makes and issues matches, looks after ratings; harmless if it runs twice."""
         settings, transact, now = self._settings, self.writer.transact, utc_now()
         self._claim_broker()
+        while transact(happenings.happen_next):
+            pass
         self.tasks.inbox.look(now)
         heard = self.tasks.inbox.backlog.heard(now)
         happened = dict(self.writer.counted)
@@ -97,6 +102,7 @@ class Recorder:
         if heard is not None:
             self._roll_back(heard, now, sweep=looking)
         self.writer.send(transact(lambda session: leases.schedule(session, settings, now)))
+        transact(self._placing.look)
         transact(branches.add_next)
         # Last, since with many games they take longer than what was just issued may wait.
         # It opens sessions of its own; a database that goes away meanwhile is waited for, too.
@@ -158,6 +164,7 @@ class Recorder:
         """Ends its connections, and what it has started."""
         self._dumps.end()
         self._judging.close()
+        self._placing.close()
         self.tasks.inbox.close()
         if "database" in vars(self.writer):
             self.writer.database.close()

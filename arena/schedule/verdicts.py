@@ -206,6 +206,14 @@ def void(
                 name=competition.name,
             )
         )
+    if replay and kind.replays and competition.state is CompetitionState.CLOSED:
+        raise Refusal(
+            gettext(
+                "the %(kind)s %(name)s is closed: nothing is played there",
+                kind=translated(kind.word),
+                name=competition.name,
+            )
+        )
     make_void(session, match, note)
     kind.settle(session, competition, now)
     again = _again(session, match, now) if replay and kind.replays else None

@@ -21,6 +21,7 @@ from werkzeug.wrappers import Response as Answer
 
 from arena.bots import entries, sharing
 from arena.ground import bot_names
+from arena.ground.db import present
 from arena.models import Bot, BotVersion, Competition, Scope
 from arena.schedule.presence import whereabouts
 from arena.web import duels, queries
@@ -90,9 +91,10 @@ def _owners_choices(session: Session, bot: Bot) -> dict[str, Any]:
     mine = account is not None and account.owns(bot) and account.may(Scope.SUBMIT)
     if not mine:
         return {}
-    there = session.scalars(entries.on_ladders(bot)).first()
+    now = present(session)
+    there = session.scalars(entries.on_ladders(bot, now)).first()
     return {
-        "ladders": entries.ladders_taking_bots(session),
+        "ladders": entries.ladders_taking_bots(session, now),
         "may_withdraw": there is not None or entries.ending(session, bot) > 0,
     }
 

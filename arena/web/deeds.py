@@ -132,8 +132,9 @@ def do(deed: Deed) -> Done:
     Raises:
         Refusal: it can't be done so, or not by them.
     """
+    by = signed_in().by()
     with database().begin() as session:
-        done = perform(session, deed, signed_in().by())
+        done = perform(session, deed, by)
         session.flush()
     return done
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 import secrets
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -46,7 +47,7 @@ from arena.audit import Actor
 from arena.bots import sharing
 from arena.deeds import By
 from arena.ground.config import Settings
-from arena.ground.db import FAILED, Database
+from arena.ground.db import FAILED, Database, present
 from arena.models import SCOPES, ApiToken, Bot, BrowserSession, Role, Scope, User
 from arena.people import accounts, second_factor, sessions
 from arena.signing import secret_key
@@ -106,10 +107,10 @@ class Account(UserMixin):
         return Actor(self.id, self.name, request.remote_addr or "")
 
     def by(self) -> By:
-        """This account as who does something now."""
-        its, now = settings(), datetime.now(UTC)
+        """This account as who does something by the present request."""
+        its = settings()
         quotas = its.requests_a_day, its.asked_seconds_a_day
-        return By(self.actor, self.scopes, now, self.shared, *quotas)
+        return By(self.actor, self.scopes, began(), self.shared, *quotas)
 
     def may(self, scope: Scope) -> bool:
         """Whether it may do what needs this scope."""
@@ -118,6 +119,25 @@ class Account(UserMixin):
     def owns(self, bot: Bot) -> bool:
         """Whether a bot is its own, or shared with it."""
         return bot.owner_id == self.id or bot.id in self.shared
+
+
+BEGAN = "arena.began"
+"""In a request's environment, of a server that has it: when its first byte came, by
+`time.monotonic`; else it began when the application got it."""
+
+
+def began() -> datetime:
+    """When the present request began, by the clock of the database.
+
+    What has a date goes by this moment: a request may take long to come.
+    """
+    found: datetime | None = g.get("moment")
+    if found is None:
+        with database().read() as reading:
+            now = present(reading)
+        since = request.environ.setdefault(BEGAN, time.monotonic())
+        found = g.moment = now - timedelta(seconds=time.monotonic() - since)
+    return found
 
 
 def account_of(reading: Session, user: User, by: BrowserSession | frozenset[Scope]) -> Account:

@@ -54,6 +54,7 @@ from arena.web.downloads import Download
 from arena.web.forms import SubmitForm
 from arena.web.game_logs import SeatLog
 from arena.web.identity import (
+    began,
     keep_to_itself,
     may_read,
     needs,
@@ -77,7 +78,7 @@ def submit() -> Any:
     """Takes a bot in, to be checked for a ladder and entered there."""
     form = SubmitForm()
     with reading() as session:
-        ladders = entries.ladders_taking_bots(session)
+        ladders = entries.ladders_taking_bots(session, began())
     form.ladder.choices = _by_game(ladders)
     if request.method == "GET":
         form.name.data = request.args.get("bot", "")

@@ -321,12 +321,13 @@ def change(name: str) -> str:
 
 def _change_page(name: str, form: DeedForm, problem: str) -> str:
     who = signed_in()
+    by = who.by()
     with reading() as session:
         found = find_tournament(session, name)
         mine = [
             one
             for one in entrants_of(session, found)
-            if one.state is not EntrantState.RETIRED and may_withdraw(who.by(), one)
+            if one.state is not EntrantState.RETIRED and may_withdraw(by, one)
         ]
     if not mine and not who.may(Scope.ORGANISE):
         abort(403, gettext("You have no bot in this tournament."))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
@@ -21,9 +22,10 @@ from werkzeug.formparser import FormDataParser
 from arena.bots import sending
 from arena.bots.intake import FULL, Intake, Sender, TakenIn
 from arena.bots.submissions import SubmissionError, hand_in
+from arena.competitions.founding import find_named
 from arena.models import Check, Ladder, User
 from arena.strength.terms import StrengthTerms
-from arena.web.identity import Account, current, database, settings, signed_in
+from arena.web.identity import BEGAN, Account, began, current, database, settings, signed_in
 from engine.timers import Every
 from engine.translation import gettext
 
@@ -93,6 +95,11 @@ class FormRequest(Request):
     """A request to pages or the API."""
 
     form_data_parser_class = FormParser
+
+    def __init__(self, environ: dict[str, Any], *given: Any, **named: Any) -> None:
+        # Its body is yet to be read, which may take long.
+        environ.setdefault(BEGAN, time.monotonic())
+        super().__init__(environ, *given, **named)
 
 
 def intake() -> Intake:
@@ -268,16 +275,18 @@ def store(
     Raises:
         Refusal: as `arena.bots.submissions.hand_in`.
     """
-    who, now = signed_in(), datetime.now(UTC)
+    who, now = signed_in(), began()
 
     def take_in(session: Session) -> int:
+        # By its name: it may have begun again meanwhile.
+        there = find_named(session, Ladder, ladder.name)
         version = hand_in(
             session,
             who.actor,
             session.get_one(User, who.id),
             name,
             taken,
-            session.get_one(Ladder, ladder.id),
+            there,
             note=note or "",
             test_first=test_first,
             most_stored=settings().quota_bytes,
@@ -286,7 +295,7 @@ def store(
             now=now,
         )
         asked = sa.select(sa.func.max(Check.id)).where(
-            Check.version_id == version.id, Check.ladder_id == ladder.id
+            Check.version_id == version.id, Check.ladder_id == there.id
         )
         return session.scalars(asked).one()
 

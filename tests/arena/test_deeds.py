@@ -10,6 +10,7 @@ import html
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,7 @@ from arena.cli import COMMANDS, InputError, cli, deeds, run
 from arena.cli.client import Where
 from arena.competitions import books
 from arena.competitions.book_deeds import AddBook, RemoveBook
+from arena.competitions.date_deeds import RemoveDate, SetDate
 from arena.competitions.gauntlet_deeds import CreateGauntlet, StopGauntlet
 from arena.competitions.ladder_deeds import ChangeLadder, CreateLadder
 from arena.competitions.presets import KeepPreset, RemovePreset
@@ -77,8 +79,10 @@ from arena.models import (
     Bot,
     BotVersion,
     Check,
+    CompetitionDate,
     CompetitionState,
     CoOwner,
+    DateKind,
     HomeRule,
     JobStatus,
     Ladder,
@@ -200,6 +204,21 @@ EXAMPLES: dict[type[Deed], tuple[Callable[[Numbers], dict[str, Any]], dict[str, 
         lambda _: {"name": "cup", "bot": "bot-1"},
         {"bot": "nobody"},
         "'nobody' is not in the tournament cup",
+    ),
+    SetDate: (
+        lambda _: {
+            "name": "ladder-0",
+            "what": "final",
+            "at": "2100-12-24T18:00Z",
+            "settings": {"top": "4", "format": "knockout", "legs": "2"},
+        },
+        {"at": "at noon"},
+        "'at noon' is no moment: write it as 2026-12-24T18:00Z",
+    ),
+    RemoveDate: (
+        lambda _: {"name": "ladder-0", "what": "closes"},
+        {"what": "freeze"},
+        "ladder-0 has no date freeze",
     ),
     CreateTest: (
         lambda _: {
@@ -432,6 +451,11 @@ def copied(
                 session.add(check)
             for worker in session.scalars(sa.select(Worker)):
                 worker.set_aside = now()
+            ladder = session.scalars(sa.select(Ladder).where(Ladder.name == "ladder-0")).one()
+            closes = datetime(2101, 1, 1, tzinfo=UTC)
+            session.add(
+                CompetitionDate(competition=ladder, what=DateKind.CLOSES, at=closes, settings={})
+            )
             variant = GAMES["clobber"].variant()
             books.add(session, "small", variant, "a2a1", now(), ARENA, most=None)
             selection = Selection(owner_id=user.id, name="all", words="", created=now())

@@ -17,6 +17,7 @@ from arena.models import (
     BotTuning,
     Check,
     Competition,
+    CompetitionDate,
     Entrant,
     Ladder,
     Match,
@@ -30,7 +31,7 @@ from arena.models import (
 from arena.web.api.analyses import AnalysisShape
 from arena.web.api.books import BookShape
 from arena.web.api.bot_shapes import BotDetail, CheckShape
-from arena.web.api.competition_shapes import CompetitionShape, EntrantShape
+from arena.web.api.competition_shapes import CompetitionShape, DateShape, EntrantShape
 from arena.web.api.game_shapes import MatchShape
 from arena.web.api.gauntlet_shapes import GauntletShape
 from arena.web.api.ladder_shapes import LadderShape
@@ -57,6 +58,7 @@ SHAPES: Mapping[type, type[Shape]] = {
     Analysis: AnalysisShape,
     Gauntlet: GauntletShape,
     Competition: CompetitionShape,
+    CompetitionDate: DateShape,
 }
 """As what rows travel, of any class that derives from one of these, too. A class that a deed has of
 its own for what it answers travels field by field."""

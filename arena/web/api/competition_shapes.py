@@ -7,7 +7,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from arena.models import CompetitionState, Entrant, EntrantState
+from arena.competitions.dates import told_settings
+from arena.models import CompetitionState, DateKind, Entrant, EntrantState
 from arena.ratings.trueskill import Rating
 from arena.web.api.shapes import At, List, Options, Shape
 
@@ -57,6 +58,29 @@ class CompetitionDetail(CompetitionShape, Happening):
 
 class CompetitionList(List):
     items: list[CompetitionShape]
+
+
+class DateShape(Shape):
+    """What is to happen to a competition at a moment, or has happened."""
+
+    competition: Annotated[str, At("competition.name")]
+    what: DateKind
+    at: datetime
+    settings: Annotated[dict[str, str], At(told_settings)] = Field(
+        description="What it needs besides, such as the format of a final."
+    )
+    happened: datetime | None = Field(description="When it did; null before.")
+    outcome: str = Field(description="Why nothing came of it; empty if all went as it was to.")
+    made: Annotated[str | None, At(lambda one: one.made and one.made.name)] = Field(
+        description="The final that was made, or the season that followed."
+    )
+
+
+class DateList(Shape):
+    """The dates of a competition, in their order."""
+
+    now: datetime = Field(description="The moment of the answer, by the clock that decides.")
+    items: list[DateShape]
 
 
 def _shown(entrant: Entrant, what: str) -> float | None:

@@ -63,8 +63,9 @@ def _view(deed: type[Deed]) -> Callable[..., Any]:
     def view(**given: Any) -> Any:
         said = given.pop("json", None)
         filled = {} if said is None else {key: _value(one) for key, one in dict(said).items()}
+        by = signed_in().by()
         with database().begin() as session:
-            done = perform(session, deed(**given, **filled), signed_in().by())
+            done = perform(session, deed(**given, **filled), by)
             answer = answer_of(session, deed, done)
         return (answer, 201) if deed.makes else answer
 

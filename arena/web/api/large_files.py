@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Annotated
 
 from flask import request
@@ -13,7 +12,7 @@ from arena.models import Scope
 from arena.web import uploads
 from arena.web.api.shapes import Number, Shape
 from arena.web.api.specification import OCTETS, operation
-from arena.web.identity import database, settings, signed_in
+from arena.web.identity import began, database, settings, signed_in
 
 TAG = "submissions"
 Digest = Annotated[
@@ -61,7 +60,7 @@ def begin_file(json: LargeFileToSend) -> LargeFileShape:
         json.digest,
         json.size,
         most_stored=settings().quota_bytes,
-        now=datetime.now(UTC),
+        now=began(),
     )
     return _told(found)
 
@@ -95,7 +94,7 @@ def send_part(digest: str, query: PartPlace) -> LargeFileShape:
         query.offset,
         request.content_length or 0,
         request.stream,
-        datetime.now(UTC),
+        began(),
     )
     return _told(found)
 

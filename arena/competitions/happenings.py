@@ -1,0 +1,173 @@
+"""What happens at the dates of competitions, each in a transaction of its own, by the recorder.
+
+Several that are overdue happen in their order, however long nobody was there to do it. What can't
+be done is told beside the date, and nothing waits for it: it has happened.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from arena import audit
+from arena.audit import ARENA
+from arena.competitions import ladder_settings, tournaments
+from arena.competitions.dates import RANKS
+from arena.competitions.fields import field_of, proven
+from arena.competitions.founding import come_back, free_name
+from arena.competitions.seasons import begin_again, lock_what_moves
+from arena.competitions.tournament_courses import new_frame
+from arena.competitions.tournaments import TournamentPlan, call_off
+from arena.formats.catalogue import FORMATS
+from arena.ground.db import FAILED, present
+from arena.ground.locks import lock, locking
+from arena.ground.refusals import Refusal
+from arena.models import (
+    Competition,
+    CompetitionDate,
+    CompetitionState,
+    DateKind,
+    JobStatus,
+    Ladder,
+    Match,
+    Tournament,
+    VersionStatus,
+)
+from engine.game import GameError
+from engine.seeds import derive
+from engine.translation import ENGLISH, speaking
+
+OVER = "it was over by then"
+FAULTY = "something went wrong, which is in the recorder's log"
+TIME_IS_OVER = "its time was over"
+
+log = logging.getLogger("arena.recorder.dates")
+
+
+def happen_next(session: Session) -> CompetitionDate | None:
+    """Has the first date happen that is due; None if none is."""
+    now = present(session)
+    rank = sa.case(RANKS, value=CompetitionDate.what)
+    found = session.scalar(
+        sa.select(CompetitionDate)
+        .where(CompetitionDate.happened.is_(None), CompetitionDate.at <= now)
+        .order_by(CompetitionDate.at, rank, CompetitionDate.id)
+        .limit(1)
+    )
+    if found is None:
+        return None
+    competition = found.competition
+    _lock_jobs(session, found)
+    lock(session, competition)
+    session.refresh(found)
+    if found.at > now:
+        return found  # it was just moved
+    try:
+        with session.begin_nested(), speaking(ENGLISH):  # what is told of it is kept
+            found.made = _do(session, found, now)
+    except (Refusal, GameError) as error:
+        found.outcome = str(error)
+    except FAILED:
+        raise
+    except Exception:
+        log.exception("the date %s of %s", found.what, competition.name)
+        found.outcome = FAULTY
+    found.happened = now
+    subject = f"{competition.kind} {competition.name}"
+    made = f"made {found.made.name}" if found.made is not None else ""
+    words = ", ".join(filter(None, [str(found.what), found.outcome, made]))
+    audit.note(session, ARENA, "date", subject, words, now=now)
+    log.info("%s: %s", subject, words)
+    session.flush()
+    return found
+
+
+def _do(session: Session, date: CompetitionDate, now: datetime) -> Competition | None:
+    competition = date.competition
+    if competition.state is CompetitionState.CLOSED and date.what is not DateKind.SEASON:
+        raise Refusal(OVER)
+    return DOING[date.what](session, date, competition, now)
+
+
+def _lock_jobs(session: Session, date: CompetitionDate) -> None:
+    """Locks the jobs that a date changes: they come before competitions."""
+    if date.what is DateKind.SEASON:
+        lock_what_moves(session, date.competition_id)
+    elif date.what is DateKind.CLOSES and isinstance(date.competition, Tournament):
+        unplayed = sa.select(Match).where(
+            Match.competition_id == date.competition_id,
+            Match.status.in_([JobStatus.OPEN, JobStatus.ISSUED, JobStatus.SET_ASIDE]),
+        )
+        session.scalars(locking(unplayed, Match)).all()
+
+
+def _open(session: Session, _: CompetitionDate, competition: Any, __: datetime) -> None:
+    if competition.state is CompetitionState.OPEN:
+        return
+    competition.state = CompetitionState.OPEN
+    come_back(session, competition)
+
+
+def _nothing(*_: Any) -> None:
+    """What is forbidden from now on is asked for by the date itself."""
+
+
+def _make_final(
+    session: Session, date: CompetitionDate, ladder: Ladder, now: datetime
+) -> Competition:
+    its = date.settings
+    there = field_of(session, ladder)
+    able = proven(session, ladder.game, [one.version for one in there])
+    ready = [one for one in there if one.version.status is VersionStatus.READY]
+    field = [one for one in ready if one.version.id in able][: its["top"]]
+    if len(field) < 2:
+        raise Refusal("it takes two bots, and there " + ("is one" if field else "are none"))
+    frame = new_frame(ladder.variant, len(field), 0)
+    kinds = FORMATS[its["format"]].settings
+    plan = TournamentPlan(
+        free_name(session, f"{ladder.name[:70]}-final"),
+        ladder.variant,
+        ladder.time,
+        its["format"],
+        title=f"{ladder.title[:110]}: final",
+        settings={key: kinds[key].nearest(value, frame) for key, value in its["settings"].items()},
+        openings=ladder.openings_words,
+        limits=ladder.limits,
+        seed=derive(ladder.seed, "final", date.id) % 2**48,
+        allows_options=ladder.allows_options,
+    )
+    made = tournaments.create(session, plan, field, now, ARENA)
+    made.reserve = its["reserve"] / 100 or None
+    made.creator_id = ladder.creator_id
+    return made
+
+
+def _close(session: Session, date: CompetitionDate, competition: Any, now: datetime) -> None:
+    if isinstance(competition, Tournament):
+        call_off(session, competition, TIME_IS_OVER, now, ARENA)
+    else:
+        state = {"state": str(CompetitionState.CLOSED)}
+        ladder_settings.change(session, ARENA, competition, state, now)
+    # However late somebody came to do it.
+    competition.finished = date.at
+
+
+def _begin_again(
+    session: Session, date: CompetitionDate, ladder: Ladder, now: datetime
+) -> Competition:
+    return begin_again(session, ladder, date.settings["keep"] / 100, date.at, now)
+
+
+DOING: Mapping[DateKind, Callable[..., Competition | None]] = {
+    DateKind.OPENS: _open,
+    DateKind.ENTRIES_CLOSE: _nothing,
+    DateKind.FREEZE: _nothing,
+    DateKind.FINAL: _make_final,
+    DateKind.CLOSES: _close,
+    DateKind.SEASON: _begin_again,
+}

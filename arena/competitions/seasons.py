@@ -1,0 +1,139 @@
+"""Ladders that begin again: the past becomes a closed ladder of its own, and the name goes on.
+
+What is in the past stays as it is, with its number, its entrants, its matches and their ratings, so
+that nothing is copied and every rebuild comes out as before; it only gets another name, as
+``blitz-season-1``. A new ladder takes the name, the settings and the active entrants, each with the
+rating that it starts from. So the address of a ladder leads to the season that goes on.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from arena.audit import ARENA
+from arena.competitions import ladder_settings
+from arena.competitions.founding import fair_start, free_name
+from arena.ground.locks import locking
+from arena.models import (
+    Check,
+    Competition,
+    CompetitionState,
+    Entrant,
+    EntrantState,
+    JobStatus,
+    Ladder,
+    Match,
+    StrengthTest,
+    TestVerdict,
+)
+from arena.ratings.book import NEW
+from arena.ratings.trueskill import Rating
+from engine.seeds import derive
+
+ITS_OWN = frozenset(
+    {
+        "id", "kind", "name", "state", "seed", "matches_made", "last_match", "games",
+        "worker_seconds", "head_start", "neighbours", "ties", "last_game", "created", "finished",
+        "rebuild_due", "checked", "alarm", "placed_games", "series_id", "season",
+    }
+)  # fmt: skip
+"""What each season has of its own; all other columns are taken over."""
+WAITING = (JobStatus.OPEN, JobStatus.ISSUED, JobStatus.SET_ASIDE)
+
+
+def lock_what_moves(session: Session, ladder_id: int) -> None:
+    """Locks a ladder and what goes on in its next season: checks, and then it with its tests."""
+    checks = sa.select(Check).where(Check.ladder_id == ladder_id, Check.status.in_(WAITING))
+    session.scalars(locking(checks, Check)).all()
+    tests = sa.select(StrengthTest.id).where(*_waiting_tests(ladder_id))
+    which = sa.or_(Competition.id == ladder_id, Competition.id.in_(tests))
+    session.scalars(locking(sa.select(Competition).where(which), Competition)).all()
+
+
+def begin_again(session: Session, past: Ladder, keep: float, at: datetime, now: datetime) -> Ladder:
+    """Has a ladder begin again, and gives its new season; the past is closed, if it was not.
+
+    Args:
+        past: locked, and what moves of it.
+        keep: how much of what each rating is off a new bot's it is off that at the start, from 0
+            to 1.
+        at: when the season begins.
+    """
+    name, number = past.name, past.season or 1
+    if past.state is not CompetitionState.CLOSED:
+        state = {"state": str(CompetitionState.CLOSED)}
+        ladder_settings.change(session, ARENA, past, state, now)
+        past.finished = at
+    suffix = f"-season-{number}"
+    title = past.title
+    past.series_id, past.season = past.series_id or past.id, number
+    past.name = free_name(session, name[: 80 - len(suffix)] + suffix)
+    past.title = f"{title[:100]}, season {number}"
+    session.flush()
+    columns = (one.key for one in Ladder.__mapper__.column_attrs if one.key not in ITS_OWN)
+    new = Ladder(
+        **{key: getattr(past, key) for key in columns} | {"title": title},
+        name=name,
+        state=CompetitionState.OPEN,
+        seed=derive(past.seed, "season", number + 1),
+        created=now,
+        series_id=past.series_id,
+        season=number + 1,
+        head_start=fair_start(session, past.weight),
+    )
+    session.add(new)
+    session.flush()
+    _enter(session, past, new, keep, now)
+    _move(session, past, new)
+    return new
+
+
+def _enter(session: Session, past: Ladder, new: Ladder, keep: float, now: datetime) -> None:
+    """Enters all that were active, in their order."""
+    last = session.scalar(sa.select(sa.func.max(Match.seq))) or 0
+    there = session.scalars(
+        sa.select(Entrant)
+        .where(Entrant.competition_id == past.id, Entrant.state == EntrantState.ACTIVE)
+        .order_by(Entrant.id)
+    )
+    for one in there.all():
+        start = drawn_in(Rating(one.mu, one.sigma), keep)
+        session.add(
+            Entrant(
+                competition=new,
+                version_id=one.version_id,
+                state=EntrantState.ACTIVE,
+                entered=now,
+                entered_after=last,
+                start_mu=start.mu if keep else None,
+                start_sigma=start.sigma if keep else None,
+                mu=start.mu,
+                sigma=start.sigma,
+            )
+        )
+    session.flush()
+
+
+def drawn_in(rating: Rating, keep: float) -> Rating:
+    """A rating, of which a share is kept of what it is off that of a new bot."""
+    return Rating(
+        NEW.mu + keep * (rating.mu - NEW.mu), NEW.sigma + keep * (rating.sigma - NEW.sigma)
+    )
+
+
+def _move(session: Session, past: Ladder, new: Ladder) -> None:
+    """What was handed in, or is tested first, enters the new season."""
+    for check in session.scalars(
+        sa.select(Check).where(Check.ladder_id == past.id, Check.status.in_(WAITING))
+    ):
+        check.ladder = new
+    for test in session.scalars(sa.select(StrengthTest).where(*_waiting_tests(past.id))):
+        test.ladder_id = new.id
+    session.flush()
+
+
+def _waiting_tests(ladder_id: int) -> tuple[sa.ColumnElement[bool], ...]:
+    return StrengthTest.ladder_id == ladder_id, StrengthTest.verdict == TestVerdict.RUNNING
