@@ -45,7 +45,9 @@ from arena.competitions.tuning_deeds import (
 )
 from arena.deeds import Deed
 from arena.lists.selection_deeds import KeepSelection, RemoveSelection
+from arena.operation.maintenance import SetMaintenance
 from arena.operation.notice import GiveNotice
+from arena.operation.settings import ChangeSetting
 from arena.people.user_deeds import (
     ActivateUser,
     ChangeRole,
@@ -107,6 +109,8 @@ DEEDS: tuple[type[Deed], ...] = (
     ReadmitWorker,
     ForgetWorker,
     GiveNotice,
+    ChangeSetting,
+    SetMaintenance,
     ChangeRole,
     DeactivateUser,
     ActivateUser,

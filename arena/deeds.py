@@ -28,6 +28,7 @@ from arena.audit import Actor
 from arena.ground.refusals import NotAllowed, WrongField
 from arena.ground.texts import LONGEST, unkept
 from arena.models import Bot, Scope
+from arena.present import demand_no_maintenance, maintenance
 from engine.plurals import grouped
 from engine.translation import gettext, translated
 
@@ -172,6 +173,8 @@ class Deed:
     adds: ClassVar[bool] = False
     """Whether nothing that was there is changed for good or ended by it, nor by what it makes: it
     neither asks nor is undone."""
+    in_maintenance: ClassVar[bool] = False
+    """Whether it can be done during maintenance, when nothing else can be changed."""
     lasting: ClassVar[str] = ""
     """What of it nobody can take back, in sentences; empty where its `Done` tells what does."""
 
@@ -234,6 +237,8 @@ def perform(session: Session, deed: Deed, by: By) -> Done:
     """
     if not by.may(deed.scope):
         raise NotAllowed(gettext("this takes the scope %(scope)s", scope=deed.scope))
+    if not deed.in_maintenance:
+        demand_no_maintenance(maintenance(session))
     return deed.do(session, by)
 
 

@@ -83,6 +83,8 @@ GROUPS = {
         "preset": ("preset", "Say what strength tests of one kind are asked to be."),
         "book": ("book", "Add books of openings, and list them."),
         "notice": ("notice", "Tell all visitors a line, on every page."),
+        "maintenance": ("maintenance", "Have nothing changed for a while, and workers drain."),
+        "setting": ("setting", "List settings, and change them while the arena runs."),
     },
     "Run an arena": {
         "up": ("up", "Run the arena: broker, recorder, workers and pages."),

@@ -30,6 +30,7 @@ from arena.ground.db import present
 from arena.ground.refusals import Refusal
 from arena.models import Scope
 from arena.people import accounts
+from arena.present import present_settings
 from engine.protocol import visible
 from engine.translation import gettext
 
@@ -69,6 +70,7 @@ def _user(session: Session, name: str, settings: Settings) -> By:
         PeopleError: there is none.
     """
     user, by = accounts.get(session, name), here(session)
+    settings = present_settings(session, settings)
     return replace(
         by,
         actor=replace(by.actor, id=user.id, name=user.name),

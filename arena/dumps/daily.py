@@ -20,6 +20,7 @@ from arena.ground.config import Settings, load
 from arena.ground.db import FAILED, Database, SchemaError, unusable
 from arena.ground.refusals import Refusal
 from arena.lists.filters import GameFilter
+from arena.present import present_settings
 from engine.faulty_rules import break_off_hangs
 from engine.games import GAMES
 from engine.logs import use_json
@@ -57,6 +58,8 @@ def make(database: Database, settings: Settings, now: datetime) -> Path:
     """
     from arena.dumps.writing import write_dump  # what it needs is an extra
 
+    with database.read() as session:
+        settings = present_settings(session, settings)
     folder = folder_of(settings, now)
     source = OfArena(database, settings, GameFilter())
     others = [other for other in dated(settings.dump_folder) if other != folder]

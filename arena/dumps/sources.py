@@ -12,6 +12,7 @@ from arena.lists.exported import lines
 from arena.lists.filters import GameFilter
 from arena.lists.parts import look_up
 from arena.models import PlayedGame
+from arena.present import present_settings
 from arena.signing import arena_id
 
 
@@ -24,7 +25,8 @@ class OfArena:
         with database.read() as session:
             look_up(session, wanted)
         self.arena = settings.public_url or database.run(arena_id)
-        self.licence = settings.licence
+        with database.read() as session:
+            self.licence = present_settings(session, settings).licence
 
     def newest(self) -> int:
         """The number of the last game there is; 0 if there is none."""

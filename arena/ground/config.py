@@ -1,4 +1,7 @@
-"""Every setting of the arena, read once from the environment (ARENA_*)."""
+"""Every setting of the arena, read from the environment (ARENA_*) as a process starts.
+
+Some can be changed while it runs, by what the database says (`arena.present`).
+"""
 
 from __future__ import annotations
 
@@ -61,13 +64,19 @@ OF_OTHERS = {
     "WORKER_NAME",
 }
 """After the prefix: what workers, commands, sample bots, and docs/containers' compose file read."""
-SECRET = {"database", "broker"}
+SECRET = {"database", "broker", "metrics_token"}
 """Settings that hold a password, and are shown nowhere."""
 
 
 # ruff: noqa: RUF009 - each call makes a field of its own, as `field` does
-def _setting(default: T, doc: str, rule: Rule | None = None) -> T:
-    return field(default=default, metadata={"doc": doc, "rule": rule})
+def _setting(default: T, doc: str, rule: Rule | None = None, *, changeable: bool = False) -> T:
+    """A setting.
+
+    Args:
+        changeable: whether every process asks for its present value each time it needs it, so that
+            it can be changed while the arena runs.
+    """
+    return field(default=default, metadata={"doc": doc, "rule": rule, "changeable": changeable})
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,12 +144,14 @@ class Settings:
         "invitation",
         "Who may make an account: open (everybody), invitation or closed.",
         _one_of("open", "invitation", "closed"),
+        changeable=True,
     )
     second_factor: str = _setting(
         "nobody",
         "Who must have a second factor to sign in, an app's code or a passkey: nobody, "
         "administrators, organisers (and administrators) or everybody.",
         _one_of("nobody", "administrators", "organisers", "everybody"),
+        changeable=True,
     )
     proxies: int = _setting(
         0,
@@ -182,6 +193,7 @@ class Settings:
         "Whom to tell of a security hole, mailto:ADDRESS or an https address; shown in "
         "/.well-known/security.txt.",
         _none_or(r"(mailto:|https://)\S+", N_("it begins with mailto: or https://")),
+        changeable=True,
     )
     log: str = _setting(
         "plain",
@@ -207,6 +219,7 @@ class Settings:
         "How long a ladder on which every rating is known well rests after each match; 0 for not "
         "at all.",
         _between(0, 86_400, N_("seconds, from 0 to a day")),
+        changeable=True,
     )
     check_seconds: float = _setting(
         86_400.0,
@@ -219,23 +232,27 @@ class Settings:
         "How long an open ladder that could play may be without a new game before that is an "
         "alarm.",
         DURATION,
+        changeable=True,
     )
     requests_a_day: int = _setting(
         50,
         "How many unrated matches a user may ask for within 24 hours.",
         _between(0, 10_000, N_("from 0 to 10000")),
+        changeable=True,
     )
     tries_a_day: int = _setting(
         100,
         "How many versions of one owner's bots may be tried within 24 hours: checked without being "
         "handed in, as the editor in the browser does.",
         _between(0, 10_000, N_("from 0 to 10000")),
+        changeable=True,
     )
     asked_seconds_a_day: float = _setting(
         900.0,
         "How many seconds bots may think, within 24 hours, about positions that one user asks them "
         "about.",
         _between(0, 10_000_000, N_("seconds, from 0 to 10000000")),
+        changeable=True,
     )
     build_seconds_an_hour: float = _setting(
         900.0,
@@ -243,12 +260,14 @@ class Settings:
         "people's games; what is handed in beyond that is checked later. 0 for as many as there "
         "are.",
         _between(0, 86_400, N_("seconds, from 0 to a day")),
+        changeable=True,
     )
     quota_mib: float = _setting(
         2048.0,
         "How many MiB each person may have stored: the files of their bots, each once, and those "
         "that they are sending.",
         _between(0, 2**30, N_("MiB, from 0 to 1073741824")),
+        changeable=True,
     )
     home: str = _setting(
         "",
@@ -264,27 +283,32 @@ class Settings:
         "people",
         "Who may play against bots on the pages: people (who are signed in), everybody or nobody.",
         _one_of("people", "everybody", "nobody"),
+        changeable=True,
     )
     open_games: int = _setting(
         5,
         "How many games against bots that are not over a person may have.",
         _between(1, 1000, N_("from 1 to 1000")),
+        changeable=True,
     )
     abandoned_days: float = _setting(
         7.0,
         "After how many days without a move a person's game is given up.",
         Rule(N_("days, more than 0 and at most 3650"), lambda days: 0 < days <= 3650),
+        changeable=True,
     )
     log_days: float = _setting(
         90.0,
         "For how many days the logs of bots' games are kept; 0 for ever. Records are always kept.",
         _between(0, 3650, N_("days, from 0 to 3650")),
+        changeable=True,
     )
     answer_days: float = _setting(
         90.0,
         "For how many days it is kept what bots answered who were asked about positions; 0 for "
         "ever. What belongs to an analysis that somebody keeps always is.",
         _between(0, 3650, N_("days, from 0 to 3650")),
+        changeable=True,
     )
 
     dumps: str = _setting(
@@ -296,6 +320,7 @@ class Settings:
         7,
         "How many of those dumps are kept.",
         _between(1, 10_000, N_("from 1 to 10000")),
+        changeable=True,
     )
     films_mib: float = _setting(
         256.0,
@@ -306,6 +331,7 @@ class Settings:
         "",
         "Under which licence the games may be used, as CC0-1.0; said in dumps of them. By default "
         "nothing is said.",
+        changeable=True,
     )
 
     @property
@@ -377,7 +403,12 @@ class Settings:
 
     def environment(self) -> dict[str, str]:
         """The variables from which `load` reads just these settings."""
-        return {_variable(known.name): str(getattr(self, known.name)) for known in fields(self)}
+        return {variable(known.name): str(getattr(self, known.name)) for known in fields(self)}
+
+
+_FIELDS = {known.name: known for known in fields(Settings)}
+CHANGEABLE = tuple(known.name for known in fields(Settings) if known.metadata["changeable"])
+"""The settings that can be changed while the arena runs."""
 
 
 def load(environment: Mapping[str, str] = os.environ, **given: Any) -> Settings:
@@ -388,39 +419,61 @@ def load(environment: Mapping[str, str] = os.environ, **given: Any) -> Settings:
             nearly called like a setting.
     """
     values: dict[str, Any] = {}
-    defaults = Settings()
     _refuse_misspelt(environment)
     for known in fields(Settings):
-        name = _variable(known.name)
+        text = environment.get(variable(known.name))
         if given.get(known.name) is not None:
             values[known.name] = given[known.name]
-        elif environment.get(name):
-            kind = type(getattr(defaults, known.name))
-            if issubclass(kind, Path):
-                kind = Path
-            try:
-                values[known.name] = kind(environment[name])
-            except ValueError:
-                its = {"name": name, "value": environment[name]}
-                if kind is int:
-                    words = gettext("%(name)s=%(value)r is no whole number", **its)
-                else:
-                    words = gettext("%(name)s=%(value)r is no number", **its)
-                raise SettingError(words) from None
+        elif text:
+            values[known.name] = _read(known.name, text)
     settings = Settings(**values)
     for known in fields(Settings):
-        rule: Rule | None = known.metadata["rule"]
-        value = getattr(settings, known.name)
-        if rule and not rule.holds(value):
-            shown = "" if known.name in SECRET else f"={value}"
-            raise SettingError(
-                gettext(
-                    "%(setting)s is not allowed: %(rule)s",
-                    setting=f"{_variable(known.name)}{shown}",
-                    rule=gettext(rule.words, choices=", ".join(rule.choices)),
-                )
-            )
+        _demand(known.name, getattr(settings, known.name))
     return settings
+
+
+def value_of(name: str, text: str) -> Any:
+    """The value of a setting that a text says.
+
+    Args:
+        name: the setting's, without the prefix.
+
+    Raises:
+        SettingError: it is none of its type, or not allowed.
+    """
+    value = _read(name, text)
+    _demand(name, value)
+    return value
+
+
+def _read(name: str, text: str) -> Any:
+    """The value of a setting, which may not be allowed."""
+    kind: Any = type(_FIELDS[name].default)
+    if issubclass(kind, Path):
+        kind = Path
+    try:
+        return kind(text)
+    except ValueError:
+        its = {"name": variable(name), "value": text}
+        if kind is int:
+            words = gettext("%(name)s=%(value)r is no whole number", **its)
+        else:
+            words = gettext("%(name)s=%(value)r is no number", **its)
+        raise SettingError(words) from None
+
+
+def _demand(name: str, value: Any) -> None:
+    """Refuses a value that is not allowed."""
+    rule: Rule | None = _FIELDS[name].metadata["rule"]
+    if rule and not rule.holds(value):
+        shown = "" if name in SECRET else f"={value}"
+        raise SettingError(
+            gettext(
+                "%(setting)s is not allowed: %(rule)s",
+                setting=f"{variable(name)}{shown}",
+                rule=gettext(rule.words, choices=", ".join(rule.choices)),
+            )
+        )
 
 
 def _refuse_misspelt(environment: Mapping[str, str]) -> None:
@@ -429,19 +482,20 @@ def _refuse_misspelt(environment: Mapping[str, str]) -> None:
     Others may call their variables as they like: a cluster names some after its services.
     """
     settings = [known.name.upper() for known in fields(Settings)]
-    for variable in sorted(environment):
-        name = variable.removeprefix(PREFIX)
-        if name not in (variable, *settings, *OF_OTHERS):
+    for given in sorted(environment):
+        name = given.removeprefix(PREFIX)
+        if name not in (given, *settings, *OF_OTHERS):
             for near in alike(name, settings, 1):
                 meant = did_you_mean([f"{PREFIX}{near}"])
                 raise SettingError(
                     gettext(
                         "%(variable)s is no setting of the arena: %(meant)s",
-                        variable=variable,
+                        variable=given,
                         meant=meant,
                     )
                 )
 
 
-def _variable(name: str) -> str:
+def variable(name: str) -> str:
+    """The variable of the environment from which a setting is read."""
     return f"{PREFIX}{name.upper()}"

@@ -15,6 +15,10 @@ class NotAllowed(Refusal):
     """What is not for whoever asks."""
 
 
+class UnderMaintenance(Refusal):
+    """What is asked for while nothing can be changed."""
+
+
 class WrongField(Refusal):
     """What is said in one field can't be.
 

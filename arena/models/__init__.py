@@ -61,6 +61,7 @@ from arena.models.listed import (
     SeatResult,
     Selection,
 )
+from arena.models.match_sets import MatchOfSet, MatchSet, MemberState, SetState, SetVerdict
 from arena.models.matches import (
     Build,
     Check,
@@ -92,6 +93,7 @@ from arena.models.people import (
 from arena.models.repositories import Repository
 from arena.models.runtimes import Runtime
 from arena.models.searching import SearchEntry
+from arena.models.settings import ChangedSetting
 from arena.models.sittings import Sitting, SittingSeat
 from arena.models.speeds import SpeedTally
 from arena.models.told import (

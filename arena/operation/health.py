@@ -36,8 +36,10 @@ from arena.models import (
     PlayedGame,
     Worker,
 )
+from arena.operation.maintenance import ENDED
 from arena.operation.queues import Queues
 from arena.operation.under_way import JobUnderWay
+from arena.present import maintenance
 from arena.schedule import occurrences, speeds, workers
 from arena.schedule.idle import why_nobody_can, why_nobody_keeps, why_not_made
 from arena.schedule.needs import COLUMNS, Needs, unfit
@@ -149,6 +151,8 @@ class Health:
     """How often each thing ever happened (see `arena.schedule.occurrences`)."""
     backup_seconds: float | None
     """Since the last backup by `arena backup`; None if there was none."""
+    maintenance: Mapping[str, str] | None
+    """Since when it is under way, by whom, and what is told beside; None if it is not."""
     alarms: tuple[Alarm, ...]
 
     def as_json(self, queues: Queues, jobs: Sequence[JobUnderWay]) -> dict[str, Any]:
@@ -237,8 +241,9 @@ def look(session: Session, settings: Settings, now: datetime) -> Health:
     backup = _seconds_since(session, BACKUP_MARK, now)
     found = occurrences.read(session, now)
     matches, checks = _jobs(session, Match, now), _jobs(session, Check, now)
+    maintained = maintenance(session)
     alarms = (
-        *_idle_ladders(session, settings, now),
+        *([] if maintained else _idle_ladders(session, settings, now)),
         *_trouble(session, matches, checks),
         *_of_recorder(found, silent, behind),
         *_lost(session, known, silent, behind, now),
@@ -247,8 +252,19 @@ def look(session: Session, settings: Settings, now: datetime) -> Health:
         *_games(session, settings, now),
         *_lost_runtimes(session, settings),
     )
+    ever, told = dict(found.ever), maintained.as_json() if maintained else None
     return Health(
-        matches, checks, known, games, faults, silent, behind, dict(found.ever), backup, alarms
+        matches,
+        checks,
+        known,
+        games,
+        faults,
+        silent,
+        behind,
+        ever,
+        backup,
+        told,
+        alarms,
     )
 
 
@@ -342,6 +358,9 @@ def _idle_ladders(session: Session, settings: Settings, now: datetime) -> list[A
     since = _seconds_since(session, SINCE_MARK, now)
     if since is not None and since < settings.alarm_seconds:
         return []  # An arena that was off has had no time to play yet.
+    over = sa.select(AuditEntry.id).where(AuditEntry.action == ENDED, AuditEntry.at >= before)
+    if session.scalar(over.limit(1)) is not None:
+        return []  # Nor has one that was under maintenance.
     quiet = sa.select(Ladder).where(
         Ladder.state == CompetitionState.OPEN,
         ~is_lately(sa.func.coalesce(Ladder.last_game, Ladder.created), alarming, now),

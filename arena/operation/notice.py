@@ -22,6 +22,26 @@ def read_notice(session: Session) -> str:
     return mark.value if mark else ""
 
 
+def line_of(text: str) -> str:
+    """What somebody typed for all visitors, in one line.
+
+    Raises:
+        Refusal: it is too long, or there is something in it that can't be seen.
+    """
+    line = " ".join(text.split())
+    if len(line) > LONGEST:
+        raise Refusal(
+            gettext(
+                "a notice has at most %(most)s characters, and this has %(number)s",
+                most=LONGEST,
+                number=len(line),
+            )
+        )
+    if not line.isprintable():
+        raise Refusal(gettext("there are characters in it that can't be seen"))
+    return line
+
+
 @dataclass(frozen=True)
 class GiveNotice(Deed):
     """Tell all visitors a line, on every page until it is cleared."""
@@ -35,17 +55,7 @@ class GiveNotice(Deed):
     )
 
     def do(self, session: Session, by: By) -> Done:
-        line = " ".join(self.text.split())
-        if len(line) > LONGEST:
-            raise Refusal(
-                gettext(
-                    "a notice has at most %(most)s characters, and this has %(number)s",
-                    most=LONGEST,
-                    number=len(line),
-                )
-            )
-        if not line.isprintable():
-            raise Refusal(gettext("there are characters in it that can't be seen"))
+        line = line_of(self.text)
         before = read_notice(session)
         session.merge(Mark(key=MARK, value=line))
         action = "give notice" if line else "clear notice"

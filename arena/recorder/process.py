@@ -74,7 +74,7 @@ class Recorder:
 
     def tick(self) -> None:
         """Rolls back, makes and issues matches, looks after ratings; harmless if it runs twice."""
-        settings, transact, now = self._settings, self.writer.transact, utc_now()
+        settings, transact, now = self.writer.settings, self.writer.transact, utc_now()
         self._claim_broker()
         while transact(happenings.happen_next):
             pass
@@ -100,7 +100,7 @@ class Recorder:
         transact(lambda session: forget_logs(session, settings, now))
         transact(lambda session: forget_answers(session, settings, now))
         if heard is not None:
-            self._roll_back(heard, now, sweep=looking)
+            self._roll_back(settings, heard, now, sweep=looking)
         self.writer.send(transact(lambda session: leases.schedule(session, settings, now)))
         transact(self._placing.look)
         transact(branches.add_next)
@@ -108,7 +108,9 @@ class Recorder:
         # It opens sessions of its own; a database that goes away meanwhile is waited for, too.
         transact(lambda _: self._upkeep.go_on(self.writer.database, now))
 
-    def _roll_back(self, heard: datetime, now: datetime, *, sweep: bool) -> None:
+    def _roll_back(
+        self, settings: Settings, heard: datetime, now: datetime, *, sweep: bool
+    ) -> None:
         """Rolls back what is overdue, and takes what does not count any more out of the queue."""
         transact = self.writer.transact
         withdrawn: set[jobs.Attempt] | None = set()
@@ -117,9 +119,7 @@ class Recorder:
             withdrawn = self.writer.queue.withdraw(standing)
         self.writer.counted.update(
             transact(
-                lambda session: leases.roll_back_overdue(
-                    session, self._settings, heard, now, withdrawn
-                )
+                lambda session: leases.roll_back_overdue(session, settings, heard, now, withdrawn)
             )
         )
 

@@ -61,8 +61,8 @@ class Tasks:
     """Handles the messages of the queue of results in their order."""
 
     def __init__(self, writer: Writer) -> None:
-        self._writer, self._settings = writer, writer.settings
-        self.inbox = Inbox(writer.settings.broker, OFTEN, writer.counted)
+        self._writer = writer
+        self.inbox = Inbox(writer.own_settings.broker, OFTEN, writer.counted)
         self._handlers: Mapping[str, Callable[..., None]] = {
             jobs.RECORD_MATCH: self.record_match,
             jobs.RECORD_CHECK: self.record_check,
@@ -114,7 +114,7 @@ class Tasks:
             return
         told = [one for _, its in messages for one in its]
         reports = any(isinstance(one, reporting.MatchReport) for one in told)
-        settings, now = self._settings, utc_now()
+        settings, now = self._writer.settings, utc_now()
 
         def do(session: Session) -> tuple[list[Fate], list[jobs.Batch]]:
             fates = recording.take_in(session, told, settings, now)
@@ -184,7 +184,7 @@ class Tasks:
             self._record(one, reporting.MatchReport.from_json, self._keep_match)
 
     def _keep_match(self, session: Session, report: reporting.MatchReport, now: datetime) -> Fate:
-        (fate,) = recording.take_in(session, [report], self._settings, now)
+        (fate,) = recording.take_in(session, [report], self._writer.settings, now)
         return fate
 
     def record_check(self, data: dict[str, Any]) -> None:
@@ -249,7 +249,7 @@ class Tasks:
                 session,
                 lease,
                 problem,
-                self._settings,
+                self._writer.settings,
                 utc_now(),
                 failed=failed,
                 seconds=seconds,
@@ -265,7 +265,7 @@ class Tasks:
         """A worker says that it is there, or how far it is."""
         told = [OFTEN[task](one) for one in data]
         for fate in self._writer.transact(
-            lambda session: recording.take_in(session, told, self._settings, utc_now())
+            lambda session: recording.take_in(session, told, self._writer.settings, utc_now())
         ):
             self._count(fate)
 

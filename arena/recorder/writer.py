@@ -23,6 +23,7 @@ from sqlalchemy.orm import Session
 from arena.ground.config import Settings
 from arena.ground.db import FAILED, Database
 from arena.operation.watchdog import Pulse
+from arena.present import Watch
 from arena.recorder.claim import claim_connections
 from arena.recorder.dispatch import CeleryQueue, configure
 from arena.schedule import leases
@@ -49,7 +50,9 @@ class Writer:
     """The database and the queue of jobs, for the one process that writes."""
 
     def __init__(self, settings: Settings) -> None:
-        self.settings = settings
+        self.own_settings = settings
+        """Those of the environment."""
+        self._present = Watch(lambda: self.database)
         self.app = Celery("arena")
         configure(self.app, settings)
         self.queue = CeleryQueue(self.app, settings)
@@ -59,6 +62,11 @@ class Writer:
         self.is_to_end = False
         """Whether somebody asked this process to end."""
 
+    @property
+    def settings(self) -> Settings:
+        """Those that hold now."""
+        return self._present.now().settings(self.own_settings)
+
     @cached_property
     def database(self) -> Database:
         """This process's database, which it alone records in.
@@ -66,7 +74,7 @@ class Writer:
         Raises:
             SchemaError: what drives it is not installed.
         """
-        found = Database(self.settings.database_url)
+        found = Database(self.own_settings.database_url)
         claim_connections(found, meanwhile=self.pulse.beat)
         # Whoever gets answers goes on, however long all of them take.
         event.listen(found.engine, "before_cursor_execute", self.pulse.beat)

@@ -12,6 +12,7 @@ from arena.competitions.kinds import kind_of
 from arena.competitions.platforms import wanted_by
 from arena.ground.config import ISOLATION, Settings
 from arena.models import Check, Competition, CompetitionState, Mark, Match
+from arena.present import maintenance
 from arena.schedule import workers
 from arena.schedule.jobs import variant_of
 from arena.schedule.needs import Needs, met_by, needs_of, needs_of_job, unfit
@@ -23,6 +24,7 @@ from engine.shelf import Missing, UnknownGameError
 from engine.translation import N_, gettext, ngettext, translated
 
 TAKEN_OFF_MARK = "games that the recorder lacks"
+MAINTAINED = N_("The arena is under maintenance, so nothing is begun.")
 ELSEWHERE = N_("The workers play elsewhere; its turn will come.")
 
 
@@ -34,6 +36,8 @@ def why_idle(
     words = kind.why_idle(session, competition, now, settings.trickle_seconds)
     if words or competition.state is not CompetitionState.OPEN:
         return words
+    if maintenance(session) is not None:
+        return translated(MAINTAINED)
     if settings.only not in ("", competition.name):
         return gettext("This arena plays %(competition)s alone.", competition=settings.only)
     nobody = why_nobody_works(session, settings.minimum_isolation, now)
@@ -52,6 +56,8 @@ def why_it_waits(
 ) -> str | None:
     """Why no worker is given an open match or check, in a sentence; None if it is only a matter of
     its turn, or of a bot at home."""
+    if maintenance(session) is not None:
+        return translated(MAINTAINED)
     if isinstance(job, Match):
         variant, versions = variant_of(job), [place.entrant.version for place in job.places]
     else:

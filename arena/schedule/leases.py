@@ -48,6 +48,7 @@ from arena.models import (
     Sitting,
     Worker,
 )
+from arena.present import maintenance
 from arena.schedule import workers
 from arena.schedule.jobs import (
     JOBS,
@@ -126,6 +127,8 @@ def fill(session: Session, settings: Settings, now: datetime) -> list[jobs.Batch
     Checks get half of the room at most while there are matches to play, so that a heap of
     uploads does not stop the ladders, and the other way round. So do matches on request.
 
+    During maintenance nothing is.
+
     Beside all that, bots at home are given as much as they take: it needs no slot.
 
     While nobody waits for any of these, matches are made several at a time, as soon as there
@@ -134,6 +137,8 @@ def fill(session: Session, settings: Settings, now: datetime) -> list[jobs.Batch
     Returns:
         The jobs issued; to be sent once the transaction is committed.
     """
+    if maintenance(session) is not None:
+        return []  # workers drain: what they have is played to its end
     issuing = _Issuing(session, settings, now)
     try:
         issuing.take_home()

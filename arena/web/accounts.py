@@ -46,6 +46,7 @@ from arena.web.identity import (
     settings,
     signed_in,
 )
+from arena.web.present import open_in_maintenance
 from arena.web.words import sentence
 from engine.translation import N_, gettext, translated
 
@@ -58,6 +59,7 @@ pages.after_request(keep_to_itself)
 
 @pages.route("/sign-in", methods=["GET", "POST"])
 @anybody
+@open_in_maintenance
 def sign_in() -> Any:
     """Signs in with name and password."""
     form = SignInForm()
@@ -114,6 +116,7 @@ def _form(template: str, form: Any, **more: Any) -> tuple[str, int]:
 @pages.post("/sign-out")
 @needs(Scope.READ)
 @before_change
+@open_in_maintenance
 def sign_out() -> Response:
     """Ends this session; with it goes what the editor kept in the browser, for whoever is next."""
     with database().begin() as writing:
@@ -269,6 +272,7 @@ def add_token() -> Any:
 
 @pages.post("/account/tokens/<int:number>/revoke")
 @needs(Scope.READ)
+@open_in_maintenance
 def revoke_token(number: int) -> Response | str:
     """Makes a token worthless."""
     demand_session()
@@ -294,6 +298,7 @@ def revoke_token(number: int) -> Response | str:
 @pages.route("/account/password", methods=["GET", "POST"])
 @needs(Scope.READ)
 @before_change
+@open_in_maintenance
 def password() -> Any:
     """Changes the password; every other session ends."""
     demand_session()

@@ -31,6 +31,7 @@ from arena.web import (
     metrics,
     outage,
     picking,
+    present,
     score_charts,
     strength_charts,
     text_guard,
@@ -72,6 +73,7 @@ from arena.web.rules import rules
 from arena.web.runtimes import runtimes
 from arena.web.safety import safety
 from arena.web.second_step import second_step
+from arena.web.setting_pages import setting_pages
 from arena.web.sittings import pages as sittings
 from arena.web.strength import strength
 from arena.web.submissions import submissions
@@ -121,6 +123,7 @@ BLUEPRINTS = (
     runtimes,
     metrics.metrics,
     operation,
+    setting_pages,
     undoing,
     translations.translations,
     api,
@@ -255,6 +258,7 @@ def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
     translations.install(app)
     app.before_request(_refuse_other_names)
     app.before_request(widen)
+    present.install(app, app.extensions["arena.database"])
     metrics.install(app)
     identity.install(app)
     app.before_request(_refuse_what_is_no_form)
@@ -269,9 +273,9 @@ def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
         may_follow=identity.may_follow,
         notice=lookup.notice,
         offered=picking.offered,
-        people_play=settings.play != "nobody",
+        people_play=lambda: identity.settings().play != "nobody",
         has_dumps=bool(settings.dumps),
-        log_days=settings.log_days,
+        log_days=lambda: identity.settings().log_days,
     )
     limits.install(app, settings)
     outage.install(app)

@@ -16,6 +16,7 @@ from arena.ground import bot_names
 from arena.ground.refusals import NotAllowed, NotThere, Refusal, WrongField
 from arena.web.forms import WholeNumber, later
 from arena.web.identity import database, needs, own_address, signed_in, signer
+from arena.web.present import open_in_maintenance
 from arena.web.words import sentence
 from engine.translation import N_, gettext
 
@@ -248,5 +249,7 @@ def add_deed(
 
     view.__doc__ = deed.__doc__
     view.deed = deed  # type: ignore[attr-defined]
+    if deed.in_maintenance:
+        open_in_maintenance(view)
     endpoint = rule.rpartition("/")[2].replace("-", "_")
     blueprint.add_url_rule(rule, endpoint, needs(deed.scope)(view), methods=["POST"])

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -15,13 +16,14 @@ from werkzeug.exceptions import (
     InternalServerError,
     NotFound,
     RequestEntityTooLarge,
+    ServiceUnavailable,
     Unauthorized,
     UnprocessableEntity,
 )
 from werkzeug.wrappers import Response
 
-from arena.ground.refusals import NotAllowed, NotThere, Refusal, WrongField
-from arena.web import identity, outage, translations
+from arena.ground.refusals import NotAllowed, NotThere, Refusal, UnderMaintenance, WrongField
+from arena.web import identity, outage, present, translations
 from arena.web.api import problems
 from arena.web.uploads import UPLOADS, allowed
 from arena.web.words import sentence
@@ -56,10 +58,11 @@ NAMES = (
 )
 """What the library calls the errors that pages are answered with."""
 
-STATUSES = {
+STATUSES: Mapping[type[Refusal], Callable[[str], HTTPException]] = {
     WrongField: UnprocessableEntity,
     NotThere: NotFound,
     NotAllowed: Forbidden,
+    UnderMaintenance: partial(ServiceUnavailable, retry_after=present.RETRY_SECONDS),
     Refusal: Conflict,
 }
 """How refusals are answered, the narrowest first."""
@@ -129,7 +132,7 @@ def _own_up(error: InternalServerError) -> Response:
 
 
 def _typed() -> list[tuple[str, str]]:
-    """What somebody filled in, when it could not be taken since they were signed out meanwhile."""
+    """What somebody filled in, when it could not be taken: they were signed out, or can't now."""
     if request.method != "POST" or request.headers.get("Sec-Fetch-Site") not in (
         None,
         "same-origin",
@@ -151,7 +154,7 @@ def _explain(error: HTTPException) -> Response:
     try:
         typed = (
             _typed()
-            if error.code == 401 or error.description == translated(identity.TOO_OLD)
+            if error.code in (401, 503) or error.description == translated(identity.TOO_OLD)
             else []
         )
         answer.set_data(render_template("error.html", error=error, typed=typed))

@@ -51,6 +51,7 @@ from arena.ground.db import FAILED, Database, present
 from arena.models import SCOPES, ApiToken, Bot, BrowserSession, Role, Scope, User
 from arena.people import accounts, second_factor, sessions
 from arena.signing import secret_key
+from arena.web.present import watch
 from engine.translation import N_, gettext, translated
 
 Answer = TypeVar("Answer", bound=Response)
@@ -196,7 +197,12 @@ def database() -> Database:
 
 
 def settings() -> Settings:
-    """The arena's settings."""
+    """The settings that hold now."""
+    return watch().now().settings(own_settings())
+
+
+def own_settings() -> Settings:
+    """The settings of this process's environment."""
     found: Settings = current_app.extensions["arena.settings"]
     return found
 

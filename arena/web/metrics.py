@@ -125,6 +125,8 @@ class _OfArena(Collector):
         words = "Jobs that were issued and came back, by why."
         back = {kind: happened.get(kind, 0) for kind in CAME_BACK}
         yield _counter("arena_jobs_came_back", words, "why", back)
+        words = "Whether the arena is under maintenance."
+        yield GaugeMetricFamily("arena_maintenance", words, float(health.maintenance is not None))
         states = Counter(worker.state for worker in health.workers)
         yield _gauge("arena_workers", "Workers, by whether they are given jobs.", "state", states)
         silent = {

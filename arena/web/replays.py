@@ -19,6 +19,7 @@ from werkzeug.exceptions import ServiceUnavailable
 from arena.models import Competition
 from arena.web.games import shown
 from arena.web.identity import anybody, database
+from arena.web.present import open_in_maintenance
 from arena.web.replay_files import pack_game
 from arena.web.words import sentence
 from engine.game import State, Variant
@@ -52,6 +53,7 @@ def form() -> str:
 
 @replays.post("/replay")
 @anybody
+@open_in_maintenance
 def show() -> str | tuple[str, int]:
     """A game of what was sent, at one of its plies; by default the first, at its end."""
     try:

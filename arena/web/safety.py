@@ -37,6 +37,7 @@ from arena.web.identity import (
     signed_in,
 )
 from arena.web.lookup import reading
+from arena.web.present import open_in_maintenance
 from arena.web.words import sentence
 from engine.translation import gettext
 
@@ -101,6 +102,7 @@ def _device(one: BrowserSession, present: int | None) -> dict[str, Any]:
 @safety.post("/account/sessions/<int:number>/end")
 @needs(Scope.READ)
 @before_factor
+@open_in_maintenance
 def end_session(number: int) -> Any:
     """Ends one session of the account."""
     demand_session()
@@ -116,6 +118,7 @@ def end_session(number: int) -> Any:
 @safety.post("/account/end-sessions")
 @needs(Scope.READ)
 @before_factor
+@open_in_maintenance
 def end_sessions() -> Any:
     """Ends every session of the account, but this one begins anew."""
     demand_session()
@@ -136,6 +139,7 @@ def end_sessions() -> Any:
 @needs(Scope.READ)
 @before_factor
 @recently
+@open_in_maintenance
 def app() -> Any:
     """Sets up an app whose codes are asked for."""
     who, form = signed_in(), CodeForm()

@@ -15,6 +15,7 @@ from arena.web.deeds import REFUSED
 from arena.web.entering import HALF, half_in, let_in
 from arena.web.forms import CodeForm
 from arena.web.identity import anybody, database, keep_to_itself
+from arena.web.present import open_in_maintenance
 from engine.translation import gettext
 
 second_step = Blueprint("second_step", __name__)
@@ -24,6 +25,7 @@ second_step.after_request(keep_to_itself)
 
 @second_step.route("/sign-in/second", methods=["GET", "POST"])
 @anybody
+@open_in_maintenance
 def second_factor() -> Any:
     """Asks who has shown one factor for another."""
     half = half_in()

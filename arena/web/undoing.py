@@ -13,6 +13,7 @@ from arena.deeds import Deed, Done, perform
 from arena.models import Scope
 from arena.web.deeds import UNDO, tell
 from arena.web.identity import database, needs, own_address, signed_in, signer
+from arena.web.present import open_in_maintenance
 from engine.translation import gettext
 
 undoing = Blueprint("undoing", __name__)
@@ -22,6 +23,7 @@ CALLED = {deed.called(): deed for deed in DEEDS}
 
 @undoing.post("/undo")
 @needs(Scope.READ)
+@open_in_maintenance  # each deed is asked for itself
 def undo() -> Response:
     """Does what takes something back: all of it, or nothing.
 

@@ -92,7 +92,9 @@ from arena.models import (
     StrengthTest,
     Worker,
 )
+from arena.operation.maintenance import SetMaintenance
 from arena.operation.notice import GiveNotice
+from arena.operation.settings import ChangeSetting
 from arena.people.accounts import add_token
 from arena.people.user_deeds import (
     ActivateUser,
@@ -315,6 +317,16 @@ EXAMPLES: dict[type[Deed], tuple[Callable[[Numbers], dict[str, Any]], dict[str, 
         lambda _: {"name": "gauntlet"},
         {"name": "gauntlet-9"},
         "there is no gauntlet 'gauntlet-9'; did you mean gauntlet?",
+    ),
+    ChangeSetting: (
+        lambda _: {"name": "registration", "value": "open"},
+        {"value": "everybody"},
+        "ARENA_REGISTRATION=everybody is not allowed: it is one of open, invitation, closed",
+    ),
+    SetMaintenance: (
+        lambda _: {"on": True, "text": "until <noon>"},
+        {"text": "until\u200b noon"},
+        "there are characters in it that can't be seen",
     ),
     RequeueChecks: (
         lambda _: {"bots": ("bot-3",)},

@@ -14,10 +14,11 @@ from arena.operation import queues
 from arena.operation.health import look
 from arena.operation.under_way import under_way
 from arena.web.api.paging import Pages, page
+from arena.web.api.setting_shapes import MaintenanceShape, SettingList
 from arena.web.api.shapes import Name
 from arena.web.api.specification import operation
 from arena.web.api.user_shapes import AuditList, UserList
-from arena.web.identity import settings
+from arena.web.identity import own_settings, settings
 from arena.web.lookup import reading
 
 TAG = "administration"
@@ -47,6 +48,20 @@ def get_overview() -> Overview:
     with reading() as session:
         health, jobs = look(session, settings(), datetime.now(UTC)), under_way(session)
     return Overview(health.as_json(queues.look(settings().broker), jobs))
+
+
+@operation("GET /settings", SettingList, tag=TAG, scope=Scope.ADMIN)
+def list_settings() -> SettingList:
+    """All settings: what holds, and who changed it; those that are changeable can be by POST."""
+    with reading() as session:
+        return SettingList.now(session, own_settings())
+
+
+@operation("GET /maintenance", MaintenanceShape, tag=TAG)
+def get_maintenance() -> MaintenanceShape:
+    """Whether the arena is under maintenance: then all can be read, and nothing changed."""
+    with reading() as session:
+        return MaintenanceShape.now(session)
 
 
 @operation("GET /users", UserList, tag=TAG, scope=Scope.ADMIN)

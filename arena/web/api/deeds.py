@@ -15,6 +15,7 @@ from arena.web.api.answers import answer_of, shape_of
 from arena.web.api.shapes import Shape
 from arena.web.api.specification import operation
 from arena.web.identity import database, signed_in
+from arena.web.present import open_in_maintenance
 
 NO_NUL = "^[^\\x00]*$"
 """A text that can be kept; whoever makes requests of the document is told so by this alone."""
@@ -75,6 +76,8 @@ def _view(deed: type[Deed]) -> Callable[..., Any]:
     )
     view.__annotations__ = {} if body is None else {"json": body}
     view.__name__, view.__doc__ = deed.called(), deed.words()
+    if deed.in_maintenance:
+        open_in_maintenance(view)
     return operation(
         deed.address,
         shape_of(deed.answers),

@@ -12,6 +12,7 @@ from werkzeug.wrappers import Response
 from arena.models import BotVersion, Scope
 from arena.web.handing_over import give
 from arena.web.identity import database, needs, settings, signed_in
+from arena.web.present import open_in_maintenance
 from engine.links import LinkError, read_json
 from engine.translation import gettext
 
@@ -60,4 +61,5 @@ def _caller() -> dict[str, Any]:
 def add_to(blueprint: Blueprint) -> None:
     """Makes them reachable. They are no operations of the document, but the link's own."""
     blueprint.add_url_rule("/home/link", view_func=open_link, websocket=True)
+    open_in_maintenance(poll_link)  # the matches that they are in are played to their end
     blueprint.add_url_rule("/home/link", view_func=poll_link, methods=["POST"])

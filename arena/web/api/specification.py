@@ -270,10 +270,11 @@ def _document() -> dict[str, Any]:
                 content = {BODIES[one["operationId"]]: bytes_}
                 one["requestBody"] = {"content": content, "required": True}
             # What no view says itself: to who reads that nothing is new, to who changes that it
-            # is too often.
+            # is too often, or that the arena is under maintenance.
             if method == "get":
                 one["responses"]["304"] = {"description": "Not Modified"}
             else:
                 refusal = one["responses"]["422"]
                 one["responses"]["429"] = {**refusal, "description": "Too Many Requests"}
+                one["responses"]["503"] = {**refusal, "description": "Service Unavailable"}
     return made

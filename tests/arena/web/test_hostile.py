@@ -59,6 +59,8 @@ WITH_FORMS = (
     "/users",
 )
 """Where the pages with forms are."""
+CLOSES = "/operator/maintenance"
+"""It has all that follows refused."""
 ENDS_SESSIONS = ("/sign-out", "/account/end-sessions")
 
 
@@ -124,7 +126,7 @@ def forms(browser: Browser, door: SimpleNamespace) -> dict[str, Form]:
             reader.feed(answer.text)
         for form in reader.found:
             kind = re.sub(r"\d+", "N", form.action.partition("?")[0])
-            if kind in ENDS_SESSIONS:
+            if kind in (CLOSES, *ENDS_SESSIONS):
                 continue
             found.setdefault(f"{kind} {sorted(form.fields)}", form)
     return found
