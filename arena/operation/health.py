@@ -38,6 +38,7 @@ from arena.models import (
 )
 from arena.operation.queues import Queues
 from arena.operation.under_way import JobUnderWay
+from arena.operation.unsent import unsent
 from arena.schedule import occurrences, speeds, workers
 from arena.schedule.idle import why_nobody_can, why_nobody_keeps, why_not_made
 from arena.schedule.needs import COLUMNS, Needs, unfit
@@ -123,7 +124,7 @@ class Alarm:
     kind: str
     """``idle ladder``, ``set aside``, ``lost bundle``, ``differs``, ``worker``, ``recorder``,
     ``broker``, ``clock``, ``speed``, ``messages``, ``not taken up``, ``indexes``, ``game``,
-    ``runtime``, ``dump`` or ``judging``.
+    ``runtime``, ``dump``, ``judging`` or ``sender``.
     """
     subject: str
     words: str
@@ -244,6 +245,7 @@ def look(session: Session, settings: Settings, now: datetime) -> Health:
         *_speeds(session, known),
         *_games(session, settings, now),
         *_lost_runtimes(session, settings),
+        *(Alarm("sender", *told) for told in unsent(session, settings, now)),
     )
     return Health(
         matches, checks, known, games, faults, silent, behind, dict(found.ever), backup, alarms
