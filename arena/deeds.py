@@ -50,6 +50,8 @@ class By:
     """How many matches they may ask for within a day; None for no limit."""
     asked_seconds_a_day: float | None = None
     """How long bots may think about what they ask them within a day; None for no limit."""
+    may_have_hooks: bool = True
+    """Whether messages may be sent for them to addresses elsewhere."""
     at_machine: bool = False
     """Whether it is who runs the arena, at its machine, who may do whatever an owner may."""
 

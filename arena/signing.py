@@ -154,5 +154,23 @@ def _derived(session: Session, use: str) -> bytes:
     return hmac.digest(_secret(session).encode(), use.encode(), "sha256")
 
 
+def unsubscribe_path(session: Session, user_id: int) -> str:
+    """The path of the page at which whoever has this letter can end such letters to a person."""
+    return f"/unsubscribe/{_unsubscriber(_secret(session)).dumps(user_id)}"
+
+
+def unsubscribes(session: Session, token: str) -> int | None:
+    """The id of the person whose letters a token ends; None if it is none of ours."""
+    found = session.get(Mark, SECRET_MARK)
+    try:
+        return int(_unsubscriber(found.value).loads(token)) if found else None
+    except BadData:
+        return None
+
+
+def _unsubscriber(secret: str) -> URLSafeSerializer:
+    return URLSafeSerializer(secret, salt="unsubscribe")
+
+
 def _signer(secret: str) -> URLSafeSerializer:
     return URLSafeSerializer(secret, salt="bundle")

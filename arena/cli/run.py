@@ -31,8 +31,9 @@ class Process(click.Choice[str]):
 def run(process: str) -> None:
     """Run one process of an arena that is spread over several.
 
-    Everything is taken from the environment (ARENA_*): prepare, web, recorder and live need
-    ARENA_DATABASE, and all but prepare need ARENA_BROKER, such as redis://worker:PASSWORD@host.
+    Everything is taken from the environment (ARENA_*): prepare, web, recorder, live and
+    sender need ARENA_DATABASE, and all but prepare and sender need ARENA_BROKER, such as
+    redis://worker:PASSWORD@host.
     A worker needs no more than the broker. Live, which tells who watches of matches under way, and
     home, the worker of bots at home, share a folder with the pages (ARENA_LIVE and ARENA_HOME, or
     ARENA_DATA).
@@ -43,7 +44,7 @@ def run(process: str) -> None:
         settings = load()
     if process in processes.OF_THE_ARENA and not settings.database:
         raise InputError(gettext("say where the database is, with ARENA_DATABASE"))
-    if process != "prepare" and not settings.broker:
+    if process not in ("prepare", "sender") and not settings.broker:
         raise InputError(gettext("say where the broker is, with ARENA_BROKER"))
     command = command_of(process, settings)
     own = settings.without_secrets if process in ("worker", "home") else settings

@@ -64,7 +64,7 @@ OF_OTHERS = {
     "WORKER_NAME",
 }
 """After the prefix: what workers, commands, sample bots, and docs/containers' compose file read."""
-SECRET = {"database", "broker", "metrics_token"}
+SECRET = {"database", "broker", "metrics_token", "mail"}
 """Settings that hold a password, and are shown nowhere."""
 
 
@@ -164,6 +164,36 @@ class Settings:
         "Where workers on other machines reach the pages, e.g. https://arena.example.org; they "
         "fetch bundles from there. By default they are given paths in the data folder.",
         _none_or(r"https?://[^\s?#]+", N_("it begins with http:// or https:// and has no '?'")),
+    )
+    site: str = _setting(
+        "",
+        "Where people reach the pages, e.g. https://arena.example.org: links in mail and to hooks "
+        "lead there. By default ARENA_PUBLIC_URL.",
+        _none_or(r"https?://[^\s?#]+", N_("it begins with http:// or https:// and has no '?'")),
+    )
+    mail: str = _setting(
+        "",
+        "The mail server that mail goes out by: smtps://USER:PASSWORD@HOST (TLS, port 465), smtp: "
+        "(which asks for TLS, port 587), or smtp+plain: without TLS, for one on this machine (port "
+        "25). By default no mail is sent.",
+        _none_or(
+            r"(smtps|smtp)://([^\s/?#@:]+:[^\s/?#@]+@)?[\w.-]+(:\d{1,5})?/?"
+            r"|smtp\+plain://[\w.-]+(:\d{1,5})?/?",
+            N_(
+                "it is smtps://USER:PASSWORD@HOST, smtp: with STARTTLS, or smtp+plain://HOST "
+                "without TLS and password; write a password's / as %%2F, @ as %%40 and : as %%3A"
+            ),
+        ),
+    )
+    mail_from: str = _setting(
+        "",
+        "The address that mail is sent from, as arena@example.org; ARENA_MAIL needs it.",
+        _none_or(r"[^\s@<>\"(),:;]+@[\w.-]+", N_("it is a mail address, as arena@example.org")),
+    )
+    hooks: str = _setting(
+        "people",
+        "Who may have what they are told sent to a hook, an address elsewhere: people or nobody.",
+        _one_of("people", "nobody"),
     )
     indexes: str = _setting(
         "",
@@ -352,6 +382,11 @@ class Settings:
         return frozenset(filter(None, self.inside.split(",")))
 
     @property
+    def pages(self) -> str:
+        """Where people reach the pages, as far as that is known, without a slash at its end."""
+        return (self.site or self.public_url).rstrip("/") or f"http://{self.host}:{self.port}"
+
+    @property
     def home_socket(self) -> Path:
         """Where bots at home are handed over to the home worker."""
         return Path(self.home).resolve() if self.home else self.data.resolve() / "home.sock"
@@ -399,7 +434,7 @@ class Settings:
     @property
     def without_secrets(self) -> Settings:
         """What may be told to whoever runs strangers' code: the broker's login, no other."""
-        return replace(self, database="", metrics_token="")
+        return replace(self, database="", metrics_token="", mail="")
 
     def environment(self) -> dict[str, str]:
         """The variables from which `load` reads just these settings."""
@@ -429,6 +464,10 @@ def load(environment: Mapping[str, str] = os.environ, **given: Any) -> Settings:
     settings = Settings(**values)
     for known in fields(Settings):
         _demand(known.name, getattr(settings, known.name))
+    if settings.mail and not settings.mail_from:
+        raise SettingError(
+            gettext("ARENA_MAIL needs ARENA_MAIL_FROM, the address that mail is sent from")
+        )
     return settings
 
 

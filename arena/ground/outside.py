@@ -105,14 +105,16 @@ def public_addresses(host: str, port: int, *, inside: Collection[str] = ()) -> l
     Raises:
         OutsideError: it has none, or one that is not of the public internet.
     """
+    # In the same words where there is no such host: what names the operator's network has is
+    # nobody's business.
+    nowhere = OutsideError(f"{host} is not on the public internet, and so is not asked")
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError) as error:
-        why = getattr(error, "strerror", None) or "it can't be looked up"
-        raise OutsideError(f"there is no host {host}: {why}") from None
+    except (OSError, UnicodeError):
+        raise nowhere from None
     addresses = list(dict.fromkeys(str(one[4][0]) for one in found))
-    if host not in inside and not all(map(is_public, addresses)):
-        raise OutsideError(f"{host} is not on the public internet, and so is not asked")
+    if host not in inside and not all(is_public(one) and not is_own(one) for one in addresses):
+        raise nowhere
     return addresses
 
 
@@ -127,6 +129,18 @@ def is_public(address: str) -> bool:
         return False  # mapped and translated ones, too
     in_others = any(known in network for network in _NOT_OPEN)
     return known.is_global and not known.is_multicast and not known.is_reserved and not in_others
+
+
+def is_own(address: str) -> bool:
+    """Whether an IP address is one of this machine: its firewall lets through what comes from
+    itself."""
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    with socket.socket(family, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.bind((address, 0))
+        except OSError:
+            return False
+    return True
 
 
 class OutsideConnection(http.client.HTTPConnection):

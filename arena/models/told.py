@@ -154,8 +154,8 @@ class Hook(Base):
     """Why nothing is sent there any more; empty while something is."""
     rests_until: Mapped[datetime | None]
     """Where the last try failed, until when nothing is tried."""
-    given_up: Mapped[int] = mapped_column(default=0)
-    """How many deliveries in a row, up to the last one, never arrived."""
+    failing_since: Mapped[datetime | None]
+    """Since when each try has failed; None if the last one arrived."""
 
     user: Mapped[User] = relationship()
 

@@ -39,6 +39,7 @@ from arena.models import (
 from arena.operation.maintenance import ENDED
 from arena.operation.queues import Queues
 from arena.operation.under_way import JobUnderWay
+from arena.operation.unsent import unsent
 from arena.present import maintenance
 from arena.schedule import occurrences, speeds, workers
 from arena.schedule.idle import why_nobody_can, why_nobody_keeps, why_not_made
@@ -126,7 +127,7 @@ class Alarm:
     kind: str
     """``idle ladder``, ``set aside``, ``lost bundle``, ``differs``, ``worker``, ``recorder``,
     ``broker``, ``clock``, ``speed``, ``messages``, ``not taken up``, ``indexes``, ``game``,
-    ``runtime``, ``dump`` or ``judging``.
+    ``runtime``, ``dump``, ``judging`` or ``sender``.
     """
     subject: str
     words: str
@@ -251,6 +252,7 @@ def look(session: Session, settings: Settings, now: datetime) -> Health:
         *_speeds(session, known),
         *_games(session, settings, now),
         *_lost_runtimes(session, settings),
+        *(Alarm("sender", *told) for told in unsent(session, settings, now)),
     )
     ever, told = dict(found.ever), maintained.as_json() if maintained else None
     return Health(

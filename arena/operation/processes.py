@@ -87,10 +87,16 @@ def live_environment(listener: int) -> dict[str, str]:
     return {"ARENA_LIVE_LISTENER": str(listener)}
 
 
+def sender() -> list[str]:
+    """Sends mail and messages to hooks; any number of them may run."""
+    return _without_garbage("arena.sender.process")
+
+
 OF_THE_ARENA: Mapping[str, Callable[[], list[str]]] = {
     "prepare": prepare,
     "web": web,
     "recorder": recorder,
     "live": live,
+    "sender": sender,
 }
 """The processes that know the database, or the broker as the arena does."""

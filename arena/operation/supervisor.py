@@ -1,4 +1,4 @@
-"""Runs the whole arena on one machine: broker, recorder, workers and pages.
+"""Runs the whole arena on one machine: broker, recorder, workers, pages and sender.
 
 Theory of operation. The supervisor holds a lock on the data folder, starts each child in a
 session of its own (so that Ctrl-C reaches only the supervisor), and watches them. A child that
@@ -272,6 +272,7 @@ class Supervisor:
             Child("worker", processes.worker(self.settings.workers)),
             Child("home", processes.home_worker(), visitors=home),
             Child("live", processes.live(), visitors=live),
+            Child("sender", processes.sender(), follows_broker=False),
         ]
         if self._broker:
             children.insert(0, Child("broker", self._broker.prepare(), follows_broker=False))
@@ -418,7 +419,7 @@ class Supervisor:
 
     def _end_all(self) -> None:
         """Ends the children: first who makes work, last who carries it."""
-        self._end("web", "worker", "home")
+        self._end("web", "worker", "home", "sender")
         self._drain()
         self._end("recorder")
         self._end("broker")

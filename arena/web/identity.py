@@ -111,7 +111,7 @@ class Account(UserMixin):
         """This account as who does something by the present request."""
         its = settings()
         quotas = its.requests_a_day, its.asked_seconds_a_day
-        return By(self.actor, self.scopes, began(), self.shared, *quotas)
+        return By(self.actor, self.scopes, began(), self.shared, *quotas, its.hooks != "nobody")
 
     def may(self, scope: Scope) -> bool:
         """Whether it may do what needs this scope."""

@@ -102,7 +102,7 @@ def upgrade() -> None:
         sa.Column("created", sa.DateTime(), nullable=False),
         sa.Column("disabled", sa.Text(), nullable=False),
         sa.Column("rests_until", sa.DateTime(), nullable=True),
-        sa.Column("given_up", sa.Integer(), nullable=False),
+        sa.Column("failing_since", sa.DateTime(), nullable=True),
         sa.PrimaryKeyConstraint("id", name="pk_hook"),
     )
     op.create_table(

@@ -107,6 +107,27 @@ def test_one_inner_address_is_enough(
     assert set(found) <= set(outside.public_addresses(host, 443, inside={host}))
 
 
+def test_what_leads_nowhere_and_what_leads_inside_is_said_alike(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Nobody learns what names the operator's network has; and this machine is inside by whatever
+    address it has."""
+
+    def unknown(*_: object, **__: object) -> None:
+        raise socket.gaierror(-2, "Name or service not known")
+
+    said = "x.example is not on the public internet, and so is not asked"
+    monkeypatch.setattr(socket, "getaddrinfo", unknown)
+    with pytest.raises(OutsideError, match=f"^{said}$"):
+        outside.public_addresses("x.example", 443)
+    own = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", 443))]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: own)
+    monkeypatch.setattr(outside, "is_public", lambda _: True)
+    with pytest.raises(OutsideError, match=f"^{said}$"):
+        outside.public_addresses("x.example", 443)
+    assert not outside.is_own("192.0.2.1")
+
+
 class Odd(BaseHTTPRequestHandler):
     """Does by its path what servers do."""
 

@@ -25,7 +25,7 @@ UNITS = sorted((DOCS / "systemd").glob("*.service"))
 KNOWN = {f"ARENA_{known.name.upper()}" for known in fields(Settings)}
 KNOWN |= {"ARENA_WORKER_NAME", "ARENA_BOX_FOLDER"}
 """The settings, and what a worker alone is told."""
-OF_A_TEMPLATE = ("web", "recorder", "live")
+OF_A_TEMPLATE = ("web", "recorder", "live", "sender")
 """What arena@.service is started as."""
 OF_COMPOSE = {"ARENA_PASSWORD"}
 EXPOSURE = {"arena": 50, "arena-home": 50, "arena-worker": 50, "arena@": 20}

@@ -1,0 +1,1 @@
+"""Sends what waits to be sent: mail, and messages to hooks."""
