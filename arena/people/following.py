@@ -60,7 +60,7 @@ def hearers(session: Session, competition: Competition) -> set[int]:
     if competition.creator_id is not None:
         found.add(competition.creator_id)
     query = sa.select(Follow.user_id, Follow.muted).where(Follow.competition_id == competition.id)
-    chosen = dict(session.execute(query).tuples().all())
+    chosen = dict(session.execute(query).all())
     found |= chosen.keys()
     return {person for person in found if not chosen.get(person)}
 
