@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from sqlalchemy.orm import Session
 
@@ -19,8 +20,10 @@ from arena.competitions.dates import (
 )
 from arena.competitions.founding import find_named
 from arena.deeds import By, Deed, Done, asked
-from arena.models import Competition, CompetitionDate, DateKind, Scope
-from engine.translation import gettext
+from arena.models import Competition, CompetitionDate, DateKind, Ladder, Scope, Topic
+from arena.people.following import hearers
+from arena.people.notifications import notify
+from engine.translation import N_, gettext
 
 SETTINGS = (
     "Of final: top (of so many bots), format and its settings, and reserve (percent of the workers "
@@ -32,6 +35,21 @@ DATES = (
     "2026-12-24T18:00Z, and settings behind it"
 )
 MOMENT = "When, as 2026-12-24T18:00Z, or with another zone as 2026-12-24T19:00+01:00"
+MOVED = N_("the date %(what)s of %(name)s is moved: it is %(after)s, and was %(before)s")
+REMOVED = N_("the date %(what)s of %(name)s is removed, which was %(before)s")
+
+
+def _tell(session: Session, competition: Competition, message: str, by: By, **places: Any) -> None:
+    """Tells all who hear of a competition that a date of it is another."""
+    notify(
+        session,
+        hearers(session, competition) - {by.actor.id},
+        message,
+        {"name": competition.name, **places},
+        f"/competitions/{competition.name}",
+        by.now,
+        topic=Topic.LADDER if isinstance(competition, Ladder) else Topic.TOURNAMENT,
+    )
 
 
 def set_dates(session: Session, competition: Competition, given: Mapping[str, str], by: By) -> None:
@@ -73,6 +91,8 @@ class SetDate(Deed):
         )
         at = read_moment(self.at)
         found, moved = set_date(session, competition, what, at, self.settings, by.now, by.actor)
+        if moved is not None and moved != found.at:
+            _tell(session, competition, MOVED, by, what=what, before=moved, after=found.at)
         undo: Deed = RemoveDate(self.name, self.what) if before is None else before
         is_other = before is None or before != SetDate(
             self.name, self.what, found.at.isoformat(), told_settings(found)
@@ -104,6 +124,7 @@ class RemoveDate(Deed):
     def do(self, session: Session, by: By) -> Done:
         competition = find_named(session, Competition, self.name)
         gone = remove_date(session, competition, kind_named(self.what), by.now, by.actor)
+        _tell(session, competition, REMOVED, by, what=gone.what, before=gone.at)
         undo = SetDate(self.name, self.what, gone.at.isoformat(), told_settings(gone))
         said = gettext("the date %(what)s of %(name)s is removed", name=self.name, what=self.what)
         return Done(said, undo=(undo,))

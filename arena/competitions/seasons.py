@@ -9,6 +9,7 @@ rating that it starts from. So the address of a ladder leads to the season that 
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -23,6 +24,8 @@ from arena.models import (
     CompetitionState,
     Entrant,
     EntrantState,
+    Follow,
+    FormerName,
     JobStatus,
     Ladder,
     Match,
@@ -72,10 +75,10 @@ def begin_again(session: Session, past: Ladder, keep: float, at: datetime, now: 
     past.series_id, past.season = past.series_id or past.id, number
     past.name = free_name(session, name[: 80 - len(suffix)] + suffix)
     past.title = f"{title[:100]}, season {number}"
+    taken = _taken_over(past)
     session.flush()
-    columns = (one.key for one in Ladder.__mapper__.column_attrs if one.key not in ITS_OWN)
     new = Ladder(
-        **{key: getattr(past, key) for key in columns} | {"title": title},
+        **taken | {"title": title},
         name=name,
         state=CompetitionState.OPEN,
         seed=derive(past.seed, "season", number + 1),
@@ -89,6 +92,18 @@ def begin_again(session: Session, past: Ladder, keep: float, at: datetime, now: 
     _enter(session, past, new, keep, now)
     _move(session, past, new)
     return new
+
+
+def _taken_over(past: Ladder) -> dict[str, Any]:
+    """The columns of the new season that are those of the past; what one alone can have is gone
+    from the past by then."""
+    found = {}
+    for one in Ladder.__mapper__.column_attrs:
+        if one.key not in ITS_OWN:
+            found[one.key] = getattr(past, one.key)
+            if one.columns[0].unique:
+                setattr(past, one.key, None)
+    return found
 
 
 def _enter(session: Session, past: Ladder, new: Ladder, keep: float, now: datetime) -> None:
@@ -125,7 +140,11 @@ def drawn_in(rating: Rating, keep: float) -> Rating:
 
 
 def _move(session: Session, past: Ladder, new: Ladder) -> None:
-    """What was handed in, or is tested first, enters the new season."""
+    """What was handed in, or is tested first, enters the new season; who hears of the ladder hears
+    of that, and names that it had lead there."""
+    for kind in (Follow, FormerName):
+        of_it = sa.update(kind).where(kind.competition_id == past.id)
+        session.execute(of_it.values(competition_id=new.id))
     for check in session.scalars(
         sa.select(Check).where(Check.ladder_id == past.id, Check.status.in_(WAITING))
     ):

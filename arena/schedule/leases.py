@@ -29,6 +29,7 @@ from typing import TypeVar
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
+from arena.competitions.kind import HasRoom
 from arena.competitions.kinds import KINDS, kind_of, names_of
 from arena.competitions.platforms import platforms_in_use, platforms_of_entrants
 from arena.competitions.voids import make_void
@@ -38,6 +39,7 @@ from arena.ground.locks import locking
 from arena.models import (
     Check,
     Competition,
+    CompetitionState,
     Entrant,
     EntrantState,
     JobStatus,
@@ -122,7 +124,8 @@ def fill(session: Session, settings: Settings, now: datetime) -> list[jobs.Batch
     A job is a worker's turn, and matches that are short share one: they are issued together.
 
     Bots' moves against people come first, in half of the slots at most, and are short; then what
-    bots are asked, in a quarter of the slots at most. While
+    bots are asked, in a quarter of the slots at most. A competition with a reserve of the workers
+    then goes before all else until it has its share. While
     somebody plays one slot is kept free for them, where there are two, and no match waits.
     Checks get half of the room at most while there are matches to play, so that a heap of
     uploads does not stop the ladders, and the other way round. So do matches on request.
@@ -145,6 +148,7 @@ def fill(session: Session, settings: Settings, now: datetime) -> list[jobs.Batch
         if not issuing.is_full_enough:
             issuing.take_moves()
             issuing.take_questions()
+            issuing.take_reserved()
             issuing.take_checks(max(1, issuing.enough // 2))
             issuing.take_matches()
             issuing.take_requests(max(1, (issuing.enough - issuing.load.checks) // 2))
@@ -307,14 +311,32 @@ class _Issuing:
         self._take(waiting, count=room)
 
     def take_new_matches(self) -> None:
-        only, trickle = self._settings.only, self._settings.trickle_seconds
+        self._take_new(self.has_room)
+
+    def take_reserved(self) -> None:
+        """Makes matches of competitions with a reserve of the workers, until each has its share."""
+        some = sa.exists().where(
+            Competition.state == CompetitionState.OPEN, Competition.reserve.is_not(None)
+        )
+        if self._session.scalar(sa.select(some)):
+            self._take_new(self._has_reserve, reserved=True)
+
+    def _has_reserve(
+        self, competition: Competition, platforms: frozenset[str] = frozenset()
+    ) -> bool:
+        share = (competition.reserve or 0.0) * self.enough
+        is_left = self.load.by_competition[competition.id] < share
+        return is_left and self.has_room(competition, platforms)
+
+    def _take_new(self, has_room: HasRoom, **which: bool) -> None:
         new = new_matches(
             self._session,
             self._now,
-            self.has_room,
-            only=only,
-            trickle_seconds=trickle,
+            has_room,
+            only=self._settings.only,
+            trickle_seconds=self._settings.trickle_seconds,
             made_for=self._made_for,
+            **which,
         )
         self._take(new, self._room)
 

@@ -67,6 +67,8 @@ class Load:
     open_requests: int = 0
     by_needs: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
     """Turns of matches by what they need, in words (`arena.schedule.needs`)."""
+    by_competition: defaultdict[int, float] = field(default_factory=lambda: defaultdict(float))
+    """Turns of matches by the ids of their competitions."""
     by_platforms: defaultdict[tuple[str, frozenset[str]], float] = field(
         default_factory=lambda: defaultdict(float)
     )
@@ -81,6 +83,7 @@ class Load:
             turn = load._turn(competition, under_way)
             load.matches += turn * issued
             load.by_needs[needs_of(competition).words] += turn * issued
+            load.by_competition[competition.id] += turn * issued
             load.requests += turn * asked_issued
             load.open_requests += asked - asked_issued
             load.open_matches += under_way - issued - (asked - asked_issued)
@@ -106,6 +109,7 @@ class Load:
             self.matches += turn
             words = needs_of(job.competition).words
             self.by_needs[words] += turn
+            self.by_competition[job.competition.id] += turn
             if platforms:
                 self.by_platforms[words, platforms] += turn
             self.requests += turn if job.requester_id else 0.0

@@ -46,6 +46,7 @@ def new_matches(
     has_room: HasRoom = lambda *_: True,
     *,
     only: str = "",
+    reserved: bool = False,
     trickle_seconds: float = 0.0,
     free_at_home: Mapping[int, int] | None = None,
     made_for: Mapping[int, str] = NOBODY,
@@ -58,6 +59,7 @@ def new_matches(
     Args:
         has_room: as `Moment` has it.
         only: the name of the one competition whose turn it may be.
+        reserved: whether it may be the turn of those alone that have a reserve of the workers.
         trickle_seconds: how long a settled ladder rests after each match.
         free_at_home: as `Moment` has it, of which the caller keeps count.
         made_for: as `Moment` has it.
@@ -65,6 +67,8 @@ def new_matches(
     query = sa.select(Competition).where(Competition.state == CompetitionState.OPEN)
     if only:
         query = query.where(Competition.named(only))
+    if reserved:
+        query = query.where(Competition.reserve.is_not(None))
     # Requests are made beside the recorder, and each match has a number of its own. Who has one
     # locked may wait for another in which something was just recorded: its turn is the next time.
     found = session.scalars(locking(query, Competition, anew=True, free=True)).all()
