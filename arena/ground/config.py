@@ -146,6 +146,11 @@ class Settings:
         _one_of("open", "invitation", "closed"),
         changeable=True,
     )
+    providers: str = _setting(
+        "",
+        "A file of TOML that names the providers people may sign in by: OpenID Connect, GitHub, "
+        "GitLab. By default none.",
+    )
     second_factor: str = _setting(
         "nobody",
         "Who must have a second factor to sign in, an app's code or a passkey: nobody, "

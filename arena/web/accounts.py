@@ -25,7 +25,7 @@ from arena.people.accounts import PeopleError
 from arena.schedule.requests import matches_of
 from arena.web import queries
 from arena.web.deeds import REFUSED, asked_first, is_meant
-from arena.web.entering import let_in, next_page
+from arena.web.entering import let_in, next_page, sign_in_again
 from arena.web.forms import (
     PasswordForm,
     RegisterForm,
@@ -303,13 +303,15 @@ def password() -> Any:
     """Changes the password; every other session ends."""
     demand_session()
     who, form = signed_in(), PasswordForm()
-    if who.must_change:  # who is here has just signed in with it
+    with database().read() as reading:
+        stored = reading.get_one(User, who.id).password
+    if stored is None and (again := sign_in_again()):
+        return again
+    if who.must_change or stored is None:  # who is here has just signed in
         del form.present
     sound = form.validate_on_submit()
     if request.method == "GET":
         return _form("password.html", form)
-    with database().read() as reading:
-        stored = reading.get_one(User, who.id).password
     asked = form.present  # what is wrong with it already may be too long to be hashed
     knows = asked is None or (not asked.errors and _is(asked.data, stored))
     if not (knows or asked.errors):

@@ -67,6 +67,8 @@ from arena.web.news import news
 from arena.web.operation import operation
 from arena.web.pictures import pictures
 from arena.web.presets import presets
+from arena.web.providers import install as install_providers
+from arena.web.providers import providers
 from arena.web.replays import replays
 from arena.web.requests import requests
 from arena.web.rules import rules
@@ -115,6 +117,7 @@ BLUEPRINTS = (
     presets,
     accounts,
     second_step,
+    providers,
     safety,
     administration,
     submissions,
@@ -277,6 +280,7 @@ def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
         has_dumps=bool(settings.dumps),
         log_days=lambda: identity.settings().log_days,
     )
+    install_providers(app)
     limits.install(app, settings)
     outage.install(app)
     errors.install(app)

@@ -73,26 +73,27 @@ def half_in() -> dict[str, Any] | None:
     return cast(dict[str, Any], half)
 
 
-def recently(view: F) -> F:
-    """Marks a view that only who signed in lately may call: others do so once more, so that who
-    finds a browser open can't make it their own.
+def sign_in_again() -> Response | None:
+    """Leads who signed in too long ago to do so once more, so that who finds a browser open can't
+    make it their own; None for all others.
     """
+    demand_session()
+    began = signed_in().signed_in_at
+    if began is not None and (datetime.now(UTC) - began).total_seconds() <= RECENT_SECONDS:
+        return None
+    with database().begin() as writing:
+        sessions.end(writing, signed_in().id, signed_in().session_id or 0)
+    logout_user()
+    session.clear()
+    flash(gettext("You signed in more than an hour ago: sign in once more to change how you do."))
+    return redirect(url_for("accounts.sign_in", next=url_for("safety.overview")))
+
+
+def recently(view: F) -> F:
+    """Marks a view that only who signed in lately may call."""
 
     @wraps(view)
     def called(*given: Any, **named: Any) -> Any:
-        demand_session()
-        began = signed_in().signed_in_at
-        if began is None or (datetime.now(UTC) - began).total_seconds() > RECENT_SECONDS:
-            with database().begin() as writing:
-                sessions.end(writing, signed_in().id, signed_in().session_id or 0)
-            logout_user()
-            session.clear()
-            flash(
-                gettext(
-                    "You signed in more than an hour ago: sign in once more to change how you do."
-                ),
-            )
-            return redirect(url_for("accounts.sign_in", next=url_for("safety.overview")))
-        return view(*given, **named)
+        return sign_in_again() or view(*given, **named)
 
     return cast(F, called)

@@ -163,6 +163,17 @@ def _free_name(_: Any, field: Any) -> None:
             raise StopValidation(sentence(words))
 
 
+class NameForm(FlaskForm):
+    """The name of a new account that has no password."""
+
+    name = StringField(
+        later(N_("Name")),
+        [NEEDED, NAME, _free_name],
+        filters=[_typed],
+        render_kw={"autocomplete": "username"},
+    )
+
+
 class RegisterForm(_NewPassword):
     """A new account."""
 

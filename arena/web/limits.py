@@ -135,6 +135,13 @@ LIMITS = {
             _failed,
         ),
     ],
+    "providers.register": [
+        RateLimit(
+            "20 per hour",
+            address,
+            N_("There were too many tries from your address: wait %(time)s."),
+        )
+    ],
     "safety.app": [
         RateLimit(
             "20 per 15 minutes", _account, N_("There were too many tries: wait %(time)s."), _failed

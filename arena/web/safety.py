@@ -22,7 +22,7 @@ from markupsafe import Markup
 
 from arena import audit
 from arena.models import BrowserSession, Scope, User
-from arena.people import second_factor, sessions
+from arena.people import identities, second_factor, sessions
 from arena.people.accounts import PeopleError
 from arena.web.deeds import REFUSED, asked_first, is_meant
 from arena.web.entering import recently
@@ -38,6 +38,7 @@ from arena.web.identity import (
 )
 from arena.web.lookup import reading
 from arena.web.present import open_in_maintenance
+from arena.web.providers import known_providers
 from arena.web.words import sentence
 from engine.translation import gettext
 
@@ -63,6 +64,8 @@ def overview() -> Any:
             devices=sessions.listed(found, who.id, datetime.now(UTC)),
             is_asked=second_factor.is_asked(found, found.get_one(User, who.id)),
             codes_left=second_factor.codes_left(found, who.id),
+            identities=identities.listed(found, who.id),
+            titles={one.issuer: one.title for one in known_providers().values()},
         )
 
 
@@ -80,6 +83,10 @@ def overview_json() -> Response:
                 "password": user.password is not None,
                 "app": user.totp_secret is not None,
                 "recovery_codes": second_factor.codes_left(found, who.id),
+                "identities": [
+                    {"id": one.id, "issuer": one.issuer, "label": one.label}
+                    for one in identities.listed(found, who.id)
+                ],
                 "sessions": [_device(one, who.session_id) for one in devices],
             }
         )
