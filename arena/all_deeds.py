@@ -14,12 +14,14 @@ from arena.bots.bot_deeds import (
     WithdrawBot,
 )
 from arena.bots.home_deeds import ConnectBot
+from arena.bots.profile_deeds import DescribeBot, PictureBot, RenameBot
 from arena.bots.runtimes import RemoveRuntime
 from arena.competitions.book_deeds import AddBook, RemoveBook
 from arena.competitions.date_deeds import RemoveDate, SetDate
 from arena.competitions.gauntlet_deeds import CreateGauntlet, StopGauntlet
 from arena.competitions.ladder_deeds import ChangeLadder, CreateLadder
 from arena.competitions.presets import KeepPreset, RemovePreset
+from arena.competitions.renaming import RenameCompetition
 from arena.competitions.strength_deeds import (
     ApproveTest,
     CloneTest,
@@ -48,6 +50,7 @@ from arena.lists.selection_deeds import KeepSelection, RemoveSelection
 from arena.operation.maintenance import SetMaintenance
 from arena.operation.notice import GiveNotice
 from arena.operation.settings import ChangeSetting
+from arena.people.profiles import DescribeUser, RenameUser
 from arena.people.user_deeds import (
     ActivateUser,
     ChangeRole,
@@ -73,6 +76,7 @@ DEEDS: tuple[type[Deed], ...] = (
     RemoveBook,
     CreateLadder,
     ChangeLadder,
+    RenameCompetition,
     CreateTournament,
     ChangeTournament,
     EnterTournament,
@@ -102,6 +106,9 @@ DEEDS: tuple[type[Deed], ...] = (
     RetireBot,
     WithdrawBot,
     ChangeBot,
+    DescribeBot,
+    PictureBot,
+    RenameBot,
     ShareBot,
     UnshareBot,
     CancelCheck,
@@ -116,4 +123,6 @@ DEEDS: tuple[type[Deed], ...] = (
     ActivateUser,
     SetQuota,
     ResetSecondFactor,
+    DescribeUser,
+    RenameUser,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,7 +12,8 @@ from sqlalchemy.orm import joinedload
 
 from arena.bots import entries
 from arena.bots.bot_deeds import CancelCheck, EnterBot, RetireBot
-from arena.cli import InputError, deeds
+from arena.bots.profile_deeds import PictureBot
+from arena.cli import InputError, deeds, refusing
 from arena.cli.client import Name, RemoteArena, Where, need_server, on_arena, on_server
 from arena.cli.completing import named
 from arena.cli.data_folder import opened
@@ -138,6 +140,22 @@ def _cancel(bot: str, numbers: Sequence[int], where: Where) -> None:
         raise InputError(gettext("no check of %(bot)s is under way", bot=bot))
     for done in deeds.do([CancelCheck(number) for number in numbers], where):
         click.echo(done.said)
+
+
+@bot.command("picture")
+@click.argument("name", type=Name("bots"))
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@on_arena
+def picture_command(name: str, file: Path, where: Where) -> None:
+    """Give a bot a picture: a PNG, JPEG, WebP or GIF, which is drawn anew, small.
+
+    An empty file, such as /dev/null, takes away the one it has.
+
+    Example: arena bot picture mybot logo.png
+    """
+    with refusing(OSError):
+        picture = base64.b64encode(file.read_bytes()).decode()
+    deeds.do_one(deeds.made(PictureBot, name=name, picture=picture), where)
 
 
 deeds.add_commands(bot)

@@ -14,6 +14,7 @@ from arena.cli.completing import games_known
 from arena.competitions.date_deeds import DATES
 from arena.competitions.ladder_deeds import ChangeLadder, CreateLadder
 from arena.competitions.ladder_settings import SETTINGS
+from arena.competitions.renaming import RenameCompetition
 from engine.translation import gettext
 
 
@@ -82,6 +83,18 @@ def change_command(name: str, changes: tuple[str, ...], where: Where) -> None:
             )
     chosen = {key: value for key, _, value in (text.partition("=") for text in changes)}
     deeds.do_one(deeds.made(ChangeLadder, name=name, settings=chosen), where)
+
+
+@ladder.command("rename")
+@click.argument("name", type=Name("ladders"))
+@click.argument("new_name")
+@on_arena
+def rename_command(name: str, new_name: str, where: Where) -> None:
+    """Give a ladder another name; by the one before it is found, too.
+
+    Example: arena ladder rename blitz lightning
+    """
+    deeds.do_one(deeds.made(RenameCompetition, name=name, to=new_name), where)
 
 
 deeds.add_commands(ladder)

@@ -28,6 +28,7 @@ from arena.cli.reading import read, read_all
 from arena.cli.tournament_progress import TournamentProgress, why_held_up
 from arena.cli.tournament_tables import print_tables
 from arena.competitions.founding import find_named
+from arena.competitions.renaming import RenameCompetition
 from arena.competitions.results import flat_rows, results, to_json
 from arena.competitions.tournament_deeds import ChangeTournament, CreateTournament
 from arena.formats.catalogue import settings_of_all
@@ -350,6 +351,18 @@ def _looked_up(database: Database, name: str) -> dict[str, Any]:
     """What stands in a tournament of a data folder, for whoever asks again and again."""
     with database.read() as session:
         return to_json(results(session, find_named(session, Tournament, name)))
+
+
+@tournament.command("rename")
+@click.argument("name", type=Name("tournaments"))
+@click.argument("new_name")
+@on_arena
+def rename_command(name: str, new_name: str, where: Where) -> None:
+    """Give a tournament another name; by the one before it is found, too.
+
+    Example: arena tournament rename cup autumn-cup
+    """
+    deeds.do_one(deeds.made(RenameCompetition, name=name, to=new_name), where)
 
 
 deeds.add_commands(tournament)

@@ -102,11 +102,12 @@ def _called(kind: type[Competition]) -> str:
     return str(kind.__mapper__.polymorphic_identity)
 
 
-def demand_name(session: Session, name: str, kind: str) -> None:
-    """Refuses what is no name, and one that another competition has or may get by itself.
+def demand_name(session: Session, name: str, kind: str, *, but: Competition | None = None) -> None:
+    """Refuses what is no name, and one that another competition has, had or may get by itself.
 
     Args:
         kind: what is to be called so, in a word.
+        but: what is called so from now on, and may have been before.
 
     Raises:
         Refusal: it is one of these.
@@ -115,7 +116,7 @@ def demand_name(session: Session, name: str, kind: str) -> None:
         raise Refusal(gettext(_NO_NAMES[kind], name=name[:60]))
     if its := _BY_NUMBER.fullmatch(name):
         raise Refusal(gettext(_NUMBERED[its[1]], name=name))
-    if _is_taken(session, name):
+    if _is_taken(session, name, but):
         raise Refusal(_taken(name))
 
 
@@ -160,8 +161,9 @@ def add_by_number(session: Session, make: Callable[[], C], word: str = TEST) -> 
     return made
 
 
-def _is_taken(session: Session, name: str) -> bool:
-    return session.scalar(sa.select(Competition.id).where(Competition.named(name))) is not None
+def _is_taken(session: Session, name: str, but: Competition | None = None) -> bool:
+    found = session.scalar(sa.select(Competition.id).where(Competition.named(name)))
+    return found is not None and (but is None or found != but.id)
 
 
 def _taken(name: str) -> str:

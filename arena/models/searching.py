@@ -64,10 +64,12 @@ FULL_TEXT_INDEX = "ix_search_entry_words"
 """What PostgreSQL has for it: of `lexemes`."""
 
 
-def words_of(*texts: str) -> list[str]:
+def words_of(*texts: str, parts: bool = True) -> list[str]:
     """The words of some texts, each once, without regard to the size of letters and accents.
 
-    Of one that is written together, as names are, its parts are words, too: ``GreedyKnight2``.
+    Args:
+        parts: whether those of one that is written together, as names are, are words, too:
+            ``GreedyKnight2``.
     """
     plain = "".join(
         letter
@@ -76,8 +78,8 @@ def words_of(*texts: str) -> list[str]:
     )
     found: dict[str, None] = {}
     for word in _WORD.findall(plain):
-        parts = (word, *_PART.findall(word))
-        found.update(dict.fromkeys(one.casefold()[:LONGEST_WORD] for one in parts))
+        its = (word, *_PART.findall(word)) if parts else (word,)
+        found.update(dict.fromkeys(one.casefold()[:LONGEST_WORD] for one in its))
     return [*found][:MOST_WORDS]
 
 

@@ -28,10 +28,12 @@ from arena.web import (
     light,
     limits,
     lookup,
+    markup,
     metrics,
     outage,
     picking,
     present,
+    profiles,
     score_charts,
     strength_charts,
     text_guard,
@@ -52,6 +54,7 @@ from arena.web.bundles import bundles
 from arena.web.competitions import FILTERS as ADDRESSES_OF
 from arena.web.competitions import competitions
 from arena.web.crosstable import pages as crosstables
+from arena.web.directory import listings
 from arena.web.docs import docs
 from arena.web.dumps import dumps
 from arena.web.editor import editor
@@ -90,6 +93,9 @@ from engine.translation import gettext, spoken
 BLUEPRINTS = (
     front,
     bots,
+    listings,
+    profiles.profiles,
+    profiles.people,
     news,
     games,
     live,
@@ -141,6 +147,8 @@ FILTERS = (
     | forecast_charts.FILTERS
     | strength_charts.FILTERS
     | score_charts.FILTERS
+    | markup.FILTERS
+    | profiles.FILTERS
     | words.FILTERS
 )
 POLICY = (

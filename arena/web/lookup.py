@@ -12,23 +12,28 @@ from sqlalchemy.orm import Session, joinedload
 from werkzeug.routing import IntegerConverter, Map
 
 from arena import naming, sittings
+from arena.bots import directory
 from arena.competitions.gauntlets import Gauntlet
 from arena.ground.db import LARGEST_ID, Database
 from arena.ground.guesses import meant
 from arena.models import (
+    HOUSE,
     Bot,
     BotTuning,
     Competition,
     Ladder,
     Match,
     PlayedGame,
+    Scope,
     Sitting,
     StrengthTest,
     Tournament,
+    User,
 )
 from arena.operation.notice import read_notice
 from arena.recorder.storage import unpack
 from arena.web import queries
+from arena.web.identity import current
 from arena.web.words import sentence
 from engine.record import GameRecord
 from engine.translation import N_, gettext
@@ -125,6 +130,21 @@ def find_bot(session: Session, name: str, *, leads: bool = True) -> Bot:
     query = sa.select(Bot).where(Bot.named(name)).options(joinedload(Bot.owner))
     found = session.scalar(query) or _absent(session, Bot, name)
     return _moved(name, found) if leads else found
+
+
+def find_person(session: Session, name: str) -> User:
+    """The person of this name, or of one that they had, whose page who asks may see: that of
+    whoever has a bot to be seen, and one's own; administrators see all.
+    """
+    found = session.scalar(sa.select(User).where(User.named(name)))
+    account = current()
+    if found is not None and found.name != HOUSE and not found.deleted:
+        own = account is not None and (account.id == found.id or account.may(Scope.ADMIN))
+        if not own and not directory.is_seen(session, found):
+            found = None
+    if found is None or found.name == HOUSE or found.deleted:
+        abort(404, gettext("There is nobody %(name)s with a bot here.", name=name))
+    return _moved(name, found)
 
 
 def find_match(session: Session, number: int) -> Match:

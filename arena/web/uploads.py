@@ -21,6 +21,7 @@ from werkzeug.formparser import FormDataParser
 
 from arena.bots import sending
 from arena.bots.intake import FULL, Intake, Sender, TakenIn
+from arena.bots.profile_deeds import LONGEST_PICTURE
 from arena.bots.submissions import SubmissionError, hand_in
 from arena.competitions.founding import find_named
 from arena.models import Check, Ladder, User
@@ -38,7 +39,9 @@ SWEEP_SECONDS = 60 * 60
 """How often what was sent and is in no bot is looked for, when somebody sends something."""
 UPLOADS = ("submissions.submit", "api.submit_bot")
 """The endpoints that take a bot's files."""
-TAKING_FILES = (*UPLOADS, "books.add", "replays.show")
+PICTURES = ("profiles.picture", "api.picture_bot")
+"""Those that take a bot's picture."""
+TAKING_FILES = (*UPLOADS, "books.add", "replays.show", "profiles.picture")
 """Those that take any."""
 FILES = {"file", "folder"}
 """The fields that have them."""
@@ -117,6 +120,8 @@ def widen() -> None:
         request.max_form_parts = MOST_SENT
     elif request.endpoint == PART and current():
         request.max_content_length = sending.PART_BYTES
+    elif request.endpoint in PICTURES and request.method == "POST" and current():
+        request.max_content_length = LONGEST_PICTURE + SPARE_BYTES
 
 
 def allowed() -> str:

@@ -6,6 +6,7 @@ A deed without its row in `EXAMPLES` fails; who may do what is in the table of
 
 from __future__ import annotations
 
+import base64
 import html
 import re
 from collections.abc import Callable, Iterator
@@ -34,6 +35,7 @@ from arena.bots.bot_deeds import (
     WithdrawBot,
 )
 from arena.bots.home_deeds import ConnectBot
+from arena.bots.profile_deeds import DescribeBot, PictureBot, RenameBot
 from arena.bots.runtimes import RemoveRuntime
 from arena.cli import COMMANDS, InputError, cli, deeds, run
 from arena.cli.client import Where
@@ -43,6 +45,7 @@ from arena.competitions.date_deeds import RemoveDate, SetDate
 from arena.competitions.gauntlet_deeds import CreateGauntlet, StopGauntlet
 from arena.competitions.ladder_deeds import ChangeLadder, CreateLadder
 from arena.competitions.presets import KeepPreset, RemovePreset
+from arena.competitions.renaming import RenameCompetition
 from arena.competitions.strength_deeds import (
     ApproveTest,
     CloneTest,
@@ -96,6 +99,7 @@ from arena.operation.maintenance import SetMaintenance
 from arena.operation.notice import GiveNotice
 from arena.operation.settings import ChangeSetting
 from arena.people.accounts import add_token
+from arena.people.profiles import DescribeUser, RenameUser
 from arena.people.user_deeds import (
     ActivateUser,
     ChangeRole,
@@ -112,6 +116,11 @@ from tests.arena.web.conftest import furnish
 from tests.arena.web.signing_in import now, pages, person, signed_in
 from tests.furnished import furnished_database
 
+PICTURE = base64.b64encode(
+    # The smallest: one pixel.
+    b"GIF89a\1\0\1\0\x80\0\0\0\0\0\xff\xff\xff,\0\0\0\0\1\0\1\0\0\2\2D\1\0;"
+).decode()
+"""A GIF."""
 Numbers = dict[str, int]
 Values = dict[str, Any]
 EXAMPLES: dict[type[Deed], tuple[Callable[[Numbers], dict[str, Any]], dict[str, Any], str]] = {
@@ -357,6 +366,41 @@ EXAMPLES: dict[type[Deed], tuple[Callable[[Numbers], dict[str, Any]], dict[str, 
         lambda _: {"name": "bot-0", "open_source": True},
         {"name": "nobody"},
         "there is no bot 'nobody'",
+    ),
+    DescribeBot: (
+        lambda _: {
+            "name": "bot-0",
+            "description": "It **counts**.",
+            "links": ("https://example.org/bot",),
+            "tags": ("counting", "c++"),
+        },
+        {"links": ("javascript:alert(1)",)},
+        "'javascript:alert(1)' is no link",
+    ),
+    PictureBot: (
+        lambda _: {"name": "bot-0", "picture": PICTURE},
+        {"picture": "bm8gcGljdHVyZQ=="},
+        "this is no picture in PNG, JPEG, WebP or GIF",
+    ),
+    RenameBot: (
+        lambda _: {"name": "bot-0", "to": "counter"},
+        {"to": "bot-1"},
+        "the name bot-1 is taken: choose another",
+    ),
+    DescribeUser: (
+        lambda _: {"name": "mate", "description": "Somebody.", "links": ("mailto:a@example.org",)},
+        {"name": "nobody"},
+        "there is no user 'nobody'",
+    ),
+    RenameUser: (
+        lambda _: {"name": "mate", "to": "comrade"},
+        {"to": "arena"},
+        "the name arena is taken: choose another",
+    ),
+    RenameCompetition: (
+        lambda _: {"name": "ladder-0", "to": "first"},
+        {"to": "test-7"},
+        "test-7 is what a strength test is called: choose another name",
     ),
     ShareBot: (
         lambda _: {"name": "bot-0", "user": "mate"},
@@ -764,6 +808,11 @@ WHO: list[tuple[type[Deed], dict[str, Any], str]] = [
     (RetireBot, {"name": "bot-1", "ladder": "ladder-0"}, "owner co-owner"),
     (WithdrawBot, {"name": "bot-1"}, "owner co-owner"),
     (ChangeBot, {"name": "bot-1", "open_source": True}, "owner co-owner"),
+    (DescribeBot, {"name": "bot-1", "tags": ("c++",)}, "owner co-owner"),
+    (PictureBot, {"name": "bot-1"}, "owner co-owner"),
+    (RenameBot, {"name": "bot-1", "to": "other"}, "owner co-owner"),
+    (DescribeUser, {"name": "mate", "description": "x"}, "co-owner"),
+    (RenameUser, {"name": "mate", "to": "comrade"}, "co-owner"),
     (ShareBot, {"name": "bot-1", "user": "olga"}, "owner"),
     (UnshareBot, {"name": "bot-1", "user": "mate"}, "owner co-owner"),
     (CancelCheck, {"number": "check"}, "owner co-owner"),

@@ -67,7 +67,7 @@ def get_maintenance() -> MaintenanceShape:
 @operation("GET /users", UserList, tag=TAG, scope=Scope.ADMIN)
 def list_users(query: UserPages) -> UserList:
     """Everyone who has an account."""
-    wanted = sa.select(User).where(User.name != HOUSE)
+    wanted = sa.select(User).where(User.name != HOUSE, User.deleted.is_(None))
     if query.role is not None:
         wanted = wanted.where(User.role == query.role)
     with reading() as session:

@@ -32,6 +32,11 @@ def page_of(check: int) -> str:
     return f"/checks/{check}"
 
 
+def portrait_of(digest: str) -> str:
+    """Where a bot's picture is on its server."""
+    return f"/pictures/{digest}.webp"
+
+
 class BotShape(Shape):
     """A bot, through all its versions."""
 
@@ -39,6 +44,12 @@ class BotShape(Shape):
     owner: Annotated[str, At("owner.name")]
     open_source: bool = Field(description="Whether everybody may read its code and its logs.")
     created: datetime
+    description: str = Field(description="What its owners say of it, in Markdown.")
+    links: list[str]
+    tags: Annotated[list[str], At(lambda one: [its.tag for its in one.tags])]
+    picture: Annotated[str | None, At(lambda one: one.picture and portrait_of(one.picture))] = (
+        Field(description="Where its picture is on this server.")
+    )
 
 
 class BotList(List):

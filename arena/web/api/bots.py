@@ -7,9 +7,11 @@ from typing import Annotated
 import sqlalchemy as sa
 from flask import abort
 from pydantic import Field
-from sqlalchemy.orm import joinedload
+from sqlalchemy.orm import joinedload, selectinload
 
-from arena.models import Bot, BotVersion, User
+from arena.bots import directory
+from arena.bots.directory import Wish
+from arena.models import Bot, BotVersion
 from arena.web import bots, queries, submissions
 from arena.web.api.bot_shapes import (
     BotDetail,
@@ -32,7 +34,15 @@ TAG = "bots"
 class BotPages(Pages):
     """Which bots are wanted."""
 
-    owner: Name | None = None
+    owner: Name = ""
+    tag: Name = ""
+    language: Annotated[Name, Field(description="Of some version of it.")] = ""
+    game: Annotated[Name, Field(description="That it has entered somewhere.")] = ""
+
+    @property
+    def wish(self) -> Wish:
+        """What is asked of them."""
+        return Wish(owner=self.owner, tag=self.tag, language=self.language, game=self.game)
 
 
 class LadderView(Shape):
@@ -51,11 +61,9 @@ class EncounterView(Shape):
 
 @operation("GET /bots", BotList, tag=TAG)
 def list_bots(query: BotPages) -> BotList:
-    """Whatever plays here, through all its versions; of one owner, if asked."""
-    wanted = sa.select(Bot).options(joinedload(Bot.owner))
-    if query.owner is not None:
-        owner = sa.select(User.id).where(User.named(query.owner))
-        wanted = wanted.where(Bot.owner_id == owner.scalar_subquery())
+    """Whatever plays here, through all its versions; narrowed, if asked."""
+    wanted = sa.select(Bot).where(Bot.deleted.is_(None), *directory.narrowed(query.wish))
+    wanted = wanted.options(joinedload(Bot.owner), selectinload(Bot.tags))
     with reading() as session:
         return page(BotList, session, wanted, Bot.id, query)
 

@@ -30,6 +30,25 @@ class UserList(List):
     items: list[UserShape]
 
 
+class PersonShape(Shape):
+    """Somebody who has a bot here, as everybody sees them."""
+
+    name: str
+    created: datetime
+    description: str = Field(description="What they say of themselves, in Markdown.")
+    links: list[str]
+
+
+class PersonList(List):
+    items: list[PersonShape]
+
+
+class PersonDetail(PersonShape):
+    """Somebody with their bots."""
+
+    bots: list[str] = Field(description="Their own and shared ones that have entered something.")
+
+
 class AuditShape(Shape):
     """One thing that was done."""
 

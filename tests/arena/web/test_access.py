@@ -22,7 +22,7 @@ from arena.audit import ARENA
 from arena.cli.serve import BundleIntake
 from arena.ground.config import Settings
 from arena.ground.db import Database
-from arena.models import Bot, BotVersion, Check, Entrant, Ladder, Role, Scope, User
+from arena.models import Bot, BotVersion, Check, Entrant, Ladder, Picture, Role, Scope, User
 from arena.people.accounts import add_token
 from arena.sittings import Person, Wish, begin
 from arena.web.app import create_app
@@ -37,6 +37,7 @@ ASK = "ask"
 ALL = (200,) * 5
 SIGNED_IN = (ASK, 200, 200, 200, 200)
 OWNERS = (ASK, 403, 200, 403, 403)
+OWNERS_AND_ADMINISTRATORS = (ASK, 403, 200, 403, 200)
 API_OWNERS = (401, 403, 200, 403, 403)
 ORGANISERS = (ASK, 403, 403, 200, 200)
 ADMINISTRATORS = (ASK, 403, 403, 403, 200)
@@ -75,6 +76,33 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ("GET", "truth.accuracy_json"): ("/ladders/ladder-0/accuracy.json", ALL),
     ("GET", "bots.bot"): ("/bots/bot-0", ALL),
     ("GET", "news.feed"): ("/bots/bot-0/feed.atom", ALL),
+    ("GET", "directory.bots"): ("/bots?sort=games&game=clobber", ALL),
+    ("GET", "directory.people"): ("/people", ALL),
+    ("GET", "directory.person"): ("/people/{person}", ALL),
+    ("GET", "directory.search"): ("/search?q=bot", ALL),
+    ("GET", "profiles.portrait"): ("/pictures/{portrait}.webp", ALL),
+    ("GET", "profiles.change_bot"): ("/bots/bot-0/profile", OWNERS_AND_ADMINISTRATORS),
+    ("POST", "profiles.describe"): ("/bots/bot-0/describe", (401, 403, 302, 403, 302)),
+    ("POST", "profiles.picture"): ("/bots/bot-0/picture", (401, 403, 302, 403, 302)),
+    ("POST", "profiles.rename"): ("/bots/bot-0/rename", (401, 403, 422, 403, 422)),
+    ("GET", "people.change"): ("/people/{person}/profile", OWNERS_AND_ADMINISTRATORS),
+    ("POST", "people.describe"): ("/people/{person}/describe", (401, 403, 302, 403, 302)),
+    ("POST", "people.rename"): ("/people/{person}/rename", (401, 403, 422, 403, 422)),
+    ("GET", "api.list_people"): ("/api/v1/people", ALL),
+    ("GET", "api.get_person"): ("/api/v1/people/{person}", ALL),
+    ("GET", "api.search"): ("/api/v1/search?q=bot", ALL),
+    ("POST", "api.describe_bot"): ("/api/v1/bots/bot-0/describe", (401, 415, 415, 415, 415)),
+    ("POST", "api.picture_bot"): ("/api/v1/bots/bot-0/picture", (401, 415, 415, 415, 415)),
+    ("POST", "api.rename_bot"): ("/api/v1/bots/bot-0/rename", (401, 415, 415, 415, 415)),
+    ("POST", "api.describe_user"): (
+        "/api/v1/people/{person}/describe",
+        (401, 415, 415, 415, 415),
+    ),
+    ("POST", "api.rename_user"): ("/api/v1/people/{person}/rename", (401, 415, 415, 415, 415)),
+    ("POST", "api.rename_competition"): (
+        "/api/v1/competitions/cup/rename",
+        (401, 403, 403, 415, 415),
+    ),
     ("GET", "bots.head_to_head"): ("/bots/bot-0/against/bot-1", ALL),
     ("GET", "bots.head_to_head_json"): ("/bots/bot-0/against/bot-1.json", ALL),
     ("GET", "lists.games"): ("/games?ending=normal", ALL),
@@ -518,6 +546,9 @@ def opened(site: Site, data: Path) -> SimpleNamespace:
         begun = begin(session, Person(owner.name, owner.id), wish, now(), most_open=1)
         numbers["sitting"] = begun.id
         numbers["owners_token"] = session.scalars(sa.text("SELECT max(id) FROM api_token")).one()
+        numbers["person"] = name
+        numbers["portrait"] = "0" * 64
+        session.merge(Picture(digest=numbers["portrait"], content=b"a picture"))
     browsers = {"anonymous": Browser(app)}
     for kind, named in {**{kind: kind for kind in PEOPLE[1:]}, "owner": name}.items():
         browsers[kind] = signed_in(app, named)

@@ -123,6 +123,7 @@ def test_what_is_there_is_answered_as_said(
         "checks": {"number": numbers["check"]},
         "sittings": {"number": numbers["sitting"]},
         "users": {"name": "other"},
+        "people": {"name": "other"},
         "books": {"name": "small"},
         "dumps": {"name": DAY},
         "presets": {"name": "kept"},

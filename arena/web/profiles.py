@@ -1,0 +1,189 @@
+"""The pages by which bots and people are described, renamed and deleted, and bots' pictures."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+from urllib.parse import urlsplit
+
+from flask import Blueprint, Response, abort, render_template, url_for
+from flask_wtf.file import FileField
+from werkzeug.datastructures import FileStorage
+from wtforms import TextAreaField
+
+from arena.bots.pictures import FORMATS
+from arena.bots.profile_deeds import DescribeBot, PictureBot, RenameBot
+from arena.deeds import Done
+from arena.models import Bot, Picture, Scope, User
+from arena.people.profiles import DescribeUser, RenameUser
+from arena.web.deeds import DeedForm, add_deed, form_of
+from arena.web.forms import later
+from arena.web.identity import keep_to_itself, needs, signed_in
+from arena.web.lookup import find_bot, find_person, reading
+from arena.web.unchanging import YEAR
+from engine.translation import N_, gettext
+
+profiles = Blueprint("profiles", __name__)
+people = Blueprint("people", __name__)
+
+LONGEST_SHOWN = 60
+"""Characters of a link that are shown."""
+
+
+class _Lines(TextAreaField):
+    """Several words, each on a line or with spaces between them."""
+
+    def process_formdata(self, valuelist: list[str]) -> None:
+        """Reads them, as none of them has a space."""
+        self.data = tuple(" ".join(valuelist).split())
+
+    def _value(self) -> str:
+        return "\n".join(self.data or ())
+
+
+def _description() -> TextAreaField:
+    return TextAreaField(later(N_("Description")), render_kw={"rows": 8, "maxlength": 4000})
+
+
+def _links() -> _Lines:
+    return _Lines(later(N_("Links")), render_kw={"rows": 3, "inputmode": "url"})
+
+
+class _WithPicture(DeedForm):
+    def said(self) -> dict[str, Any]:
+        """As of every form, with the file as the deed takes it."""
+        found = super().said()
+        sent = found.pop("file", None)
+        if isinstance(sent, FileStorage) and sent.filename:
+            found["picture"] = base64.b64encode(sent.read()).decode()
+        return found
+
+
+_TAGS = _Lines(
+    later(N_("Tags")), render_kw={"rows": 1, "autocapitalize": "none", "spellcheck": "false"}
+)
+DescribeBotForm = form_of(DescribeBot, description=_description(), links=_links(), tags=_TAGS)
+DescribeUserForm = form_of(DescribeUser, description=_description(), links=_links())
+_PICTURE = form_of(PictureBot, file=FileField(later(N_("Picture"))))
+PictureForm: type[DeedForm] = type("PictureForm", (_WithPicture, _PICTURE), {})
+RenameBotForm, RenameUserForm = form_of(RenameBot), form_of(RenameUser)
+
+
+def shortened(link: str) -> str:
+    """A link as it is shown: without its scheme, and not longer than there is room for."""
+    parts = urlsplit(link)
+    words = parts.path if parts.scheme == "mailto" else link.partition("://")[2].rstrip("/")
+    return words if len(words) <= LONGEST_SHOWN else f"{words[: LONGEST_SHOWN - 1]}…"
+
+
+@profiles.get("/pictures/<digest>.webp")
+def portrait(digest: str) -> Response:
+    """A bot's picture; another one has another address."""
+    with reading() as session:
+        found = session.get(Picture, digest)
+        if found is None:
+            abort(404, gettext("There is no such picture."))
+        answer = Response(found.content, mimetype="image/webp")
+    answer.set_etag(digest[:24])
+    answer.cache_control.public, answer.cache_control.max_age = True, YEAR
+    answer.cache_control.immutable = True
+    return answer
+
+
+@profiles.get("/bots/<name>/profile")
+@needs(Scope.SUBMIT)
+def change_bot(name: str) -> Response:
+    """The forms by which a bot is described, renamed and deleted."""
+    return keep_to_itself(Response(_bot_page(name)))
+
+
+def _bot_page(name: str, form: DeedForm | None = None, problem: str = "") -> str:
+    with reading() as session:
+        bot, account = find_bot(session, name), signed_in()
+        if bot.deleted or not (account.owns(bot) or account.may(Scope.ADMIN)):
+            abort(403, gettext("The bot %(bot)s is not yours.", bot=bot.name))
+        return render_template(
+            "bot_profile.html",
+            bot=bot,
+            forms=_forms(form, bot),
+            problem=problem,
+            formats=", ".join(f"image/{one.lower()}" for one in FORMATS),
+        )
+
+
+def _forms(sent: DeedForm | None, of: Bot | User) -> dict[str, DeedForm]:
+    """The forms of a page, each filled in with what is there; what was sent as it was."""
+    kinds: dict[str, type[DeedForm]] = {"describe": DescribeUserForm, "rename": RenameUserForm}
+    if isinstance(of, Bot):
+        kinds = {"describe": DescribeBotForm, "picture": PictureForm, "rename": RenameBotForm}
+    found = {}
+    for key, kind in kinds.items():
+        if isinstance(sent, kind):
+            found[key] = sent
+            continue
+        found[key] = kind(formdata=None)
+        if key == "describe":
+            found[key]["description"].data = of.description
+            found[key]["links"].data = tuple(of.links)
+        if key == "describe" and isinstance(of, Bot):
+            found[key]["tags"].data = tuple(one.tag for one in of.tags)
+    return found
+
+
+@people.get("/people/<name>/profile")
+@needs(Scope.SUBMIT)
+def change(name: str) -> Response:
+    """The forms by which one's account is described, renamed and deleted."""
+    return keep_to_itself(Response(_person_page(name)))
+
+
+def _person_page(name: str, form: DeedForm | None = None, problem: str = "") -> str:
+    with reading() as session:
+        user, account = find_person(session, name), signed_in()
+        if user.id != account.id and not account.may(Scope.ADMIN):
+            abort(403, gettext("The account %(user)s is not yours.", user=user.name))
+        return render_template(
+            "person_profile.html", user=user, forms=_forms(form, user), problem=problem
+        )
+
+
+def _bot(done: Done, **_: str) -> str:
+    return url_for("bots.bot", name=done.answer.name)
+
+
+def _person(done: Done, **_: str) -> str:
+    return url_for("directory.person", name=done.answer.name)
+
+
+def _again(form: DeedForm, problem: str, name: str) -> str:
+    return _bot_page(name, form, problem)
+
+
+def _person_again(form: DeedForm, problem: str, name: str) -> str:
+    return _person_page(name, form, problem)
+
+
+add_deed(
+    profiles, "/bots/<name>/describe", DescribeBot, then=_bot, again=_again, form=DescribeBotForm
+)
+add_deed(profiles, "/bots/<name>/picture", PictureBot, then=_bot, again=_again, form=PictureForm)
+add_deed(profiles, "/bots/<name>/rename", RenameBot, then=_bot, again=_again, form=RenameBotForm)
+add_deed(
+    people,
+    "/people/<name>/describe",
+    DescribeUser,
+    then=_person,
+    again=_person_again,
+    form=DescribeUserForm,
+)
+add_deed(
+    people,
+    "/people/<name>/rename",
+    RenameUser,
+    then=_person,
+    again=_person_again,
+    form=RenameUserForm,
+)
+
+
+FILTERS = {"shortened": shortened}
