@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session, joinedload
 from arena import audit, naming
 from arena.bots import entries, sharing
 from arena.bots.first_tests import answer
+from arena.bots.ladder_quotas import demand_room
 from arena.bots.submissions import (
     active_on,
     add_check,
@@ -165,6 +166,8 @@ class EnterBot(BotDeed):
                     version=version.label,
                 )
             )
+        person = version.bot.person_id
+        demand_room(session, ladder, person, version.bot_id, by.now, uploads=False)
         its = {"bot": version.label, "ladder": ladder.name}
         there = Entrant.competition_id == ladder.id, Entrant.version_id == version.id
         entrant = session.scalar(sa.select(Entrant).where(*there))

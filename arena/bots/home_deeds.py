@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from arena import audit, naming
 from arena.bots.bot_deeds import own_bot
 from arena.bots.entries import version_on
+from arena.bots.ladder_quotas import demand_room
 from arena.bots.submissions import (
     LONGEST_NOTE,
     SubmissionError,
@@ -141,6 +142,8 @@ class ConnectBot(Deed):
             return True
         if there is None or there.state is EntrantState.RETIRED:
             demand_in_time(session, ladder, by.now, version.bot_id)
+        bot = version.bot
+        demand_room(session, ladder, bot.person_id, bot.id, by.now, version_id=version.id)
         words = version_on(version, ladder)
         audit.note(session, by.actor, "connect", f"bot {version.bot.name}", words, now=by.now)
         if there is not None:

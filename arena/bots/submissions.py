@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload
 
 from arena import audit, naming
-from arena.bots import quota, runtimes, sending
+from arena.bots import ladder_quotas, quota, runtimes, sending
 from arena.bots.intake import TakenIn
 from arena.bots.lost_bundles import bring_back
 from arena.competitions.dates import demand_in_time
@@ -103,6 +103,7 @@ def submit(
             takes no bots, it can't be tested so, its runtime is not there or not for it, or enough
             was tried on this day.
         Refusal: it is too late for that ladder.
+        Refusal: the ladder takes no more of this person's.
     """
     if words := bot_names.refusal(name):
         raise SubmissionError(words)
@@ -151,6 +152,7 @@ def submit(
     if test_first is not None:
         active = active_on(session, ladder, bot.id)
         asked = {**test_first.to_json(), AGAINST: active and active.version.number}
+    ladder_quotas.demand_room(session, ladder, bot.person_id, bot.id, now, version_id=version.id)
     under_way = sa.select(Check).where(is_under_way(version.id), Check.ladder_id == ladder.id)
     # A form that is sent twice asks for one check.
     if all(check.test_first != asked for check in session.scalars(under_way)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -37,12 +37,18 @@ from arena.people import accounts
 from arena.strength.terms import StrengthTerms
 from engine.plurals import counted
 from engine.protocol import visible
-from engine.translation import gettext
+from engine.translation import N_, gettext
 from workers import bundles
 from workers.archives import BundleError
 from workers.bundles import Bundle
 
 LOOK_SECONDS = 1.0
+LEFT = {
+    "bots": N_("%(left)s of %(most)s bots"),
+    "active": N_("%(left)s of %(most)s active at a time"),
+    "uploads": N_("%(left)s of %(most)s versions within 24 hours"),
+}
+"""What is said of each quota of a ladder."""
 
 
 @click.command()
@@ -225,8 +231,13 @@ def submit_there(
         InputError: the server refuses it.
         ServerFault: it fails, or the check has not ended after so many seconds.
     """
+    ladder = server.get(f"/ladders/{fields['ladder']}")
+    if _has_quotas(ladder):
+        path = f"/ladders/{fields['ladder']}/quotas"
+        if refusal := server.get(path, bot=fields["name"])["refusal"]:
+            raise InputError(visible(refusal))
     if bundle.large:
-        most = server.get(f"/ladders/{fields['ladder']}")["bundle_bytes"]
+        most = ladder["bundle_bytes"]
         if bundle.size > most:
             raise InputError(
                 gettext(
@@ -252,6 +263,8 @@ def submit_there(
             ladder=check["ladder"],
         )
     )
+    if _has_quotas(ladder):
+        _tell_quotas(server.get(f"/ladders/{fields['ladder']}/quotas", bot=check["bot"]))
     if not wait:
         click.echo(gettext("See: %(command)s", command=f"arena logs --check {check['bot']}"))
         return 0
@@ -281,6 +294,22 @@ def submit_there(
             reason=why,
         )
     )
+
+
+def _has_quotas(ladder: Mapping[str, Any]) -> bool:
+    """Whether each person may have only so much on a ladder; an older server does not say."""
+    quotas = "most_bots", "most_active", "most_uploads"
+    return any(ladder.get(quota) is not None for quota in quotas)
+
+
+def _tell_quotas(told: Mapping[str, Any]) -> None:
+    """Says what is left of what each person may have."""
+    words = [
+        gettext(text, left=max(0, told[key]["most"] - told[key]["had"]), most=told[key]["most"])
+        for key, text in LEFT.items()
+        if told[key]["most"] is not None
+    ]
+    click.echo(gettext("Left there: %(quotas)s.", quotas=", ".join(words)))
 
 
 def _watch(server: RemoteArena, check: dict[str, Any], seconds: float) -> dict[str, Any]:

@@ -26,6 +26,8 @@ from engine.translation import N_, gettext
 
 CHANGED = "change ladder"
 """The deed, as the audit log has it."""
+NO_LIMIT = "any"
+"""What stands for any number."""
 SIZE = re.compile(r"([1-9][0-9]{0,9})([kMG]?)", re.ASCII)
 UNITS = {"": 1, "k": 2**10, "M": 2**20, "G": 2**30}
 SIZES = {"memory": (2**24, 2**36), "bundle": (2**10, 2**30), "log": (0, 2**24)}
@@ -72,6 +74,19 @@ def _number(
         return {column: number}
 
     return read
+
+
+def _quota(column: str) -> Callable[[str], dict[str, Any]]:
+    read_number = _number(column, 0, 100_000, int)
+
+    def read(text: str) -> dict[str, Any]:
+        return {column: None} if text in ("", NO_LIMIT) else read_number(text)
+
+    return read
+
+
+def _quota_words(most: int | None) -> str:
+    return NO_LIMIT if most is None else str(most)
 
 
 def _size(name: str) -> Callable[[str], dict[str, Any]]:
@@ -251,6 +266,24 @@ SETTINGS: Mapping[str, LadderSetting] = {
         _choice("approval", Approval.NO, Approval.NEEDED),
         lambda one: str(one.approval),
         (str(Approval.NO), str(Approval.NEEDED)),
+    ),
+    "each": LadderSetting(
+        N_("how many bots each person may enter, those that left included; any for no limit"),
+        NO_LIMIT,
+        _quota("most_bots"),
+        lambda one: _quota_words(one.most_bots),
+    ),
+    "active": LadderSetting(
+        N_("how many bots each person may have active at a time; any for no limit"),
+        NO_LIMIT,
+        _quota("most_active"),
+        lambda one: _quota_words(one.most_active),
+    ),
+    "uploads": LadderSetting(
+        N_("how many versions each person may hand in within 24 hours; any for no limit"),
+        NO_LIMIT,
+        _quota("most_uploads"),
+        lambda one: _quota_words(one.most_uploads),
     ),
     "memory": LadderSetting(
         N_("what a bot's processes may hold, such as 256M"),

@@ -20,7 +20,7 @@ from flask import (
 from sqlalchemy.orm import Session, joinedload
 from wtforms import SelectChoice
 
-from arena.bots import entries, stored_files
+from arena.bots import entries, ladder_quotas, stored_files
 from arena.bots.bot_deeds import (
     CancelCheck,
     ChangeBot,
@@ -109,9 +109,17 @@ def submit() -> Any:
 
 
 def _form(form: Any, ladders: list[Ladder]) -> tuple[str, int]:
+    now = datetime.now(UTC)
+    with reading() as session:
+        quotas = [
+            (ladder, ladder_quotas.quotas_of(session, ladder, signed_in().id, now))
+            for ladder in ladders
+            if ladder_quotas.has_any(ladder)
+        ]
     page = render_template(
         "submit.html",
         form=form,
+        quotas=quotas,
         intake=uploads.intake(),
         suggested=suggested_name(signed_in().name),
         most_files=uploads.FOLDER_FILES,

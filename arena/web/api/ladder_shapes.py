@@ -28,6 +28,16 @@ class LadderShape(CompetitionShape):
     approval: Approval = Field(
         description="Whether strength tests by its rules wait for a second person's approval."
     )
+    most_bots: int | None = Field(
+        description="How many bots each person may enter; null for any number."
+    )
+    most_active: int | None = Field(
+        description="How many bots each person may have active at a time; null for any number."
+    )
+    most_uploads: int | None = Field(
+        description="How many versions each person may hand in within 24 hours; null for any "
+        "number."
+    )
 
 
 class LadderDetail(LadderShape, Happening):
@@ -151,3 +161,23 @@ class RankedEntrant(EntrantShape):
 
     rank: int | None = Field(description="Null while it has none: in placement, or not active.")
     ranked: int = Field(description="How many have one.")
+
+
+class QuotaShape(Shape):
+    """How much of a quota is used."""
+
+    had: int
+    most: int | None = Field(description="Null for any number.")
+
+
+class QuotasShape(Shape):
+    """What somebody has on a ladder of what each person may have there."""
+
+    bots: QuotaShape = Field(description="Bots that ever entered it, or are to.")
+    active: QuotaShape = Field(
+        description="Bots that are active, or become so when they pass their checks."
+    )
+    uploads: QuotaShape = Field(description="Versions that were handed in within 24 hours.")
+    refusal: str | None = Field(
+        description="Why a new version of the bot can't be handed in now; null if it can."
+    )

@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Annotated, Literal
 
 import sqlalchemy as sa
 from pydantic import Field
 
+from arena.bots import ladder_quotas
 from arena.lists.accuracy import accuracies
-from arena.models import Ladder
+from arena.models import Bot, Ladder, Scope
 from arena.web import leaderboards
 from arena.web.api.competition_shapes import EntrantList
 from arena.web.api.competitions import EntrantPages, entrants_of, happening
-from arena.web.api.ladder_shapes import AccuracyBoard, BoardShape, LadderDetail, LadderList
+from arena.web.api.ladder_shapes import (
+    AccuracyBoard,
+    BoardShape,
+    LadderDetail,
+    LadderList,
+    QuotaShape,
+    QuotasShape,
+)
 from arena.web.api.paging import Pages, page
 from arena.web.api.shapes import Id, Name, Shape
 from arena.web.api.specification import operation
 from arena.web.crosstable import ladder_crosstable
+from arena.web.identity import signed_in
 from arena.web.leaderboards import View
 from arena.web.lookup import find_ladder, reading
 
@@ -50,6 +60,31 @@ def get_ladder(name: str) -> LadderDetail:
     with reading() as session:
         found = find_ladder(session, name)
         return LadderDetail.of(found, **happening(session, found))
+
+
+class QuotaView(Shape):
+    """Of which bot it is asked."""
+
+    bot: Annotated[Name, Field(description="One's own, or the name of a new one.")] = ""
+
+
+@operation("GET /ladders/<name>/quotas", QuotasShape, tag=TAG, scope=Scope.SUBMIT)
+def get_quotas(name: str, query: QuotaView) -> QuotasShape:
+    """What one has on a ladder of what each person may have there: to be asked before files are
+    sent.
+
+    A bot that is shared with one counts for its owner.
+    """
+    now = datetime.now(UTC)
+    with reading() as session:
+        ladder = find_ladder(session, name)
+        person, bot = ladder_quotas.whose_next(session, query.bot, signed_in().id)
+        if bot is not None and not signed_in().owns(session.get_one(Bot, bot)):
+            person, bot = signed_in().id, None
+        refusal = ladder_quotas.why_no_room(session, ladder, person, bot, now)
+        its = ladder_quotas.quotas_of(session, ladder, person, now)
+        parts = {key: QuotaShape(**part._asdict()) for key, part in its._asdict().items()}
+        return QuotasShape(**parts, refusal=refusal or None)
 
 
 @operation("GET /ladders/<name>/leaderboard", BoardShape, tag=TAG)

@@ -38,6 +38,7 @@ def test_a_ladder_is_open_with_what_is_usual(database: Database) -> None:
             "title": "Blitz", "note": "", "state": "open", "draws": "0.05", "weight": "1",
             "openings": "empty", "time": "5+0.05", "move": "", "charge": "cpu", "home": "no",
             "options": "yes", "approval": "no", "machine": "own",
+            "each": "any", "active": "any", "uploads": "any",
             "memory": "512M", "threads": "16", "processes": "1", "bundle": "16M", "log": "64k",
         }  # fmt: skip
         noted = session.scalars(sa.select(AuditEntry)).one()

@@ -321,6 +321,7 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ("GET", "api.get_match"): ("/api/v1/matches/{played}", ALL),
     ("GET", "api.list_games"): ("/api/v1/games", ALL),
     ("GET", "api.explore_line"): ("/api/v1/explorer/ladder-0", ALL),
+    ("GET", "api.get_quotas"): ("/api/v1/ladders/ladder-0/quotas?bot=new", (401, *SIGNED_IN[1:])),
     ("GET", "api.get_crosstable"): ("/api/v1/ladders/ladder-0/crosstable", ALL),
     ("GET", "api.get_accuracy"): ("/api/v1/ladders/ladder-0/accuracy", ALL),
     ("GET", "api.count_games"): ("/api/v1/games/counts", ALL),

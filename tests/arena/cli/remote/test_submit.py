@@ -105,6 +105,33 @@ def test_submit_waits_for_the_check(
         assert "moved" in said
 
 
+def test_what_is_left_of_quotas_is_said_before_and_after(
+    arena: Arena, site: SimpleNamespace, bot: Path
+) -> None:
+    """Eve may have one bot there and hand in two versions a day: a second bot is not even sent."""
+    arena("login", site.url, "--token", site.tokens["eve"])
+    eve = "submit", "--ladder", site.ladder
+    its = sa.update(Ladder).where(Ladder.name == site.ladder)
+    with site.database.begin() as session:
+        session.execute(its.values(most_bots=1, most_uploads=2))
+    try:
+        code, said, errors = arena(*eve, bot, "--name", "evebot")
+        assert code == 0, errors
+        assert "Left there: 0 of 1 bots, 1 of 2 versions within 24 hours.\n" in said
+        checks = sa.select(sa.func.count()).select_from(Check)
+        with site.database.read() as session:
+            before = session.scalar(checks)
+        code, _, errors = arena(*eve, bot, "--name", "second")
+        assert (code, "each person may enter 1 bot on ladder-0" in errors) == (2, True)
+        with site.database.read() as session:
+            assert session.scalar(checks) == before
+            assert session.scalar(sa.select(Bot.id).where(Bot.name == "second")) is None
+    finally:
+        with site.database.begin() as session:
+            session.execute(its.values(most_bots=None, most_uploads=None))
+            session.execute(sa.update(Check).values(status=JobStatus.VOID, lease_ends=None))
+
+
 def test_submit_waits_no_longer_than_is_said(
     owner: Arena, site: SimpleNamespace, bot: Path
 ) -> None:
@@ -145,7 +172,8 @@ def test_submit_waits_for_a_server_that_is_away(
     """What began goes on there while the server is started anew; each failure is told once."""
     check = {"number": 7, "bot": "mine", "version": 1, "ladder": "x", "status": "issued"}
     check |= {"passed": None, "findings": [], "log": "", "problem": ""}
-    answers = [(201, check), *[(503, {"detail": "not now"})] * 3, (502, {}), (200, check)]
+    answers = [(200, {"bundle_bytes": 2**24}), (201, check)]
+    answers += [*[(503, {"detail": "not now"})] * 3, (502, {}), (200, check)]
     answers.append((200, {**check, "status": "fixed", "passed": True}))
 
     class Restarting(BaseHTTPRequestHandler):
