@@ -30,6 +30,7 @@ from arena.ground.config import Settings
 from arena.ground.refusals import Refusal
 from arena.models import Scope
 from arena.people import accounts
+from arena.sight import EVERYTHING
 from engine.protocol import visible
 from engine.translation import gettext
 
@@ -49,7 +50,9 @@ class Told(NamedTuple):
 
 def here() -> By:
     """Whoever runs a command at the arena's machine, and may do everything."""
-    return By(audit.operator(), frozenset(Scope), datetime.now(UTC), at_machine=True)
+    return By(
+        audit.operator(), frozenset(Scope), datetime.now(UTC), at_machine=True, reader=EVERYTHING
+    )
 
 
 def made(deed: type[Deed], **values: Any) -> Deed:

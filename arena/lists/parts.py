@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, aliased
 
 from arena.ground.bot_names import Named
+from arena.ground.db import LOOKED_UP
 from arena.ground.refusals import NotThere
 from arena.lists.filters import COMPARISONS, GameFilter
 from arena.lists.lines import within
@@ -23,6 +24,7 @@ from arena.models import (
     GameValue,
     ListedSeat,
 )
+from arena.sight import open_named
 from engine.translation import gettext
 
 Condition = sa.ColumnElement[bool]
@@ -58,8 +60,9 @@ def look_up(session: Session, wanted: GameFilter) -> Known:
     """
     competition = None
     if wanted.competition is not None:
+        open_named(session, sa.select(Competition.id).where(Competition.name == wanted.competition))
         its = sa.select(Competition.id).where(Competition.name == wanted.competition)
-        competition = session.scalar(its)
+        competition = session.scalar(its, execution_options=LOOKED_UP)
         if competition is None:
             raise NotThere(gettext("there is no competition %(name)s", name=wanted.competition))
     named = [one for one in (wanted.bot, *wanted.against) if one is not None]
@@ -78,7 +81,8 @@ def _sitters(session: Session, named: Sequence[Named]) -> dict[Named, Sitter]:
     rows = session.execute(
         versions.join(Bot, Bot.id == BotVersion.bot_id).where(
             Bot.lower_name.in_([one.lower_name for one in named])
-        )
+        ),
+        execution_options=LOOKED_UP,
     ).all()
     found = {}
     for one in named:

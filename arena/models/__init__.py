@@ -42,6 +42,7 @@ from arena.models.competitions import (
     TestTally,
     TestVerdict,
     Tournament,
+    Visibility,
     own_words,
     player_label,
 )
@@ -67,6 +68,7 @@ from arena.models.matches import (
     PlayedGame,
     Worker,
 )
+from arena.models.members import MemberRole, Membership
 from arena.models.people import (
     GUEST,
     HOUSE,

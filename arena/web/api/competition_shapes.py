@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from arena.models import CompetitionState, Entrant, EntrantState
+from arena.models import CompetitionState, Entrant, EntrantState, MemberRole, Visibility
 from arena.ratings.trueskill import Rating
 from arena.web.api.shapes import At, List, Options, Shape
 
@@ -21,6 +21,9 @@ class CompetitionShape(Shape):
     )
     title: str
     note: str
+    visibility: Visibility = Field(
+        description="Who sees it: everybody (public), who has its address, or its members alone."
+    )
     game: str
     variant: Annotated[str, At(lambda one: str(one.variant))] = Field(
         description="The game with its options."
@@ -99,6 +102,18 @@ class EntrantShape(Shape):
     best_rank_at: datetime | None
     entered: datetime
     last_game: datetime | None
+
+
+class MemberShape(Shape):
+    """Somebody who belongs to a competition."""
+
+    user: Annotated[str, At("user.name")]
+    role: MemberRole
+    joined: datetime
+
+
+class MemberList(List):
+    items: list[MemberShape]
 
 
 class EntrantList(List):
