@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, aliased
 
 from arena.ground.bot_names import Named
+from arena.ground.db import LOOKED_UP
 from arena.ground.refusals import NotThere
 from arena.lists.filters import COMPARISONS, GameFilter
 from arena.lists.lines import within
@@ -23,6 +24,7 @@ from arena.models import (
     GameValue,
     ListedSeat,
 )
+from arena.sight import open_named
 from engine.translation import gettext
 
 Condition = sa.ColumnElement[bool]
@@ -59,7 +61,8 @@ def look_up(session: Session, wanted: GameFilter) -> Known:
     competition = None
     if wanted.competition is not None:
         its = sa.select(Competition.id).where(Competition.named(wanted.competition))
-        competition = session.scalar(its)
+        open_named(session, its)
+        competition = session.scalar(its, execution_options=LOOKED_UP)
         if competition is None:
             raise NotThere(gettext("there is no competition %(name)s", name=wanted.competition))
     named = [one for one in (wanted.bot, *wanted.against) if one is not None]
