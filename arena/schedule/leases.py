@@ -328,7 +328,7 @@ class _Issuing:
         is_left = self.load.by_competition[competition.id] < share
         return is_left and self.has_room(competition, platforms)
 
-    def _take_new(self, has_room: HasRoom, **which: bool) -> None:
+    def _take_new(self, has_room: HasRoom, *, reserved: bool = False) -> None:
         new = new_matches(
             self._session,
             self._now,
@@ -336,7 +336,7 @@ class _Issuing:
             only=self._settings.only,
             trickle_seconds=self._settings.trickle_seconds,
             made_for=self._made_for,
-            **which,
+            reserved=reserved,
         )
         self._take(new, self._room)
 

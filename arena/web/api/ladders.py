@@ -12,7 +12,13 @@ from arena.models import Ladder
 from arena.web import leaderboards
 from arena.web.api.competition_shapes import EntrantList
 from arena.web.api.competitions import EntrantPages, entrants_of, happening
-from arena.web.api.ladder_shapes import AccuracyBoard, BoardShape, LadderDetail, LadderList
+from arena.web.api.ladder_shapes import (
+    AccuracyBoard,
+    BoardShape,
+    FinalTableShape,
+    LadderDetail,
+    LadderList,
+)
 from arena.web.api.paging import Pages, page
 from arena.web.api.shapes import Id, Name, Shape
 from arena.web.api.specification import operation
@@ -66,6 +72,25 @@ def get_leaderboard(name: str, query: BoardView) -> BoardShape:
     with reading() as session:
         board = leaderboards.board(session, find_ladder(session, name), view)
         return BoardShape.of(board)
+
+
+@operation("GET /ladders/<name>/final-table", FinalTableShape, tag=TAG)
+def get_final_table(name: str) -> FinalTableShape:
+    """The final table of a ladder that is closed, which no order of its games decides."""
+    with reading() as session:
+        return FinalTableShape.read(session, find_ladder(session, name))
+
+
+@operation("GET /ladders/<name>/seasons", LadderList, tag=TAG)
+def list_seasons(name: str, query: Pages) -> LadderList:
+    """The seasons of a ladder: itself alone, if it never began again."""
+    with reading() as session:
+        found = find_ladder(session, name)
+        is_its = Ladder.id == found.id
+        if found.series_id is not None:
+            is_its = Ladder.series_id == found.series_id
+        its = sa.select(Ladder).where(is_its)
+        return page(LadderList, session, its, Ladder.id, query)
 
 
 class CrosstableCell(Shape):
