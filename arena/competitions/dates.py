@@ -68,6 +68,11 @@ USUAL_RESERVE = 50
 _PERCENT = re.compile(r"([0-9]{1,3})%?", re.ASCII)
 
 
+def kinds_of(competition: Competition) -> tuple[DateKind, ...]:
+    """Which dates a competition can have; none of most kinds."""
+    return next((its for kind, its in KINDS.items() if isinstance(competition, kind)), ())
+
+
 def dates_of(session: Session, competition: Competition) -> Sequence[CompetitionDate]:
     """The dates of a competition, in the order in which they happen, with what they made."""
     query = sa.select(CompetitionDate).where(CompetitionDate.competition_id == competition.id)
@@ -383,7 +388,7 @@ def _subject(competition: Competition) -> str:
 
 def _demand_kind(competition: Competition, what: DateKind) -> None:
     """Refuses a date of a kind that a competition can't have as it stands."""
-    its = next((its for kind, its in KINDS.items() if isinstance(competition, kind)), ())
+    its = kinds_of(competition)
     if what not in its:
         kinds = ", ".join(its) or gettext("no dates")
         raise Refusal(gettext(ONLY_OF_LADDERS, name=competition.name, kinds=kinds))

@@ -173,12 +173,17 @@ def keep(session: Session, competition: Competition, found: Mapping[int, Placed]
     session.flush()
 
 
-def final_table(session: Session, ladder: Ladder) -> Sequence[Entrant]:
-    """The final table of a closed ladder: who was ranked by places, then who was in placement."""
+def final_table(session: Session, ladder: Ladder, *, most: int | None = None) -> Sequence[Entrant]:
+    """The final table of a closed ladder: who was ranked by places, then who was in placement.
+
+    Args:
+        most: only the first so many.
+    """
     query = (
         sa.select(Entrant)
         .where(Entrant.competition_id == ladder.id, Entrant.state == EntrantState.ACTIVE)
         .order_by(sa.nulls_last(Entrant.final_place), Entrant.id)
+        .limit(most)
         .options(joinedload(Entrant.version).joinedload(BotVersion.bot).joinedload(Bot.owner))
     )
     return session.scalars(query).all()

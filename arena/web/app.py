@@ -54,6 +54,9 @@ from arena.web.bundles import bundles
 from arena.web.competitions import FILTERS as ADDRESSES_OF
 from arena.web.competitions import competitions
 from arena.web.crosstable import pages as crosstables
+from arena.web.dates import FILTERS as FILTERS_OF_DATES
+from arena.web.dates import GLOBALS as ASKED_OF_DATES
+from arena.web.dates import dates
 from arena.web.directory import listings
 from arena.web.docs import docs
 from arena.web.dumps import dumps
@@ -111,6 +114,7 @@ BLUEPRINTS = (
     replays,
     competitions,
     members,
+    dates,
     tournaments,
     ladders,
     crosstables,
@@ -141,6 +145,7 @@ BLUEPRINTS = (
 )
 FILTERS = (
     ADDRESSES_OF
+    | FILTERS_OF_DATES
     | boards.FILTERS
     | brackets.FILTERS
     | charts.FILTERS
@@ -280,6 +285,7 @@ def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
     app.jinja_env.filters |= FILTERS
     for blueprint in BLUEPRINTS:
         app.register_blueprint(blueprint)
+    app.jinja_env.globals |= ASKED_OF_DATES
     app.jinja_env.globals.update(
         url_for=_remembered(app),
         may_read=identity.may_read,

@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from flask import Blueprint, Response, redirect, render_template, request, url_for
 from sqlalchemy.orm import Session, joinedload
 
+from arena.competitions.dates import next_dates
 from arena.competitions.gauntlets import Gauntlet
 from arena.competitions.kind import CompetitionKind
 from arena.competitions.kinds import kind_of
@@ -95,6 +96,7 @@ def list_page(
         competitions=found,
         words=words,
         sizes={row[0]: row[1] for row in session.execute(sizes)},
+        next=next_dates(session, found),
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from flask import Blueprint, render_template
 from sqlalchemy.orm import Session
 
+from arena.competitions.dates import coming
 from arena.models import Match, PlayedGame
 from arena.web import docs, leaderboards, queries
 from arena.web.games import live_game
@@ -22,6 +23,8 @@ from engine.game import Termination
 front = Blueprint("front", __name__)
 
 GALLERY_GAMES = 4
+DATES = 5
+"""So many of the next dates of all competitions stand there."""
 
 
 @front.get("/")
@@ -59,6 +62,7 @@ def _now(session: Session, latest: Sequence[PlayedGame], now: datetime) -> dict[
     return {
         "running": queries.running_matches(session),
         "latest": latest,
+        "coming": coming(session, DATES),
         "workers": queries.living_workers(session, now),
     }
 

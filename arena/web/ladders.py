@@ -12,6 +12,8 @@ from flask import Blueprint, Response, abort, jsonify, render_template, request,
 from sqlalchemy.orm import Session
 from wtforms import Field, SelectField, StringField
 
+from arena.competitions.dates import KINDS, dates_of, next_dates, seasons_of
+from arena.competitions.final_tables import PODIUM, final_table
 from arena.competitions.ladder_deeds import ChangeLadder, CreateLadder
 from arena.competitions.ladder_settings import CHANGED_TO_THE_LAST, SETTINGS
 from arena.lists import explorer
@@ -20,6 +22,8 @@ from arena.lists.explorer import BranchTally, total_of
 from arena.lists.lines import root_of
 from arena.models import AT_HOME, CompetitionState, Ladder, Scope
 from arena.web import exports, leaderboards, queries
+from arena.web.api.ladder_shapes import FinalLineShape, FinalTableShape
+from arena.web.dates import given_dates
 from arena.web.deeds import DeedForm, sent
 from arena.web.forms import NEEDED, later
 from arena.web.identity import demand_organiser, needs, settings
@@ -31,6 +35,8 @@ from engine.translation import N_, gettext, translated
 
 ladders = Blueprint("ladders", __name__)
 
+SHOWN_PLACES = 100
+"""So many of a final table stand on the page of its ladder; CSV and JSON have all."""
 LAST_PAGE = 1_000_000
 """Nobody asks for a later one in earnest."""
 LABELS = {
@@ -79,6 +85,7 @@ def listing() -> str:
                 for name, its in sorted(by_game.items())
             ],
             leaders=leaderboards.leaders(session, found),
+            next=next_dates(session, found),
         )
 
 
@@ -100,6 +107,13 @@ def leaderboard(name: str) -> str:
             running=running,
             played=results_by_seat(session, board.ladder),
             latest=queries.latest_games(session, board.ladder, count=12),
+            dates=dates_of(session, board.ladder),
+            seasons=seasons_of(session, board.ladder),
+            placed=final_table(session, board.ladder, most=SHOWN_PLACES)
+            if board.ladder.placed_games is not None
+            else [],
+            SHOWN_PLACES=SHOWN_PLACES,
+            PODIUM=PODIUM,
             MOVEMENT_GAMES=leaderboards.MOVEMENT_GAMES,
         )
 
@@ -144,6 +158,25 @@ def leaderboard_csv(name: str) -> Response:
     with reading() as session:
         board = _board(session, name)
         return exports.csv_answer(exports.rows(board), exports.columns(board))
+
+
+@ladders.get("/ladders/<name>/final.json")
+def final_json(name: str) -> Response:
+    """The final table of a ladder that is closed, as JSON."""
+    with reading() as session:
+        return jsonify(_final(session, name).model_dump(mode="json"))
+
+
+@ladders.get("/ladders/<name>/final.csv")
+def final_csv(name: str) -> Response:
+    """The final table of a ladder that is closed, as CSV."""
+    with reading() as session:
+        lines = _final(session, name).bots
+    return exports.csv_answer([one.model_dump() for one in lines], FinalLineShape.model_fields)
+
+
+def _final(session: Session, name: str) -> FinalTableShape:
+    return FinalTableShape.read(session, find_ladder(session, name))
 
 
 def _field(key: str) -> Any:
@@ -229,6 +262,7 @@ def create(game: str) -> Any:
             game=chosen,
             form=form,
             problem=problem,
+            kinds=KINDS[Ladder],
             SETTINGS=SETTINGS,
         )
 
@@ -246,6 +280,7 @@ def create(game: str) -> Any:
         game=game,
         options=options,
         settings=settings,
+        dates=given_dates(),
     )
 
 

@@ -20,6 +20,7 @@ from wtforms import (
 )
 from wtforms.validators import InputRequired, Optional
 
+from arena.competitions.dates import KINDS, dates_of
 from arena.competitions.fields import entrants_of
 from arena.competitions.results import Results, flat_rows, results, rows
 from arena.competitions.tournament_deeds import (
@@ -51,6 +52,7 @@ from arena.models import (
 from arena.ratings.elo import TOO_FEW
 from arena.web import exports, leaderboards, queries, tournament_forecasts
 from arena.web.competitions import list_page
+from arena.web.dates import given_dates
 from arena.web.deeds import REFUSED, DeedForm, add_deed, filled_in, form_of, sent
 from arena.web.forms import WholeNumber, later
 from arena.web.games import live_game
@@ -104,6 +106,7 @@ def tournament(name: str) -> str:
             played=found.count(JobStatus.FIXED),
             rest=tournament_forecasts.of_rest(session, found, now),
             boards=boards,
+            dates=dates_of(session, found.tournament),
             SHOWN_CELLS=SHOWN_CELLS,
             TOO_FEW=TOO_FEW,
         )
@@ -255,6 +258,7 @@ def create() -> Any:
         return _new_page(form, "")
     if "forecast" in request.form:
         return _forecast(form, more)
+    more["dates"] = given_dates()
     return sent(CreateTournament, form, again=_new_page, then=_made, **more)
 
 
@@ -288,6 +292,7 @@ def _new_page(form: DeedForm, problem: str, expected: TournamentForecast | None 
             problem=problem,
             expected=expected,
             board=board,
+            kinds=KINDS[Tournament],
             formats=FORMATS,
             SETTINGS=_settings(),
         )

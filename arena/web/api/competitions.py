@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from pydantic import Field
 from sqlalchemy.orm import Session, joinedload
 
+from arena.competitions.dates import dates_of
 from arena.models import (
     BotVersion,
     Competition,
@@ -23,13 +24,15 @@ from arena.web import leaderboards
 from arena.web.api.competition_shapes import (
     CompetitionDetail,
     CompetitionList,
+    DateList,
+    DateShape,
     EntrantList,
     MemberList,
 )
 from arena.web.api.paging import Pages, page
 from arena.web.api.shapes import Name
 from arena.web.api.specification import operation
-from arena.web.identity import demand_organiser, settings
+from arena.web.identity import began, demand_organiser, settings
 from arena.web.lookup import find_competition, reading
 
 TAG = "competitions"
@@ -63,6 +66,14 @@ def get_competition(name: str) -> CompetitionDetail:
     with reading() as session:
         found = find_competition(session, name)
         return CompetitionDetail.of(found, **happening(session, found))
+
+
+@operation("GET /competitions/<name>/dates", DateList, tag=TAG)
+def list_dates(name: str) -> DateList:
+    """The dates of a ladder or a tournament, and the moment by the clock that decides them."""
+    with reading() as session:
+        its = dates_of(session, find_competition(session, name))
+        return DateList(now=began(), items=[DateShape.of(one) for one in its])
 
 
 def happening(session: Session, competition: Competition) -> dict[str, Any]:

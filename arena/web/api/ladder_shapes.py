@@ -6,14 +6,17 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Self
 
+from flask import abort
 from pydantic import Field
 from sqlalchemy.orm import Session
 
+from arena.competitions.final_tables import final_table
 from arena.lists.accuracy import Accuracy, is_solved
-from arena.models import Approval, HomeRule, Ladder
+from arena.models import Approval, CompetitionState, HomeRule, Ladder
 from arena.web.api.competition_shapes import CompetitionShape, EntrantShape, Happening
 from arena.web.api.shapes import At, List, Shape
 from arena.web.leaderboards import leaders
+from engine.translation import gettext
 
 
 class LadderShape(CompetitionShape):
@@ -37,6 +40,9 @@ class LadderShape(CompetitionShape):
     most_uploads: int | None = Field(
         description="How many versions each person may hand in within 24 hours; null for any "
         "number."
+    )
+    season: int | None = Field(
+        description="Which season of the ladder it is; null if it never began again."
     )
 
 
@@ -120,6 +126,52 @@ class BoardShape(Shape):
     bots: Annotated[
         list[BoardLineShape], At(lambda board: [BoardLineShape.of(line) for line in board.lines])
     ]
+
+
+class FinalLineShape(Shape):
+    """Where a bot came in a ladder that is closed."""
+
+    place: Annotated[int | None, At("final_place")] = Field(
+        description="Null for who had too few games to be ranked."
+    )
+    bot: Annotated[str, At("version.bot.name")]
+    version: Annotated[int, At("version.number")]
+    owner: Annotated[str, At("version.bot.owner.name")]
+    elo: Annotated[float | None, At("final_elo")] = Field(
+        description="Above the mean of its field, by all games at once, whatever their order."
+    )
+    elo_lower: Annotated[float | None, At("final_lower")] = Field(
+        description="The lower end of its 95 % interval."
+    )
+    elo_upper: Annotated[float | None, At("final_upper")]
+    points: float
+    games: int
+    wins: int
+    draws: int
+    losses: int
+
+
+class FinalTableShape(Shape):
+    """The final table of a ladder that is closed."""
+
+    ladder: str
+    finished: datetime | None
+    games: int | None = Field(description="By so many; null while it is being made.")
+    bots: list[FinalLineShape]
+
+    @classmethod
+    def read(cls, session: Session, ladder: Ladder) -> FinalTableShape:
+        """That of a ladder."""
+        if ladder.state is not CompetitionState.CLOSED:
+            words = "The ladder %(name)s is not closed, and has no final table yet."
+            abort(404, gettext(words, name=ladder.name))
+        lines = final_table(session, ladder)
+        return cls(
+            ladder=ladder.name,
+            finished=ladder.finished,
+            games=ladder.placed_games,
+            bots=[FinalLineShape.of(one) for one in lines],
+        )
 
 
 class AccuracyShape(Shape):

@@ -17,6 +17,7 @@ from arena.web.api.competitions import EntrantPages, entrants_of, happening
 from arena.web.api.ladder_shapes import (
     AccuracyBoard,
     BoardShape,
+    FinalTableShape,
     LadderDetail,
     LadderList,
     QuotaShape,
@@ -101,6 +102,25 @@ def get_leaderboard(name: str, query: BoardView) -> BoardShape:
     with reading() as session:
         board = leaderboards.board(session, find_ladder(session, name), view)
         return BoardShape.of(board)
+
+
+@operation("GET /ladders/<name>/final-table", FinalTableShape, tag=TAG)
+def get_final_table(name: str) -> FinalTableShape:
+    """The final table of a ladder that is closed, which no order of its games decides."""
+    with reading() as session:
+        return FinalTableShape.read(session, find_ladder(session, name))
+
+
+@operation("GET /ladders/<name>/seasons", LadderList, tag=TAG)
+def list_seasons(name: str, query: Pages) -> LadderList:
+    """The seasons of a ladder: itself alone, if it never began again."""
+    with reading() as session:
+        found = find_ladder(session, name)
+        is_its = Ladder.id == found.id
+        if found.series_id is not None:
+            is_its = Ladder.series_id == found.series_id
+        its = sa.select(Ladder).where(is_its)
+        return page(LadderList, session, its, Ladder.id, query)
 
 
 class CrosstableCell(Shape):

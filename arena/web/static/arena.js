@@ -34,3 +34,57 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
   button.click();
 });
+// Dates of competitions: in the reader's own zone, with its name, and how long it is still by the
+// server's clock, whatever the reader's says. What happens then has its part of the page renewed.
+const lastDay = { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", timeZoneName: "short" };
+const sayZoned = () => {
+  for (const time of document.querySelectorAll("time[data-zoned]")) {
+    time.textContent = new Date(time.dateTime).toLocaleString(document.documentElement.lang, lastDay);
+  }
+};
+const ahead = new WeakMap(); // of each part that counts down, by how much the server's clock is ahead
+const DAY = 86400; // seconds
+const inWords = (seconds) => {
+  if (seconds >= 2 * DAY) {
+    return new Intl.RelativeTimeFormat(document.documentElement.lang).format(Math.floor(seconds / DAY), "day");
+  }
+  const two = (number) => String(number).padStart(2, "0");
+  return `${Math.floor(seconds / 3600)}:${two(Math.floor((seconds % 3600) / 60))}:${two(seconds % 60)}`;
+};
+const countDown = () => {
+  for (const part of document.querySelectorAll("[data-until]")) {
+    if (!ahead.has(part)) ahead.set(part, new Date(part.dataset.now) - Date.now());
+    const left = Math.ceil((new Date(part.dataset.until) - Date.now() - ahead.get(part)) / 1000);
+    part.textContent = left > 0 ? inWords(left) : part.dataset.soon;
+    const renewed = part.closest("[hx-trigger=due]");
+    if (renewed && left <= 0 && left % 3 === 0) htmx.trigger(renewed, "due");
+  }
+};
+// A field for a moment is filled in in the reader's zone, and sent in UTC.
+const sayZoneOfFields = () => {
+  for (const field of document.querySelectorAll("input[data-utc]")) {
+    if (field.dataset.utc === "said") continue;
+    field.dataset.utc = "said";
+    const zone = document.querySelector(`[data-zone="${field.name}"]`);
+    const parts = new Intl.DateTimeFormat(document.documentElement.lang, { timeZoneName: "long" }).formatToParts(new Date());
+    if (zone) zone.textContent = parts.find(({ type }) => type === "timeZoneName").value;
+    if (field.value) {
+      const moment = new Date(`${field.value}Z`);
+      field.value = new Date(moment - 60000 * moment.getTimezoneOffset()).toISOString().slice(0, 16);
+    }
+    field.form.addEventListener("formdata", (event) => {
+      const moment = new Date(field.value); // in the reader's zone
+      if (field.value) event.formData.set(field.name, moment.toISOString());
+    });
+  }
+};
+const sayDates = () => {
+  sayZoned();
+  sayZoneOfFields();
+  countDown();
+};
+document.addEventListener("DOMContentLoaded", () => {
+  sayDates();
+  setInterval(countDown, 1000);
+});
+document.addEventListener("htmx:after:swap", sayDates);
