@@ -14,10 +14,9 @@ from sqlalchemy.orm import Session, joinedload
 
 from arena import audit
 from arena.audit import Actor
-from arena.ground.locks import lock
 from arena.models import Identity, User
-from arena.people import second_factor
 from arena.people.accounts import PeopleError
+from arena.people.ways_in import demand_another
 from engine.translation import gettext
 
 LONGEST_SUBJECT, LONGEST_LABEL = 255, 120
@@ -81,14 +80,7 @@ def unlink(
     Raises:
         PeopleError: nothing else lets its user in.
     """
-    lock(session, user)  # of two that are unlinked at the same moment one stays
-    others = [
-        one for one in listed(session, user.id) if one.id != identity.id and one.issuer in issuers
-    ]
-    if not (others or user.password or second_factor.has_passkeys(session, user.id)):
-        raise PeopleError(
-            gettext("nothing else would let you in: set a password or link another one first")
-        )
+    demand_another(session, user, identity, issuers)
     words = f"{identity.label} at {identity.issuer}"
     session.delete(identity)
     audit.note(session, actor, "unlink identity", f"user {user.name}", words, now=now)

@@ -48,7 +48,8 @@ class Provider:
     client_id: str
     client_secret: str = field(repr=False)
     accounts: str
-    """Who may make an account by it: open, invitation or closed."""
+    """Who may make an account by it: open, invitation or closed; empty for as ARENA_REGISTRATION
+    says."""
 
 
 def load(settings: Settings) -> dict[str, Provider]:
@@ -64,14 +65,14 @@ def load(settings: Settings) -> dict[str, Provider]:
         tables = tomllib.loads(file.read_text())
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise _unusable(file, str(error)) from None
-    found = {name: _provider(file, name, its, settings) for name, its in tables.items()}
+    found = {name: _provider(file, name, its) for name, its in tables.items()}
     issuers = [one.issuer for one in found.values()]
     if len(set(issuers)) < len(issuers):
         raise _unusable(file, gettext("two of its tables have the same issuer"))
     return found
 
 
-def _provider(file: Path, name: str, its: Any, settings: Settings) -> Provider:
+def _provider(file: Path, name: str, its: Any) -> Provider:
     def refuse(words: str) -> SettingError:
         return _unusable(file, gettext("in [%(table)s] %(words)s", table=name[:60], words=words))
 
@@ -88,8 +89,8 @@ def _provider(file: Path, name: str, its: Any, settings: Settings) -> Provider:
     kind = its.get("kind", name if name in KINDS else "openid")
     if kind not in KINDS:
         raise refuse(gettext("kind is one of %(choices)s", choices=", ".join(KINDS)))
-    accounts = its.get("accounts", settings.registration)
-    if accounts not in ACCOUNTS:
+    accounts = its.get("accounts", "")
+    if accounts and accounts not in ACCOUNTS:
         raise refuse(gettext("accounts is one of %(choices)s", choices=", ".join(ACCOUNTS)))
     title, issuer = KINDS[kind]
     values = {"title": title, "issuer": issuer} | its

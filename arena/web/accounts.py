@@ -46,6 +46,7 @@ from arena.web.identity import (
     settings,
     signed_in,
 )
+from arena.web.passkeys import asked_alone
 from arena.web.present import open_in_maintenance
 from arena.web.words import sentence
 from engine.translation import N_, gettext, translated
@@ -107,6 +108,7 @@ def _form(template: str, form: Any, **more: Any) -> tuple[str, int]:
         template,
         form=form,
         registration=settings().registration,
+        passkey_asked=asked_alone() if template == "sign_in.html" else "",
         password_rule=password_rule(),
         **more,
     )

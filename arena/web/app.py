@@ -72,6 +72,7 @@ from arena.web.live import live
 from arena.web.members import members
 from arena.web.news import news
 from arena.web.operation import operation
+from arena.web.passkeys import passkeys
 from arena.web.pictures import pictures
 from arena.web.presets import presets
 from arena.web.providers import install as install_providers
@@ -130,6 +131,7 @@ BLUEPRINTS = (
     accounts,
     second_step,
     providers,
+    passkeys,
     safety,
     administration,
     submissions,

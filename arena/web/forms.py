@@ -198,6 +198,17 @@ class PasswordForm(_NewPassword):
     )
 
 
+class PasskeyForm(FlaskForm):
+    """A passkey that a browser has made."""
+
+    name = StringField(
+        later(N_("Name")),
+        [NEEDED, Length(max=60, message=later(N_("At most %(max)d characters.")))],
+        render_kw={"autocomplete": "off"},
+    )
+    credential = HiddenField()
+
+
 class CodeForm(FlaskForm):
     """A code of an app, or a recovery code."""
 

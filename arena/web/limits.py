@@ -144,6 +144,19 @@ LIMITS = {
             _failed,
         ),
     ],
+    "passkeys.sign_in": [
+        RateLimit(
+            "30 per 15 minutes",
+            address,
+            N_("There were too many failed sign-ins from your address: wait %(time)s."),
+            _failed,
+        )
+    ],
+    "passkeys.make": [
+        RateLimit(
+            "20 per 15 minutes", _account, N_("There were too many tries: wait %(time)s."), _failed
+        )
+    ],
     "providers.register": [
         RateLimit(
             "20 per hour",

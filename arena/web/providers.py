@@ -44,6 +44,7 @@ from arena.web.identity import (
     database,
     keep_to_itself,
     needs,
+    settings,
     signed_in,
 )
 from arena.web.words import sentence
@@ -86,7 +87,7 @@ def install(app: Flask) -> None:
     """
     found = load(app.extensions["arena.settings"])
     app.extensions["arena.providers"] = found
-    app.jinja_env.globals.update(providers=list(found.values()))
+    app.jinja_env.globals.update(providers=list(found.values()), who_may_come=who_may_come)
     if found:
         from authlib.integrations.flask_client import OAuth
 
@@ -116,6 +117,11 @@ def known_providers() -> dict[str, Provider]:
     """The providers by which people sign in, by their names."""
     found: dict[str, Provider] = current_app.extensions["arena.providers"]
     return found
+
+
+def who_may_come(provider: Provider) -> str:
+    """Who may make an account by a provider: open, invitation or closed."""
+    return provider.accounts or settings().registration
 
 
 def _find(name: str) -> Provider:
@@ -273,14 +279,15 @@ def _shown(provider: Provider, client: Any) -> Shown:
 
 def _come_in(provider: Provider, shown: Shown, wanted: dict[str, Any]) -> Response:
     invitation = wanted.get("invitation", "")
-    if provider.accounts != "open" and not invitation:
+    how = who_may_come(provider)
+    if how != "open" and not invitation:
         words = gettext(
             "Nobody here signs in by %(label)s at %(title)s. If you have an account, sign in by "
             "your password and link the two on the page Sign-in and safety.",
             label=shown.label,
             title=provider.title,
         )
-        if provider.accounts == "invitation":
+        if how == "invitation":
             more = gettext("New accounts are by invitation.")
             words = f"{words} {more}"
         abort(403, words)

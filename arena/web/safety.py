@@ -22,7 +22,7 @@ from markupsafe import Markup
 
 from arena import audit
 from arena.models import BrowserSession, Scope, User
-from arena.people import identities, second_factor, sessions
+from arena.people import identities, passkeys, second_factor, sessions
 from arena.people.accounts import PeopleError
 from arena.web.deeds import REFUSED, asked_first, is_meant
 from arena.web.entering import recently
@@ -39,6 +39,7 @@ from arena.web.identity import (
 from arena.web.lookup import reading
 from arena.web.present import open_in_maintenance
 from arena.web.providers import known_providers
+from arena.web.recovery import show_codes
 from arena.web.words import sentence
 from engine.translation import gettext
 
@@ -65,6 +66,7 @@ def overview() -> Any:
             is_asked=second_factor.is_asked(found, found.get_one(User, who.id)),
             codes_left=second_factor.codes_left(found, who.id),
             identities=identities.listed(found, who.id),
+            passkeys=passkeys.listed(found, who.id),
             titles={one.issuer: one.title for one in known_providers().values()},
         )
 
@@ -83,6 +85,9 @@ def overview_json() -> Response:
                 "password": user.password is not None,
                 "app": user.totp_secret is not None,
                 "recovery_codes": second_factor.codes_left(found, who.id),
+                "passkeys": [
+                    {"id": one.id, "name": one.name} for one in passkeys.listed(found, who.id)
+                ],
                 "identities": [
                     {"id": one.id, "issuer": one.issuer, "label": one.label}
                     for one in identities.listed(found, who.id)
@@ -163,7 +168,7 @@ def app() -> Any:
             form.code.errors = [sentence(error)]
         else:
             session.pop(APP)
-            return _codes(codes, gettext("The app's codes are asked for from now on."))
+            return show_codes(codes, gettext("The app's codes are asked for from now on."))
     address = second_factor.address(secret, who.name, request.host)
     drawn = segno.make(address, error="m").svg_inline(scale=4, border=4, light="#fff")
     page = render_template("app.html", form=form, secret=_in_fours(secret), drawn=Markup(drawn))  # noqa: S704
@@ -172,14 +177,6 @@ def app() -> Any:
 
 def _in_fours(text: str) -> str:
     return " ".join(text[at : at + 4] for at in range(0, len(text), 4))
-
-
-def _codes(codes: list[str], said: str) -> Any:
-    """Shows recovery codes this once, if there are new ones."""
-    if codes:
-        return render_template("recovery_codes.html", codes=codes, said=said)
-    flash(said)
-    return redirect(url_for("safety.overview"))
 
 
 @safety.post("/account/app/remove")
@@ -216,4 +213,4 @@ def recovery_codes() -> Any:
         audit.note(
             writing, who.actor, "make recovery codes", f"user {user.name}", now=datetime.now(UTC)
         )
-    return _codes(codes, gettext("The recovery codes there were before are worthless now."))
+    return show_codes(codes, gettext("The recovery codes there were before are worthless now."))

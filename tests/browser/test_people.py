@@ -18,7 +18,7 @@ from arena.recorder import recording
 from arena.schedule import leases
 from engine import reporting
 from tests.arena.issuing import issued
-from tests.arena.web.signing_in import PASSWORD
+from tests.arena.web.signing_in import PASSWORD, person
 from tests.browser.conftest import Watched
 
 BOT = "import sys\nfor line in sys.stdin:\n    print('ready', flush=True)\n"
@@ -171,3 +171,49 @@ def test_too_many_files_are_told_before_they_are_sent(
     )
     expect(owner.get_by_role("button", name="Check and enter it")).to_be_disabled()
     expect(owner.locator("#submit [name=note]")).to_have_value("a long thought")
+
+
+def test_a_passkey_is_made_and_used(site: Watched) -> None:
+    """By the browser's own WebAuthn: alone, as the second factor, and by keyboard."""
+    device = {
+        "protocol": "ctap2",
+        "transport": "internal",
+        "hasResidentKey": True,
+        "hasUserVerification": True,
+        "isUserVerified": True,
+        "automaticPresenceSimulation": True,
+    }
+    # Passkeys hold for names, and a number is none.
+    named = site.address("").replace("127.0.0.1", "localhost")
+    person(site.database, "keyholder")
+    with site.context() as context:
+        page = context.new_page()
+        cdp = context.new_cdp_session(page)
+        cdp.send("WebAuthn.enable")
+        cdp.send("WebAuthn.addVirtualAuthenticator", {"options": device})
+
+        def sign_in() -> None:
+            page.goto(f"{named}/sign-in?next=/account/safety")
+            page.get_by_label("Name").fill("keyholder")
+            page.get_by_label("Password").fill(PASSWORD)
+            page.keyboard.press("Enter")
+
+        sign_in()
+        page.get_by_role("button", name="Make a passkey").press("Enter")
+        page.get_by_label("Name").fill("my device")
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("heading", name="Recovery codes")).to_be_visible()
+        page.get_by_role("button", name="I have kept them").press("Enter")
+        expect(page.get_by_text("my device")).to_be_visible()
+        page.get_by_role("button", name="Sign out").press("Enter")
+        page.goto(f"{named}/sign-in?next=/account/safety")
+        page.get_by_role("button", name="Use a passkey").press("Enter")
+        expect(page).to_have_url(f"{named}/account/safety")
+        page.get_by_role("button", name="Sign out").press("Enter")
+        expect(page).to_have_url(f"{named}/")
+        sign_in()
+        expect(page).to_have_url(f"{named}/sign-in/second")
+        page.get_by_role("button", name="Use a passkey").press("Enter")
+        expect(page).to_have_url(f"{named}/account/safety")
+    # That name is another than the one whose addresses are watched.
+    site.complaints[:] = [one for one in site.complaints if f"asked {named}/" not in one]

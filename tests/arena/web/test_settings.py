@@ -154,6 +154,8 @@ OPEN = {
     "safety.end_session",
     "safety.end_sessions",
     "second_step.second_factor",
+    "passkeys.sign_in",
+    "passkeys.make",  # as the app
     "accounts.revoke_token",
     "replays.show",  # shows a record that is sent
     "undoing.undo",  # does deeds, which are asked

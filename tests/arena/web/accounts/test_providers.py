@@ -397,7 +397,7 @@ def test_the_file_says_what_is_wrong_in_it(
         assert words in str(caught.value)
     else:
         found: Known = load(settings)[table]
-        assert found.accounts == "invitation"
+        assert found.accounts == ""
         assert "'b'" not in repr(found)
 
 
