@@ -44,7 +44,7 @@ Kind = Literal["bot", "user", "competition"]
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class Narrowing:
     """What somebody wants to see of the directory."""
 
     sort: str = "name"
@@ -62,7 +62,7 @@ class Wish:
         return bool(self.tag or self.language or self.game or self.owner)
 
 
-ALL = Wish()
+ALL = Narrowing()
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ def is_listed() -> sa.ColumnElement[bool]:
     return sa.and_(Bot.deleted.is_(None), Bot.id.in_(entered))
 
 
-def narrowed(wish: Wish) -> list[sa.ColumnElement[bool]]:
+def narrowed(wish: Narrowing) -> list[sa.ColumnElement[bool]]:
     """Of bots: what is asked of them."""
     found: list[sa.ColumnElement[bool]] = []
     if wish.tag:
@@ -136,7 +136,7 @@ def narrowed(wish: Wish) -> list[sa.ColumnElement[bool]]:
     return found
 
 
-def bots(session: Session, wish: Wish) -> Page[ListedBot]:
+def bots(session: Session, wish: Narrowing) -> Page[ListedBot]:
     """A page of the directory of bots."""
     query = sa.select(Bot).where(is_listed(), *narrowed(wish))
     order: list[Any] = [Bot.lower_name]
@@ -155,7 +155,7 @@ def bots(session: Session, wish: Wish) -> Page[ListedBot]:
     return Page(told(session, found.items), found.found, found.page)
 
 
-def people(session: Session, wish: Wish) -> Page[ListedPerson]:
+def people(session: Session, wish: Narrowing) -> Page[ListedPerson]:
     """A page of the directory of people."""
     has = _has(sa.select(Bot.id).where(is_listed(), *narrowed(wish))).subquery()
     query = sa.select(User).join(has, has.c.user_id == User.id).where(_is_somebody())
@@ -168,7 +168,7 @@ def people(session: Session, wish: Wish) -> Page[ListedPerson]:
     return Page(with_bots(session, found.items), found.found, found.page)
 
 
-def is_listed_person(wish: Wish = ALL) -> sa.ColumnElement[bool]:
+def is_listed_person(wish: Narrowing = ALL) -> sa.ColumnElement[bool]:
     """Of users: whether the directory has them, with a bot of which something is asked."""
     has = _has(sa.select(Bot.id).where(is_listed(), *narrowed(wish))).subquery()
     return sa.and_(_is_somebody(), User.id.in_(sa.select(has.c.user_id)))
@@ -247,7 +247,7 @@ def languages(session: Session) -> Sequence[str]:
 
 def names_of_bots(session: Session, user: User) -> Sequence[str]:
     """The names of somebody's bots that the directory has."""
-    query = sa.select(Bot.name).where(is_listed(), *narrowed(Wish(owner=user.name)))
+    query = sa.select(Bot.name).where(is_listed(), *narrowed(Narrowing(owner=user.name)))
     return session.scalars(query.order_by(Bot.lower_name)).all()
 
 
@@ -262,7 +262,7 @@ def is_seen(session: Session, user: User) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SearchResult:
     """What a search has found, a page of each kind."""
 
     words: Sequence[str]
@@ -272,7 +272,7 @@ class Found:
     competitions: Page[Competition]
 
 
-def search(session: Session, text: str, *, page: int = 1) -> Found:
+def search(session: Session, text: str, *, page: int = 1) -> SearchResult:
     """What has all words of a text, or words that begin so; names that begin so come first.
 
     Args:
@@ -282,7 +282,7 @@ def search(session: Session, text: str, *, page: int = 1) -> Found:
     words = words_of(*wanted.split(), parts=False)[:MOST_WORDS]
     nothing: Page[Any] = Page((), 0, page)
     if not words:
-        return Found(words, nothing, nothing, nothing)
+        return SearchResult(words, nothing, nothing, nothing)
     typed = wanted.strip().lower()
     bots_found = _page(
         session,
@@ -304,7 +304,7 @@ def search(session: Session, text: str, *, page: int = 1) -> Found:
         (_nearness(Competition.name, typed), Competition.id.desc()),
         page,
     )
-    return Found(
+    return SearchResult(
         words,
         replace(bots_found, items=told(session, bots_found.items)),
         replace(people_found, items=with_bots(session, people_found.items)),

@@ -10,7 +10,7 @@ from flask import Blueprint, render_template, request
 from sqlalchemy.orm import Session
 
 from arena.bots import directory
-from arena.bots.directory import LONGEST_QUERY, SORTS, Wish
+from arena.bots.directory import LONGEST_QUERY, SORTS, Narrowing
 from arena.web.lookup import find_person, reading
 from engine.games import GAMES
 
@@ -20,12 +20,12 @@ FILTERS = ("tag", "language", "game", "owner")
 LONGEST = 80
 
 
-def _wish(kind: str) -> Wish:
+def _wish(kind: str) -> Narrowing:
     """What is asked for by an address; what nobody can be sorted by is sorted as usual."""
     asked = {key: request.args.get(key, "").strip()[:LONGEST] for key in FILTERS}
     sort = request.args.get("sort", "")
     page = request.args.get("page", 1, type=int)
-    return Wish(sort if sort in SORTS[kind] else "name", page, **asked)
+    return Narrowing(sort if sort in SORTS[kind] else "name", page, **asked)
 
 
 @listings.get("/bots")
@@ -71,7 +71,7 @@ def person(name: str) -> str:
     """A person: what they say of themselves, and their bots."""
     with reading() as session:
         user = find_person(session, name)
-        mine = Wish(owner=user.name, sort="games")
+        mine = Narrowing(owner=user.name, sort="games")
         found = directory.bots(session, replace(mine, page=request.args.get("page", 1, type=int)))
         return render_template("person.html", user=user, found=found)
 

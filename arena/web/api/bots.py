@@ -10,7 +10,7 @@ from pydantic import Field
 from sqlalchemy.orm import joinedload, selectinload
 
 from arena.bots import directory
-from arena.bots.directory import Wish
+from arena.bots.directory import Narrowing
 from arena.models import Bot, BotVersion
 from arena.web import bots, queries, submissions
 from arena.web.api.bot_shapes import (
@@ -40,9 +40,9 @@ class BotPages(Pages):
     game: Annotated[Name, Field(description="That it has entered somewhere.")] = ""
 
     @property
-    def wish(self) -> Wish:
+    def wish(self) -> Narrowing:
         """What is asked of them."""
-        return Wish(owner=self.owner, tag=self.tag, language=self.language, game=self.game)
+        return Narrowing(owner=self.owner, tag=self.tag, language=self.language, game=self.game)
 
 
 class LadderView(Shape):
