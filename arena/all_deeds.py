@@ -67,6 +67,7 @@ from arena.people.user_deeds import (
     ResetSecondFactor,
     SetQuota,
 )
+from arena.recorder.match_set_deeds import ChooseMatches, DecideMatches
 from arena.schedule.requests import RequestUnratedMatch
 from arena.schedule.verdicts import RequeueChecks, RequeueMatch, VoidMatch
 from arena.schedule.workers import ForgetWorker, ReadmitWorker
@@ -76,6 +77,8 @@ DEEDS: tuple[type[Deed], ...] = (
     VoidMatch,
     RequeueMatch,
     RequeueChecks,
+    ChooseMatches,
+    DecideMatches,
     KeepSelection,
     RemoveSelection,
     AskBots,

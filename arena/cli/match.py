@@ -8,7 +8,7 @@ import click
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload
 
-from arena.cli import InputError, deeds
+from arena.cli import InputError, deeds, match_sets
 from arena.cli.client import Where, on_arena
 from arena.cli.completing import named
 from arena.cli.listing import show
@@ -163,3 +163,5 @@ def list_command(
 
 
 deeds.add_commands(match)
+for one in match_sets.COMMANDS:
+    match.add_command(one)

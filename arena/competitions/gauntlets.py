@@ -12,7 +12,7 @@ it. A match that is made void is due again, whatever was said by then.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import product
@@ -49,7 +49,7 @@ from arena.strength.outcomes import Outcome
 from arena.strength.sequential import StrengthError
 from arena.strength.words import conditions_row, gauntlet_rows
 from engine.record import GameRecord
-from engine.translation import N_, gettext
+from engine.translation import ENGLISH, N_, gettext, speaking
 
 LEGS = (1, 2)
 """Of a round: the candidate's match, and the baseline's."""
@@ -265,6 +265,11 @@ class Gauntlets(ComparisonKind[Gauntlet]):
             _keep(competition, now)
         counts = f"{was.counts_json()} is stored, {now.counts_json()} came out"
         return [f"{competition.name}: {counts}"]
+
+    def stands(self, session: Session, competition: Gauntlet) -> Mapping[str, str]:
+        with speaking(ENGLISH):
+            found, names = recounted(session, competition), names_in(session, competition)
+            return {competition.title: found.verdict(names)}
 
     def conclusion(self, session: Session, competition: Gauntlet) -> Conclusion:
         return Conclusion(

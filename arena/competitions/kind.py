@@ -175,6 +175,13 @@ class CompetitionKind(ABC, Generic[C]):
         """
         return []
 
+    def stands(self, session: Session, competition: C) -> Mapping[str, str]:
+        """How those in it stand by the results, by their labels, for who compares; in English.
+
+        Nothing where ratings alone say so.
+        """
+        return {}
+
     def conclusion(self, session: Session, competition: C) -> Conclusion:
         """How a closed competition ended."""
         return Conclusion(gettext("%(title)s is over", title=competition.title))

@@ -289,6 +289,13 @@ class Tournaments(CompetitionKind[Tournament]):
         set_over(session, competition, not course.due, now)
         competition.winner = _winner(session, competition) if competition.finished else None
 
+    def stands(self, session: Session, competition: Tournament) -> Mapping[str, str]:
+        found = results(session, competition)
+        return {
+            found.label(line.number): f"{line.place or '-'}, {line.points:g} of {line.games}"
+            for line in found.standings
+        }
+
     def play_no_more(self) -> sa.Select[int]:
         return sa.select(Tournament.id).where(Tournament.reason.is_not(None))
 

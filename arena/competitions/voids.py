@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
@@ -25,10 +27,19 @@ def make_void(session: Session, match: Match, why: str) -> None:
 
     What was counted is made anew by the recorder. What a worker still says of it is stale.
     """
-    if match.status is JobStatus.FIXED and match.counts:
-        ask_rebuild(session, match.competition)
-    match.end_lease(JobStatus.VOID, why)
-    games = session.scalars(sa.select(PlayedGame.id).where(PlayedGame.match_id == match.id)).all()
+    make_all_void(session, [match], why)
+
+
+def make_all_void(session: Session, matches: Sequence[Match], why: str) -> None:
+    """Does so with several, of which who calls this holds the locks."""
+    counted = [match for match in matches if match.status is JobStatus.FIXED and match.counts]
+    competitions = {match.competition_id: match.competition for match in counted}
+    for _, competition in sorted(competitions.items()):
+        ask_rebuild(session, competition)
+    for match in matches:
+        match.end_lease(JobStatus.VOID, why)
+    ids = [match.id for match in matches]
+    games = session.scalars(sa.select(PlayedGame.id).where(PlayedGame.match_id.in_(ids))).all()
     branches.take_out(session, games)
     session.execute(sa.update(ListedSeat).where(ListedSeat.game_id.in_(games)).values(counts=False))
     session.execute(

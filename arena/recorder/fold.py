@@ -31,6 +31,7 @@ from arena.ratings.result import GameResult
 from arena.ratings.trends import Trends
 from arena.ratings.trueskill import Rating, TrueSkill
 from arena.recorder.storage import EntrantTally, Tally, tally
+from arena.schedule.match_sets import waiting
 from engine.shelf import Missing, UnknownGameError
 
 AT_A_TIME = 2000
@@ -68,16 +69,19 @@ class Fold:
     """The `Match.seq` of the last of them."""
     voids: int = 0
     """How many matches that counted were void and had been completed before it."""
+    without: int | None = None
+    """The number of a set of matches whose waiting ones are left out, as if they were void."""
     entered: list[_Entry] = field(default_factory=list)
     """Who came and came back so far."""
     games_before: dict[int, int] = field(default_factory=dict)
     """How many games each had that came back, when it last did."""
 
     @classmethod
-    def of(cls, competition: Competition) -> Fold:
+    def of(cls, competition: Competition, *, without: int | None = None) -> Fold:
         """That over no match yet."""
         draws = _draws(competition)
-        return cls(draws, RatingBook[int](TrueSkill(draw_probability=draws)))
+        book = RatingBook[int](TrueSkill(draw_probability=draws))
+        return cls(draws, book, without=without)
 
     def holds(self, session: Session, competition: Competition) -> bool:
         """Whether the history is still the one that was folded, as far as that came."""
@@ -109,7 +113,7 @@ class Fold:
         waiting = iter(_entries(session, competition)[len(self.entered) :])
         due = next(waiting, None)
         told = self.total.games
-        with _seats(session, competition, self.last, upto) as rows:
+        with _seats(session, competition, self.last, upto, self.without) as rows:
             for seq, match in groupby(rows, key=lambda row: row.seq):
                 # Whoever entered before it was fixed takes over its predecessor's mu of then.
                 while due is not None and due.after < seq:
@@ -233,12 +237,13 @@ def _seq_of(session: Session, competition: Competition, last: int, number: int) 
 
 
 def _seats(
-    session: Session, competition: Competition, last: int, upto: int | None
+    session: Session, competition: Competition, last: int, upto: int | None, without: int | None
 ) -> sa.Result[Any]:
     """The seats of all games that count in the order of completion, read in small parts.
 
     Args:
         last, upto: after which match, and with which as the last one.
+        without: of which set the waiting matches are left out; None for none.
     """
     query = (
         sa.select(
@@ -268,4 +273,6 @@ def _seats(
     )
     if upto is not None:
         query = query.where(Match.seq <= upto)
+    if without is not None:
+        query = query.where(~waiting(without))
     return session.execute(query)

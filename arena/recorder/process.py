@@ -35,6 +35,7 @@ from arena.operation.retention import forget_answers, forget_logs
 from arena.recorder import rebuild
 from arena.recorder.claim import ClaimError, claim_broker
 from arena.recorder.judging_process import Judging
+from arena.recorder.outlooks import SetsAtWork
 from arena.recorder.placing import Placing
 from arena.recorder.tasks import Tasks
 from arena.recorder.writer import PAUSES, ProcessEnding, Writer, utc_now
@@ -67,6 +68,7 @@ class Recorder:
         self.tasks = Tasks(self.writer)
         self._looking = Every(LOOK_SECONDS)
         self._looking_for_indexes = Every(INDEXES_SECONDS)
+        self._sets = SetsAtWork()
         self._upkeep = rebuild.Upkeep(settings.check_seconds)
         self._dumps = DailyDumps(settings)
         self._judging = Judging(settings.environment(), settings.truth)
@@ -104,9 +106,11 @@ class Recorder:
         self.writer.send(transact(lambda session: leases.schedule(session, settings, now)))
         transact(self._placing.look)
         transact(branches.add_next)
+        is_carrying_out = transact(lambda _: self._sets.go_on(self.writer.database, now))
         # Last, since with many games they take longer than what was just issued may wait.
         # It opens sessions of its own; a database that goes away meanwhile is waited for, too.
-        transact(lambda _: self._upkeep.go_on(self.writer.database, now))
+        if not is_carrying_out:  # which would have it begun anew again and again
+            transact(lambda _: self._upkeep.go_on(self.writer.database, now))
 
     def _roll_back(
         self, settings: Settings, heard: datetime, now: datetime, *, sweep: bool

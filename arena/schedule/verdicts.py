@@ -197,13 +197,9 @@ def void(
     note = texts.typed(note)
     if not note:
         raise Refusal(gettext("say why the match is to be void"))
-    if match.status not in (JobStatus.FIXED, JobStatus.SET_ASIDE):
-        if match.status is JobStatus.VOID:
-            raise Refusal(gettext("match %(number)s is void already", number=number))
-        raise Refusal(gettext("match %(number)s is not played yet", number=number))
-    kind = kind_of(competition)
-    if problem := kind.why_not_void(competition, match):
+    if problem := why_not_void(match):
         raise Refusal(problem)
+    kind = kind_of(competition)
     if replay and competition.state is CompetitionState.FROZEN:
         raise Refusal(
             gettext(
@@ -222,13 +218,22 @@ def void(
         )
     make_void(session, match, note)
     kind.settle(session, competition, now)
-    again = _again(session, match, now) if replay and kind.replays else None
+    again = play_again(session, match, now) if replay and kind.replays else None
     detail = match.problem + (f"; replayed as match {again.id}" if again else "")
     audit.note(session, actor, "void match", f"match {match.id}", detail, now=now)
     return again
 
 
-def _again(session: Session, match: Match, now: datetime) -> Match:
+def why_not_void(match: Match) -> str | None:
+    """Why a match can't be made void, in a sentence; None if it can."""
+    if match.status is JobStatus.VOID:
+        return gettext("match %(number)s is void already", number=match.id)
+    if match.status not in (JobStatus.FIXED, JobStatus.SET_ASIDE):
+        return gettext("match %(number)s is not played yet", number=match.id)
+    return kind_of(match.competition).why_not_void(match.competition, match)
+
+
+def play_again(session: Session, match: Match, now: datetime) -> Match:
     """The same match to be played once more."""
     again = Match(
         competition_id=match.competition_id,
@@ -265,8 +270,13 @@ def requeue(session: Session, actor: Actor, kind: type[J], number: int, now: dat
         else:
             words = gettext("check %(number)s is %(status)s, and not set aside", **its)
         raise Refusal(words)
-    job.status, job.failures = JobStatus.OPEN, 0
+    try_again(job)
     audit.note(session, actor, f"requeue {_word(kind)}", name, job.problem, now=now)
+
+
+def try_again(job: Match | Check) -> None:
+    """Has what was set aside tried once more."""
+    job.status, job.failures = JobStatus.OPEN, 0
 
 
 def _stands(job: Match | Check) -> str:

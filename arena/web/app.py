@@ -69,6 +69,7 @@ from arena.web.gauntlets import gauntlets
 from arena.web.kept_films import KeptFilms
 from arena.web.ladders import ladders
 from arena.web.live import live
+from arena.web.match_sets import match_sets
 from arena.web.members import members
 from arena.web.news import news
 from arena.web.operation import operation
@@ -141,6 +142,7 @@ BLUEPRINTS = (
     metrics.metrics,
     operation,
     setting_pages,
+    match_sets,
     undoing,
     translations.translations,
     api,

@@ -118,6 +118,7 @@ from arena.people.user_deeds import (
     ResetSecondFactor,
     SetQuota,
 )
+from arena.recorder.match_set_deeds import ChooseMatches, DecideMatches
 from arena.schedule.requests import RequestUnratedMatch
 from arena.schedule.verdicts import RequeueChecks, RequeueMatch, VoidMatch
 from arena.schedule.workers import ForgetWorker, ReadmitWorker
@@ -372,6 +373,16 @@ EXAMPLES: dict[type[Deed], tuple[Callable[[Numbers], dict[str, Any]], dict[str, 
         lambda _: {"name": "gauntlet"},
         {"name": "gauntlet-9"},
         "there is no gauntlet 'gauntlet-9'; did you mean gauntlet?",
+    ),
+    ChooseMatches: (
+        lambda _: {"verdict": "replay", "filter": "competition=ladder-0", "note": "its fan"},
+        {"filter": "competition=nowhere"},
+        "there is no competition nowhere",
+    ),
+    DecideMatches: (
+        lambda its: {"number": its["set"]},
+        {"number": 999_999},
+        "there is no set of matches 999999",
     ),
     ChangeSetting: (
         lambda _: {"name": "registration", "value": "open"},
@@ -783,7 +794,8 @@ def test_nobody_does_it_without_its_scope(deed: type[Deed]) -> None:
     """Whatever door they come through."""
     values, *_ = EXAMPLES[deed]
     numbers = [
-        "played", "aside", "ended", "test", "waits", "tuning", "untuned", "check", "selection"
+        "played", "set", "aside", "ended", "test", "waits", "tuning", "untuned", "check",
+        "selection",
     ]  # fmt: skip
     asked = deed(**values(dict.fromkeys(numbers, 1)))
     nobody = By(ARENA, frozenset(), now())

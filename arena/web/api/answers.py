@@ -21,6 +21,7 @@ from arena.models import (
     Entrant,
     Ladder,
     Match,
+    MatchSet,
     OpeningBook,
     Selection,
     StrengthTest,
@@ -35,6 +36,7 @@ from arena.web.api.competition_shapes import CompetitionShape, DateShape, Entran
 from arena.web.api.game_shapes import MatchShape
 from arena.web.api.gauntlet_shapes import GauntletShape
 from arena.web.api.ladder_shapes import LadderShape
+from arena.web.api.match_set_shapes import MatchSetShape
 from arena.web.api.presets import PresetShape
 from arena.web.api.results import TestShape, TournamentShape
 from arena.web.api.selections import SelectionShape
@@ -44,6 +46,7 @@ from arena.web.api.user_shapes import UserShape
 
 SHAPES: Mapping[type, type[Shape]] = {
     Match: MatchShape,
+    MatchSet: MatchSetShape,
     Ladder: LadderShape,
     Bot: BotDetail,
     Check: CheckShape,

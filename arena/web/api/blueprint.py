@@ -26,6 +26,7 @@ from arena.web.api import (
     home,
     ladders,
     large_files,
+    match_sets,
     presets,
     runtimes,
     selections,
@@ -61,6 +62,7 @@ PARTS = (
     sittings,
     workers,
     administration,
+    match_sets,
 )
 
 api = Blueprint("api", __name__, url_prefix="/api/v1")

@@ -50,6 +50,7 @@ from arena.models import (
     VersionStatus,
 )
 from arena.recorder.judging import Judge
+from arena.recorder.match_set_deeds import ChooseMatches
 from arena.schedule import leases
 from arena.strength.outcomes import Outcome
 from arena.web.app import create_app
@@ -252,6 +253,8 @@ def furnish(database: Database) -> dict[str, int]:
         blokus = session.scalars(sa.select(Ladder).where(Ladder.game == "blokus")).one()
         blokus.state = CompetitionState.FROZEN
         numbers |= add_competitions(session, now)
+        chosen = ChooseMatches("void", f"competition={clobber.name}", note=HOSTILE)
+        numbers["set"] = do(session, chosen, now).id
     judge = Judge(Path("no tables"), steps=3000)
     while judge.go_on(database):
         pass
