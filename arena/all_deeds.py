@@ -13,6 +13,12 @@ from arena.bots.bot_deeds import (
     UnshareBot,
     WithdrawBot,
 )
+from arena.bots.follow_deeds import (
+    FollowBot,
+    FollowCompetition,
+    UnfollowBot,
+    UnfollowCompetition,
+)
 from arena.bots.home_deeds import ConnectBot
 from arena.bots.runtimes import RemoveRuntime
 from arena.competitions.book_deeds import AddBook, RemoveBook
@@ -45,6 +51,8 @@ from arena.competitions.tuning_deeds import (
 from arena.deeds import Deed
 from arena.lists.selection_deeds import KeepSelection, RemoveSelection
 from arena.operation.notice import GiveNotice
+from arena.people.hooks import AddHook, RemoveHook, SendAgain, TryHook
+from arena.people.told_deeds import ChooseTold, ReadNotifications
 from arena.people.user_deeds import ActivateUser, ChangeRole, DeactivateUser, SetQuota
 from arena.schedule.requests import RequestUnratedMatch
 from arena.schedule.verdicts import RequeueChecks, RequeueMatch, VoidMatch
@@ -94,6 +102,16 @@ DEEDS: tuple[type[Deed], ...] = (
     ShareBot,
     UnshareBot,
     CancelCheck,
+    FollowBot,
+    UnfollowBot,
+    FollowCompetition,
+    UnfollowCompetition,
+    ReadNotifications,
+    ChooseTold,
+    AddHook,
+    RemoveHook,
+    TryHook,
+    SendAgain,
     RemoveRuntime,
     ReadmitWorker,
     ForgetWorker,

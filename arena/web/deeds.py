@@ -231,6 +231,7 @@ def add_deed(
     then: Callable[..., str],
     again: Page | None = None,
     form: type[DeedForm] | None = None,
+    endpoint: str = "",
 ) -> None:
     """Has a page's form do a deed.
 
@@ -238,6 +239,7 @@ def add_deed(
         rule: where the form is sent to.
         then, again: as of `sent`.
         form: the form, if it is not just that of the deed.
+        endpoint: its name, if that is not how the rule ends.
     """
 
     kind = form or form_of(deed)
@@ -247,5 +249,5 @@ def add_deed(
 
     view.__doc__ = deed.__doc__
     view.deed = deed  # type: ignore[attr-defined]
-    endpoint = rule.rpartition("/")[2].replace("-", "_")
+    endpoint = endpoint or rule.rpartition("/")[2].replace("-", "_")
     blueprint.add_url_rule(rule, endpoint, needs(deed.scope)(view), methods=["POST"])

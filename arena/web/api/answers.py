@@ -18,6 +18,7 @@ from arena.models import (
     Check,
     Competition,
     Entrant,
+    Hook,
     Ladder,
     Match,
     OpeningBook,
@@ -38,6 +39,7 @@ from arena.web.api.presets import PresetShape
 from arena.web.api.results import TestShape, TournamentShape
 from arena.web.api.selections import SelectionShape
 from arena.web.api.shapes import Shape
+from arena.web.api.told import HookShape
 from arena.web.api.tunings import TuningShape
 from arena.web.api.user_shapes import UserShape
 
@@ -56,6 +58,7 @@ SHAPES: Mapping[type, type[Shape]] = {
     Selection: SelectionShape,
     Analysis: AnalysisShape,
     Gauntlet: GauntletShape,
+    Hook: HookShape,
     Competition: CompetitionShape,
 }
 """As what rows travel, of any class that derives from one of these, too. A class that a deed has of

@@ -31,6 +31,7 @@ from arena.web.api import (
     sittings,
     strength,
     submissions,
+    told,
     tournaments,
     tunings,
     workers,
@@ -57,6 +58,7 @@ PARTS = (
     books,
     runtimes,
     sittings,
+    told,
     workers,
     administration,
 )
