@@ -13,6 +13,12 @@ from arena.bots.bot_deeds import (
     UnshareBot,
     WithdrawBot,
 )
+from arena.bots.follow_deeds import (
+    FollowBot,
+    FollowCompetition,
+    UnfollowBot,
+    UnfollowCompetition,
+)
 from arena.bots.home_deeds import ConnectBot
 from arena.bots.member_deeds import (
     AddMember,
@@ -59,7 +65,9 @@ from arena.lists.selection_deeds import KeepSelection, RemoveSelection
 from arena.operation.maintenance import SetMaintenance
 from arena.operation.notice import GiveNotice
 from arena.operation.settings import ChangeSetting
+from arena.people.hooks import AddHook, RemoveHook, SendAgain, TryHook
 from arena.people.profiles import DescribeUser, RenameUser
+from arena.people.told_deeds import ChooseTold, ReadNotifications
 from arena.people.user_deeds import (
     ActivateUser,
     ChangeRole,
@@ -131,6 +139,16 @@ DEEDS: tuple[type[Deed], ...] = (
     ShareBot,
     UnshareBot,
     CancelCheck,
+    FollowBot,
+    UnfollowBot,
+    FollowCompetition,
+    UnfollowCompetition,
+    ReadNotifications,
+    ChooseTold,
+    AddHook,
+    RemoveHook,
+    TryHook,
+    SendAgain,
     RemoveRuntime,
     ReadmitWorker,
     ForgetWorker,

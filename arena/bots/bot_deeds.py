@@ -21,6 +21,7 @@ from arena.bots.submissions import (
     is_under_way,
     try_passed,
 )
+from arena.bots.telling import tell_shared
 from arena.competitions.dates import demand_in_time
 from arena.competitions.founding import find_named
 from arena.deeds import LONGEST_NAME, By, Deed, Done, asked
@@ -389,6 +390,7 @@ class ShareBot(BotDeed):
             )
         session.add(CoOwner(bot_id=bot.id, user_id=mate.id))
         audit.note(session, by.actor, "share", f"bot {bot.name}", f"with {mate.name}", now=by.now)
+        tell_shared(session, bot, by.actor.name, mate, by.now)
         undo = (UnshareBot(bot.name, mate.name),)
         return Done(
             gettext("the bot %(bot)s is %(user)s's as well now", bot=bot.name, user=mate.name),

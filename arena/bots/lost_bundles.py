@@ -20,6 +20,7 @@ from sqlalchemy.orm import Session, contains_eager, joinedload
 from arena import audit
 from arena.audit import ARENA
 from arena.bots.suspension import SUSPEND
+from arena.bots.telling import tell_suspension
 from arena.competitions.kinds import kind_of, names_of
 from arena.competitions.voids import make_void
 from arena.ground.locks import locking
@@ -88,6 +89,7 @@ def suspend_lost(session: Session, match: Match, problem: str, store: Path, now:
         entrants = [one for one in active if one.version.digest == version.digest]
         for entrant in entrants:
             entrant.state, entrant.reason = EntrantState.SUSPENDED, LOST
+            tell_suspension(session, entrant, now)
         for unplayed in _unplayed(session, [*(one.id for one in entrants)]):
             make_void(session, unplayed, f"{version.label}: {LOST}")
         detail = f"version {version.number}: {LOST}"

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 
 from arena import audit
 from arena.audit import ARENA
+from arena.bots.telling import tell_suspension
 from arena.models import Entrant, EntrantState, GameSeat, JobStatus, Match, PlayedGame
 from engine.game import Termination
 
@@ -66,3 +67,4 @@ def suspend_if_faulty(session: Session, entrant: Entrant, now: datetime) -> None
     version = entrant.version
     detail = f"version {version.number}, {entrant.competition.name}: {entrant.reason}"
     audit.note(session, ARENA, SUSPEND, f"bot {version.bot.name}", detail, now=now)
+    tell_suspension(session, entrant, now)

@@ -273,7 +273,8 @@ class Gauntlets(ComparisonKind[Gauntlet]):
 
     def conclusion(self, session: Session, competition: Gauntlet) -> Conclusion:
         return Conclusion(
-            gettext("Gauntlet over: %(title)s", title=competition.title),
+            N_("Gauntlet over: %(title)s"),
+            {"title": competition.title},
             verdict(session, competition),
         )
 

@@ -64,9 +64,17 @@ class Moment:
 class Conclusion(NamedTuple):
     """How a competition ended, for people."""
 
-    title: str
+    message: str
+    """In English, as catalogues know it."""
+    places: Mapping[str, str | int]
+    """What stands at its places."""
     words: str = ""
-    """What else there is to say."""
+    """What else there is to say, in the language that is spoken."""
+
+    @property
+    def title(self) -> str:
+        """The message in the language that is spoken."""
+        return gettext(self.message, **self.places)
 
 
 class CompetitionKind(ABC, Generic[C]):
@@ -184,7 +192,7 @@ class CompetitionKind(ABC, Generic[C]):
 
     def conclusion(self, session: Session, competition: C) -> Conclusion:
         """How a closed competition ended."""
-        return Conclusion(gettext("%(title)s is over", title=competition.title))
+        return Conclusion(N_("%(title)s is over"), {"title": competition.title})
 
     def _own(self, match: Match) -> C:
         assert isinstance(match.competition, self.model)

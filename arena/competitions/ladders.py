@@ -429,7 +429,7 @@ class Ladders(CompetitionKind[Ladder]):
         return sa.select(Ladder.id).where(Ladder.state.in_(ended))
 
     def conclusion(self, session: Session, competition: Ladder) -> Conclusion:
-        return Conclusion(gettext("The ladder %(title)s is closed", title=competition.title))
+        return Conclusion(N_("The ladder %(title)s is closed"), {"title": competition.title})
 
 
 class LadderMatchmaker(Matchmaker[Ladder]):

@@ -174,6 +174,16 @@ def _refuse(
     demand_proven(session, plan.variant.game, both, TEST)
 
 
+ENDED = {
+    TestVerdict.RUNNING: N_("Strength test %(number)s goes on: %(title)s"),
+    TestVerdict.PASSED: N_("Strength test %(number)s passed: %(title)s"),
+    TestVerdict.FAILED: N_("Strength test %(number)s failed: %(title)s"),
+    TestVerdict.UNDECIDED: N_("Strength test %(number)s undecided: %(title)s"),
+    TestVerdict.STOPPED: N_("Strength test %(number)s stopped: %(title)s"),
+}
+"""How a test ended, in a sentence."""
+
+
 def verdict_words(verdict: TestVerdict) -> str:
     """What became of a test, in a word."""
     match verdict:
@@ -528,10 +538,5 @@ class StrengthTests(ComparisonKind[StrengthTest]):
         ]
 
     def conclusion(self, session: Session, competition: StrengthTest) -> Conclusion:
-        title = gettext(
-            "Strength test %(number)s %(verdict)s: %(title)s",
-            number=competition.id,
-            verdict=verdict_words(competition.verdict),
-            title=competition.title,
-        )
-        return Conclusion(title, translated(competition.reason))
+        places: dict[str, str | int] = {"number": competition.id, "title": competition.title}
+        return Conclusion(ENDED[competition.verdict], places, translated(competition.reason))

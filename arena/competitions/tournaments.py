@@ -300,9 +300,12 @@ class Tournaments(CompetitionKind[Tournament]):
         return sa.select(Tournament.id).where(Tournament.reason.is_not(None))
 
     def conclusion(self, session: Session, competition: Tournament) -> Conclusion:
-        ended = (
-            N_("The tournament %(title)s was called off")
-            if competition.is_called_off
-            else N_("The tournament %(title)s is over")
-        )
-        return Conclusion(gettext(ended, title=competition.title), competition.reason or "")
+        places = {"title": competition.title}
+        if competition.is_called_off:
+            message = N_("The tournament %(title)s was called off")
+        elif competition.winner:
+            message = N_("The tournament %(title)s is over: %(winner)s won it")
+            places["winner"] = competition.winner
+        else:
+            message = N_("The tournament %(title)s is over")
+        return Conclusion(message, places, competition.reason or "")

@@ -557,8 +557,9 @@ class Tunings(ComparisonKind[BotTuning]):
             games=counted(stands.games, "game"),
         )
         if stands.is_over:
-            title = gettext("The tuning of %(title)s is over", title=competition.title)
+            message = N_("The tuning of %(title)s is over")
         else:
-            title = gettext("The tuning of %(title)s is stopped", title=competition.title)
+            message = N_("The tuning of %(title)s is stopped")
         reason = translated(competition.reason)
-        return Conclusion(title, "; ".join(filter(None, [words, reason])))
+        said = "; ".join(filter(None, [words, reason]))
+        return Conclusion(message, {"title": competition.title}, said)

@@ -13,6 +13,8 @@ from sqlalchemy import CheckConstraint, ForeignKey, Index, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from arena.models.base import Base, Words
+from arena.models.bots import Bot
+from arena.models.competitions import Competition
 from arena.models.people import User
 
 LONGEST_ADDRESS = 500
@@ -61,6 +63,9 @@ class Follow(Base):
     muted: Mapped[bool] = mapped_column(default=False)
     """Of their own bot or competition: whether they hear nothing of it."""
     since: Mapped[datetime]
+
+    bot: Mapped[Bot | None] = relationship()
+    competition: Mapped[Competition | None] = relationship()
 
 
 class Wishes(Base):

@@ -62,6 +62,18 @@ def get(session: Session, name: str) -> User:
     return found
 
 
+def person_of(session: Session, actor: Actor, now: datetime) -> User:
+    """The person who does something; who runs the arena gets a user of that name."""
+    if actor.id is not None:
+        return session.get_one(User, actor.id)
+    found = find(session, actor.name)
+    if found is None:
+        found = User(name=actor.name[:40], created=now)
+        session.add(found)
+        session.flush()
+    return found
+
+
 def listed(session: Session) -> list[User]:
     """Everyone but the arena itself, by name."""
     return list(

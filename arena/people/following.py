@@ -7,6 +7,7 @@ takes part; everybody else hears of what they follow. Whoever hears of something
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import datetime
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -44,14 +45,17 @@ def followers(session: Session, bot_id: int) -> set[int]:
 
 def participants(session: Session, competition: Competition) -> set[int]:
     """Whose bots are in a competition; of a strength test, whose the candidate is."""
+    return owners(session, session.scalars(_entered(competition)))
+
+
+def _entered(competition: Competition) -> sa.Select[int]:
+    """The bots in a competition; of a strength test the candidate's."""
     query = (
         sa.select(BotVersion.bot_id)
         .join(Entrant, Entrant.version_id == BotVersion.id)
         .where(Entrant.competition_id == competition.id, Entrant.state != EntrantState.RETIRED)
     )
-    if isinstance(competition, StrengthTest):
-        query = query.where(Entrant.number == 1)
-    return owners(session, session.scalars(query))
+    return query.where(Entrant.number == 1) if isinstance(competition, StrengthTest) else query
 
 
 def hearers(session: Session, competition: Competition) -> set[int]:
@@ -68,6 +72,34 @@ def hearers(session: Session, competition: Competition) -> set[int]:
 def follow_of(session: Session, user_id: int, subject: Bot | Competition) -> Follow | None:
     """What somebody has chosen to hear of something; None if nothing."""
     return session.scalar(sa.select(Follow).where(Follow.user_id == user_id, _about(subject)))
+
+
+def usually_hears(session: Session, user_id: int, subject: Bot | Competition) -> bool:
+    """Whether somebody hears of something unless they choose otherwise."""
+    if isinstance(subject, Bot):
+        return subject.owner_id == user_id or bool(session.get(CoOwner, (subject.id, user_id)))
+    if subject.creator_id == user_id:
+        return True
+    shared = sa.select(CoOwner.bot_id).where(CoOwner.user_id == user_id)
+    muted = sa.select(Follow.bot_id).where(Follow.user_id == user_id, Follow.muted)
+    theirs = (
+        sa.or_(Bot.owner_id == user_id, Bot.id.in_(shared)),
+        Bot.id.not_in(muted.where(Follow.bot_id.is_not(None))),
+    )
+    query = _entered(subject).join(Bot, Bot.id == BotVersion.bot_id).where(*theirs)
+    return session.scalar(query.limit(1)) is not None
+
+
+def hears(session: Session, user_id: int, subject: Bot | Competition) -> bool:
+    """Whether somebody hears of something."""
+    chosen = follow_of(session, user_id, subject)
+    return usually_hears(session, user_id, subject) if chosen is None else not chosen.muted
+
+
+def make(user_id: int, subject: Bot | Competition, *, muted: bool, now: datetime) -> Follow:
+    """What somebody chooses to hear of something."""
+    which = {"bot": subject} if isinstance(subject, Bot) else {"competition": subject}
+    return Follow(user_id=user_id, muted=muted, since=now, **which)
 
 
 def forget(session: Session, subject: Bot | Competition) -> None:

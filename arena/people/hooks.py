@@ -26,9 +26,9 @@ from arena.models import (
     Hook,
     HookFormat,
     Scope,
-    User,
 )
 from arena.models.told import LONGEST_ADDRESS
+from arena.people import accounts
 from arena.people.notifications import DELIVERY_LASTS, delivery_of
 from engine.translation import N_, gettext
 
@@ -86,18 +86,16 @@ class AddHook(HookDeed):
     def do(self, session: Session, by: By) -> Done:
         if not by.may_have_hooks:
             raise NotAllowed(gettext("this arena sends nothing to hooks"))
-        if by.actor.id is None:
-            raise Refusal(gettext("a hook is a person's: add it on the pages or by the API"))
         url = self.url.strip()
         try:
             place = read_address(url)
         except OutsideError as error:
             raise WrongField("url", str(error)) from None
-        # Two at once would each find room for one more.
-        locks.find(session, User, by.actor.id, to_change=True)
-        if count_rows(session, Hook, Hook.user_id == by.actor.id) >= MOST:
+        person = accounts.person_of(session, by.actor, by.now)
+        locks.lock(session, person)  # two at once would each find room for one more
+        if count_rows(session, Hook, Hook.user_id == person.id) >= MOST:
             raise Refusal(gettext("you have %(most)s hooks already: remove one first", most=MOST))
-        made = Hook(user_id=by.actor.id, url=url, format=HookFormat(self.format), created=by.now)
+        made = Hook(user_id=person.id, url=url, format=HookFormat(self.format), created=by.now)
         session.add(made)
         session.flush()
         audit.note(session, by.actor, "add hook", f"hook {made.id}", place.shown, now=by.now)
@@ -140,6 +138,7 @@ class TryHook(HookDeed):
             raise Refusal(gettext("a test is under way: see what comes of it first"))
         wake(hook)
         session.add(delivery_of(hook, None, by.now))
+        audit.note(session, by.actor, "test hook", f"hook {hook.id}", now=by.now)
         return Done(gettext("a test is sent to hook %(number)s", number=hook.id), hook)
 
 
@@ -168,6 +167,8 @@ class SendAgain(HookDeed):
             raise Refusal(gettext("message %(number)s is still to be sent", number=found.id))
         wake(hook)
         _again(found, by.now)
+        words = f"message {found.id}"
+        audit.note(session, by.actor, "send again", f"hook {hook.id}", words, now=by.now)
         return Done(gettext("message %(number)s is sent again", number=found.id), hook)
 
 

@@ -26,6 +26,7 @@ from sqlalchemy.orm import Session
 
 from arena import sittings
 from arena.competitions import happenings, ranks
+from arena.competitions.telling import tell_ends
 from arena.ground.config import Settings, load
 from arena.ground.db import SchemaError
 from arena.lists import branches
@@ -98,6 +99,7 @@ class Recorder:
             transact(self._judging.look)
         if self._looking_for_indexes.is_due():
             transact(_note_lost_indexes)
+        transact(lambda session: tell_ends(session, now))
         transact(lambda session: sittings.give_up_abandoned(session, settings, now))
         transact(lambda session: forget_logs(session, settings, now))
         transact(lambda session: forget_answers(session, settings, now))

@@ -19,6 +19,7 @@ from sqlalchemy.orm.attributes import flag_modified, set_committed_value
 from arena.bots.first_tests import admit, answer, conclude
 from arena.bots.lost_bundles import suspend_lost
 from arena.bots.suspension import suspend_if_faulty
+from arena.bots.telling import tell_check
 from arena.competitions.kind import AnyKind
 from arena.competitions.kinds import kind_of
 from arena.ground.config import Settings
@@ -39,6 +40,7 @@ from arena.ratings.trueskill import Rating, TrueSkill
 from arena.recorder.storage import PlayedMatch, Tally, store, tally
 from arena.schedule import builds, leases, presence, workers
 from arena.schedule.jobs import Leased, read_places, spec_of
+from arena.schedule.requests import tell_requested
 from engine import jobs, reporting
 from engine.match import race_ranks
 from engine.plurals import counted
@@ -201,6 +203,8 @@ class _Batch:
         match.seq, match.fixed, match.played_by = self._seq, now, report.worker
         played = _play_out(match, report, now)
         self._played.append(played)
+        if match.requester_id is not None:
+            tell_requested(session, match, now)
         kind = kind_of(match.competition)
         if not (kind.follows_up or (match.rated and played.faulty)):
             return leases.Fate.FIXED
@@ -393,6 +397,7 @@ def record_check(session: Session, report: reporting.CheckReport, now: datetime)
     check.log = report.log
     if report.options is not None:
         check.version.options = list(report.options)
+    tell_check(session, check, now)
     if not report.passed:
         if check.version.status is VersionStatus.CHECKING:
             check.version.status = VersionStatus.REFUSED

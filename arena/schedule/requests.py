@@ -29,13 +29,16 @@ from arena.models import (
     CoOwner,
     Entrant,
     EntrantState,
+    JobStatus,
     Ladder,
     Match,
     Place,
     Scope,
+    Topic,
     User,
 )
 from arena.people import accounts
+from arena.people.notifications import notify
 from arena.schedule.matchmaking import make
 from engine.game import GameError
 from engine.match import entrants_needed
@@ -200,7 +203,7 @@ class RequestUnratedMatch(Deed):
         ladder = find_named(session, Ladder, self.ladder)
         made = request_matches(
             session,
-            _requester(session, by),
+            accounts.person_of(session, by.actor, by.now),
             ladder,
             self.bots,
             by.now,
@@ -247,18 +250,6 @@ class RequestUnratedMatch(Deed):
         if state.to_move is None:
             raise WrongField("opening", gettext("it ends the game: leave its last moves out"))
         return opening
-
-
-def _requester(session: Session, by: By) -> User:
-    """Whose match it is; who runs the arena gets a user of that name."""
-    if by.actor.id is not None:
-        return session.get_one(User, by.actor.id)
-    found = accounts.find(session, by.actor.name)
-    if found is None:
-        found = User(name=by.actor.name[:40], created=by.now)
-        session.add(found)
-        session.flush()
-    return found
 
 
 def _entrant(session: Session, requester: User, ladder: Ladder, named: Named) -> Entrant:
@@ -347,3 +338,15 @@ def matches_of(session: Session, requester_id: int, *, count: int) -> list[Match
         .options(joinedload(Match.competition), version.joinedload(BotVersion.bot))
     )
     return list(session.scalars(query))
+
+
+def tell_requested(session: Session, match: Match, now: datetime) -> None:
+    """Tells who asked for a match that it is played, if it was the last of theirs that waited."""
+    waiting = Match.status.in_([JobStatus.OPEN, JobStatus.ISSUED])
+    others = Match.requester_id == match.requester_id, waiting, Match.id != match.id
+    assert match.requester_id is not None
+    if not count_rows(session, Match, *others):
+        message = N_("The last of your unrated matches is played: match %(number)s")
+        address = f"/matches/{match.id}"
+        its = {"number": match.id}
+        notify(session, [match.requester_id], message, its, address, now, topic=Topic.MATCH)

@@ -88,6 +88,7 @@ from arena.web.setting_pages import setting_pages
 from arena.web.sittings import pages as sittings
 from arena.web.strength import strength
 from arena.web.submissions import submissions
+from arena.web.told import hears_of, told, unread_here
 from arena.web.tournaments import tournaments
 from arena.web.truth import truth
 from arena.web.tunings import tunings
@@ -103,6 +104,7 @@ BLUEPRINTS = (
     profiles.profiles,
     profiles.people,
     news,
+    told,
     games,
     live,
     lists,
@@ -193,9 +195,11 @@ Disallow: /dumps/
 Disallow: /explorer/
 Disallow: /games/*/
 Disallow: /games/*.txt$
+Disallow: /feeds/
 Disallow: /language/
 Disallow: /matches/*/
 Disallow: /replay
+Disallow: /unsubscribe/
 """
 """What crawlers are to leave alone: filters, exports, and what is made anew for each reader, such
 as every position of every game; a preview of a page that is shared they may fetch. Of two lines
@@ -295,6 +299,8 @@ def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
         may_read=identity.may_read,
         may_follow=identity.may_follow,
         notice=lookup.notice,
+        unread_here=unread_here,
+        hears_of=hears_of,
         offered=picking.offered,
         people_play=lambda: identity.settings().play != "nobody",
         has_dumps=bool(settings.dumps),

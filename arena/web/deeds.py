@@ -233,6 +233,7 @@ def add_deed(
     then: Callable[..., str],
     again: Page | None = None,
     form: type[DeedForm] | None = None,
+    endpoint: str = "",
 ) -> None:
     """Has a page's form do a deed.
 
@@ -240,6 +241,7 @@ def add_deed(
         rule: where the form is sent to.
         then, again: as of `sent`.
         form: the form, if it is not just that of the deed.
+        endpoint: its name, if that is not how the rule ends.
     """
 
     kind = form or form_of(deed)
@@ -251,6 +253,6 @@ def add_deed(
     view.deed = deed  # type: ignore[attr-defined]
     if deed.in_maintenance:
         open_in_maintenance(view)
-    endpoint = rule.rpartition("/")[2].replace("-", "_")
+    endpoint = endpoint or rule.rpartition("/")[2].replace("-", "_")
     marked = needs(deed.scope, of_one=deed.is_of_one())(view)
     blueprint.add_url_rule(rule, endpoint, marked, methods=["POST"])

@@ -34,6 +34,12 @@ from arena.bots.bot_deeds import (
     UnshareBot,
     WithdrawBot,
 )
+from arena.bots.follow_deeds import (
+    FollowBot,
+    FollowCompetition,
+    UnfollowBot,
+    UnfollowCompetition,
+)
 from arena.bots.home_deeds import ConnectBot
 from arena.bots.member_deeds import (
     AddMember,
@@ -95,14 +101,21 @@ from arena.models import (
     CompetitionState,
     CoOwner,
     DateKind,
+    Delivery,
+    DeliveryState,
+    Follow,
     HomeRule,
+    Hook,
+    HookFormat,
     JobStatus,
     Ladder,
     MemberRole,
+    Notification,
     Role,
     Scope,
     Selection,
     StrengthTest,
+    Tournament,
     User,
     Worker,
 )
@@ -110,7 +123,10 @@ from arena.operation.maintenance import SetMaintenance
 from arena.operation.notice import GiveNotice
 from arena.operation.settings import ChangeSetting
 from arena.people.accounts import add_token
+from arena.people.hooks import AddHook, RemoveHook, SendAgain, TryHook
+from arena.people.notifications import delivery_of, notify, told_to
 from arena.people.profiles import DescribeUser, RenameUser
+from arena.people.told_deeds import ChooseTold, ReadNotifications
 from arena.people.user_deeds import (
     ActivateUser,
     ChangeRole,
@@ -185,6 +201,56 @@ EXAMPLES: dict[type[Deed], tuple[Callable[[Numbers], dict[str, Any]], dict[str, 
         lambda _: {"name": "lost on time", "filter": "ending=timeout&result=lost"},
         {"filter": "ending=boredom"},
         "ending: it is one of normal",
+    ),
+    FollowBot: (
+        lambda _: {"name": "bot-1"},
+        {"name": "nobody"},
+        "there is no bot 'nobody'",
+    ),
+    UnfollowBot: (
+        lambda _: {"name": "bot-0"},
+        {"name": "nobody"},
+        "there is no bot 'nobody'",
+    ),
+    FollowCompetition: (
+        lambda _: {"name": "cup"},
+        {"name": "nowhere"},
+        "there is no competition 'nowhere'",
+    ),
+    UnfollowCompetition: (
+        lambda _: {"name": "ladder-0"},
+        {"name": "nowhere"},
+        "there is no competition 'nowhere'",
+    ),
+    ReadNotifications: (
+        lambda its: {"until": its["notification"]},
+        {"until": 999_999},
+        "you were told nothing of the number 999999",
+    ),
+    ChooseTold: (
+        lambda _: {"mail": "never", "silenced": ("check",), "language": "it"},
+        {"silenced": ("weather",)},
+        "it is one of check, suspension",
+    ),
+    AddHook: (
+        lambda _: {"url": "https://hooks.example.org/x", "format": "discord"},
+        {"url": "http://hooks.example.org/x"},
+        "give an address that begins with https://",
+    ),
+    RemoveHook: (
+        lambda its: {"number": its["hook"]},
+        {"number": 999_999},
+        "you have no hook 999999",
+    ),
+    TryHook: (
+        lambda its: {"number": its["hook"]},
+        {"number": 999_999},
+        "you have no hook 999999",
+    ),
+    SendAgain: (
+        lambda its: {"number": its["hook"], "delivery": its["delivery"]},
+        {"delivery": 999_999},
+        "there is no message 999999 to hook",
     ),
     RemoveSelection: (
         lambda its: {"number": its["selection"]},
@@ -582,6 +648,23 @@ def copied(
             books.add(session, "small", variant, "a2a1", now(), ARENA, most=None)
             selection = Selection(owner_id=user.id, name="all", words="", created=now())
             session.add(selection)
+            hook = Hook(
+                user_id=user.id, url="https://h.example/", format=HookFormat.JSON, created=now()
+            )
+            cup = session.scalars(sa.select(Tournament.id).where(Tournament.name == "cup")).one()
+            session.add_all(
+                [
+                    hook,
+                    Follow(user_id=user.id, bot_id=bot.id, muted=True, since=now()),
+                    Follow(user_id=user.id, competition_id=cup, muted=True, since=now()),
+                ]
+            )
+            session.flush()
+            notify(session, [user.id], "hello", {}, "/", now())
+            told = told_to(session, user.id, count=1)[0]
+            sent = delivery_of(hook, None, now())
+            sent.state = DeliveryState.ARRIVED
+            session.add(sent)
             session.add(
                 Analysis(
                     code="known",
@@ -602,7 +685,8 @@ def copied(
             waits.state = CompetitionState.PAUSED
             session.flush()
             numbers = {
-                **numbers, "check": check.id, "selection": selection.id, "waits": waits.id
+                **numbers, "check": check.id, "selection": selection.id, "waits": waits.id,
+                "hook": hook.id, "delivery": sent.id, "notification": told.id,
             }  # fmt: skip
         yield database, numbers, folder
 
@@ -612,7 +696,7 @@ def notes(database: Database) -> list[AuditEntry]:
         return list(session.scalars(sa.select(AuditEntry).order_by(AuditEntry.id)))
 
 
-UNEQUAL = {"code", "seed", "creator", "approver", "told", "links"}
+UNEQUAL = {"code", "secret", "seed", "creator", "approver", "told", "links"}
 """Keys of answers that follow from chance, or from who asked; in what is told is a seed, too."""
 
 
@@ -739,16 +823,17 @@ def test_its_doors_do_the_same(
         assert noted["form"] == noted["data"]
 
 
-MOMENTS = {"id", "created", "changed", "finished", "reason", "rebuild_due", "joined"}
+MOMENTS = {"id", "created", "since", "changed", "finished", "reason", "rebuild_due", "joined"}
 PASSING = MOMENTS | {"mu", "sigma", "conservative", "returned", "returned_after", "games_before"}
 """Columns in which what is taken back may differ from what never was: moments, and how firmly a
 rating is held, since a bot that comes back may be another by then."""
 
 
 def standing(session: sa.orm.Session) -> dict[str, list[str]]:
-    """All that is stored, but for the notes of what was done."""
+    """All that is stored, but for the notes of what was done, and what people were told."""
     session.flush()
-    tables = [one for one in Base.metadata.sorted_tables if one.name != AuditEntry.__tablename__]
+    said = {AuditEntry.__tablename__, Notification.__tablename__, Delivery.__tablename__}
+    tables = [one for one in Base.metadata.sorted_tables if one.name not in said]
     found = {}
     for table in tables:
         columns = [one for one in table.columns if one.name not in PASSING]
@@ -795,7 +880,7 @@ def test_nobody_does_it_without_its_scope(deed: type[Deed]) -> None:
     values, *_ = EXAMPLES[deed]
     numbers = [
         "played", "set", "aside", "ended", "test", "waits", "tuning", "untuned", "check",
-        "selection",
+        "selection", "hook", "delivery", "notification",
     ]  # fmt: skip
     asked = deed(**values(dict.fromkeys(numbers, 1)))
     nobody = By(ARENA, frozenset(), now())

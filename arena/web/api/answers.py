@@ -19,6 +19,7 @@ from arena.models import (
     Competition,
     CompetitionDate,
     Entrant,
+    Hook,
     Ladder,
     Match,
     MatchSet,
@@ -41,6 +42,7 @@ from arena.web.api.presets import PresetShape
 from arena.web.api.results import TestShape, TournamentShape
 from arena.web.api.selections import SelectionShape
 from arena.web.api.shapes import Shape
+from arena.web.api.told import HookShape
 from arena.web.api.tunings import TuningShape
 from arena.web.api.user_shapes import UserShape
 
@@ -60,6 +62,7 @@ SHAPES: Mapping[type, type[Shape]] = {
     Selection: SelectionShape,
     Analysis: AnalysisShape,
     Gauntlet: GauntletShape,
+    Hook: HookShape,
     Competition: CompetitionShape,
     CompetitionDate: DateShape,
 }

@@ -53,7 +53,8 @@ class Duels(CompetitionKind[Duel]):
         )
         winner = "nobody" if first.points == second.points else first.version.label
         score = f"{first.points:g}-{second.points:g}"
-        return Conclusion(f"{winner} won {competition.title}", score)
+        places = {"winner": winner, "title": competition.title}
+        return Conclusion("%(winner)s won %(title)s", places, score)
 
     def entrants(self, session: Session, competition: Duel) -> Sequence[Entrant]:
         query = sa.select(Entrant).where(Entrant.competition_id == competition.id)

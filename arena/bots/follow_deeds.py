@@ -1,0 +1,133 @@
+"""What people choose to hear of: they follow bots and competitions, and mute what is theirs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from sqlalchemy.orm import Session
+
+from arena import audit
+from arena.bots.bot_deeds import find_bot
+from arena.competitions.founding import find_named
+from arena.deeds import By, Deed, Done, asked
+from arena.ground import locks
+from arena.ground.db import count_rows
+from arena.ground.refusals import Refusal
+from arena.models import Bot, Competition, Follow, Scope
+from arena.people import accounts, following
+from engine.translation import gettext
+
+MOST = 1000
+"""Bots and competitions that one person may choose about."""
+
+
+class Heard(NamedTuple):
+    """What somebody hears of something."""
+
+    kind: str
+    """``bot``, or what the competition is."""
+    name: str
+    hears: bool
+
+
+@dataclass(frozen=True)
+class FollowDeed(Deed):
+    """Changes what one hears of something."""
+
+    scope = Scope.SUBMIT
+    subject = "notifications"
+    answers = Heard
+
+    def _choose(self, session: Session, by: By, subject: Bot | Competition, *, hears: bool) -> bool:
+        """Hears of something from now on, or does not; says whether that was so before.
+
+        Raises:
+            Refusal: they have chosen about as much as one may.
+        """
+        person = accounts.person_of(session, by.actor, by.now)
+        locks.lock(session, person)  # two at once would each write a row
+        usually = following.usually_hears(session, person.id, subject)
+        found = following.follow_of(session, person.id, subject)
+        before = usually if found is None else not found.muted
+        if found is not None and hears == usually:
+            session.delete(found)
+        elif found is not None:
+            found.muted = not hears
+        elif hears != usually:
+            if count_rows(session, Follow, Follow.user_id == person.id) >= MOST:
+                raise Refusal(
+                    gettext(
+                        "you follow %(most)s bots and competitions, and no more can be", most=MOST
+                    )
+                )
+            session.add(following.make(person.id, subject, muted=not hears, now=by.now))
+        action = "follow" if hears else "follow no more"
+        kind = "bot" if isinstance(subject, Bot) else subject.kind
+        audit.note(session, by.actor, action, f"{kind} {subject.name}", now=by.now)
+        session.flush()
+        return before == hears
+
+
+@dataclass(frozen=True)
+class FollowBot(FollowDeed):
+    """Hear of a bot: its checks, its suspensions."""
+
+    address = "POST /bots/<name>/follow"
+
+    name: str = asked("The bot's name")
+
+    def do(self, session: Session, by: By) -> Done:
+        bot = find_bot(session, self.name)
+        was = self._choose(session, by, bot, hears=True)
+        said = gettext("you hear of the bot %(bot)s from now on", bot=bot.name)
+        undo = () if was else (UnfollowBot(bot.name),)
+        return Done(said, Heard("bot", bot.name, True), undo)
+
+
+@dataclass(frozen=True)
+class UnfollowBot(FollowDeed):
+    """Hear nothing of a bot any more; of one's own neither."""
+
+    address = "POST /bots/<name>/unfollow"
+
+    name: str = asked("The bot's name")
+
+    def do(self, session: Session, by: By) -> Done:
+        bot = find_bot(session, self.name)
+        was = self._choose(session, by, bot, hears=False)
+        said = gettext("you hear nothing of the bot %(bot)s any more", bot=bot.name)
+        undo = () if was else (FollowBot(bot.name),)
+        return Done(said, Heard("bot", bot.name, False), undo)
+
+
+@dataclass(frozen=True)
+class FollowCompetition(FollowDeed):
+    """Hear of a ladder, a tournament, a strength test, a tuning or a gauntlet: how it ends."""
+
+    address = "POST /competitions/<name>/follow"
+
+    name: str = asked("The competition's name")
+
+    def do(self, session: Session, by: By) -> Done:
+        found = find_named(session, Competition, self.name)
+        was = self._choose(session, by, found, hears=True)
+        said = gettext("you hear of %(title)s from now on", title=found.title)
+        undo = () if was else (UnfollowCompetition(found.name),)
+        return Done(said, Heard(found.kind, found.name, True), undo)
+
+
+@dataclass(frozen=True)
+class UnfollowCompetition(FollowDeed):
+    """Hear nothing of a competition any more, though one made it or has a bot in it."""
+
+    address = "POST /competitions/<name>/unfollow"
+
+    name: str = asked("The competition's name")
+
+    def do(self, session: Session, by: By) -> Done:
+        found = find_named(session, Competition, self.name)
+        was = self._choose(session, by, found, hears=False)
+        said = gettext("you hear nothing of %(title)s any more", title=found.title)
+        undo = () if was else (FollowCompetition(found.name),)
+        return Done(said, Heard(found.kind, found.name, False), undo)

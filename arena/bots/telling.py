@@ -1,0 +1,48 @@
+"""Telling people of bots: what came of a check, and that one was taken off a ladder."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy.orm import Session
+
+from arena.models import Bot, Check, Entrant, Topic, User
+from arena.people.following import followers, owners
+from arena.people.notifications import notify
+from engine.translation import N_
+
+PASSED = N_("%(version)s passed its check for %(ladder)s")
+NOT_PASSED = N_("%(version)s did not pass its check for %(ladder)s")
+SUSPENDED = N_("%(version)s was suspended on %(ladder)s")
+SHARED = N_("%(person)s shares the bot %(bot)s with you: it is yours as well now")
+
+
+def tell_check(session: Session, check: Check, now: datetime) -> None:
+    """Tells what came of the check of a version that is to enter: its owners, and if it passed
+    those who follow the bot. Who tries a version in the browser looks at what comes of it.
+    """
+    if not check.enters:
+        return
+    bot = check.version.bot
+    places = {"version": check.version.label, "ladder": check.ladder.title}
+    message = PASSED if check.passed else NOT_PASSED
+    its = owners(session, [bot.id])
+    notify(session, its, message, places, f"/checks/{check.id}", now, topic=Topic.CHECK)
+    if check.passed:
+        others = followers(session, bot.id)
+        notify(session, others, message, places, f"/bots/{bot.name}", now, topic=Topic.CHECK)
+
+
+def tell_suspension(session: Session, entrant: Entrant, now: datetime) -> None:
+    """Tells a bot's owners and those who follow it that it was taken off a ladder."""
+    bot = entrant.version.bot
+    places = {"version": entrant.version.label, "ladder": entrant.competition.title}
+    people = owners(session, [bot.id]) | followers(session, bot.id)
+    address = f"/bots/{bot.name}?ladder={entrant.competition.name}"
+    notify(session, people, SUSPENDED, places, address, now, topic=Topic.SUSPENSION)
+
+
+def tell_shared(session: Session, bot: Bot, person: str, mate: User, now: datetime) -> None:
+    """Tells somebody that a bot is theirs as well."""
+    places = {"person": person, "bot": bot.name}
+    notify(session, [mate.id], SHARED, places, f"/bots/{bot.name}", now)

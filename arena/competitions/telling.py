@@ -1,0 +1,47 @@
+"""Telling people of competitions: that one is over, those who made it, play in it or follow it.
+
+However a competition ends (all is played, a verdict, a date, somebody's deed), the recorder finds
+it closed and not told of yet, and tells of it once. One that is opened again and ends another time
+is told of again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from arena.competitions.kinds import kind_of
+from arena.models import Competition, CompetitionState, Topic
+from arena.models.competitions import IS_UNTOLD
+from arena.people.following import hearers
+from arena.people.notifications import notify
+
+AT_ONCE = 20
+"""Competitions told of in one transaction, which must not hold anybody up."""
+TOPIC_OF: Mapping[str, Topic] = {"ladder": Topic.LADDER, "tournament": Topic.TOURNAMENT}
+"""By the kind; of all others it is `Topic.TEST`."""
+
+
+def page_of(competition: Competition) -> str:
+    """The path that leads to a competition's page, whatever its kind."""
+    return f"/competitions/{competition.name}"
+
+
+def topic_of(competition: Competition) -> Topic:
+    """What telling of a competition is about."""
+    return TOPIC_OF.get(competition.kind, Topic.TEST)
+
+
+def tell_ends(session: Session, now: datetime) -> None:
+    """Tells of competitions that are over, each once for each time that it ended."""
+    query = sa.select(Competition).where(IS_UNTOLD).order_by(Competition.id).limit(AT_ONCE)
+    for competition in session.scalars(query).all():
+        competition.told = competition.finished
+        if competition.state is CompetitionState.CLOSED:
+            end = kind_of(competition).conclusion(session, competition)
+            people, address = hearers(session, competition), page_of(competition)
+            topic = topic_of(competition)
+            notify(session, people, end.message, end.places, address, now, topic=topic)
