@@ -31,6 +31,7 @@ from arena.ground.db import SchemaError
 from arena.lists import branches
 from arena.operation import health, indexes, queues
 from arena.operation.dumps import DailyDumps
+from arena.operation.fetching import Fetches
 from arena.operation.retention import forget_answers, forget_logs
 from arena.recorder import rebuild
 from arena.recorder.claim import ClaimError, claim_broker
@@ -69,6 +70,7 @@ class Recorder:
         self._looking_for_indexes = Every(INDEXES_SECONDS)
         self._upkeep = rebuild.Upkeep(settings.check_seconds)
         self._dumps = DailyDumps(settings)
+        self._fetches = Fetches(settings)
         self._judging = Judging(settings.environment(), settings.truth)
         self._placing = Placing(settings.environment())
 
@@ -104,6 +106,7 @@ class Recorder:
         self.writer.send(transact(lambda session: leases.schedule(session, settings, now)))
         transact(self._placing.look)
         transact(branches.add_next)
+        transact(lambda session: self._fetches.look(session, now))
         # Last, since with many games they take longer than what was just issued may wait.
         # It opens sessions of its own; a database that goes away meanwhile is waited for, too.
         transact(lambda _: self._upkeep.go_on(self.writer.database, now))
@@ -163,6 +166,7 @@ class Recorder:
     def close(self) -> None:
         """Ends its connections, and what it has started."""
         self._dumps.end()
+        self._fetches.end()
         self._judging.close()
         self._placing.close()
         self.tasks.inbox.close()

@@ -22,6 +22,7 @@ from arena.models import (
     Ladder,
     Match,
     OpeningBook,
+    Repository,
     Selection,
     StrengthTest,
     TestPreset,
@@ -36,6 +37,7 @@ from arena.web.api.game_shapes import MatchShape
 from arena.web.api.gauntlet_shapes import GauntletShape
 from arena.web.api.ladder_shapes import LadderShape
 from arena.web.api.presets import PresetShape
+from arena.web.api.repositories import RepositoryShape
 from arena.web.api.results import TestShape, TournamentShape
 from arena.web.api.selections import SelectionShape
 from arena.web.api.shapes import Shape
@@ -54,6 +56,7 @@ SHAPES: Mapping[type, type[Shape]] = {
     User: UserShape,
     Tournament: TournamentShape,
     OpeningBook: BookShape,
+    Repository: RepositoryShape,
     Selection: SelectionShape,
     Analysis: AnalysisShape,
     Gauntlet: GauntletShape,
