@@ -30,6 +30,7 @@ from arena.bots.member_deeds import (
     RenewJoinCode,
 )
 from arena.bots.profile_deeds import DescribeBot, PictureBot, RenameBot
+from arena.bots.repository_deeds import FetchRepository, FollowRepository, UnfollowRepository
 from arena.bots.runtimes import RemoveRuntime
 from arena.competitions.book_deeds import AddBook, RemoveBook
 from arena.competitions.date_deeds import RemoveDate, SetDate
@@ -138,6 +139,9 @@ DEEDS: tuple[type[Deed], ...] = (
     RenameBot,
     ShareBot,
     UnshareBot,
+    FollowRepository,
+    FetchRepository,
+    UnfollowRepository,
     CancelCheck,
     FollowBot,
     UnfollowBot,

@@ -20,7 +20,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from io import FileIO
 from pathlib import Path
 from typing import IO
@@ -29,6 +29,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from arena.bots import quota
+from arena.bots.intake import Sender
 from arena.bots.sharing import belongs_to
 from arena.ground.db import Database
 from arena.ground.file_locks import lock_file, wait_for_lock
@@ -47,6 +48,29 @@ JUST_SENT, LONGEST_SENDING = timedelta(minutes=15), timedelta(hours=2)
 ago, or who begins one in time could go on with it for ever."""
 CHUNK = 1 << 18
 UNFINISHED = ".new-"
+
+
+def sender_of(
+    database: Database, store: Path, user_id: int, most_bytes: int, quota_bytes: int
+) -> Sender:
+    """Somebody as whoever hands files in.
+
+    Args:
+        store: the folder of bundles.
+        most_bytes: that a bot may have where it is handed in.
+        quota_bytes: that everybody may have stored who has no quota of their own.
+    """
+
+    def given(digest: str) -> Path | None:
+        with database.read() as session:
+            known = digest in readable_sizes(session, user_id, [digest])
+        return store / digest if known else None
+
+    def claim_for_them(files: Mapping[str, int]) -> None:
+        now = datetime.now(UTC)
+        database.run(lambda session: claim(session, user_id, files, quota_bytes, now))
+
+    return Sender(most_bytes, given, claim_for_them)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session, joinedload
 
 from arena import audit, naming
 from arena.bots import ladder_quotas, quota, runtimes, sending
+from arena.bots.forges import Commit, keep
 from arena.bots.intake import TakenIn
 from arena.bots.lost_bundles import bring_back
 from arena.competitions.dates import demand_in_time
@@ -278,6 +279,7 @@ def hand_in(
     test_first: StrengthTerms | None,
     most_stored: int | None = None,
     enters: bool = True,
+    commit: Commit | None = None,
     tries_a_day: int | None = None,
     now: datetime,
 ) -> BotVersion:
@@ -285,6 +287,7 @@ def hand_in(
 
     Args:
         enters, tries_a_day: as of `submit`.
+        commit: the commit that the files are of, if somebody says.
         most_stored: bytes that everybody may have stored who has no quota of their own; None for
             as many as there are.
             With it `owner` must have sent the bot's large files, or be allowed to read them.
@@ -319,6 +322,8 @@ def hand_in(
         now=now,
     )
     version.files_bytes = files.files_bytes
+    if commit is not None:
+        keep(version, commit)
     if most_stored is not None:
         after = quota.stored_bytes(session, version.bot.owner_id)
         most = quota.most_bytes(session, version.bot.owner_id, most_stored)

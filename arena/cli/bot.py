@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 import sqlalchemy as sa
@@ -13,11 +14,13 @@ from sqlalchemy.orm import joinedload
 from arena.bots import entries
 from arena.bots.bot_deeds import CancelCheck, EnterBot, RetireBot
 from arena.bots.profile_deeds import PictureBot
+from arena.bots.repository_deeds import FollowRepository
 from arena.cli import InputError, deeds, refusing
 from arena.cli.client import Name, RemoteArena, Where, need_server, on_arena, on_server
 from arena.cli.completing import named
 from arena.cli.data_folder import opened
 from arena.cli.listing import show
+from arena.cli.login import asked_token
 from arena.cli.options import as_json, on_data
 from arena.cli.reading import told
 from arena.deeds import Deed
@@ -83,6 +86,28 @@ def cancel_command(name: str, where: Where) -> None:
         lambda session, _: list(session.scalars(checks_of(of_use, named))),
     )
     _cancel(name, found, where)
+
+
+@bot.command("follow")
+@deeds.options(FollowRepository, "name", "repository", but=("token",))
+@click.option("--token", is_flag=True, help="Ask for a token, or read it from a pipe.")
+@on_arena
+@as_json
+def follow_command(token: bool, where: Where, in_json: bool, **given: Any) -> None:
+    """Have a bot follow a git repository: each new commit is handed in.
+
+    REPOSITORY is its https address. It is asked now and then, and at once when it tells of a push
+    (docs/git.md). Of a private one a token that may only read is asked for, or USER:TOKEN.
+
+    \b
+    Examples:
+      arena bot follow mybot https://git.example.org/me/mybot.git --ladders clobber-6x7
+      arena bot follow mybot https://git.example.org/me/mybot.git --ladders clobber-6x7 \\
+        --revision main --token < token.txt
+    """
+    if token:
+        given["token"] = asked_token()
+    deeds.do_one(deeds.made(FollowRepository, **deeds.said(given)), where, in_json=in_json)
 
 
 @bot.command("retire")

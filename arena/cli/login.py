@@ -14,6 +14,13 @@ from engine.translation import gettext
 HERE = ("localhost", "127.0.0.1", "::1")
 
 
+def asked_token() -> str:
+    """A token that somebody types, or that comes by a pipe; no list of processes shows it."""
+    if sys.stdin.isatty():
+        return str(click.prompt(gettext("Token"), hide_input=True))
+    return sys.stdin.readline().strip()
+
+
 @click.command()
 @click.argument("url")
 @click.option("--token", help="The token; by default it is asked for, or read from a pipe.")
@@ -30,12 +37,7 @@ def login(url: str, token: str | None) -> None:
       arena login https://arena.example < token.txt
     """
     address = server_address(url)
-    if token is None:
-        if sys.stdin.isatty():
-            token = click.prompt(gettext("Token"), hide_input=True)
-        else:
-            token = sys.stdin.readline()
-    token = read_token(token)
+    token = read_token(asked_token() if token is None else token)
     parts = urlsplit(address)
     if parts.scheme == "http" and parts.hostname not in HERE:
         click.echo(gettext("without https anybody on the way can read the token"), err=True)

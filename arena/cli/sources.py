@@ -1,4 +1,4 @@
-"""A bot's files out of a git repository, fetched on the author's side."""
+"""A bot's files out of a git repository, fetched on the author's side, and their commit."""
 
 from __future__ import annotations
 
@@ -11,15 +11,55 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
+from arena.bots.forges import HASH, Commit, https_address
 from arena.cli import InputError
 from engine.translation import gettext
 
 FETCH_SECONDS = 120
 
 
+LOOK_SECONDS = 10
+"""What git may take to tell of a work tree."""
+
+
+def commit_at(path: Path) -> Commit | None:
+    """The commit of which a bot's files are, with whether they were changed since; None if they lie
+    in no work tree, or are no part of it."""
+    above = path if path.is_dir() else path.parent
+    its = "." if path.is_dir() else path.name
+    found = _said(above, "rev-parse", "HEAD")
+    if found is None or not HASH.fullmatch(found) or not _said(above, "ls-files", "--", its):
+        return None
+    return Commit(
+        found,
+        _said(above, "log", "-1", "--encoding=UTF-8", "--format=%s") or "",
+        https_address(_said(above, "remote", "get-url", "origin") or ""),
+        dirty=_said(above, "status", "--porcelain", "--", its) != "",
+    )
+
+
+def _said(folder: Path, *words: str) -> str | None:
+    """What git says of a work tree; None if it can't, or there is no git."""
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(folder), "-c", "core.fsmonitor=false", *words],
+            env={**os.environ, "LC_ALL": "C.UTF-8"},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=LOOK_SECONDS,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.strip()
+
+
 @contextmanager
-def git_folder(address: str) -> Iterator[Path]:
-    """The files of ``URL#REVISION`` or ``URL#REVISION:FOLDER``, for as long as the block runs.
+def git_folder(address: str) -> Iterator[tuple[Path, Commit]]:
+    """The files of ``URL#REVISION`` or ``URL#REVISION:FOLDER``, for as long as the block runs, and
+    the commit that they are of.
 
     Only that revision is fetched, without its history; submodules are not, and none of the
     repository's own hooks or filters is run.
@@ -56,6 +96,11 @@ def git_folder(address: str) -> Iterator[Path]:
                     url=url,
                 )
             )
+        commit = Commit(
+            _said(folder, "rev-parse", "HEAD") or "",
+            _said(folder, "log", "-1", "--encoding=UTF-8", "--format=%s") or "",
+            https_address(url),
+        )
         shutil.rmtree(folder / ".git")
         found = folder / below
         # A link of the repository could lead anywhere.
@@ -68,7 +113,7 @@ def git_folder(address: str) -> Iterator[Path]:
                     revision=revision,
                 )
             )
-        yield found
+        yield found, commit
 
 
 def _git(folder: Path | None, *words: str) -> None:

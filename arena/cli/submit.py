@@ -16,6 +16,7 @@ from rich.console import Console
 from sqlalchemy.orm import Session
 
 from arena import audit
+from arena.bots.forges import Commit
 from arena.bots.intake import TakenIn
 from arena.bots.submissions import active_on, hand_in
 from arena.cli import InputError, refusing
@@ -28,9 +29,10 @@ from arena.cli.data_folder import opened
 from arena.cli.listing import BAD, GOOD, say, state_of
 from arena.cli.options import NamedPath
 from arena.cli.sending import send_large_files
-from arena.cli.sources import git_folder
+from arena.cli.sources import commit_at, git_folder
 from arena.competitions.founding import find_named
 from arena.competitions.strength_plans import MAX_GAMES
+from arena.ground import texts
 from arena.ground.db import present
 from arena.models import BotVersion, Ladder, User
 from arena.people import accounts
@@ -49,6 +51,8 @@ LEFT = {
     "uploads": N_("%(left)s of %(most)s versions within 24 hours"),
 }
 """What is said of each quota of a ladder."""
+LONGEST_SUBJECT = 200
+"""Characters of a commit's message that are sent."""
 
 
 @click.command()
@@ -106,7 +110,9 @@ def submit(
     """
     wish = _wish(test_first, elo, max_games)
     with refusing(BundleError):
-        bundle = _bundle(file, repository)
+        bundle, commit = _bundle(file, repository)
+    if commit is not None:
+        click.echo(_words(commit), err=True)
     there = where.server()
     if there is not None:
         if owner is not None:
@@ -114,6 +120,13 @@ def submit(
                 gettext("--owner is for this machine's arena; a server goes by the token")
             )
         fields = {"ladder": ladder_name, "name": name or bundle.name, "note": note}
+        if commit is not None:
+            fields |= {
+                "commit": commit.hash,
+                "commit_subject": texts.cut(commit.subject, LONGEST_SUBJECT),
+                "commit_repository": commit.repository,
+                "commit_dirty": str(commit.dirty).lower(),
+            }
         if wish is not None:
             fields |= {"test_first": "true", "elo0": str(wish.elo0), "elo1": str(wish.elo1)}
             fields["max_games"] = str(wish.max_games)
@@ -144,6 +157,7 @@ def submit(
                 find_named(session, Ladder, ladder_name),
                 note=note,
                 test_first=wish,
+                commit=commit,
                 now=now,
             )
             return gettext(
@@ -194,8 +208,17 @@ def _wish(test_first: bool, elo: str | None, max_games: int | None) -> StrengthT
     return StrengthTerms(elo0, elo1, max_games=max_games or MAX_GAMES)
 
 
-def _bundle(file: Path | None, repository: str | None) -> Bundle:
-    """What is submitted.
+def _words(commit: Commit) -> str:
+    """Of which commit it is, for whoever submits it."""
+    if commit.dirty:
+        return gettext(
+            "of commit %(commit)s, with changes that are in no commit", commit=commit.short
+        )
+    return gettext("of commit %(commit)s", commit=commit.short)
+
+
+def _bundle(file: Path | None, repository: str | None) -> tuple[Bundle, Commit | None]:
+    """What is submitted, and the commit that it is of.
 
     Raises:
         BundleError: it is no bot.
@@ -204,10 +227,11 @@ def _bundle(file: Path | None, repository: str | None) -> Bundle:
     if (file is None) == (repository is None):
         raise InputError(gettext("give the path of a bot, or --git URL#REV"))
     if file is not None:
-        return pack(file)
+        return pack(file), commit_at(file)
     assert repository is not None
     # Large files are read from there until the command has ended.
-    return pack(click.get_current_context().with_resource(git_folder(repository)))
+    folder, commit = click.get_current_context().with_resource(git_folder(repository))
+    return pack(folder), commit
 
 
 def _user(session: Session, name: str, now: datetime) -> User:

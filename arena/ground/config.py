@@ -282,6 +282,12 @@ class Settings:
         _between(0, 10_000, N_("from 0 to 10000")),
         changeable=True,
     )
+    fetch_seconds: float = _setting(
+        600.0,
+        "How often a git repository is asked that a bot follows; of which pushes are told, a "
+        "sixth as often.",
+        _between(60, 86_400, N_("seconds, from 60 to a day")),
+    )
     asked_seconds_a_day: float = _setting(
         900.0,
         "How many seconds bots may think, within 24 hours, about positions that one user asks them "

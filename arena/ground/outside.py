@@ -7,7 +7,8 @@ look would find. TLS is verified by the host's name. Redirects are followed by n
 environment says of proxies is not asked. An operator may name hosts of an intranet that are to be
 reached all the same (`Settings.inside`); those are looked up alike, and proven by TLS alone.
 
-What goes wrong is kept and shown to whoever gave the address, so it is said in plain English.
+What goes wrong with a place is kept and shown to whoever gave its address, so it is said in plain
+English; what is wrong with the address itself they are told at once, in their own language.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import NamedTuple
 from urllib.parse import urlsplit
+
+from engine.translation import gettext
 
 LONGEST = 500
 """Characters of an address."""
@@ -50,7 +53,7 @@ _NOT_OPEN = tuple(
 
 
 class OutsideError(Exception):
-    """An address that can't be reached, or may not be; one sentence in English."""
+    """An address that can't be reached, or may not be; one sentence."""
 
 
 class OutsideAddress(NamedTuple):
@@ -76,22 +79,28 @@ def read_address(text: str) -> OutsideAddress:
         OutsideError: it is none, has a password in it, or a port where no such service is.
     """
     if len(text) > LONGEST:
-        raise OutsideError(f"give an address of at most {LONGEST} characters")
+        raise OutsideError(gettext("give an address of at most %(most)s characters", most=LONGEST))
     if not text.isascii() or not text.isprintable() or " " in text or "\\" in text:
-        raise OutsideError("write the address in plain letters, others as %XX or xn--, no spaces")
+        raise OutsideError(
+            gettext("write the address in plain letters, without spaces, others as %%XX or xn--")
+        )
     try:
         parts = urlsplit(text)
         host, port = (parts.hostname or "").lower(), parts.port or http.client.HTTPS_PORT
     except ValueError:
-        raise OutsideError("this is no address: give one that begins with https://") from None
+        raise OutsideError(
+            gettext("this is no address: give one that begins with https://")
+        ) from None
     if parts.scheme.lower() != "https" or not host:
-        raise OutsideError("give an address that begins with https://")
+        raise OutsideError(gettext("give an address that begins with https://"))
     if "@" in parts.netloc:
-        raise OutsideError("leave the name and the password out of the address")
+        raise OutsideError(gettext("leave the name and the password out of the address"))
     if not _is_address(host) and not _HOST.fullmatch(host):
-        raise OutsideError(f"{host[:60]} is no name of a host")
+        raise OutsideError(gettext("%(host)s is no name of a host", host=host[:60]))
     if port != http.client.HTTPS_PORT and port < LEAST_PORT:
-        raise OutsideError(f"give an address with port 443, or one from {LEAST_PORT}")
+        raise OutsideError(
+            gettext("give an address with port 443, or one from %(port)s", port=LEAST_PORT)
+        )
     asked = f"?{parts.query}" if parts.query else ""
     return OutsideAddress(host, port, (parts.path or "/") + asked)
 

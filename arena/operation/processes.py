@@ -50,6 +50,11 @@ def dump() -> list[str]:
     return [*PYTHON, "arena.dumps.daily"]
 
 
+def fetch() -> list[str]:
+    """Asks the git repositories that are due, and ends; the recorder starts it."""
+    return [*PYTHON, "arena.cli.fetch"]
+
+
 def worker(slots: int) -> list[str]:
     """Plays so many matches at a time; any number of them may run, on any machine."""
     words = ["-n", "worker@%h", "-c", str(slots), "--disable-prefetch"]

@@ -32,6 +32,7 @@ from arena.ground.db import SchemaError
 from arena.lists import branches
 from arena.operation import health, indexes, queues
 from arena.operation.dumps import DailyDumps
+from arena.operation.fetching import Fetches
 from arena.operation.retention import forget_answers, forget_logs
 from arena.recorder import rebuild
 from arena.recorder.claim import ClaimError, claim_broker
@@ -72,6 +73,7 @@ class Recorder:
         self._sets = SetsAtWork()
         self._upkeep = rebuild.Upkeep(settings.check_seconds)
         self._dumps = DailyDumps(settings)
+        self._fetches = Fetches(settings)
         self._judging = Judging(settings.environment(), settings.truth)
         self._placing = Placing(settings.environment())
 
@@ -109,6 +111,7 @@ class Recorder:
         transact(self._placing.look)
         transact(branches.add_next)
         is_carrying_out = transact(lambda _: self._sets.go_on(self.writer.database, now))
+        transact(lambda session: self._fetches.look(session, now))
         # Last, since with many games they take longer than what was just issued may wait.
         # It opens sessions of its own; a database that goes away meanwhile is waited for, too.
         if not is_carrying_out:  # which would have it begun anew again and again
@@ -169,6 +172,7 @@ class Recorder:
     def close(self) -> None:
         """Ends its connections, and what it has started."""
         self._dumps.end()
+        self._fetches.end()
         self._judging.close()
         self._placing.close()
         self.tasks.inbox.close()

@@ -34,6 +34,7 @@ from arena.web import (
     picking,
     present,
     profiles,
+    repositories,
     score_charts,
     strength_charts,
     text_guard,
@@ -139,6 +140,7 @@ BLUEPRINTS = (
     administration,
     submissions,
     editor,
+    repositories.pages,
     bundles,
     runtimes,
     metrics.metrics,
@@ -285,6 +287,7 @@ def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
     app.before_request(_refuse_other_names)
     app.before_request(widen)
     present.install(app, app.extensions["arena.database"])
+    app.before_request(repositories.keep_body)
     metrics.install(app)
     identity.install(app)
     app.before_request(_refuse_what_is_no_form)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 from flask import (
@@ -19,7 +20,8 @@ from flask import (
 from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response as Answer
 
-from arena.bots import entries, sharing
+from arena.bots import entries, repositories, sharing
+from arena.bots.forges import Commit, commit_of
 from arena.ground import bot_names
 from arena.ground.db import present
 from arena.models import Bot, BotVersion, Competition, Scope
@@ -28,7 +30,7 @@ from arena.web import duels, queries
 from arena.web.api.results import DuelShape, Encounter
 from arena.web.duels import Duel, Side
 from arena.web.entrants import SPLIT_GAMES, on_ladder, shown_first
-from arena.web.identity import current
+from arena.web.identity import current, may_read
 from arena.web.lookup import find_bot, reading
 from arena.web.words import sentence
 from engine.translation import gettext
@@ -63,12 +65,14 @@ def bot(name: str) -> str | Answer:
                 "whereabouts": whereabouts(session, chosen.version, datetime.now(UTC)),
                 "games": queries.games_of_entrant(session, chosen, count=20),
             }
+        uploaded = queries.versions_of_bot(session, found)
         return render_template(
             "bot.html",
             bot=found,
             entrants=entrants,
             chosen=chosen,
-            versions=queries.versions_of_bot(session, found),
+            versions=uploaded,
+            commits=_commits(uploaded) if may_read(found) else {},
             co_owners=sharing.co_owners(session, found),
             waiting=queries.tests_waited_for(session, found),
             SPLIT_GAMES=SPLIT_GAMES,
@@ -76,6 +80,30 @@ def bot(name: str) -> str | Answer:
             **_owners_choices(session, found),
             **details,
         )
+
+
+class ShownCommit(NamedTuple):
+    """The commit of a version, and what changed since that of the version before."""
+
+    commit: Commit
+    since: int | None
+    """The number of the version before that is of a commit, too."""
+    comparison: str
+    """Where the changes are shown elsewhere; empty where that is not known."""
+
+
+def _commits(versions: Sequence[tuple[BotVersion, object]]) -> dict[int, ShownCommit]:
+    """The commits of a bot's versions, which come the newest first, by the versions' numbers."""
+    found: dict[int, ShownCommit] = {}
+    before: tuple[int, Commit] | None = None
+    for version, _ in reversed(versions):
+        if (commit := commit_of(version)) is not None:
+            since, other = before or (None, None)
+            found[version.number] = ShownCommit(
+                commit, since, commit.comparison(other) if other else ""
+            )
+            before = version.number, commit
+    return found
 
 
 def _as_written(address: str) -> Answer:
@@ -95,6 +123,7 @@ def _owners_choices(session: Session, bot: Bot) -> dict[str, Any]:
     there = session.scalars(entries.on_ladders(bot, now)).first()
     return {
         "ladders": entries.ladders_taking_bots(session, now),
+        "repository": repositories.find(session, bot),
         "may_withdraw": there is not None or entries.ending(session, bot) > 0,
     }
 

@@ -37,6 +37,7 @@ FOLDER = Path(__file__).parents[2] / "docs"
 FIRST = (
     "writing-a-bot",
     "protocol",
+    "git",
     "home",
     "runtimes",
     "ladders",

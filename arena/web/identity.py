@@ -365,9 +365,10 @@ def anybody(view: F) -> F:
     return view
 
 
-def by_its_address(view: F) -> F:
-    """Marks a view whose address has a secret in it, which is proof enough for forms."""
-    view.by_its_address = True  # type: ignore[attr-defined]
+def by_proof(view: F) -> F:
+    """Marks a view that programs may call without a token, since a signature or a secret in its
+    address is proof enough: no page elsewhere can have a browser do so."""
+    view.access, view.proven = ANYBODY, True  # type: ignore[attr-defined]
     return view
 
 
@@ -398,7 +399,7 @@ def guard() -> Response | None:
             return redirect(url_for("accounts.password"))
         if account.lacks_factor and not opened:
             return redirect(url_for("safety.overview"))
-    if bearer() is not None or getattr(view, "by_its_address", False):
+    if bearer() is not None or getattr(view, "proven", False):
         g.csrf_valid = True  # no other site knows the token, which is proof enough for forms
     else:
         try:

@@ -206,6 +206,19 @@ LIMITS = {
             N_("There were too many records from your address: wait %(time)s."),
         )
     ],
+    "repositories.push": [
+        RateLimit(
+            "60 per hour",
+            address,
+            N_("There were too many that are not signed, from your address: wait %(time)s."),
+            _failed,
+        ),
+        RateLimit(
+            "30 per minute",
+            lambda: str((request.view_args or {}).get("code", "")),
+            N_("There were too many pushes: wait %(time)s."),
+        ),
+    ],
     "submissions.submit": UPLOADS,
     "undoing.undo": CHANGES,
     "editor.change": [

@@ -41,8 +41,7 @@ from arena.signing import unsubscribes
 from arena.web.deeds import DeedForm, add_deed, form_of, sent
 from arena.web.forms import later
 from arena.web.identity import (
-    anybody,
-    by_its_address,
+    by_proof,
     current,
     database,
     demand_session,
@@ -252,8 +251,7 @@ def make_feed() -> str:
 
 
 @told.route("/unsubscribe/<token>", methods=["GET", "POST"])
-@anybody
-@by_its_address
+@by_proof
 def unsubscribe(token: str) -> str:
     """Ends the letters to who got this address in one; the address is the proof (RFC 8058)."""
     with reading() as session:

@@ -20,6 +20,7 @@ from werkzeug.datastructures import FileStorage, MultiDict
 from werkzeug.formparser import FormDataParser
 
 from arena.bots import sending
+from arena.bots.forges import Commit
 from arena.bots.intake import FULL, Intake, Sender, TakenIn
 from arena.bots.profile_deeds import LONGEST_PICTURE
 from arena.bots.submissions import SubmissionError, hand_in
@@ -145,18 +146,8 @@ def sweep_if_due() -> None:
 
 def _sender(who: Account, ladder: Ladder) -> Sender:
     """Who asks, as whoever hands files in for a ladder."""
-    store = settings().bundles
-
-    def given(digest: str) -> Path | None:
-        with database().read() as session:
-            known = digest in sending.readable_sizes(session, who.id, [digest])
-        return store / digest if known else None
-
-    def claim(files: Mapping[str, int]) -> None:
-        now, most = datetime.now(UTC), settings().quota_bytes
-        database().run(lambda session: sending.claim(session, who.id, files, most, now))
-
-    return Sender(ladder.bundle_bytes, given, claim)
+    its = settings()
+    return sending.sender_of(database(), its.bundles, who.id, ladder.bundle_bytes, its.quota_bytes)
 
 
 def take_files(uploaded: list[Any], ladder: Ladder) -> TakenIn:
@@ -271,10 +262,12 @@ def store(
     *,
     test_first: StrengthTerms | None,
     enters: bool = True,
+    commit: Commit | None = None,
 ) -> int:
     """Takes a bot's stored files in, and gives the number of their check.
 
     Args:
+        commit: the commit that they are of, if somebody says.
         enters: whether they are to enter the ladder, or are only tried.
 
     Raises:
@@ -296,6 +289,7 @@ def store(
             test_first=test_first,
             most_stored=settings().quota_bytes,
             enters=enters,
+            commit=commit,
             tries_a_day=settings().tries_a_day,
             now=now,
         )

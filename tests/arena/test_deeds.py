@@ -51,6 +51,7 @@ from arena.bots.member_deeds import (
     RenewJoinCode,
 )
 from arena.bots.profile_deeds import DescribeBot, PictureBot, RenameBot
+from arena.bots.repository_deeds import FetchRepository, FollowRepository, UnfollowRepository
 from arena.bots.runtimes import RemoveRuntime
 from arena.cli import COMMANDS, InputError, cli, deeds, run
 from arena.cli.client import Where
@@ -111,6 +112,7 @@ from arena.models import (
     Ladder,
     MemberRole,
     Notification,
+    Repository,
     Role,
     Scope,
     Selection,
@@ -535,6 +537,26 @@ EXAMPLES: dict[type[Deed], tuple[Callable[[Numbers], dict[str, Any]], dict[str, 
         {"name": "bot-0"},
         "mate is no co-owner of the bot bot-0",
     ),
+    FollowRepository: (
+        lambda _: {
+            "name": "bot-0",
+            "repository": "https://git.example.org/me/bot.git",
+            "ladders": ("ladder-0",),
+            "revision": "main",
+        },
+        {"ladders": ("nowhere",)},
+        "there is no ladder 'nowhere'",
+    ),
+    FetchRepository: (
+        lambda _: {"name": "bot-2"},
+        {"name": "bot-0"},
+        "the bot bot-0 follows no git repository",
+    ),
+    UnfollowRepository: (
+        lambda _: {"name": "bot-2"},
+        {"name": "bot-0"},
+        "the bot bot-0 follows no git repository",
+    ),
     CancelCheck: (
         lambda its: {"number": its["check"]},
         {"number": 999_999},
@@ -625,6 +647,17 @@ def copied(
             session.flush()
             for its, one in ((ladder, pupil), (other, user)):
                 members.add(session, ARENA, its, one, MemberRole.MEMBER, now())
+            followed = session.scalars(sa.select(Bot).where(Bot.name == "bot-2")).one()
+            session.add(
+                Repository(
+                    bot_id=followed.id,
+                    user_id=user.id,
+                    address="https://git.example.org/me/bot.git",
+                    ladders=list(session.scalars(sa.select(Ladder.id))),
+                    fetched=now(),
+                    due=now(),
+                )
+            )
             # One check that was set aside, and one that is not over.
             checks = sa.select(Check).join(Check.version).join(BotVersion.bot)
             for name, status in {"bot-3": JobStatus.SET_ASIDE, "bot-2": JobStatus.OPEN}.items():
@@ -967,6 +1000,11 @@ WHO: list[tuple[type[Deed], dict[str, Any], str]] = [
     (RenameUser, {"name": "mate", "to": "comrade"}, "co-owner"),
     (ShareBot, {"name": "bot-1", "user": "olga"}, "owner"),
     (UnshareBot, {"name": "bot-1", "user": "mate"}, "owner co-owner"),
+    (
+        FollowRepository,
+        {"name": "bot-1", "repository": "https://git.example.org/x", "ladders": ("ladder-0",)},
+        "owner co-owner",
+    ),
     (CancelCheck, {"number": "check"}, "owner co-owner"),
     (WithdrawFromTournament, {"name": "cup", "bot": "bot-1"}, "owner co-owner organiser"),
     (StopTest, {"number": "test"}, "owner organiser"),

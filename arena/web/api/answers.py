@@ -24,6 +24,7 @@ from arena.models import (
     Match,
     MatchSet,
     OpeningBook,
+    Repository,
     Selection,
     StrengthTest,
     TestPreset,
@@ -39,6 +40,7 @@ from arena.web.api.gauntlet_shapes import GauntletShape
 from arena.web.api.ladder_shapes import LadderShape
 from arena.web.api.match_set_shapes import MatchSetShape
 from arena.web.api.presets import PresetShape
+from arena.web.api.repositories import RepositoryShape
 from arena.web.api.results import TestShape, TournamentShape
 from arena.web.api.selections import SelectionShape
 from arena.web.api.shapes import Shape
@@ -59,6 +61,7 @@ SHAPES: Mapping[type, type[Shape]] = {
     User: UserShape,
     Tournament: TournamentShape,
     OpeningBook: BookShape,
+    Repository: RepositoryShape,
     Selection: SelectionShape,
     Analysis: AnalysisShape,
     Gauntlet: GauntletShape,

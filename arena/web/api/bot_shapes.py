@@ -13,6 +13,7 @@ from pydantic import Field
 from sqlalchemy.orm import Session
 
 from arena.bots import sharing
+from arena.bots.forges import commit_of
 from arena.competitions.ranks import ranks_of
 from arena.models import Bot, BotVersion, Entrant, JobStatus, VersionStatus
 from arena.schedule.presence import whereabouts
@@ -21,6 +22,7 @@ from arena.web.api.competition_shapes import EntrantShape
 from arena.web.api.ladder_shapes import AccuracyShape, RankedEntrant
 from arena.web.api.shapes import At, List, Shape
 from arena.web.entrants import HISTORY_GAMES, OPENINGS_SHOWN, SPLIT_GAMES, OnLadder
+from arena.web.identity import may_read
 from engine.bot_options import BotOption, OptionKind
 
 PAGE = "Where its page is on this server, which is for the bot's owners."
@@ -218,6 +220,16 @@ class LastCheck(Shape):
     outcome: str = Field(description=OUTCOME)
 
 
+class CommitShape(Shape):
+    """The commit of a git repository that a version's files are of."""
+
+    commit: Annotated[str, At("hash")] = Field(description="Its name in full.")
+    subject: str
+    repository: str = Field(description="Its https address; empty where it is not known.")
+    dirty: bool = Field(description="Whether files were changed since that commit.")
+    page: str = Field(description="Its page at the repository's forge; empty if none is known.")
+
+
 class VersionShape(Shape):
     """An uploaded revision of a bot."""
 
@@ -238,13 +250,21 @@ class VersionShape(Shape):
     check: Annotated[LastCheck | None, At(lambda _: None)] = Field(
         description="Its last check; null if it has none."
     )
+    commit: Annotated[CommitShape | None, At(lambda _: None)] = Field(
+        description="For who may read its code; null to others, and where nobody said one."
+    )
 
     @classmethod
     def with_checks(cls, session: Session, versions: Sequence[BotVersion]) -> list[Self]:
-        """Versions, each with its last check."""
+        """Versions, each with its last check and its commit."""
         checks = queries.checks_of_versions(session, versions)
         last = {one: LastCheck.of(its[0]) for one, its in checks.items()}
-        return [cls.of(version, check=last.get(version.id)) for version in versions]
+        told = {one.id: commit_of(one) for one in versions if may_read(one.bot)}
+        commits = {one: its and CommitShape.of(its) for one, its in told.items()}
+        return [
+            cls.of(version, check=last.get(version.id), commit=commits.get(version.id))
+            for version in versions
+        ]
 
 
 class VersionList(List):

@@ -12,6 +12,7 @@ from spectree.model_adapter.pydantic_adapter import BaseFile
 from sqlalchemy.orm import Session, joinedload
 
 from arena.bots import entries
+from arena.bots.forges import Commit, https_address
 from arena.competitions.strength_plans import MAX_GAMES, MOST_GAMES
 from arena.models import BotVersion, Check, Scope
 from arena.strength.terms import StrengthTerms
@@ -45,6 +46,21 @@ class Submission(Shape):
         ),
     ] = None
     note: Line = ""
+    commit: Annotated[
+        str,
+        Field(
+            # An empty one is what a form sends that leaves it out.
+            pattern="^([0-9a-f]{40}|[0-9a-f]{64}|)$",
+            description="The commit that the files are of, by its name in full.",
+        ),
+    ] = ""
+    commit_subject: Annotated[Line, Field(description="The first line of its message.")] = ""
+    commit_repository: Annotated[
+        Line, Field(description="The https address of its repository, without a password.")
+    ] = ""
+    commit_dirty: Annotated[
+        bool, Field(description="Whether files were changed since that commit.")
+    ] = False
     test_first: Annotated[
         bool,
         Field(description="Whether it is to pass a strength test before it enters."),
@@ -79,11 +95,27 @@ def submit_bot(form: Submission) -> tuple[CheckShape, int, dict[str, str]]:
     terms = StrengthTerms.from_json(form.model_dump()) if form.test_first else None
     taken = uploads.take_files(request.files.getlist("file"), ladder)
     name = form.name or taken.name
-    number = uploads.store(name, taken, ladder, form.note, test_first=terms, enters=form.enters)
+    number = uploads.store(
+        name,
+        taken,
+        ladder,
+        form.note,
+        test_first=terms,
+        enters=form.enters,
+        commit=_commit(form),
+    )
     with reading() as session:
         found = submissions.find_check(session, number)
         (made,) = _told(session, [found])
     return made, 201, {"Location": url_for("api.get_check", number=number)}
+
+
+def _commit(form: Submission) -> Commit | None:
+    """What is said of the commit; of an address that is none of a page, nothing."""
+    if not form.commit:
+        return None
+    repository = https_address(form.commit_repository)
+    return Commit(form.commit, form.commit_subject, repository, form.commit_dirty)
 
 
 @operation("GET /checks/<int:number>", CheckShape, tag=TAG, scope=Scope.SUBMIT)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from arena.bots.forges import Commit
 from arena.cli import InputError
-from arena.cli.sources import git_folder
+from arena.cli.sources import commit_at, git_folder
 from tests.requirements import need
 from workers.bundles import pack
 
@@ -58,7 +60,9 @@ def test_revision(revision: str, repository: Path) -> None:
     wanted = BOT if revision == "v1" else BOT * 2
     if revision == "commit":
         revision = git(repository, "rev-parse", "HEAD")
-    with git_folder(f"file://{repository}#{revision}") as folder:
+    with git_folder(f"file://{repository}#{revision}") as (folder, commit):
+        its = git(repository, "rev-parse", "v1" if wanted == BOT else "main")
+        assert commit == Commit(its, "one" if wanted == BOT else "two")
         assert (folder / "bot.py").read_text() == wanted
         assert not (folder / ".git").exists()
         assert pack(folder).name == "mybot"
@@ -67,7 +71,7 @@ def test_revision(revision: str, repository: Path) -> None:
 
 def test_folder_of_a_repository(repository: Path) -> None:
     """One repository may hold several bots."""
-    with git_folder(f"{repository}#main:other") as folder:
+    with git_folder(f"{repository}#main:other") as (folder, _):
         assert [path.name for path in folder.iterdir()] == ["main.py"]
 
 
@@ -101,3 +105,17 @@ def test_refused(address: str, words: str, repository: Path) -> None:
     with pytest.raises(InputError, match=words) as caught, git_folder(where):
         pass
     assert "\n" not in caught.value.message
+
+
+def test_the_commit_of_a_work_tree(repository: Path, tmp_path: Path) -> None:
+    """With whether the bot itself was changed since, and where the repository is, without a
+    password; nothing of what is no part of a commit."""
+    git(repository, "remote", "add", "origin", "https://me:secret@github.com/me/mybot.git")
+    its = git(repository, "rev-parse", "HEAD")
+    clean = Commit(its, "two", "https://github.com/me/mybot.git")
+    (repository / "bot.py").write_text("changed")
+    assert commit_at(repository / "other") == clean
+    assert commit_at(repository) == commit_at(repository / "bot.py") == replace(clean, dirty=True)
+    (repository / "new.py").write_text(BOT)
+    assert commit_at(repository / "new.py") is None
+    assert commit_at(tmp_path) is None

@@ -56,7 +56,7 @@ READ = {
     "https://[2606:4700::1111]/": OutsideAddress("2606:4700::1111", 443, "/"),
     "http://git.example.org/": "give an address that begins with https://",
     "file:///etc/passwd": "give an address that begins with https://",
-    "ext::sh -c id": "no spaces",
+    "ext::sh -c id": "without spaces",
     "--upload-pack=id": "give an address that begins with https://",
     "https://me:secret@git.example.org/": "leave the name and the password out",
     "https://git.example.org@127.0.0.1/": "leave the name and the password out",

@@ -38,6 +38,10 @@ ELSEWHERE = {
     "/bots/{name}/versions/{number}/files",  # nobody keeps the files of a simulated bot
     "/bots/{name}/enter",  # the body names a ladder
     "/bots/{name}/retire",
+    "/bots/{name}/repository",  # no bot here follows one
+    "/bots/{name}/repository/push",
+    "/bots/{name}/repository/fetch",
+    "/bots/{name}/repository/leave",
     "/selections/{number}/remove",  # another request may have removed it
     "/analyses/{code}/remove",
     "/games/{number}/pgn",  # the games of this arena have none
