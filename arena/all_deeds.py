@@ -14,6 +14,15 @@ from arena.bots.bot_deeds import (
     WithdrawBot,
 )
 from arena.bots.home_deeds import ConnectBot
+from arena.bots.member_deeds import (
+    AddMember,
+    ChangeVisibility,
+    ImportMembers,
+    JoinCompetition,
+    LeaveCompetition,
+    RemoveMember,
+    RenewJoinCode,
+)
 from arena.bots.runtimes import RemoveRuntime
 from arena.competitions.book_deeds import AddBook, RemoveBook
 from arena.competitions.date_deeds import RemoveDate, SetDate
@@ -97,6 +106,13 @@ DEEDS: tuple[type[Deed], ...] = (
     StopGauntlet,
     KeepPreset,
     RemovePreset,
+    ChangeVisibility,
+    RenewJoinCode,
+    AddMember,
+    RemoveMember,
+    ImportMembers,
+    JoinCompetition,
+    LeaveCompetition,
     EnterBot,
     ConnectBot,
     RetireBot,

@@ -24,11 +24,13 @@ from typing import Any, ClassVar, Union, get_args, get_origin, get_type_hints
 
 from sqlalchemy.orm import Session
 
+from arena import sight
 from arena.audit import Actor
 from arena.ground.refusals import NotAllowed, WrongField
 from arena.ground.texts import LONGEST, unkept
-from arena.models import Bot, Scope
+from arena.models import Bot, Competition, Scope
 from arena.present import demand_no_maintenance, maintenance
+from arena.sight import STRANGER, Reader
 from engine.plurals import grouped
 from engine.translation import gettext, translated
 
@@ -55,9 +57,18 @@ class By:
     at_machine: bool = False
     """Whether it is who runs the arena, at its machine, who may do whatever an owner may."""
 
+    reader: Reader = STRANGER
+    """What they see."""
+    organised: frozenset[int] = frozenset()
+    """The ids of the competitions that they are an organiser of, and of those within these."""
+
     def may(self, scope: Scope) -> bool:
         """Whether they may do what needs this scope."""
         return scope in self.scopes
+
+    def organises(self, competition: Competition) -> bool:
+        """Whether they are an organiser, of the site or of this competition."""
+        return self.may(Scope.ORGANISE) or competition.id in self.organised
 
     def owns(self, bot: Bot) -> bool:
         """Whether a bot is their own, or shared with them."""
@@ -213,6 +224,20 @@ class Deed:
         """What programs call it: ``void_match``."""
         return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", cls.__name__).lower()
 
+    def concerns(self, session: Session) -> Competition | None:
+        """The competition that it is about alone, whose organisers may do it, too, without the
+        scope to organise; None if it is for organisers of the site.
+
+        Raises:
+            NotThere: there is no such one.
+        """
+        return None
+
+    @classmethod
+    def is_of_one(cls) -> bool:
+        """Whether organisers of one competition may do it there."""
+        return cls.concerns is not Deed.concerns
+
     def asks(self, session: Session, by: By) -> str:
         """What they are told before, who are to say that it is meant; empty to do it at once."""
         return translated(self.lasting)
@@ -237,11 +262,30 @@ def perform(session: Session, deed: Deed, by: By) -> Done:
     Raises:
         Refusal: it can't be done so, or not by them.
     """
+    if not by.may(deed.scope) and not (deed.scope is Scope.ORGANISE and by.organised):
+        raise _lacks(deed)
+    sight.look_up(session, by.reader)
     if not by.may(deed.scope):
-        raise NotAllowed(gettext("this takes the scope %(scope)s", scope=deed.scope))
+        its = deed.concerns(session)
+        if its is None or its.id not in by.organised:
+            raise _lacks(deed)
     if not deed.in_maintenance:
         demand_no_maintenance(maintenance(session))
     return deed.do(session, by)
+
+
+def _lacks(deed: Deed) -> NotAllowed:
+    return NotAllowed(gettext("this takes the scope %(scope)s", scope=deed.scope))
+
+
+def asked_before(session: Session, deed: Deed, by: By) -> str:
+    """What somebody is told before a deed, who is to say that it is meant; empty to do it at once.
+
+    Raises:
+        Refusal: it can't be done so.
+    """
+    sight.look_up(session, by.reader)
+    return deed.asks(session, by)
 
 
 def _between(least: float | None, most: float | None) -> str:

@@ -20,7 +20,7 @@ from sqlalchemy.orm import Session, joinedload, object_session, selectinload, un
 
 from arena.ground import bot_names, locks
 from arena.ground.config import Settings
-from arena.ground.db import count_rows
+from arena.ground.db import LOOKED_UP, count_rows
 from arena.ground.refusals import Refusal
 from arena.models import (
     AT_HOME,
@@ -35,6 +35,7 @@ from arena.models import (
     SittingSeat,
     User,
     VersionStatus,
+    Visibility,
 )
 from arena.schedule import leases, workers
 from arena.schedule.leases import Fate
@@ -127,7 +128,9 @@ def bots_for(session: Session, ladder: Ladder, *, more: str = "") -> list[BotVer
 def _active(
     session: Session, ladder: Ladder, which: sa.ColumnElement[bool], order: sa.ColumnElement[Any]
 ) -> list[BotVersion]:
-    """The versions that play a ladder's game on some ladder."""
+    """The versions that play a ladder's game on it, or on one that everybody sees, as the game may
+    be looked at by whoever sees that ladder."""
+    there = sa.or_(Ladder.id == ladder.id, Ladder.visibility == Visibility.PUBLIC)
     query = (
         sa.select(Entrant)
         .join(Ladder, Ladder.id == Entrant.competition_id)
@@ -138,11 +141,13 @@ def _active(
             Entrant.state == EntrantState.ACTIVE,
             BotVersion.status == VersionStatus.READY,
             BotVersion.language != AT_HOME,
+            there,
             which,
         )
         .order_by(order, Entrant.id)
         .limit(OFFERED)
         .options(joinedload(Entrant.version).joinedload(BotVersion.bot))
+        .execution_options(**LOOKED_UP)
     )
     return [entrant.version for entrant in session.scalars(query)]
 
@@ -271,7 +276,7 @@ def find(session: Session, number: int, *, to_change: bool = False) -> Sitting |
     query = sa.select(Sitting).where(Sitting.id == number)
     if to_change:
         query = locks.locking(query, Sitting)
-    return session.scalar(query.options(*_WHOLE))
+    return session.scalar(query.options(*_WHOLE), execution_options=LOOKED_UP)
 
 
 _WHOLE = (

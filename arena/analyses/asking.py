@@ -18,7 +18,7 @@ from arena import audit
 from arena.analyses.analysis_deeds import grown
 from arena.deeds import By, Deed, Done, asked
 from arena.ground import bot_names, locks
-from arena.ground.db import is_lately
+from arena.ground.db import LOOKED_UP, is_lately
 from arena.ground.refusals import NotThere, Refusal
 from arena.models import (
     AT_HOME,
@@ -219,6 +219,7 @@ def _entrants(game: str, which: sa.ColumnElement[bool]) -> sa.Select[Entrant]:
             (Entrant.state == EntrantState.ACTIVE).desc(), Entrant.conservative.desc(), Entrant.id
         )
         .options(joinedload(Entrant.version).joinedload(BotVersion.bot))
+        .execution_options(**LOOKED_UP)
     )
 
 

@@ -24,7 +24,7 @@ from arena.competitions.dates import demand_in_time
 from arena.competitions.founding import find_named
 from arena.deeds import LONGEST_NAME, By, Deed, Done, asked
 from arena.ground import locks
-from arena.ground.db import LARGEST_ID
+from arena.ground.db import LARGEST_ID, LOOKED_UP
 from arena.ground.guesses import meant
 from arena.ground.refusals import NotAllowed, NotThere, Refusal
 from arena.models import (
@@ -64,7 +64,7 @@ def find_bot(session: Session, name: str) -> Bot:
         NotThere: there is none.
     """
     query = sa.select(Bot).where(Bot.named(name)).options(joinedload(Bot.owner))
-    found = session.scalar(query)
+    found = session.scalar(query, execution_options=LOOKED_UP)
     if found is None:
         raise NotThere(
             gettext(

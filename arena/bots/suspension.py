@@ -35,6 +35,11 @@ def why_suspended(last: Sequence[Termination | None]) -> str | None:
     return f"{faults.total()} of its last {len(looked_at)} games ended by its own fault: {kinds}"
 
 
+def suspended_on(detail: str) -> str:
+    """The name of the ladder of a suspension, by its note in the audit log."""
+    return detail.partition(", ")[2].partition(":")[0]
+
+
 def suspend_if_faulty(session: Session, entrant: Entrant, now: datetime) -> None:
     """Suspends an active entrant of a ladder whose last games speak for it."""
     if entrant.state is not EntrantState.ACTIVE:

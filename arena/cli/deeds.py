@@ -31,6 +31,7 @@ from arena.ground.refusals import Refusal
 from arena.models import Scope
 from arena.people import accounts
 from arena.present import present_settings
+from arena.sight import EVERYTHING
 from engine.protocol import visible
 from engine.translation import gettext
 
@@ -50,7 +51,8 @@ class Told(NamedTuple):
 
 def here(session: Session) -> By:
     """Whoever runs a command at the arena's machine, and may do everything."""
-    return By(audit.operator(), frozenset(Scope), present(session), at_machine=True)
+    now = present(session)
+    return By(audit.operator(), frozenset(Scope), now, at_machine=True, reader=EVERYTHING)
 
 
 def made(deed: type[Deed], **values: Any) -> Deed:

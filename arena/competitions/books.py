@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from arena import audit
 from arena.audit import Actor
 from arena.competitions.founding import NAME
-from arena.ground.db import count_rows
+from arena.ground.db import LOOKED_UP, count_rows
 from arena.ground.guesses import MOST_LOOKED_AT
 from arena.ground.locks import lock
 from arena.ground.refusals import NotThere, Refusal
@@ -135,7 +135,13 @@ def remove(session: Session, book: OpeningBook, now: datetime, actor: Actor) -> 
         raise Refusal(gettext("the book %(name)s is removed already", name=name))
     by_it = sa.select(Competition.name).where(Competition.book_name == name)
     going_on = by_it.where(Competition.state != CompetitionState.CLOSED)
-    if names := session.scalars(going_on.order_by(Competition.id).limit(MOST_LISTED)).all():
+    if session.scalar(going_on.limit(1)) is not None:
+        seen = going_on.order_by(Competition.id).limit(MOST_LISTED)
+        names = session.scalars(seen, execution_options=LOOKED_UP).all()
+        if not names:
+            raise Refusal(
+                gettext("the book %(name)s is in use where you see nothing of it", name=name)
+            )
         raise Refusal(
             gettext(
                 "the book %(name)s is in use: close first what is played by it, %(names)s",

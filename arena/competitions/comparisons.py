@@ -60,7 +60,7 @@ def may_test(by: By, version: BotVersion) -> bool:
 def may_change(by: By, competition: Competition) -> bool:
     """Whether a comparison is somebody's to stop, and to have more of."""
     mine = by.may(Scope.SUBMIT) and competition.creator_id == by.actor.id
-    return mine or by.may(Scope.ORGANISE)
+    return mine or by.organises(competition)
 
 
 def most_weight(by: By) -> float:

@@ -32,6 +32,7 @@ from arena.competitions.pairings import Pairing, under_way
 from arena.competitions.players import NamedPlayer, player_of
 from arena.competitions.rules import Rules
 from arena.competitions.strength_tallies import outcomes_in
+from arena.competitions.visibility import put_within
 from arena.ground.db import count_rows
 from arena.ground.texts import cut
 from arena.models import (
@@ -127,6 +128,7 @@ def create(
         },
     )
     add_named(session, gauntlet)
+    put_within(session, gauntlet, [player.version for player in players], now)
     enter_field(session, gauntlet, players, now)
     audit.note(session, by, "create gauntlet", gauntlet.name, gauntlet.title, now=now)
     return gauntlet

@@ -13,7 +13,7 @@ from arena.competitions.founding import find_named
 from arena.competitions.ladder_settings import SETTINGS
 from arena.deeds import LONGEST_NAME, By, Deed, Done, asked
 from arena.ground.refusals import Refusal
-from arena.models import CompetitionState, DateKind, Ladder, Scope
+from arena.models import Competition, CompetitionState, DateKind, Ladder, Scope
 from engine.game import GameError
 from engine.games import find_variant
 from engine.translation import N_, gettext
@@ -77,6 +77,9 @@ class ChangeLadder(Deed):
 
     name: str = asked("The ladder's name")
     settings: Mapping[str, str] = asked(CHOSEN)
+
+    def concerns(self, session: Session) -> Competition | None:
+        return find_named(session, Ladder, self.name)
 
     def asks(self, session: Session, by: By) -> str:
         if self.settings.get("state") != CompetitionState.CLOSED:

@@ -12,12 +12,14 @@ from sqlalchemy.orm import Session
 
 from arena import audit
 from arena.audit import Actor
+from arena.competitions import members
 from arena.competitions.books import demand_fitting, policy_of
 from arena.competitions.founding import add_named, come_back, demand_name, fair_start, weigh_anew
 from arena.competitions.machines import MACHINES, is_reference
+from arena.competitions.visibility import change_visibility
 from arena.ground.locks import lock
 from arena.ground.refusals import Refusal
-from arena.models import Approval, CompetitionState, HomeRule, Ladder, OpeningPolicy
+from arena.models import Approval, CompetitionState, HomeRule, Ladder, OpeningPolicy, Visibility
 from engine.clock import LONGEST_MS, parse_time
 from engine.game import GameError, Variant
 from engine.jobs import MOST_PROCESSES
@@ -26,6 +28,8 @@ from engine.translation import N_, gettext
 
 CHANGED = "change ladder"
 """The deed, as the audit log has it."""
+CHANGED_TO_THE_LAST = ("title", "note", "visibility")
+"""What can be changed of a ladder that is closed."""
 SIZE = re.compile(r"([1-9][0-9]{0,9})([kMG]?)", re.ASCII)
 UNITS = {"": 1, "k": 2**10, "M": 2**20, "G": 2**30}
 SIZES = {"memory": (2**24, 2**36), "bundle": (2**10, 2**30), "log": (0, 2**24)}
@@ -164,6 +168,16 @@ SETTINGS: Mapping[str, LadderSetting] = {
         N_("its name for people"), "", _text("title", 120), lambda one: one.title
     ),
     "note": LadderSetting(N_("a line about it"), "", _text("note", 1000), lambda one: one.note),
+    "visibility": LadderSetting(
+        N_(
+            "who sees it: public (everybody), unlisted (who has its address) or private (its "
+            "members alone)"
+        ),
+        str(Visibility.PUBLIC),
+        _choice("visibility", *Visibility),
+        lambda one: str(one.visibility),
+        tuple(map(str, Visibility)),
+    ),
     "state": LadderSetting(
         N_(
             "open (it plays), paused (it makes no matches for now), frozen (it takes no bots "
@@ -322,6 +336,7 @@ def create(
     )
     ladder.head_start = fair_start(session, ladder.weight)
     add_named(session, ladder)
+    members.begin(session, ladder, now)
     detail = ", ".join([str(variant), *(f"{key}={text}" for key, text in chosen.items())])
     audit.note(session, actor, "create ladder", f"ladder {name}", detail, now=now)
     return ladder
@@ -348,12 +363,12 @@ def change(
         for key, its in columns.items()
         if any(getattr(ladder, column) != value for column, value in its.items())
     }
-    finals = [key for key in different if key not in ("title", "note")]
+    finals = [key for key in different if key not in CHANGED_TO_THE_LAST]
     if ladder.state is CompetitionState.CLOSED and finals:
         raise Refusal(
             gettext(
                 "the ladder %(name)s is closed, and its table final: its %(key)s stays as "
-                "it is, only its title and note can be changed",
+                "it is, only its title, note and visibility can be changed",
                 name=ladder.name,
                 key=finals[0],
             )
@@ -375,6 +390,10 @@ def change(
     for its in different.values():
         now_its |= its
     _demand_machine(now_its)
+    seen = different.pop("visibility", None)
+    seen_before = ladder.visibility
+    if seen is not None:
+        change_visibility(session, ladder, seen["visibility"], actor, now)
     before, weight = {key: SETTINGS[key].show(ladder) for key in different}, ladder.weight
     for its in different.values():
         for column, value in its.items():
@@ -395,6 +414,8 @@ def change(
     if words:
         detail = "; ".join(words)
         audit.note(session, actor, CHANGED, f"ladder {ladder.name}", detail, now=now)
+    if seen is not None:
+        words.append(f"visibility: {seen_before} → {ladder.visibility}")
     return words
 
 

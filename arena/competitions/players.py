@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session, aliased, joinedload
 
 from arena.deeds import By
 from arena.ground import bot_names
+from arena.ground.db import LOOKED_UP
 from arena.ground.guesses import meant
 from arena.ground.refusals import Refusal
 from arena.models import (
@@ -89,6 +90,7 @@ def named_players(
             .order_by(BotVersion.number.desc())
             .limit(1)
             .options(joinedload(BotVersion.bot))
+            .execution_options(**LOOKED_UP)
         )
         if named.version is None:
             is_ready = BotVersion.status == VersionStatus.READY

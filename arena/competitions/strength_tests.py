@@ -42,6 +42,7 @@ from arena.competitions.strength_tallies import (
     standing_of,
     tallies_of,
 )
+from arena.competitions.visibility import put_within
 from arena.ground import locks
 from arena.ground.db import count_rows
 from arena.ground.locks import lock
@@ -150,6 +151,7 @@ def create(
         boards=[dict(other.options) for other in plan.others],
     )
     test = add_by_number(session, make)
+    put_within(session, test, (candidate.version, baseline.version), now, ladder)
     enter_field(session, test, (candidate, baseline), now)
     audit.note(session, actor, "create test", f"test {test.id}", test.title, now=now)
     return test

@@ -37,12 +37,14 @@ from arena.ground.bot_names import LONGEST_PLAYER
 from arena.ground.locks import lock
 from arena.ground.refusals import NotAllowed, Refusal
 from arena.models import (
+    Competition,
     CompetitionState,
     DateKind,
     Entrant,
     Ladder,
     Scope,
     Tournament,
+    Visibility,
 )
 from engine.plurals import counted
 from engine.translation import N_, gettext, ngettext, translated
@@ -116,6 +118,13 @@ class CreateTournament(CreateByRules):
     seed: int = asked(
         "Of pairings, openings and lots", label="Seed", default=0, least=0, most=2**48 - 1
     )
+    visibility: str | None = asked(
+        "public (everybody), unlisted (who has its address) or private (members alone); by default "
+        "who sees all of its bots",
+        label="Who sees it",
+        default=None,
+        choices=tuple(map(str, Visibility)),
+    )
     paused: bool = asked(
         "Make no match until it is opened: its field can change so long",
         label="Let it wait: its field can change until you open it",
@@ -143,6 +152,7 @@ class CreateTournament(CreateByRules):
             note=self.note,
             allows_options=not self.no_options,
             paused=paused,
+            visibility=Visibility(self.visibility) if self.visibility else None,
         )
         field = self._field(session, by, ladder)[: self.top]
         made = tournaments.create(session, plan, field, by.now, by.actor)
@@ -192,6 +202,9 @@ class TournamentDeed(Deed):
     answers = Tournament
 
     name: str = asked("The tournament's name")
+
+    def concerns(self, session: Session) -> Competition | None:
+        return find_named(session, Tournament, self.name)
 
 
 @dataclass(frozen=True)
@@ -263,7 +276,7 @@ class EnterTournament(TournamentDeed):
 
 def may_withdraw(by: By, entrant: Entrant) -> bool:
     """Whether it is for somebody to take an entrant out of its tournament."""
-    return by.may(Scope.ORGANISE) or by.owns(entrant.version.bot)
+    return by.organises(entrant.competition) or by.owns(entrant.version.bot)
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from sqlalchemy.orm import Session
 
 from arena import audit
 from arena.audit import ARENA
+from arena.competitions import members
 from arena.competitions.books import demand_fitting, policy_of
 from arena.competitions.fields import demand_field, enter_field
 from arena.competitions.founding import (
@@ -34,6 +35,7 @@ from arena.competitions.pairings import Pairing
 from arena.competitions.players import NamedPlayer, demand_allowed
 from arena.competitions.results import results
 from arena.competitions.tournament_courses import course_of, demand_not_too_long, new_frame
+from arena.competitions.visibility import put_within
 from arena.competitions.voids import make_void
 from arena.formats.catalogue import FORMATS, settings_for
 from arena.formats.standings import TIE_BREAKS
@@ -48,6 +50,7 @@ from arena.models import (
     JobStatus,
     Match,
     Tournament,
+    Visibility,
 )
 from engine.clock import TimeControl
 from engine.game import Variant
@@ -86,6 +89,8 @@ class TournamentPlan:
     """Whether bots may be entered with options."""
     paused: bool = False
     """Whether it waits to be opened: until its first match is made its field can change."""
+    visibility: Visibility | None = None
+    """Who sees it; by default who sees all of its bots."""
 
 
 def create(
@@ -150,6 +155,11 @@ def create(
     )
     demand_allowed(tournament, players)
     add_named(session, tournament)
+    if plan.visibility is None:
+        put_within(session, tournament, [player.version for player in players], now)
+    else:
+        tournament.visibility = plan.visibility
+    members.begin(session, tournament, now)
     enter_field(session, tournament, players, now)
     detail = f"{plan.format}, {plan.variant}, {len(players)} bots, seed {plan.seed}"
     audit.note(session, actor, "create tournament", f"tournament {plan.name}", detail, now=now)

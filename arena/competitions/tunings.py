@@ -37,6 +37,7 @@ from arena.competitions.pairings import Pairing, under_way
 from arena.competitions.players import NamedPlayer, told
 from arena.competitions.strength_plans import MOST_GAMES, MOST_WEIGHT, StrengthPlan
 from arena.competitions.strength_tallies import stored_games
+from arena.competitions.visibility import put_within
 from arena.competitions.voids import make_void
 from arena.ground import locks
 from arena.ground.db import count_rows
@@ -170,6 +171,7 @@ def create(session: Session, plan: TuningPlan, now: datetime, actor: Actor) -> B
     tuning.course = course_of(Tuning.begin(settings_of(tuning)))
     # Both are the version; that the first names the start is what tells the two sides apart.
     sides = chosen_words(dict(sorted({**fixed, **start}.items()))), plan.player.options
+    put_within(session, tuning, [version], now)
     enter_field(session, tuning, [NamedPlayer(version, options) for options in sides], now)
     audit.note(session, actor, "create tuning", tuning.name, tuning.title, now=now)
     return tuning

@@ -21,6 +21,7 @@ from arena.ground.db import FAILED, Database, SchemaError, unusable
 from arena.ground.refusals import Refusal
 from arena.lists.filters import GameFilter
 from arena.present import present_settings
+from arena.sight import STRANGER
 from engine.faulty_rules import break_off_hangs
 from engine.games import GAMES
 from engine.logs import use_json
@@ -51,6 +52,8 @@ def is_made(folder: Path) -> bool:
 def make(database: Database, settings: Settings, now: datetime) -> Path:
     """Makes the dump of today, or goes on with it, and removes those that are not kept.
 
+    It is for everybody, and holds what everybody sees.
+
     Raises:
         ImportError: what dumps need is not installed.
         Refusal: the folder of today holds something else, or another process writes there.
@@ -61,7 +64,7 @@ def make(database: Database, settings: Settings, now: datetime) -> Path:
     with database.read() as session:
         settings = present_settings(session, settings)
     folder = folder_of(settings, now)
-    source = OfArena(database, settings, GameFilter())
+    source = OfArena(database, settings, GameFilter(), STRANGER)
     others = [other for other in dated(settings.dump_folder) if other != folder]
     known = {other: manifest for other in others if (manifest := _read(other)) is not None}
     # One that was never finished may know more than those before it.

@@ -13,16 +13,29 @@ from arena.lists.filters import GameFilter
 from arena.lists.parts import look_up
 from arena.models import PlayedGame
 from arena.present import present_settings
+from arena.sight import EVERYTHING, Reader, SeenBy
 from arena.signing import arena_id
 
 
 class OfArena:
     """The games of an arena that a filter wants."""
 
-    def __init__(self, database: Database, settings: Settings, wanted: GameFilter) -> None:
-        """Raises: NotThere: the filter names what is not there."""
-        self._database, self._wanted = database, wanted
-        with database.read() as session:
+    def __init__(
+        self,
+        database: Database,
+        settings: Settings,
+        wanted: GameFilter,
+        reader: Reader = EVERYTHING,
+    ) -> None:
+        """
+        Args:
+            reader: who is to have them.
+
+        Raises:
+            NotThere: the filter names what is not there.
+        """
+        self._database, self._wanted = SeenBy(database, reader), wanted
+        with self._database.read() as session:
             look_up(session, wanted)
         self.arena = settings.public_url or database.run(arena_id)
         with database.read() as session:

@@ -28,6 +28,10 @@ LARGEST_ID = 2**31 - 1
 """An id has 4 bytes in PostgreSQL; to ask a database for a larger one is an error there."""
 ONLY_READS = "25006"
 """PostgreSQL's code of an attempt to write in a transaction that is read-only."""
+LOOKED_UP: dict[str, Any] = {"arena.looked_up": True}
+"""Execution options of a select that looks up what somebody has named, in a session that writes:
+only there it leaves out what they don't see (`arena.sight`). All else that such a session finds is
+the same whoever asks."""
 PRAGMAS = ("journal_mode=WAL", "synchronous=NORMAL", "busy_timeout=30000", "foreign_keys=ON")
 DAMAGED = (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT)
 FAILED = (sa.exc.OperationalError, sa.exc.InternalError)

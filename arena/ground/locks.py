@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena.ground.db import LARGEST_ID
+from arena.ground.db import LARGEST_ID, LOOKED_UP
 
 T = TypeVar("T")
 S = TypeVar("S", bound="sa.Select[Any]")
@@ -36,7 +36,8 @@ def _how(kind: Any) -> dict[str, Any]:
 
 
 def find(session: Session, kind: type[T], number: int, *, to_change: bool = False) -> T | None:
-    """The row of a table by its id; None for a number that is nobody's, or that can be no id.
+    """The row of a table by its id; None for a number that is nobody's, or that can be no id, or
+    of what is hidden from who asks.
 
     Args:
         kind: a class of `arena.models`.
@@ -44,7 +45,8 @@ def find(session: Session, kind: type[T], number: int, *, to_change: bool = Fals
     """
     if not 0 < number <= LARGEST_ID:
         return None
-    return session.get(kind, number, with_for_update=_how(kind) if to_change else None)
+    how = _how(kind) if to_change else None
+    return session.get(kind, number, with_for_update=how, execution_options=LOOKED_UP)
 
 
 def lock(session: Session, row: Any) -> None:

@@ -14,10 +14,10 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, load_only
 
-from arena.ground.db import Database
 from arena.lists.filters import GameFilter, Order
 from arena.lists.search import ListPlace, find
 from arena.models import Bot, BotVersion, Competition, Entrant, GameSeat, Match, PlayedGame
+from arena.sight import Reads
 
 AT_A_TIME = 1000
 """Games that are looked up at a time."""
@@ -25,7 +25,7 @@ CHUNK_GAMES = 100
 """How many records are read at a time."""
 
 
-def numbers(database: Database, wanted: GameFilter, after: int) -> Iterator[int]:
+def numbers(database: Reads, wanted: GameFilter, after: int) -> Iterator[int]:
     """The numbers of all games that are wanted above one, the lowest first.
 
     Raises:
@@ -46,7 +46,7 @@ def parts(found: Iterator[int], size: int) -> Iterator[list[int]]:
         yield part
 
 
-def lines(database: Database, wanted: GameFilter, after: int) -> Iterator[list[bytes]]:
+def lines(database: Reads, wanted: GameFilter, after: int) -> Iterator[list[bytes]]:
     """The games that are wanted above a number, some at a time; errors as for `numbers`.
 
     Each is its record, as JSON without a line's end, with what the arena knows of it before:

@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, aliased
 
 from arena.ground.bot_names import Named
+from arena.ground.db import LOOKED_UP
 from arena.ground.refusals import NotThere
 from arena.lists.filters import COMPARISONS, GameFilter
 from arena.lists.lines import within
@@ -23,6 +24,7 @@ from arena.models import (
     GameValue,
     ListedSeat,
 )
+from arena.sight import open_named
 from engine.translation import gettext
 
 Condition = sa.ColumnElement[bool]
@@ -58,8 +60,11 @@ def look_up(session: Session, wanted: GameFilter) -> Known:
     """
     competition = None
     if wanted.competition is not None:
-        its = sa.select(Competition.id).where(Competition.named(wanted.competition))
-        competition = session.scalar(its)
+        which = Competition.named(wanted.competition)
+        open_named(session, sa.select(Competition.id).where(which))
+        competition = session.scalar(
+            sa.select(Competition.id).where(which), execution_options=LOOKED_UP
+        )
         if competition is None:
             raise NotThere(gettext("there is no competition %(name)s", name=wanted.competition))
     named = [one for one in (wanted.bot, *wanted.against) if one is not None]
@@ -75,7 +80,8 @@ def _sitters(session: Session, named: Sequence[Named]) -> dict[Named, Sitter]:
     found = {}
     for one in named:
         versions = sa.select(BotVersion.id, BotVersion.number, BotVersion.bot_id)
-        its = session.execute(versions.join(BotVersion.bot).where(Bot.named(one.name))).all()
+        versions = versions.join(BotVersion.bot).where(Bot.named(one.name))
+        its = session.execute(versions, execution_options=LOOKED_UP).all()
         if not its:
             raise NotThere(gettext("there is no bot %(name)s", name=one.name))
         version = next((row.id for row in its if row.number == one.version), None)

@@ -44,6 +44,8 @@ class OfMatch:
     """What the lines of its games begin with."""
     set_plies: int
     """How many moves its opening has."""
+    is_public: bool = True
+    """Whether everybody finds them."""
 
 
 @dataclass(slots=True)
@@ -54,14 +56,26 @@ class Listed:
     values: list[Row]
     tags: list[Row]
     lines: list[Row]
+    public: set[int]
+    """The numbers of those that everybody finds: only they are among the day's games."""
 
     @classmethod
     def nothing(cls) -> Listed:
         """No rows yet."""
-        return cls([], [], [], [])
+        return cls([], [], [], [], set())
 
-    def add(self, game_id: int, seats: Iterable[Row], said: SeatWords, line: Row | None) -> None:
+    def add(
+        self,
+        game_id: int,
+        seats: Iterable[Row],
+        said: SeatWords,
+        line: Row | None,
+        *,
+        is_public: bool = True,
+    ) -> None:
         """Adds a game."""
+        if is_public:
+            self.public.add(game_id)
         self.seats += [{"game_id": game_id, **row} for row in seats]
         self.values += [{"game_id": game_id, **row} for row in said.values]
         self.tags += [{"game_id": game_id, **row} for row in said.tags]
@@ -79,7 +93,7 @@ class Listed:
         for row in self.seats:
             day, number = row["finished"].astimezone(UTC).toordinal(), row["game_id"]
             days[day] = days.get(day, (number,))[0], number
-            counts[day, row["game"]] += row["seat"] == 0
+            counts[day, row["game"]] += row["seat"] == 0 and number in self.public
         if days:
             ends = [
                 {"day": day, "first_id": one, "last_id": end} for day, (one, end) in days.items()
@@ -89,8 +103,10 @@ class Listed:
             added = [
                 {"day": day, "game": game, "games": games}
                 for (day, game), games in sorted(counts.items())
+                if games
             ]
-            connection.execute(count_days, added)
+            if added:
+                connection.execute(count_days, added)
 
 
 @cache

@@ -46,6 +46,7 @@ from arena.models.competitions import (
     TestTally,
     TestVerdict,
     Tournament,
+    Visibility,
     own_words,
     player_label,
 )
@@ -73,6 +74,7 @@ from arena.models.matches import (
     PlayedGame,
     Worker,
 )
+from arena.models.members import MemberRole, Membership
 from arena.models.naming import FormerName
 from arena.models.people import (
     GUEST,

@@ -25,6 +25,7 @@ from engine.clock import TimeControl
 from engine.game import Variant
 from engine.games import GAMES
 from engine.plurals import counted
+from engine.translation import N_
 
 IS_UNTOLD = sa.text("finished IS NOT NULL AND (told IS NULL OR told <> finished)")
 """Of competitions: whether nobody was told yet that it is over."""
@@ -39,6 +40,14 @@ class CompetitionState(StrEnum):
     PAUSED = "paused"
     FROZEN = "frozen"
     CLOSED = "closed"
+
+
+class Visibility(StrEnum):
+    """Who sees a competition: everybody; whoever has its address; its members alone."""
+
+    PUBLIC = N_("public")
+    UNLISTED = N_("unlisted")
+    PRIVATE = N_("private")
 
 
 CALLED_OFF = "called off"
@@ -100,6 +109,10 @@ class CompetitionLimits:
 USUAL_LIMITS = CompetitionLimits()
 
 
+NOT_PUBLIC = sa.text("visibility <> 'public'")
+"""Of a competition, that not everybody finds it; spelt out, or no index of just these is used."""
+
+
 class Competition(Base):
     """A variant, a time control and limits, and whoever entered."""
 
@@ -117,6 +130,12 @@ class Competition(Base):
         CheckConstraint("(openings = 'book') = (book_name IS NOT NULL)", name="book"),
         Index("ix_competition_kind_state", "kind", "state"),
         Index("ix_competition_untold", "id", sqlite_where=IS_UNTOLD, postgresql_where=IS_UNTOLD),
+        Index(
+            "ix_competition_not_public",
+            "visibility",
+            sqlite_where=NOT_PUBLIC,
+            postgresql_where=NOT_PUBLIC,
+        ),
     )
     # Whoever reads a competition through a match reads the columns of its kind with it. (The base
     # class declares this attribute for instances, so that it cannot be a ClassVar here.)
@@ -130,6 +149,13 @@ class Competition(Base):
     title: Mapped[str] = mapped_column(sa.String(120))
     note: Mapped[str] = mapped_column(sa.Text, default="")
     creator_id: Mapped[int | None] = mapped_column(ForeignKey("user.id"))
+    visibility: Mapped[Visibility] = mapped_column(default=Visibility.PUBLIC)
+    """Who sees it; of one within another it is that one's."""
+    within_id: Mapped[int | None] = mapped_column(ForeignKey("competition.id"), index=True)
+    """The one whose members it is for, as it is made of bots that are known there alone; None of
+    what is public."""
+    join_code: Mapped[str | None] = mapped_column(sa.String(20), index=True, unique=True)
+    """By which one becomes a member; None if none can be made use of."""
     game: Mapped[str] = mapped_column(sa.String(40), index=True)
     options: Mapped[dict[str, Any]]
     openings: Mapped[OpeningPolicy] = mapped_column(default=OpeningPolicy.RANDOM)

@@ -146,7 +146,7 @@ class GameDay(Base):
 
 
 class GameDayCount(Base):
-    """How many games by some rules ended on a day, in UTC."""
+    """How many games by some rules that everybody finds ended on a day, in UTC."""
 
     __tablename__ = "game_day_count"
     __table_args__ = (WITHOUT_ROWID,)

@@ -30,6 +30,8 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}", re.ASCII)
 TOKEN_PREFIX = "arena_"  # noqa: S105 - so that scanners for leaked secrets know it
 TOKENS_ALLOWED = 50
 INVITATION_LASTS, RESET_LASTS = timedelta(days=7), timedelta(days=1)
+FIRST_LASTS = timedelta(days=30)
+"""So long a link lets somebody choose a password to an account that was made for them."""
 USE_NOTED = timedelta(minutes=1)
 """The use of a token is written down at most so often."""
 
@@ -115,11 +117,21 @@ def add(
     name = typed(name)
     if words := refusal(session, name):
         raise PeopleError(words)
-    user = User(name=name, role=role, password=password, must_change=must_change, created=now)
-    session.add(user)
-    naming.demand_never(session, user)
+    user = make(session, name, now, role=role, password=password, must_change=must_change)
     by = actor or Actor(user.id, user.name, "")
     audit.note(session, by, "add user", f"user {user.name}", f"role {user.role}", now=now)
+    return user
+
+
+def make(session: Session, name: str, now: datetime, **more: Any) -> User:
+    """Makes an account of a name that is free, of which somebody else makes a note.
+
+    Args:
+        more: what else it has, by the columns of `User`.
+    """
+    user = User(name=name, created=now, **more)
+    session.add(user)
+    naming.demand_never(session, user)
     return user
 
 
@@ -215,6 +227,13 @@ def reset_link(session: Session, actor: Actor, user: User, now: datetime) -> str
     """A secret with which a user may set a new password."""
     audit.note(session, actor, "give reset link", f"user {user.name}", now=now)
     return _link(session, LinkKind.RESET, now + RESET_LASTS, now, user_id=user.id)
+
+
+def first_link(session: Session, user: User, now: datetime) -> str:
+    """A secret with which somebody for whom an account was made chooses its password; one that was
+    given before is worthless. Whoever gives it makes a note."""
+    session.execute(sa.delete(AccountLink).where(AccountLink.user_id == user.id))
+    return _link(session, LinkKind.RESET, now + FIRST_LASTS, now, user_id=user.id)
 
 
 def _link(

@@ -30,7 +30,7 @@ from arena.lists.rows import (
     speed_of,
     start_of,
 )
-from arena.models import GameSeat, Match, Meeting, PlayedGame
+from arena.models import GameSeat, Match, Meeting, PlayedGame, Visibility
 from arena.ratings.book import RatingChange
 from arena.ratings.result import GameResult
 from engine import reporting
@@ -202,7 +202,8 @@ def store(session: Session, played: Sequence[PlayedMatch]) -> None:
             id_, its = next(ids), _seats(one, number)
             seats += [{"game_id": id_, **seat} for seat in its]
             seated = listed_seats(record, its, versions, about)
-            listed.add(id_, seated, said(record), line_row(record, about))
+            line = line_row(record, about)
+            listed.add(id_, seated, said(record), line, is_public=about.is_public)
     connection.execute(_INSERT_SEATS, seats)
     listed.write(connection)
     counted: dict[int, Tally] = {}
@@ -252,6 +253,7 @@ def _in_common(match: Match) -> OfMatch:
         match.counts,
         start_of(competition.game, kind_of(competition).options_of(match), match.options),
         len(match.opening),
+        competition.visibility is Visibility.PUBLIC,
     )
 
 

@@ -73,6 +73,9 @@ class VoidMatch(Deed):
         default=False,
     )
 
+    def concerns(self, session: Session) -> Competition | None:
+        return _competition_of(session, self.number)
+
     def do(self, session: Session, by: By) -> Done:
         again = void(session, by.actor, self.number, self.note, replay=self.replay, now=by.now)
         replayed_as = None if again is None else again.id
@@ -99,6 +102,9 @@ class RequeueMatch(Deed):
     adds = True
 
     number: int = asked("The match's number")
+
+    def concerns(self, session: Session) -> Competition | None:
+        return _competition_of(session, self.number)
 
     def do(self, session: Session, by: By) -> Done:
         requeue(session, by.actor, Match, self.number, by.now)
@@ -286,9 +292,25 @@ def _find(session: Session, kind: type[J], number: int) -> J:
     job = locks.find(session, kind, number, to_change=True)
     if job is None:
         if kind is Match:
-            raise NotThere(gettext("there is no match %(number)s", number=number))
+            raise _no_match(number)
         raise NotThere(gettext("there is no check %(number)s", number=number))
     return job
+
+
+def _competition_of(session: Session, number: int) -> Competition:
+    """The competition of a match.
+
+    Raises:
+        NotThere: there is no such match.
+    """
+    match = locks.find(session, Match, number)
+    if match is None:
+        raise _no_match(number)
+    return match.competition
+
+
+def _no_match(number: int) -> NotThere:
+    return NotThere(gettext("there is no match %(number)s", number=number))
 
 
 def _word(kind: type[J]) -> str:

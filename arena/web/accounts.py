@@ -23,7 +23,7 @@ from arena.models import SCOPES, ApiToken, LinkKind, Role, Scope, User
 from arena.people import accounts, sessions
 from arena.people.accounts import PeopleError
 from arena.schedule.requests import matches_of
-from arena.web import queries
+from arena.web import lookup, queries
 from arena.web.deeds import REFUSED, asked_first, is_meant
 from arena.web.entering import let_in, next_page
 from arena.web.forms import (
@@ -221,7 +221,7 @@ def _account(form: Any, secret: str = "") -> tuple[str, int]:
         for scope in Scope
         if scope in SCOPES[who.role]
     ]
-    with database().read() as reading:
+    with lookup.reading() as reading:
         mine = entries.bots_of(reading, who.id)
         return _form(
             "account.html",

@@ -63,6 +63,7 @@ from arena.web.gauntlets import gauntlets
 from arena.web.kept_films import KeptFilms
 from arena.web.ladders import ladders
 from arena.web.live import live
+from arena.web.members import members
 from arena.web.news import news
 from arena.web.operation import operation
 from arena.web.pictures import pictures
@@ -101,6 +102,7 @@ BLUEPRINTS = (
     pictures,
     replays,
     competitions,
+    members,
     tournaments,
     ladders,
     crosstables,

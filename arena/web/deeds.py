@@ -11,7 +11,7 @@ from flask_wtf import FlaskForm
 from wtforms import BooleanField, Field, FloatField, SelectChoice, SelectField, StringField
 from wtforms.validators import Optional
 
-from arena.deeds import Deed, Done, Part, fields_of, perform
+from arena.deeds import Deed, Done, Part, asked_before, fields_of, perform
 from arena.ground import bot_names
 from arena.ground.refusals import NotAllowed, NotThere, Refusal, WrongField
 from arena.web.forms import WholeNumber, later
@@ -166,7 +166,7 @@ def _asked(deed: Deed) -> str | None:
         return None
     by = signed_in().by()
     with database().begin() as session:
-        words = deed.asks(session, by)
+        words = asked_before(session, deed, by)
         if words:
             perform(session, deed, by)
             session.flush()
@@ -252,4 +252,5 @@ def add_deed(
     if deed.in_maintenance:
         open_in_maintenance(view)
     endpoint = rule.rpartition("/")[2].replace("-", "_")
-    blueprint.add_url_rule(rule, endpoint, needs(deed.scope)(view), methods=["POST"])
+    marked = needs(deed.scope, of_one=deed.is_of_one())(view)
+    blueprint.add_url_rule(rule, endpoint, marked, methods=["POST"])

@@ -14,11 +14,11 @@ from sqlalchemy.orm import Session
 from arena.competitions.results import results, to_json
 from arena.competitions.tournament_matches import digest
 from arena.ground.config import Settings
-from arena.ground.db import Database
 from arena.lists.exported import CHUNK_GAMES, numbers, parts
 from arena.lists.filters import GameFilter
 from arena.lists.rows import seat_result
 from arena.models import Tournament
+from arena.sight import Reads
 from arena.web import queries
 from arena.web.api.game_shapes import GameShape
 from arena.web.api.ladder_shapes import BoardLineShape, BoardShape
@@ -62,7 +62,7 @@ GAME_COLUMNS = (
 """What CSV says of a game; the last four of each seat, with spaces between them."""
 
 
-def game_rows(database: Database, wanted: GameFilter, after: int) -> Iterator[bytes]:
+def game_rows(database: Reads, wanted: GameFilter, after: int) -> Iterator[bytes]:
     """All games that a filter wants above a number as parts of a CSV file."""
     yield _csv([], GAME_COLUMNS, header=True)
     for some in parts(numbers(database, wanted, after), CHUNK_GAMES):

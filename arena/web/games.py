@@ -49,7 +49,8 @@ def match(number: int) -> str:
     """A match: its games, or the running one's board, which renews itself."""
     account = current()
     # A form's secret takes a cookie, which nobody needs who only reads.
-    form = VoidForm() if account and account.may(Scope.ORGANISE) else None
+    organises = account and (account.may(Scope.ORGANISE) or account.organised)
+    form = VoidForm() if organises else None
     with reading() as session:
         return match_page(session, number, form)
 
@@ -61,7 +62,9 @@ def match_page(session: Session, number: int, form: DeedForm | None, problem: st
         form: with which organisers make it void; None for who is none.
         problem: why that can't be.
     """
-    found = find_match(session, number)
+    found, account = find_match(session, number), current()
+    if account is None or not account.organises(found.competition):
+        form = None
     return render_template(
         "match.html",
         match=found,

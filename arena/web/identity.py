@@ -27,6 +27,7 @@ from flask import (
     current_app,
     flash,
     g,
+    has_request_context,
     redirect,
     request,
     session,
@@ -43,13 +44,25 @@ from itsdangerous import BadData, URLSafeSerializer
 from sqlalchemy.orm import Session, joinedload
 from werkzeug.wrappers import Response
 
+from arena import sight
 from arena.audit import Actor
 from arena.bots import sharing
 from arena.deeds import By
 from arena.ground.config import Settings
 from arena.ground.db import FAILED, Database, present
-from arena.models import SCOPES, ApiToken, Bot, BrowserSession, Role, Scope, User
+from arena.models import (
+    SCOPES,
+    ApiToken,
+    Bot,
+    BrowserSession,
+    Competition,
+    MemberRole,
+    Role,
+    Scope,
+    User,
+)
 from arena.people import accounts, second_factor, sessions
+from arena.sight import STRANGER, Reader, SeenBy
 from arena.signing import secret_key
 from arena.web.present import watch
 from engine.translation import N_, gettext, translated
@@ -99,8 +112,10 @@ class Account(UserMixin):
     """Whether the password must be changed before anything else."""
     lacks_factor: bool
     """Whether a second factor must be set up before anything else but that."""
-    shared: frozenset[int]
-    """The ids of the bots that it is a co-owner of."""
+    reader: Reader
+    """What it sees."""
+    organised: frozenset[int]
+    """The ids of the competitions that it organises, and of those within these."""
 
     @property
     def actor(self) -> Actor:
@@ -111,11 +126,29 @@ class Account(UserMixin):
         """This account as who does something by the present request."""
         its = settings()
         quotas = its.requests_a_day, its.asked_seconds_a_day
-        return By(self.actor, self.scopes, began(), self.shared, *quotas, its.hooks != "nobody")
+        return By(
+            self.actor,
+            self.scopes,
+            began(),
+            self.shared,
+            *quotas,
+            its.hooks != "nobody",
+            reader=self.reader,
+            organised=self.organised,
+        )
 
     def may(self, scope: Scope) -> bool:
         """Whether it may do what needs this scope."""
         return scope in self.scopes
+
+    def organises(self, competition: Competition) -> bool:
+        """Whether it is an organiser, of the site or of this competition."""
+        return self.may(Scope.ORGANISE) or competition.id in self.organised
+
+    @property
+    def shared(self) -> frozenset[int]:
+        """The ids of the bots that it is a co-owner of."""
+        return self.reader.shared
 
     def owns(self, bot: Bot) -> bool:
         """Whether a bot is its own, or shared with it."""
@@ -152,6 +185,12 @@ def account_of(reading: Session, user: User, by: BrowserSession | frozenset[Scop
         key, number, began = by.key, by.id, by.created
     else:
         key, number, began, may = "", None, None, may & by
+    roles = sight.roles_of(reading, user.id)
+    organised = [one for one, role in roles.items() if role is MemberRole.ORGANISER]
+    if not (isinstance(by, BrowserSession) or Scope.ORGANISE in by):
+        organised = []
+    sees_all = Scope.ORGANISE in SCOPES[user.role]
+    shared = sharing.shared_with(reading, user.id)
     return Account(
         user.id,
         user.name,
@@ -163,7 +202,8 @@ def account_of(reading: Session, user: User, by: BrowserSession | frozenset[Scop
         user.active,
         user.must_change,
         bool(key) and second_factor.is_lacking(reading, user, settings()),
-        sharing.shared_with(reading, user.id),
+        Reader(user.id, sees_all, frozenset(roles), shared),
+        frozenset(organised),
     )
 
 
@@ -245,6 +285,31 @@ def current() -> Account | None:
     return user if isinstance(user, Account) else None
 
 
+def look(reading: Session) -> None:
+    """Has a session leave out what who asks does not see.
+
+    Where nothing is hidden from strangers, nobody looks who asks: the answer is for everybody.
+    """
+    if sight.look(reading, STRANGER).hidden and has_request_context():
+        account = _asker()
+        if account is not None:
+            sight.look(reading, account.reader)
+            g.is_for_who_asks = True
+
+
+def seen_database() -> SeenBy:
+    """The arena's database as who asks sees it, for what is read part by part."""
+    account = current()
+    return SeenBy(database(), account.reader if account else STRANGER)
+
+
+def _asker() -> Account | None:
+    """Who asks; a reader without a cookie of ours is not looked for, so that caches for all keep
+    what they get."""
+    has_cookie = current_app.config["SESSION_COOKIE_NAME"] in request.cookies
+    return current() if has_cookie or bearer() is not None else None
+
+
 def signed_in() -> Account:
     """Who asks, in a view that only signed-in people reach."""
     return current() or abort(401)
@@ -278,11 +343,17 @@ def refuse_reading(bot: Bot, words: str) -> NoReturn:
     abort(403 if who else 401, words)
 
 
-def needs(scope: Scope) -> Callable[[F], F]:
-    """Marks a view that only those with this scope may call."""
+def needs(scope: Scope, *, of_one: bool = False) -> Callable[[F], F]:
+    """Marks a view that only those with this scope may call.
+
+    Args:
+        of_one: that it is about one competition, whose organisers may call it, too; it refuses
+            organisers of others.
+    """
 
     def mark(view: F) -> F:
         view.access = scope  # type: ignore[attr-defined]
+        view.of_one = of_one  # type: ignore[attr-defined]
         return view
 
     return mark
@@ -313,7 +384,8 @@ def guard() -> Response | None:
         account = current()
         if account is None:
             abort(401, translated(UNKNOWN_BEARER) if bearer() is not None else None)
-        if needed not in account.scopes:
+        is_of_one = getattr(view, "of_one", False) and bool(account.organised)
+        if needed not in account.scopes and not is_of_one:
             abort(403, _lacking(account, needed))
         opened: set[str] = getattr(view, "before", set())
         if account.must_change and bearer() is None and "change" not in opened:
@@ -341,6 +413,13 @@ def _lacking(account: Account, needed: Scope) -> str:
     whose = translated(WHOSE[needed])
     role = translated(account.role)
     return gettext("This is for %(whose)s; your role is %(role)s.", whose=whose, role=role)
+
+
+def demand_organiser(competition: Competition) -> None:
+    """Refuses who is no organiser, neither of the site nor of this competition."""
+    account = signed_in()
+    if not account.organises(competition):
+        abort(403, _lacking(account, Scope.ORGANISE))
 
 
 def _scopeless(needed: Scope) -> str:
@@ -435,6 +514,15 @@ class _Sessions(SecureCookieSessionInterface):
             response.cache_control.private = True
 
 
+def _keep_from_others(response: Answered) -> Answered:
+    """Lets no cache for all keep what may be made of what not everybody sees."""
+    if g.get("is_for_who_asks"):
+        response.cache_control.public = False
+        response.cache_control.private = True
+        response.vary.update(("Cookie", "Authorization"))
+    return response
+
+
 def _note_reading(response: Answered) -> Answered:
     """Notes whether a session was looked at before the library of sign-ins does: it looks at each,
     for who is to be remembered, and caches would keep every picture once for each reader.
@@ -466,6 +554,7 @@ def install(app: Flask) -> None:
     security.login_manager.request_loader(_of_token)
     # They would look up whoever is signed in for every picture, too, and nobody here asks them.
     security.principal.identity_loaders.clear()
+    app.after_request(_keep_from_others)
     app.after_request(_note_reading)  # what was registered last is called first
     app.before_request(guard)
     app.context_processor(lambda: {"account": current()})

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from wtforms import Field, SelectField, StringField
 
 from arena.competitions.ladder_deeds import ChangeLadder, CreateLadder
-from arena.competitions.ladder_settings import SETTINGS
+from arena.competitions.ladder_settings import CHANGED_TO_THE_LAST, SETTINGS
 from arena.lists import explorer
 from arena.lists.accuracy import is_solved
 from arena.lists.explorer import BranchTally, total_of
@@ -22,7 +22,7 @@ from arena.models import AT_HOME, CompetitionState, Ladder, Scope
 from arena.web import exports, leaderboards, queries
 from arena.web.deeds import DeedForm, sent
 from arena.web.forms import NEEDED, later
-from arena.web.identity import needs, settings
+from arena.web.identity import demand_organiser, needs, settings
 from arena.web.leaderboards import SORTS, LadderBoard, View
 from arena.web.lookup import find_ladder, reading
 from engine.game import Game
@@ -36,6 +36,7 @@ LAST_PAGE = 1_000_000
 LABELS = {
     "title": N_("Title"),
     "note": N_("Note"),
+    "visibility": N_("Who sees it"),
     "state": N_("State"),
     "openings": N_("Openings"),
     "draws": N_("Draws"),
@@ -250,7 +251,7 @@ def _there(name: str) -> str:
 
 
 @ladders.route("/ladders/<name>/settings", methods=["GET", "POST"])
-@needs(Scope.ORGANISE)
+@needs(Scope.ORGANISE, of_one=True)
 def change(name: str) -> Any:
     """Changes what of a ladder may be changed."""
     ladder, form = _form(name)
@@ -260,7 +261,7 @@ def change(name: str) -> Any:
 
 
 @ladders.post("/ladders/<name>/state")
-@needs(Scope.ORGANISE)
+@needs(Scope.ORGANISE, of_one=True)
 def change_state(name: str) -> Any:
     """Opens, pauses, freezes or closes a ladder."""
     ladder, form = _form(name, formdata=None)
@@ -272,6 +273,7 @@ def _form(name: str, **how: Any) -> tuple[Ladder, LadderForm]:
     """A ladder, and the form of what can be changed about it."""
     with reading() as session:
         found = find_ladder(session, name)
+        demand_organiser(found)
     form = LadderForm(data={key: its.show(found) for key, its in SETTINGS.items()}, **how)
     for key in stays(found):
         del form[key]
@@ -292,7 +294,7 @@ def _sent(ladder: Ladder, form: LadderForm, settings: Mapping[str, str]) -> Any:
 def stays(ladder: Ladder) -> list[str]:
     """The settings of a ladder that can't be changed any more."""
     if ladder.state is CompetitionState.CLOSED:
-        return [key for key in SETTINGS if key not in ("title", "note", "state")]
+        return [key for key in SETTINGS if key not in (*CHANGED_TO_THE_LAST, "state")]
     return [key for key, its in SETTINGS.items() if its.stays and ladder.matches_made]
 
 

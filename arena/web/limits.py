@@ -106,6 +106,15 @@ TAKEN_BACK = [
 UPLOADS = [RateLimit("60 per hour", _account, N_("There were too many uploads: wait %(time)s."))]
 """Of what both pages and the API take; each of the two counts by itself."""
 
+JOINED = [
+    RateLimit(
+        "20 per hour",
+        _account,
+        N_("There were too many codes that join nothing: wait %(time)s."),
+        _failed,
+    )
+]
+
 LIMITS = {
     "accounts.sign_in": [
         RateLimit(
@@ -166,6 +175,7 @@ LIMITS = {
             "10 per 15 minutes", _account, N_("There were too many tries: wait %(time)s."), _failed
         )
     ],
+    "members.join": JOINED,
     "sittings.begin": BEGUN,
     "sittings.move": MOVES,
     "sittings.take_back": TAKEN_BACK,
@@ -181,6 +191,7 @@ LIMITS = {
     "editor.change": [
         RateLimit("240 per hour", _account, N_("There were too many tries: wait %(time)s."))
     ],
+    "api.join_competition": JOINED,
     "api.begin_sitting": BEGUN,
     "api.play_move": MOVES,
     "api.take_back": TAKEN_BACK,

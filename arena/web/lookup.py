@@ -7,18 +7,20 @@ from contextlib import contextmanager
 from typing import Any, NoReturn, TypeVar
 
 import sqlalchemy as sa
-from flask import abort, current_app, redirect, request, url_for
+from flask import abort, redirect, request, url_for
 from sqlalchemy.orm import Session, joinedload
 from werkzeug.routing import IntegerConverter, Map
 
 from arena import naming, sittings
 from arena.competitions.gauntlets import Gauntlet
-from arena.ground.db import LARGEST_ID, Database
+from arena.ground.db import LARGEST_ID, LOOKED_UP
 from arena.ground.guesses import meant
 from arena.models import (
     Bot,
     BotTuning,
+    BotVersion,
     Competition,
+    Entrant,
     Ladder,
     Match,
     PlayedGame,
@@ -28,7 +30,8 @@ from arena.models import (
 )
 from arena.operation.notice import read_notice
 from arena.recorder.storage import unpack
-from arena.web import queries
+from arena.sight import STRANGER, look_up, open_named
+from arena.web import identity, queries
 from arena.web.words import sentence
 from engine.record import GameRecord
 from engine.translation import N_, gettext
@@ -49,15 +52,25 @@ class Number(IntegerConverter):
 
 @contextmanager
 def reading() -> Iterator[Session]:
-    """A session of the arena's database that only reads."""
-    database: Database = current_app.extensions["arena.database"]
-    with database.read() as session:
+    """A session of the arena's database that only reads, and only what who asks sees."""
+    with identity.database().read() as session:
+        identity.look(session)
+        yield session
+
+
+@contextmanager
+def writing() -> Iterator[Session]:
+    """A session for a transaction that changes something, in which what is named is looked up as
+    who asks sees it."""
+    account = identity.current()
+    with identity.database().begin() as session:
+        look_up(session, account.reader if account else STRANGER)
         yield session
 
 
 def notice() -> str:
     """What all visitors are told; empty if that is nothing."""
-    with reading() as session:
+    with identity.database().read() as session:
         return read_notice(session)
 
 
@@ -68,6 +81,11 @@ ABSENT: dict[type[Bot | Competition], str] = {
     Tournament: N_("there is no tournament %(name)s"),
     Gauntlet: N_("there is no gauntlet %(name)s"),
 }
+
+
+def _open(session: Session, *which: sa.ColumnElement[bool]) -> None:
+    """Has a session see the unlisted competition that is named."""
+    open_named(session, sa.select(Competition.id).where(*which))
 
 
 def _absent(session: Session, kind: type[Bot | Competition], name: str) -> NoReturn:
@@ -94,25 +112,37 @@ def _moved(name: str, found: F) -> F:
 
 def find_ladder(session: Session, name: str) -> Ladder:
     """The one of this name; a tournament of it is none."""
-    ladder = session.scalar(sa.select(Ladder).where(Ladder.named(name)))
+    _open(session, Competition.named(name))
+    ladder = session.scalar(
+        sa.select(Ladder).where(Ladder.named(name)), execution_options=LOOKED_UP
+    )
     return _moved(name, ladder or _absent(session, Ladder, name))
 
 
 def find_competition(session: Session, name: str) -> Competition:
     """The ladder, tournament or strength test of this name."""
-    found = session.scalar(sa.select(Competition).where(Competition.named(name)))
+    _open(session, Competition.named(name))
+    found = session.scalar(
+        sa.select(Competition).where(Competition.named(name)), execution_options=LOOKED_UP
+    )
     return _moved(name, found or _absent(session, Competition, name))
 
 
 def find_tournament(session: Session, name: str) -> Tournament:
     """The one of this name; a ladder of it is none."""
-    tournament = session.scalar(sa.select(Tournament).where(Tournament.named(name)))
+    _open(session, Competition.named(name))
+    tournament = session.scalar(
+        sa.select(Tournament).where(Tournament.named(name)), execution_options=LOOKED_UP
+    )
     return _moved(name, tournament or _absent(session, Tournament, name))
 
 
 def find_gauntlet(session: Session, name: str) -> Gauntlet:
     """The one of this name."""
-    gauntlet = session.scalar(sa.select(Gauntlet).where(Gauntlet.named(name)))
+    _open(session, Competition.named(name))
+    gauntlet = session.scalar(
+        sa.select(Gauntlet).where(Gauntlet.named(name)), execution_options=LOOKED_UP
+    )
     return _moved(name, gauntlet or _absent(session, Gauntlet, name))
 
 
@@ -123,32 +153,46 @@ def find_bot(session: Session, name: str, *, leads: bool = True) -> Bot:
         leads: whether a reader of a page is led to the address by its present name.
     """
     query = sa.select(Bot).where(Bot.named(name)).options(joinedload(Bot.owner))
-    found = session.scalar(query) or _absent(session, Bot, name)
+    found = session.scalar(query)
+    if found is None:
+        # One that is known by what is unlisted alone: this is its address.
+        its = sa.select(Entrant.competition_id).join(Entrant.version).join(BotVersion.bot)
+        open_named(session, its.where(Bot.named(name)))
+        found = session.scalar(query)
+    found = found or _absent(session, Bot, name)
     return _moved(name, found) if leads else found
 
 
 def find_match(session: Session, number: int) -> Match:
     """The match of this number, with its places and games."""
+    open_named(session, sa.select(Match.competition_id).where(Match.id == number))
     found = queries.match(session, number)
     return found or abort(404, gettext("There is no match %(number)s.", number=number))
 
 
 def find_game(session: Session, number: int) -> tuple[PlayedGame, GameRecord]:
     """The game of this number, with its seats and its record."""
+    _open_game(session, number)
     found = queries.game(session, number)
     if found is None:
         abort(404, gettext("There is no game %(number)s.", number=number))
     return found, unpack(found.record)
 
 
+def _open_game(session: Session, number: int) -> None:
+    open_named(session, sa.select(PlayedGame.competition_id).where(PlayedGame.id == number))
+
+
 def find_test(session: Session, number: int) -> StrengthTest:
     """The strength test of this number."""
+    _open(session, Competition.id == number)
     found = session.get(StrengthTest, number)
     return found or abort(404, gettext("There is no strength test %(number)s.", number=number))
 
 
 def find_tuning(session: Session, number: int) -> BotTuning:
     """The tuning of this number."""
+    _open(session, Competition.id == number)
     found = session.get(BotTuning, number)
     return found or abort(404, gettext("There is no tuning %(number)s.", number=number))
 
@@ -159,6 +203,7 @@ def find_sitting(session: Session, number: int, *, to_change: bool = False) -> S
     Args:
         to_change: locks it.
     """
+    open_named(session, sa.select(Sitting.ladder_id).where(Sitting.id == number))
     found = sittings.find(session, number, to_change=to_change)
     return found or abort(
         404, gettext("There is no game %(number)s of a person against bots.", number=number)
@@ -167,6 +212,7 @@ def find_sitting(session: Session, number: int, *, to_change: bool = False) -> S
 
 def find_record(session: Session, number: int) -> GameRecord:
     """The record alone of the game of this number."""
+    _open_game(session, number)
     query = sa.select(PlayedGame.record).where(PlayedGame.id == number)
     stored = session.scalar(query)
     return (

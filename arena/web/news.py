@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from flask import Blueprint, Response, render_template, request, url_for
 from sqlalchemy.orm import Session, joinedload
 
-from arena.bots.suspension import SUSPEND
+from arena.bots.suspension import SUSPEND, suspended_on
 from arena.competitions.kinds import kind_of
 from arena.models import (
     AuditEntry,
@@ -108,7 +108,12 @@ def _suspensions(session: Session, bot: Bot, count: int) -> Iterator[Event]:
         .limit(count)
     )
     address = url_for("bots.bot", name=bot.name, _external=True)
+    its = sa.select(Competition.name).join(Entrant, Entrant.competition_id == Competition.id)
+    its = its.join(BotVersion, BotVersion.id == Entrant.version_id)
+    seen = set(session.scalars(its.where(BotVersion.bot_id == bot.id)))
     for entry in session.scalars(query):
+        if suspended_on(entry.detail) not in seen:
+            continue
         title = gettext("%(bot)s was suspended", bot=bot.name)
         yield Event(f"suspension-{entry.id}", entry.at, title, visible(entry.detail), address)
 

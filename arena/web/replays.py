@@ -18,7 +18,8 @@ from werkzeug.exceptions import ServiceUnavailable
 
 from arena.models import Competition
 from arena.web.games import shown
-from arena.web.identity import anybody, database
+from arena.web.identity import anybody
+from arena.web.lookup import reading
 from arena.web.present import open_in_maintenance
 from arena.web.replay_files import pack_game
 from arena.web.words import sentence
@@ -104,8 +105,8 @@ def _record(sent: str | PgnGame) -> GameRecord:
     if isinstance(sent, str):
         return parse_record(sent)
     _demand_few(len(sent.moves))
-    with database().read() as reading:
-        played = reading.scalars(sa.select(Competition).order_by(Competition.id))
+    with reading() as session:
+        played = session.scalars(sa.select(Competition).order_by(Competition.id))
         variants = list(dict.fromkeys(one.variant for one in played))
     return record_of(sent, variants)
 
@@ -158,8 +159,8 @@ def _is_trusted(variant: Variant) -> bool:
     process."""
     if variant.game not in GAMES or GAMES.edition(variant.game).package == OWN:
         return True
-    with database().read() as reading:
-        played = reading.scalars(sa.select(Competition).where(Competition.game == variant.game))
+    with reading() as session:
+        played = session.scalars(sa.select(Competition).where(Competition.game == variant.game))
         return any(one.variant == variant for one in played)
 
 

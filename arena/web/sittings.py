@@ -25,9 +25,9 @@ from arena.web import boards, forms, queries, strips
 from arena.web.boards import position_drawn
 from arena.web.deeds import REFUSED
 from arena.web.games import lasting, position
-from arena.web.identity import anybody, bearer, current, database, settings
+from arena.web.identity import anybody, bearer, current, settings
 from arena.web.lines import read_line
-from arena.web.lookup import find_ladder, find_sitting, reading
+from arena.web.lookup import find_ladder, find_sitting, reading, writing
 from arena.web.words import outcome, own_result, sentence
 from engine import clicks, sitting, svg
 from engine.clicks import illustrate
@@ -147,7 +147,7 @@ def begin_game(person: Person, wish: Callable[[Session], Wish]) -> int:
         SittingError: it can't be begun.
     """
     now, most = datetime.now(UTC), settings().open_games
-    with database().begin() as session:
+    with writing() as session:
         made = sittings.begin(session, person, wish(session), now, most_open=most)
         number, due = made.id, made.status is JobStatus.OPEN
     if due:
@@ -428,7 +428,7 @@ def asking(number: int) -> Any:
 def own_game(number: int) -> Iterator[Sitting]:
     """A game of whoever asks, to be changed; after that somebody is woken if a bot is to move."""
     person = player()
-    with database().begin() as session:
+    with writing() as session:
         found = find_sitting(session, number, to_change=True)
         if not person.plays(found):
             abort(403, gettext("This is somebody else's game."))

@@ -329,7 +329,7 @@ def _change_page(name: str, form: DeedForm, problem: str) -> str:
             for one in entrants_of(session, found)
             if one.state is not EntrantState.RETIRED and may_withdraw(by, one)
         ]
-    if not mine and not who.may(Scope.ORGANISE):
+    if not mine and not who.organises(found):
         abort(403, gettext("You have no bot in this tournament."))
     return render_template(
         "change_tournament.html",

@@ -9,7 +9,7 @@ from itsdangerous import BadData
 from werkzeug.wrappers import Response
 
 from arena.all_deeds import DEEDS
-from arena.deeds import Deed, Done, perform
+from arena.deeds import Deed, Done, asked_before, perform
 from arena.models import Scope
 from arena.web.deeds import UNDO, tell
 from arena.web.identity import database, needs, own_address, signed_in, signer
@@ -34,7 +34,7 @@ def undo() -> Response:
     done: list[Done] = []
     with database().begin() as session:
         for deed in deeds:
-            if deed.asks(session, by):
+            if asked_before(session, deed, by):
                 abort(400, gettext("This is to be asked about first: do it by its own form."))
             done.append(perform(session, deed, by))
         session.flush()

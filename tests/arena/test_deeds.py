@@ -34,10 +34,19 @@ from arena.bots.bot_deeds import (
     WithdrawBot,
 )
 from arena.bots.home_deeds import ConnectBot
+from arena.bots.member_deeds import (
+    AddMember,
+    ChangeVisibility,
+    ImportMembers,
+    JoinCompetition,
+    LeaveCompetition,
+    RemoveMember,
+    RenewJoinCode,
+)
 from arena.bots.runtimes import RemoveRuntime
 from arena.cli import COMMANDS, InputError, cli, deeds, run
 from arena.cli.client import Where
-from arena.competitions import books
+from arena.competitions import books, members
 from arena.competitions.book_deeds import AddBook, RemoveBook
 from arena.competitions.date_deeds import RemoveDate, SetDate
 from arena.competitions.gauntlet_deeds import CreateGauntlet, StopGauntlet
@@ -86,10 +95,12 @@ from arena.models import (
     HomeRule,
     JobStatus,
     Ladder,
+    MemberRole,
     Role,
     Scope,
     Selection,
     StrengthTest,
+    User,
     Worker,
 )
 from arena.operation.maintenance import SetMaintenance
@@ -124,6 +135,41 @@ EXAMPLES: dict[type[Deed], tuple[Callable[[Numbers], dict[str, Any]], dict[str, 
         lambda its: {"number": its["aside"]},
         {"number": 1},
         "match 1 is fixed, and not set aside",
+    ),
+    ChangeVisibility: (
+        lambda _: {"name": "ladder-0", "visibility": "unlisted"},
+        {"name": "nothing"},
+        "there is no competition 'nothing'",
+    ),
+    RenewJoinCode: (
+        lambda _: {"name": "ladder-0"},
+        {"name": "nothing"},
+        "there is no competition 'nothing'",
+    ),
+    AddMember: (
+        lambda _: {"name": "ladder-0", "user": "mate", "role": "organiser"},
+        {"user": "nobody"},
+        "there is no user 'nobody'",
+    ),
+    RemoveMember: (
+        lambda _: {"name": "ladder-0", "user": "pupil"},
+        {"user": "mate"},
+        "mate is no member of ladder-0",
+    ),
+    ImportMembers: (
+        lambda _: {"name": "ladder-0", "names": "name\nanna\nbernd\n"},
+        {"names": "anna\nbad name\n"},
+        "line 2: 'bad name' is no name",
+    ),
+    JoinCompetition: (
+        lambda _: {"code": "AAAA BBBB cccc"},
+        {"code": "aaaa-bbbb-dddd"},
+        "nothing is joined by the code 'aaaa-bbbb-dddd'",
+    ),
+    LeaveCompetition: (
+        lambda _: {"name": "ladder-1"},
+        {"name": "ladder-0"},
+        "you are no member of ladder-0",
     ),
     KeepSelection: (
         lambda _: {"name": "lost on time", "filter": "ending=timeout&result=lost"},
@@ -449,6 +495,15 @@ def copied(
             session.execute(sa.update(Ladder).values(home=HomeRule.BESIDE))
             bot = session.scalars(sa.select(Bot).where(Bot.name == "bot-1")).one()
             session.add(CoOwner(bot_id=bot.id, user_id=mate.id))
+            ladder, other = session.scalars(
+                sa.select(Ladder).where(Ladder.name.in_(["ladder-0", "ladder-1"])).order_by("name")
+            )
+            ladder.join_code = "aaaa-bbbb-cccc"
+            pupil = User(name="pupil", created=now())
+            session.add(pupil)
+            session.flush()
+            for its, one in ((ladder, pupil), (other, user)):
+                members.add(session, ARENA, its, one, MemberRole.MEMBER, now())
             # One check that was set aside, and one that is not over.
             checks = sa.select(Check).join(Check.version).join(BotVersion.bot)
             for name, status in {"bot-3": JobStatus.SET_ASIDE, "bot-2": JobStatus.OPEN}.items():
@@ -502,7 +557,7 @@ def notes(database: Database) -> list[AuditEntry]:
         return list(session.scalars(sa.select(AuditEntry).order_by(AuditEntry.id)))
 
 
-UNEQUAL = {"code", "seed", "creator", "approver", "told"}
+UNEQUAL = {"code", "seed", "creator", "approver", "told", "links"}
 """Keys of answers that follow from chance, or from who asked; in what is told is a seed, too."""
 
 
@@ -629,7 +684,7 @@ def test_its_doors_do_the_same(
         assert noted["form"] == noted["data"]
 
 
-MOMENTS = {"id", "created", "changed", "finished", "reason", "rebuild_due"}
+MOMENTS = {"id", "created", "changed", "finished", "reason", "rebuild_due", "joined"}
 PASSING = MOMENTS | {"mu", "sigma", "conservative", "returned", "returned_after", "games_before"}
 """Columns in which what is taken back may differ from what never was: moments, and how firmly a
 rating is held, since a bot that comes back may be another by then."""

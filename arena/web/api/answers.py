@@ -105,8 +105,8 @@ def answer_of(session: Session, deed: type[Deed], done: Done) -> Shape:
     answer = done.answer
     if deed.answers is None:
         fields = {}
-    elif _shape_of_row(deed.answers):
-        fields = dict(_told(session, answer))
+    elif shape := _shape_of_row(deed.answers):
+        fields = dict(shape.looked_up(session, answer))
     else:
         fields = {name: _told(session, getattr(answer, name)) for name in answer._fields}
     return shape_of(deed.answers).model_validate({**fields, "said": done.said})

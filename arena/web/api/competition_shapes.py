@@ -8,7 +8,14 @@ from typing import Annotated
 from pydantic import Field
 
 from arena.competitions.dates import told_settings
-from arena.models import CompetitionState, DateKind, Entrant, EntrantState
+from arena.models import (
+    CompetitionState,
+    DateKind,
+    Entrant,
+    EntrantState,
+    MemberRole,
+    Visibility,
+)
 from arena.ratings.trueskill import Rating
 from arena.web.api.shapes import At, List, Options, Shape
 
@@ -22,6 +29,9 @@ class CompetitionShape(Shape):
     )
     title: str
     note: str
+    visibility: Visibility = Field(
+        description="Who sees it: everybody (public), who has its address, or its members alone."
+    )
     game: str
     variant: Annotated[str, At(lambda one: str(one.variant))] = Field(
         description="The game with its options."
@@ -123,6 +133,18 @@ class EntrantShape(Shape):
     best_rank_at: datetime | None
     entered: datetime
     last_game: datetime | None
+
+
+class MemberShape(Shape):
+    """Somebody who belongs to a competition."""
+
+    user: Annotated[str, At("user.name")]
+    role: MemberRole
+    joined: datetime
+
+
+class MemberList(List):
+    items: list[MemberShape]
 
 
 class EntrantList(List):

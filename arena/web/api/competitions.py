@@ -9,18 +9,27 @@ import sqlalchemy as sa
 from pydantic import Field
 from sqlalchemy.orm import Session, joinedload
 
-from arena.models import BotVersion, Competition, Entrant, EntrantState
+from arena.models import (
+    BotVersion,
+    Competition,
+    Entrant,
+    EntrantState,
+    MemberRole,
+    Membership,
+    Scope,
+)
 from arena.schedule.idle import why_idle
 from arena.web import leaderboards
 from arena.web.api.competition_shapes import (
     CompetitionDetail,
     CompetitionList,
     EntrantList,
+    MemberList,
 )
 from arena.web.api.paging import Pages, page
 from arena.web.api.shapes import Name
 from arena.web.api.specification import operation
-from arena.web.identity import settings
+from arena.web.identity import demand_organiser, settings
 from arena.web.lookup import find_competition, reading
 
 TAG = "competitions"
@@ -61,6 +70,27 @@ def happening(session: Session, competition: Competition) -> dict[str, Any]:
     running = leaderboards.count_running(session, competition)
     quiet = None if running else why_idle(session, competition, settings(), datetime.now(UTC))
     return {"running": running, "quiet": quiet}
+
+
+class MemberPages(Pages):
+    """Which members are wanted."""
+
+    role: MemberRole | None = None
+
+
+@operation(
+    "GET /competitions/<name>/members", MemberList, tag=TAG, scope=Scope.ORGANISE, of_one=True
+)
+def list_competition_members(name: str, query: MemberPages) -> MemberList:
+    """Who belongs to a competition, for its organisers."""
+    with reading() as session:
+        found = find_competition(session, name)
+        demand_organiser(found)
+        wanted = sa.select(Membership).where(Membership.competition_id == found.id)
+        if query.role is not None:
+            wanted = wanted.where(Membership.role == query.role)
+        wanted = wanted.options(joinedload(Membership.user))
+        return page(MemberList, session, wanted, Membership.user_id, query)
 
 
 @operation("GET /competitions/<name>/entrants", EntrantList, tag=TAG)

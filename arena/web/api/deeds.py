@@ -84,6 +84,7 @@ def _view(deed: type[Deed]) -> Callable[..., Any]:
         tag=deed.subject,
         status=201 if deed.makes else 200,
         scope=deed.scope,
+        of_one=deed.is_of_one(),
         errors=[404, 409],
     )(view)
 

@@ -11,13 +11,13 @@ from flask import Response, request
 from pydantic import Field, create_model
 from sqlalchemy.orm import Session, joinedload
 
-from arena.ground.db import Database
 from arena.ground.refusals import NotThere, Refusal, WrongField
 from arena.lists.exported import lines
 from arena.lists.filters import LONGEST_WORD, WORDS, GameFilter
 from arena.lists.parts import look_up
 from arena.lists.search import find
 from arena.models import JobStatus, Match, PlayedGame, Scope
+from arena.sight import Reads
 from arena.web import queries, submissions
 from arena.web.api.count_shapes import CountsShape, told
 from arena.web.api.game_shapes import (
@@ -41,7 +41,7 @@ from arena.web.game_lists import (
     read_filter,
 )
 from arena.web.games import PGN, pgn_file
-from arena.web.identity import database, settings, signed_in
+from arena.web.identity import seen_database, settings, signed_in
 from arena.web.live import NOTHING_PLAYED, best_running
 from arena.web.lookup import (
     find_competition,
@@ -255,7 +255,7 @@ def export_games_csv(query: Export) -> Response:
     wanted = _filter(query)
     with reading() as session:
         look_up(session, wanted)
-    return _sent(game_rows(database(), wanted, query.after), CSV, {})
+    return _sent(game_rows(seen_database(), wanted, query.after), CSV, {})
 
 
 def _export(session: Session, wanted: GameFilter, after: int) -> Response:
@@ -266,7 +266,7 @@ def _export(session: Session, wanted: GameFilter, after: int) -> Response:
             competition = find_competition(session, wanted.competition)
             total = total.where(PlayedGame.competition_id == competition.id)
         headers["X-Total-Count"] = str(session.scalar(total))
-    return _sent(_lines(database(), wanted, after), LINES, headers)
+    return _sent(_lines(seen_database(), wanted, after), LINES, headers)
 
 
 def _sent(parts: Iterator[bytes], media: str, headers: dict[str, str]) -> Response:
@@ -276,7 +276,7 @@ def _sent(parts: Iterator[bytes], media: str, headers: dict[str, str]) -> Respon
     return Response(Download(parts), mimetype=media, headers=headers)
 
 
-def _lines(database: Database, wanted: GameFilter, after: int) -> Iterator[bytes]:
+def _lines(database: Reads, wanted: GameFilter, after: int) -> Iterator[bytes]:
     for some in lines(database, wanted, after):
         yield b"\n".join([*some, b""])
 

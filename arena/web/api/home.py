@@ -11,7 +11,8 @@ from werkzeug.wrappers import Response
 
 from arena.models import BotVersion, Scope
 from arena.web.handing_over import give
-from arena.web.identity import database, needs, settings, signed_in
+from arena.web.identity import needs, settings, signed_in
+from arena.web.lookup import reading
 from arena.web.present import open_in_maintenance
 from engine.links import LinkError, read_json
 from engine.translation import gettext
@@ -49,7 +50,7 @@ def _caller() -> dict[str, Any]:
     account, number = signed_in(), request.args.get("version", type=int)
     query = sa.select(BotVersion).where(BotVersion.id == number)
     query = query.options(joinedload(BotVersion.bot))
-    with database().read() as session:
+    with reading() as session:
         version = session.scalar(query) if number else None
         if version is None or not version.is_at_home:
             abort(404, gettext("There is no such version of a bot at home."))

@@ -132,6 +132,7 @@ def operation(
     tag: str,
     status: int = 200,
     scope: Scope | None = None,
+    of_one: bool = False,
     errors: Iterable[int] = (),
     name: str = "",
     media: str = JSON,
@@ -143,6 +144,7 @@ def operation(
         address: its method and its rule, as in ``GET /bots/<name>``.
         answer: what it answers; None for what is no JSON.
         scope: what it takes to call it; None if everybody may.
+        of_one: as of `needs`.
         errors: statuses of refusals besides those that follow from what it takes.
         name: what it is called; by default as its function.
         media: the media type of an answer that is no JSON.
@@ -175,7 +177,7 @@ def operation(
         if media != JSON:
             checked = _streaming(checked, view)
         checked.__name__, checked.address = called, address
-        return cast(F, needs(scope)(checked) if scope else checked)
+        return cast(F, needs(scope, of_one=of_one)(checked) if scope else checked)
 
     return mark
 

@@ -73,6 +73,24 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ("GET", "ladders.leaderboard_csv"): ("/ladders/ladder-0.csv", ALL),
     ("GET", "truth.accuracy"): ("/ladders/ladder-0/accuracy", ALL),
     ("GET", "truth.accuracy_json"): ("/ladders/ladder-0/accuracy.json", ALL),
+    ("GET", "members.listing"): ("/competitions/ladder-0/members", ORGANISERS),
+    ("POST", "members.add"): ("/competitions/ladder-0/members/add", (401, 403, 403, 422, 422)),
+    ("POST", "members.remove"): (
+        "/competitions/ladder-0/members/remove",
+        (401, 403, 403, 422, 422),
+    ),
+    ("POST", "members.import_names"): (
+        "/competitions/ladder-0/members/import",
+        (401, 403, 403, 422, 422),
+    ),
+    ("POST", "members.visibility"): (
+        "/competitions/ladder-0/visibility",
+        (401, 403, 403, 422, 422),
+    ),
+    ("POST", "members.join_code"): ("/competitions/nothing/join-code", (401, 403, 403, 404, 404)),
+    ("GET", "members.join_form"): ("/join/aaaa-bbbb-cccc", SIGNED_IN),
+    ("POST", "members.join"): ("/join", (401, 422, 422, 422, 422)),
+    ("POST", "members.leave"): ("/competitions/nothing/leave", (401, 404, 404, 404, 404)),
     ("GET", "bots.bot"): ("/bots/bot-0", ALL),
     ("GET", "news.feed"): ("/bots/bot-0/feed.atom", ALL),
     ("GET", "bots.head_to_head"): ("/bots/bot-0/against/bot-1", ALL),
@@ -270,6 +288,35 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ("GET", "api.list_competitions"): ("/api/v1/competitions", ALL),
     ("GET", "api.get_competition"): ("/api/v1/competitions/cup", ALL),
     ("GET", "api.list_competition_entrants"): ("/api/v1/competitions/cup/entrants", ALL),
+    ("GET", "api.list_competition_members"): (
+        "/api/v1/competitions/cup/members",
+        (401, *ORGANISERS[1:]),
+    ),
+    ("POST", "api.add_member"): (
+        "/api/v1/competitions/cup/members",
+        (401, 403, 403, 415, 415),
+    ),
+    ("POST", "api.remove_member"): (
+        "/api/v1/competitions/cup/members/remove",
+        (401, 403, 403, 415, 415),
+    ),
+    ("POST", "api.import_members"): (
+        "/api/v1/competitions/cup/members/import",
+        (401, 403, 403, 415, 415),
+    ),
+    ("POST", "api.change_visibility"): (
+        "/api/v1/competitions/cup/visibility",
+        (401, 403, 403, 415, 415),
+    ),
+    ("POST", "api.renew_join_code"): (
+        "/api/v1/competitions/cup/join-code",
+        (401, 403, 403, 415, 415),
+    ),
+    ("POST", "api.join_competition"): ("/api/v1/join", (401, 415, 415, 415, 415)),
+    ("POST", "api.leave_competition"): (
+        "/api/v1/competitions/nothing/leave",
+        (401, 404, 404, 404, 404),
+    ),
     ("GET", "api.list_ladders"): ("/api/v1/ladders", ALL),
     ("GET", "api.get_ladder"): ("/api/v1/ladders/ladder-0", ALL),
     ("GET", "api.get_leaderboard"): ("/api/v1/ladders/ladder-0/leaderboard", ALL),

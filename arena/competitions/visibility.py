@@ -1,0 +1,179 @@
+"""Who sees a competition is chosen, or follows from what it is made of.
+
+What is made of bots that are known in a private competition alone is *within* that one: the same
+people see it. So nobody learns of them from a test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from datetime import UTC, datetime
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from arena import audit
+from arena.audit import Actor
+from arena.ground.db import count_rows
+from arena.ground.locks import lock
+from arena.ground.refusals import Refusal
+from arena.models import (
+    BotVersion,
+    Check,
+    Competition,
+    Entrant,
+    GameDay,
+    GameDayCount,
+    Ladder,
+    ListedSeat,
+    StrengthTest,
+    Visibility,
+)
+from engine.translation import gettext
+
+FOUND_BY = ("ladder", "tournament")
+"""The kinds by which bots are known; of all others it is the other way round."""
+
+
+def change_visibility(
+    session: Session, competition: Competition, visibility: Visibility, actor: Actor, now: datetime
+) -> Visibility:
+    """Chooses who sees a competition, and what is within it; gives who did before.
+
+    Raises:
+        Refusal: it is within another.
+    """
+    lock(session, competition)  # the recorder may be writing games of it
+    if competition.within_id is not None:
+        around = session.get_one(Competition, competition.within_id)
+        raise Refusal(
+            gettext(
+                "who sees %(around)s sees %(name)s: change that one",
+                around=around.name,
+                name=competition.name,
+            )
+        )
+    before = competition.visibility
+    if visibility is before:
+        return before
+    _set(session, competition, visibility, now)
+    within = sa.select(Competition).where(Competition.within_id == competition.id)
+    for one in session.scalars(within).all():
+        _set(session, one, visibility, now)
+        if visibility is Visibility.PUBLIC:
+            one.within_id = None
+    session.flush()
+    if before is Visibility.PUBLIC:
+        for made in _made_of(session, competition):
+            its = session.scalars(
+                sa.select(BotVersion).join(Entrant).where(Entrant.competition_id == made.id)
+            )
+            enters = getattr(made, "ladder_id", None) == competition.id
+            ladder = competition if enters and isinstance(competition, Ladder) else None
+            put_within(session, made, list(its), now, ladder)
+    words = f"{before} to {visibility}"
+    audit.note(
+        session, actor, "change visibility", f"{competition.kind} {competition.name}", words,
+        now=now,
+    )  # fmt: skip
+    return before
+
+
+def _set(session: Session, competition: Competition, visibility: Visibility, now: datetime) -> None:
+    were_counted, are_counted = (
+        one is Visibility.PUBLIC for one in (competition.visibility, visibility)
+    )
+    competition.visibility = visibility
+    if were_counted is not are_counted:
+        _count_today(session, competition, 1 if are_counted else -1, now)
+
+
+def put_within(
+    session: Session,
+    competition: Competition,
+    versions: Collection[BotVersion],
+    now: datetime,
+    ladder: Ladder | None = None,
+) -> None:
+    """Puts a competition within another if it is made of what not everybody sees.
+
+    Args:
+        versions: who plays in it.
+        ladder: what it names besides.
+
+    Raises:
+        Refusal: these are known in different ones, and in none together.
+    """
+    known = [*_known_in(session, versions)]
+    if ladder is not None and ladder.visibility is not Visibility.PUBLIC:
+        known.append({ladder.within_id or ladder.id})
+    if not known:
+        return
+    together = set.intersection(*known) - {competition.id}
+    if not together:
+        raise Refusal(
+            gettext("these bots are known in different competitions that not everybody sees")
+        )
+    around = session.get_one(Competition, min(together))
+    competition.within_id = around.id
+    _set(session, competition, around.visibility, now)
+
+
+def _known_in(session: Session, versions: Collection[BotVersion]) -> Iterable[set[int]]:
+    """Of each version that is known only where not everybody sees it, in which competitions."""
+    ids = [version.id for version in versions]
+    columns = Competition.id, Competition.within_id, Competition.visibility
+    entered = sa.select(Entrant.version_id, *columns).join(
+        Competition, Competition.id == Entrant.competition_id
+    )
+    entered = entered.where(Entrant.version_id.in_(ids), Competition.kind.in_(FOUND_BY))
+    checked = sa.select(Check.version_id, *columns).join(
+        Competition, Competition.id == Check.ladder_id
+    )
+    checked = checked.where(Check.version_id.in_(ids))
+    roots: dict[int, set[int]] = {}
+    public = set()
+    for query in (entered, checked):
+        for version, number, within, visibility in session.execute(query):
+            roots.setdefault(version, set()).add(within or number)
+            if visibility is Visibility.PUBLIC:
+                public.add(version)
+    return [its for version, its in roots.items() if version not in public]
+
+
+def _made_of(session: Session, competition: Competition) -> list[Competition]:
+    """What everybody sees that is made of bots which play in a competition, too, or names it."""
+    checked = sa.select(Check.version_id).where(Check.ladder_id == competition.id)
+    entered = sa.select(Entrant.version_id).where(Entrant.competition_id == competition.id)
+    made_of = sa.select(Entrant.competition_id).where(
+        sa.or_(Entrant.version_id.in_(checked), Entrant.version_id.in_(entered))
+    )
+    query = sa.select(Competition).where(
+        sa.or_(Competition.id.in_(made_of), StrengthTest.ladder_id == competition.id),
+        Competition.kind.not_in(FOUND_BY),
+        Competition.visibility == Visibility.PUBLIC,
+    )
+    return list(session.scalars(query))
+
+
+def _count_today(session: Session, competition: Competition, sign: int, now: datetime) -> None:
+    """Adds its games of today to those that everybody finds, or takes them out."""
+    day = session.get(GameDay, now.astimezone(UTC).toordinal())
+    if day is None:
+        return
+    games = count_rows(
+        session,
+        ListedSeat,
+        ListedSeat.competition_id == competition.id,
+        ListedSeat.seat == sa.literal_column("0"),
+        ListedSeat.game_id.between(day.first_id, day.last_id),
+    )
+    if not games:
+        return
+    its = GameDayCount.day == day.day, GameDayCount.game == competition.game
+    changed = GameDayCount.games + sign * games
+    done = session.execute(
+        sa.update(GameDayCount).where(*its).values(games=changed).returning(GameDayCount.day)
+    )
+    if done.first() is None and sign > 0:
+        session.add(GameDayCount(day=day.day, game=competition.game, games=games))

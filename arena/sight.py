@@ -1,0 +1,290 @@
+"""Who sees which competition; and that a session leaves out whatever its reader does not see.
+
+Whoever may not see a competition is to find it nowhere: not in a list, a count, a search, nor by
+its name. So it is not for each page to remember. A session is told once whose it is (`look`), and
+every select of it is narrowed by SQLAlchemy: each class with a key of a competition, of a game or
+of a version, wherever it stands in the statement. A class that comes later is narrowed by having
+such a key; what leads to a competition by a match or an entrant alone is found through these. A bot
+or a version is left out where all that is known of it is in such competitions.
+
+Of an unlisted competition the same is true until somebody names it, or something of it: from then
+on a session sees it (`open_named`). That is a courtesy, and no lock.
+
+Where nothing is hidden, all this costs a look at an index that is empty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Any, Protocol
+
+import sqlalchemy as sa
+from sqlalchemy import event
+from sqlalchemy.orm import Mapper, ORMExecuteState, Session, with_loader_criteria
+
+from arena.ground.db import LOOKED_UP
+from arena.models import (
+    Base,
+    Bot,
+    BotVersion,
+    Check,
+    Competition,
+    Entrant,
+    GameDay,
+    ListedSeat,
+    MemberRole,
+    Membership,
+    PlayedGame,
+    Visibility,
+)
+from arena.models.competitions import NOT_PUBLIC
+
+SIGHT = "arena.sight"
+"""What a session does not see, among what is kept with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Who reads; by default a stranger."""
+
+    user_id: int | None = None
+    sees_all: bool = False
+    """Whether it is an organiser of the site, or who runs it."""
+    member_of: frozenset[int] = frozenset()
+    """The ids of the competitions that they belong to."""
+    shared: frozenset[int] = frozenset()
+    """The ids of the bots that they are a co-owner of: what is their own they see."""
+
+
+STRANGER, EVERYTHING = Reader(), Reader(sees_all=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What a reader does not see."""
+
+    reader: Reader = STRANGER
+    hidden: frozenset[int] = frozenset()
+    """The ids of the competitions."""
+    unlisted: Mapping[int, int] = field(default_factory=dict)
+    """Those of them that are seen by who names them, each with the one that it is within, or its
+    own id."""
+
+
+NOTHING_HIDDEN = Sight()
+_now: ContextVar[Sight] = ContextVar("sight", default=NOTHING_HIDDEN)
+"""That of the statement which is executed."""
+_KEPT = sa.select(Competition.id, Competition.within_id, Competition.visibility).where(NOT_PUBLIC)
+
+
+def roles_of(session: Session, user_id: int) -> dict[int, MemberRole]:
+    """What somebody is in each competition that they belong to, by its id; in those within it, too,
+    if they are an organiser."""
+    its = sa.select(Membership.competition_id, Membership.role).where(Membership.user_id == user_id)
+    rows = session.connection().execute(its)
+    roles = {row.competition_id: row.role for row in rows}
+    organised = [number for number, role in roles.items() if role is MemberRole.ORGANISER]
+    if organised:
+        within = sa.select(Competition.id).where(Competition.within_id.in_(organised))
+        roles |= dict.fromkeys(session.connection().scalars(within), MemberRole.ORGANISER)
+    return roles
+
+
+def look(session: Session, reader: Reader) -> Sight:
+    """Has a session that only reads leave out what its reader does not see; gives what that is."""
+    sight = NOTHING_HIDDEN if reader.sees_all else _sight(session, reader)
+    _hide(session, sight, _narrow)
+    return sight
+
+
+def look_up(session: Session, reader: Reader) -> None:
+    """Has a session that writes do so where it looks up what its reader has named (`LOOKED_UP`).
+
+    What is unlisted is seen by who names it.
+    """
+    if not reader.sees_all:
+        sight = _sight(session, reader)
+        _hide(session, replace(sight, hidden=sight.hidden - sight.unlisted.keys()), _narrow_named)
+
+
+def _sight(session: Session, reader: Reader) -> Sight:
+    hidden, unlisted = set(), {}
+    # By the connection, as it is the same for all.
+    for number, within, visibility in session.connection().execute(_KEPT):
+        root = within or number
+        if root not in reader.member_of and number not in reader.member_of:
+            hidden.add(number)
+            if visibility is Visibility.UNLISTED:
+                unlisted[number] = root
+    return Sight(reader, frozenset(hidden), unlisted)
+
+
+def _hide(session: Session, sight: Sight, narrow: Any) -> None:
+    if SIGHT not in session.info and sight.hidden:
+        event.listen(session, "do_orm_execute", narrow)
+    if SIGHT in session.info or sight.hidden:
+        session.info[SIGHT] = sight
+
+
+class Reads(Protocol):
+    """What gives sessions that only read, such as a database."""
+
+    def read(self) -> Session:
+        """Such a session."""
+
+
+@dataclass(frozen=True, slots=True)
+class SeenBy:
+    """What a reader sees of a database, for whoever reads it in several sessions."""
+
+    database: Reads
+    reader: Reader
+
+    def read(self) -> Session:
+        """A session that leaves out what the reader does not see by now."""
+        session = self.database.read()
+        look(session, self.reader)
+        return session
+
+
+def open_named(session: Session, its: sa.Select[int]) -> None:
+    """Has a session see from now on what is unlisted and was named.
+
+    Args:
+        its: gives the ids of the competitions that it is about.
+    """
+    sight: Sight = session.info.get(SIGHT, NOTHING_HIDDEN)
+    if not sight.unlisted:
+        return
+    named = {sight.unlisted.get(one) for one in session.connection().scalars(its)} - {None}
+    if named:
+        opened = {one for one, root in sight.unlisted.items() if root in named}
+        session.info[SIGHT] = replace(sight, hidden=sight.hidden - opened)
+
+
+def _narrow(state: ORMExecuteState) -> None:
+    if state.is_select and not state.is_column_load:
+        sight: Sight = state.session.info[SIGHT]
+        if sight.hidden:
+            _now.set(sight)
+            state.statement = state.statement.options(_narrowing())
+
+
+def _narrow_named(state: ORMExecuteState) -> None:
+    if LOOKED_UP.items() <= state.execution_options.items():
+        _narrow(state)
+
+
+@cache
+def _narrowing() -> Any:
+    # One option for all classes, since each makes every statement dearer.
+    return with_loader_criteria(
+        Base,
+        lambda kind: _seen(kind),  # noqa: PLW0108 - SQLAlchemy looks into what it is given
+        include_aliases=True,
+        propagate_to_loaders=False,
+    )
+
+
+def _seen(kind: Any) -> sa.ColumnElement[bool]:
+    """What is true of the rows of a class that are seen.
+
+    Args:
+        kind: the class, or an alias of it.
+    """
+    inspected = sa.inspect(kind, raiseerr=False)
+    if inspected is None or not hasattr(inspected, "mapper"):
+        return sa.true()  # the base class itself
+    mapper = inspected.mapper
+    if mapper.class_ is GameDay:
+        return sa.true()  # the games of all, of which only the numbers are told
+    if mapper.class_ is Bot:
+        return sa.or_(_is_known(bot=kind.id), _is_own(kind.owner_id, kind.id))
+    if mapper.class_ is BotVersion:
+        return _is_version_seen(kind.id)
+    if columns := [getattr(kind, name) for name in keys_of(mapper)]:
+        return sa.and_(*(_is_seen(column) for column in columns))
+    versions = [getattr(kind, name) for name in _keys(mapper, BotVersion)]
+    games = [getattr(kind, name) for name in _keys(mapper, PlayedGame)]
+    return sa.and_(
+        sa.true(),
+        *(sa.or_(its.is_(None), _is_version_seen(its)) for its in versions),
+        *(_is_game_seen(its) for its in games),
+    )
+
+
+def keys_of(mapper: Mapper[Any]) -> list[str]:
+    """The attributes of a class that say which competition its rows are of."""
+    if mapper.local_table is Competition.__table__:
+        return ["id"]  # what one names of others, such as the ladder that it enters, is not its own
+    named = [column.key for column in mapper.column_attrs if column.key == "competition_id"]
+    return _keys(mapper, Competition) or named
+
+
+def _keys(mapper: Mapper[Any], of: type[Any]) -> list[str]:
+    return [
+        mapper.get_property_by_column(column).key
+        for column in mapper.local_table.columns
+        if any(key.column.table is of.__table__ for key in column.foreign_keys)
+    ]
+
+
+def _value(name: str, value: Any, **how: Any) -> sa.BindParameter[Any]:
+    """What is known only when a statement is executed, so that one is compiled for all readers."""
+    return sa.bindparam(name, None, sa.Integer, unique=True, callable_=value, **how)
+
+
+def _ids(name: str, value: Any) -> sa.BindParameter[Any]:
+    # Spelt out in the statement, as a database takes only so many parameters.
+    return _value(name, value, expanding=True, literal_execute=True)
+
+
+def _hidden() -> sa.BindParameter[Any]:
+    return _ids("hidden", lambda: sorted(_now.get().hidden))
+
+
+def _is_seen(competition: Any) -> sa.ColumnElement[bool]:
+    seen: sa.ColumnElement[bool] = competition.not_in(_hidden())
+    is_nullable = getattr(competition.expression, "nullable", False)
+    return sa.or_(competition.is_(None), seen) if is_nullable else seen
+
+
+def _is_own(owner: Any, bot: Any) -> sa.ColumnElement[bool]:
+    reader = _value("reader", lambda: _now.get().reader.user_id)
+    return sa.or_(owner == reader, bot.in_(_ids("shared", lambda: _now.get().reader.shared)))
+
+
+def _is_version_seen(version: Any) -> sa.ColumnElement[bool]:
+    bot, its = Bot.__table__.alias(), BotVersion.__table__.alias()
+    own = sa.exists().where(
+        its.c.id == version, bot.c.id == its.c.bot_id, _is_own(bot.c.owner_id, bot.c.id)
+    )
+    return sa.or_(_is_known(version=version), own)
+
+
+def _is_game_seen(game: Any) -> sa.ColumnElement[bool]:
+    its = ListedSeat.__table__.alias()
+    first = its.c.game_id == game, its.c.seat == sa.literal_column("0")
+    return ~sa.exists().where(*first, its.c.competition_id.in_(_hidden()))
+
+
+def _is_known(*, bot: Any = None, version: Any = None) -> sa.ColumnElement[bool]:
+    """Whether an entrant or a check is seen of a version, or of any of a bot's; or there is none
+    at all. It is asked of the tables themselves, which nothing narrows."""
+    seen, there = [], []
+    for table, key in ((Entrant.__table__, "competition_id"), (Check.__table__, "ladder_id")):
+        its, versions = table.alias(), BotVersion.__table__.alias()
+        of_it = sa.exists().where(its.c.version_id == (version if bot is None else versions.c.id))
+        if bot is not None:
+            of_it = of_it.where(versions.c.bot_id == bot)
+        there.append(of_it)
+        seen.append(of_it.where(its.c[key].not_in(_hidden())))
+    return sa.or_(*seen, sa.not_(sa.or_(*there)))
+
+
+def classes() -> Iterable[type[Any]]:
+    """Every class of rows that are of one competition."""
+    return [mapper.class_ for mapper in Base.registry.mappers if keys_of(mapper)]

@@ -1,0 +1,144 @@
+"""The pages of who belongs to a competition: for organisers who that is, for others how to join."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Blueprint, Response, render_template, url_for
+from wtforms import TextAreaField
+
+from arena.bots.member_deeds import (
+    AddMember,
+    ChangeVisibility,
+    ImportMembers,
+    JoinCompetition,
+    LeaveCompetition,
+    RemoveMember,
+    RenewJoinCode,
+)
+from arena.competitions.members import members_of
+from arena.deeds import Done
+from arena.ground.refusals import Refusal, WrongField
+from arena.models import MemberRole, Scope
+from arena.web.competitions import address_of
+from arena.web.deeds import REFUSED, DeedForm, add_deed, do, filled_in, form_of
+from arena.web.forms import later
+from arena.web.identity import demand_organiser, keep_to_itself, needs
+from arena.web.lookup import find_competition, reading
+from arena.web.words import sentence
+from engine.translation import N_
+
+members = Blueprint("members", __name__)
+
+AddForm, VisibilityForm, JoinForm = map(form_of, (AddMember, ChangeVisibility, JoinCompetition))
+ImportForm = form_of(
+    ImportMembers,
+    names=TextAreaField(later(N_("Names, one on each line")), render_kw={"rows": 6}),
+)
+
+
+@members.get("/competitions/<name>/members")
+@needs(Scope.ORGANISE, of_one=True)
+def listing(name: str) -> Response:
+    """Who belongs to a competition, who sees it, and how one joins it."""
+    return _page(name)
+
+
+def _page(
+    name: str,
+    form: DeedForm | None = None,
+    problem: str = "",
+    made: list[tuple[str, str]] | None = None,
+) -> Response:
+    """The page, with the form that came back, if one did.
+
+    Args:
+        made: names and links of members whose accounts were made just now.
+    """
+    with reading() as session:
+        found = find_competition(session, name)
+        demand_organiser(found)
+        forms = {
+            kind.__name__: form if isinstance(form, kind) else kind(formdata=None, **its)
+            for kind, its in (
+                (AddForm, {}),
+                (VisibilityForm, {"visibility": str(found.visibility)}),
+                (ImportForm, {}),
+            )
+        }
+        page = render_template(
+            "members.html",
+            competition=found,
+            found=members_of(session, found),
+            roles=MemberRole,
+            add=forms["AddMemberForm"],
+            visibility=forms["ChangeVisibilityForm"],
+            names=forms["ImportMembersForm"],
+            problem=problem,
+            made=made,
+        )
+    return keep_to_itself(Response(page))
+
+
+def _again(name: str, form: DeedForm, problem: str) -> str:
+    return _page(name, form, problem).get_data(as_text=True)
+
+
+def _there(_: Done, name: str) -> str:
+    return url_for("members.listing", name=name)
+
+
+for _rule, _deed, _form in (
+    ("members/add", AddMember, AddForm),
+    ("members/remove", RemoveMember, None),
+    ("visibility", ChangeVisibility, VisibilityForm),
+    ("join-code", RenewJoinCode, None),
+):
+    add_deed(members, f"/competitions/<name>/{_rule}", _deed, then=_there, again=_again, form=_form)
+
+
+@members.post("/competitions/<name>/members/import")
+@needs(Scope.ORGANISE, of_one=True)
+def import_names(name: str) -> Any:
+    """Makes accounts of a list of names, and shows their links this once."""
+    form, problem = ImportForm(), ""
+    try:
+        meant = filled_in(ImportMembers, form, {"name": name})
+        if meant is not None:
+            links = do(meant).answer.links
+            rows = [line.split(",") for line in links.splitlines()[1:]]
+            secrets = [(its_name, link.rpartition("/")[2]) for its_name, link in rows]
+            made = [
+                (its_name, url_for("accounts.reset", secret=secret, _external=True))
+                for its_name, secret in secrets
+            ]
+            return _page(name, made=made)
+    except WrongField as error:
+        form.blame(error)
+    except Refusal as error:
+        problem = sentence(error)
+    return _page(name, form, problem), REFUSED
+
+
+@members.get("/join")
+@members.get("/join/<code>")
+@needs(Scope.SUBMIT)
+def join_form(code: str = "") -> str:
+    """Asks whether to join what a code is of; it is not looked up before."""
+    return _join_page(JoinForm(formdata=None, code=code[:40]), "")
+
+
+def _join_page(form: DeedForm, problem: str) -> str:
+    return render_template("join.html", form=form, problem=problem)
+
+
+def _joined(done: Done) -> str:
+    return address_of(done.answer)
+
+
+def _left(_: Done, **_there: str) -> str:
+    return url_for("front.first_page")
+
+
+add_deed(members, "/join", JoinCompetition, then=_joined, again=_join_page, form=JoinForm)
+add_deed(members, "/competitions/<name>/leave", LeaveCompetition, then=_left)
