@@ -262,15 +262,20 @@ def perform(session: Session, deed: Deed, by: By) -> Done:
     Raises:
         Refusal: it can't be done so, or not by them.
     """
-    may = by.may(deed.scope)
-    if may or (deed.scope is Scope.ORGANISE and by.organised):
-        sight.look_up(session, by.reader)
-        its = None if may else deed.concerns(session)
-        if may or (its is not None and its.id in by.organised):
-            if not deed.in_maintenance:
-                demand_no_maintenance(maintenance(session))
-            return deed.do(session, by)
-    raise NotAllowed(gettext("this takes the scope %(scope)s", scope=deed.scope))
+    if not by.may(deed.scope) and not (deed.scope is Scope.ORGANISE and by.organised):
+        raise _lacks(deed)
+    sight.look_up(session, by.reader)
+    if not by.may(deed.scope):
+        its = deed.concerns(session)
+        if its is None or its.id not in by.organised:
+            raise _lacks(deed)
+    if not deed.in_maintenance:
+        demand_no_maintenance(maintenance(session))
+    return deed.do(session, by)
+
+
+def _lacks(deed: Deed) -> NotAllowed:
+    return NotAllowed(gettext("this takes the scope %(scope)s", scope=deed.scope))
 
 
 def asked_before(session: Session, deed: Deed, by: By) -> str:

@@ -2,8 +2,8 @@
 
 Whoever may not see a competition is to find it nowhere: not in a list, a count, a search, nor by
 its name. So it is not for each page to remember. A session is told once whose it is (`look`), and
-every select of it is narrowed by SQLAlchemy: each class with a key of a competition, of a game or
-of a version, wherever it stands in the statement. A class that comes later is narrowed by having
+every select of it is narrowed by SQLAlchemy: each class with a key of a competition, a game, a bot
+or a version, wherever it stands in the statement. A class that comes later is narrowed by having
 such a key; what leads to a competition by a match or an entrant alone is found through these. A bot
 or a version is left out where all that is known of it is in such competitions.
 
@@ -15,7 +15,7 @@ Where nothing is hidden, all this costs a look at an index that is empty.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -27,6 +27,7 @@ from sqlalchemy.orm import Mapper, ORMExecuteState, Session, with_loader_criteri
 
 from arena.ground.db import LOOKED_UP
 from arena.models import (
+    SCOPES,
     Base,
     Bot,
     BotVersion,
@@ -38,6 +39,8 @@ from arena.models import (
     MemberRole,
     Membership,
     PlayedGame,
+    Scope,
+    User,
     Visibility,
 )
 from arena.models.competitions import NOT_PUBLIC
@@ -129,6 +132,17 @@ def _hide(session: Session, sight: Sight, narrow: Any) -> None:
         session.info[SIGHT] = sight
 
 
+def who_see(session: Session, competition: Competition, people: Collection[int]) -> set[int]:
+    """Those of some people who see a competition, if they know of it."""
+    if competition.visibility is not Visibility.PRIVATE:
+        return set(people)
+    root = competition.within_id or competition.id
+    members = sa.select(Membership.user_id).where(Membership.competition_id == root)
+    roles = [role for role, scopes in SCOPES.items() if Scope.ORGANISE in scopes]
+    seeing = sa.or_(User.id.in_(members), User.role.in_(roles))
+    return set(session.scalars(sa.select(User.id).where(User.id.in_(people), seeing)))
+
+
 class Reads(Protocol):
     """What gives sessions that only read, such as a database."""
 
@@ -207,12 +221,14 @@ def _seen(kind: Any) -> sa.ColumnElement[bool]:
         return _is_version_seen(kind.id)
     if columns := [getattr(kind, name) for name in keys_of(mapper)]:
         return sa.and_(*(_is_seen(column) for column in columns))
-    versions = [getattr(kind, name) for name in _keys(mapper, BotVersion)]
-    games = [getattr(kind, name) for name in _keys(mapper, PlayedGame)]
+    versions, games, bots = (
+        [getattr(kind, name) for name in _keys(mapper, of)] for of in (BotVersion, PlayedGame, Bot)
+    )
     return sa.and_(
         sa.true(),
         *(sa.or_(its.is_(None), _is_version_seen(its)) for its in versions),
-        *(_is_game_seen(its) for its in games),
+        *(sa.or_(its.is_(None), _is_game_seen(its)) for its in games),
+        *(sa.or_(its.is_(None), _is_bot_seen(its)) for its in bots),
     )
 
 
@@ -265,6 +281,12 @@ def _is_version_seen(version: Any) -> sa.ColumnElement[bool]:
     return sa.or_(_is_known(version=version), own)
 
 
+def _is_bot_seen(bot: Any) -> sa.ColumnElement[bool]:
+    its = Bot.__table__.alias()
+    own = sa.exists().where(its.c.id == bot, _is_own(its.c.owner_id, its.c.id))
+    return sa.or_(_is_known(bot=bot), own)
+
+
 def _is_game_seen(game: Any) -> sa.ColumnElement[bool]:
     its = ListedSeat.__table__.alias()
     first = its.c.game_id == game, its.c.seat == sa.literal_column("0")
@@ -283,8 +305,3 @@ def _is_known(*, bot: Any = None, version: Any = None) -> sa.ColumnElement[bool]
         there.append(of_it)
         seen.append(of_it.where(its.c[key].not_in(_hidden())))
     return sa.or_(*seen, sa.not_(sa.or_(*there)))
-
-
-def classes() -> Iterable[type[Any]]:
-    """Every class of rows that are of one competition."""
-    return [mapper.class_ for mapper in Base.registry.mappers if keys_of(mapper)]

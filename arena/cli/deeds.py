@@ -51,13 +51,8 @@ class Told(NamedTuple):
 
 def here(session: Session) -> By:
     """Whoever runs a command at the arena's machine, and may do everything."""
-    return By(
-        audit.operator(),
-        frozenset(Scope),
-        present(session),
-        at_machine=True,
-        reader=EVERYTHING,
-    )
+    now = present(session)
+    return By(audit.operator(), frozenset(Scope), now, at_machine=True, reader=EVERYTHING)
 
 
 def made(deed: type[Deed], **values: Any) -> Deed:

@@ -60,9 +60,11 @@ def look_up(session: Session, wanted: GameFilter) -> Known:
     """
     competition = None
     if wanted.competition is not None:
-        its = sa.select(Competition.id).where(Competition.named(wanted.competition))
-        open_named(session, its)
-        competition = session.scalar(its, execution_options=LOOKED_UP)
+        which = Competition.named(wanted.competition)
+        open_named(session, sa.select(Competition.id).where(which))
+        competition = session.scalar(
+            sa.select(Competition.id).where(which), execution_options=LOOKED_UP
+        )
         if competition is None:
             raise NotThere(gettext("there is no competition %(name)s", name=wanted.competition))
     named = [one for one in (wanted.bot, *wanted.against) if one is not None]
@@ -78,7 +80,8 @@ def _sitters(session: Session, named: Sequence[Named]) -> dict[Named, Sitter]:
     found = {}
     for one in named:
         versions = sa.select(BotVersion.id, BotVersion.number, BotVersion.bot_id)
-        its = session.execute(versions.join(BotVersion.bot).where(Bot.named(one.name))).all()
+        versions = versions.join(BotVersion.bot).where(Bot.named(one.name))
+        its = session.execute(versions, execution_options=LOOKED_UP).all()
         if not its:
             raise NotThere(gettext("there is no bot %(name)s", name=one.name))
         version = next((row.id for row in its if row.number == one.version), None)

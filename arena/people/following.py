@@ -22,6 +22,7 @@ from arena.models import (
     Follow,
     StrengthTest,
 )
+from arena.sight import who_see
 
 
 def owners(session: Session, bots: Iterable[int]) -> set[int]:
@@ -66,7 +67,8 @@ def hearers(session: Session, competition: Competition) -> set[int]:
     query = sa.select(Follow.user_id, Follow.muted).where(Follow.competition_id == competition.id)
     chosen = dict(session.execute(query).all())
     found |= chosen.keys()
-    return {person for person in found if not chosen.get(person)}
+    wanted = {person for person in found if not chosen.get(person)}
+    return who_see(session, competition, wanted)
 
 
 def follow_of(session: Session, user_id: int, subject: Bot | Competition) -> Follow | None:

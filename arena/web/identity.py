@@ -187,9 +187,9 @@ def account_of(reading: Session, user: User, by: BrowserSession | frozenset[Scop
         key, number, began, may = "", None, None, may & by
     roles = sight.roles_of(reading, user.id)
     organised = [one for one, role in roles.items() if role is MemberRole.ORGANISER]
-    if not isinstance(by, BrowserSession) and Scope.ORGANISE not in by:
+    if not (isinstance(by, BrowserSession) or Scope.ORGANISE in by):
         organised = []
-    sees_all = Scope.ORGANISE in may
+    sees_all = Scope.ORGANISE in SCOPES[user.role]
     shared = sharing.shared_with(reading, user.id)
     return Account(
         user.id,

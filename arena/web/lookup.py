@@ -117,33 +117,37 @@ def _moved(name: str, found: F) -> F:
 def find_ladder(session: Session, name: str) -> Ladder:
     """The one of this name; a tournament of it is none."""
     _open(session, Competition.named(name))
-    its = sa.select(Ladder).where(Ladder.named(name))
-    found = session.scalar(its, execution_options=LOOKED_UP)
-    return _moved(name, found or _absent(session, Ladder, name))
+    ladder = session.scalar(
+        sa.select(Ladder).where(Ladder.named(name)), execution_options=LOOKED_UP
+    )
+    return _moved(name, ladder or _absent(session, Ladder, name))
 
 
 def find_competition(session: Session, name: str) -> Competition:
     """The ladder, tournament or strength test of this name."""
     _open(session, Competition.named(name))
-    its = sa.select(Competition).where(Competition.named(name))
-    found = session.scalar(its, execution_options=LOOKED_UP)
+    found = session.scalar(
+        sa.select(Competition).where(Competition.named(name)), execution_options=LOOKED_UP
+    )
     return _moved(name, found or _absent(session, Competition, name))
 
 
 def find_tournament(session: Session, name: str) -> Tournament:
     """The one of this name; a ladder of it is none."""
     _open(session, Competition.named(name))
-    its = sa.select(Tournament).where(Tournament.named(name))
-    found = session.scalar(its, execution_options=LOOKED_UP)
-    return _moved(name, found or _absent(session, Tournament, name))
+    tournament = session.scalar(
+        sa.select(Tournament).where(Tournament.named(name)), execution_options=LOOKED_UP
+    )
+    return _moved(name, tournament or _absent(session, Tournament, name))
 
 
 def find_gauntlet(session: Session, name: str) -> Gauntlet:
     """The one of this name."""
     _open(session, Competition.named(name))
-    its = sa.select(Gauntlet).where(Gauntlet.named(name))
-    found = session.scalar(its, execution_options=LOOKED_UP)
-    return _moved(name, found or _absent(session, Gauntlet, name))
+    gauntlet = session.scalar(
+        sa.select(Gauntlet).where(Gauntlet.named(name)), execution_options=LOOKED_UP
+    )
+    return _moved(name, gauntlet or _absent(session, Gauntlet, name))
 
 
 def find_bot(session: Session, name: str, *, leads: bool = True) -> Bot:
