@@ -399,10 +399,10 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
         (401, 404, 404, 404, 404),
     ),
     ("GET", "api.list_dates"): ("/api/v1/competitions/cup/dates", ALL),
-    ("POST", "api.set_date"): ("/api/v1/competitions/cup/dates", (401, 403, 403, 422, 422)),
+    ("POST", "api.set_date"): ("/api/v1/competitions/cup/dates", (401, 403, 403, 415, 415)),
     ("POST", "api.remove_date"): (
         "/api/v1/competitions/cup/dates/remove",
-        (401, 403, 403, 422, 422),
+        (401, 403, 403, 415, 415),
     ),
     ("GET", "api.get_final_table"): ("/api/v1/ladders/ladder-0/final-table", (404,) * 5),
     ("GET", "api.list_seasons"): ("/api/v1/ladders/ladder-0/seasons", ALL),
