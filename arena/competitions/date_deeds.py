@@ -63,21 +63,31 @@ def set_dates(session: Session, competition: Competition, given: Mapping[str, st
 
 
 @dataclass(frozen=True)
-class SetDate(Deed):
+class DateDeed(Deed):
+    """Changes a date of a competition."""
+
+    scope = Scope.ORGANISE
+    subject = "competitions"
+
+    name: str = asked("The name of the ladder or the tournament")
+    what: str = asked("What happens", choices=tuple(map(str, DateKind)))
+
+    def concerns(self, session: Session) -> Competition | None:
+        return find_named(session, Competition, self.name)
+
+
+@dataclass(frozen=True)
+class SetDate(DateDeed):
     """Set a date of a ladder or a tournament, or move one that has not happened.
 
     What happens then happens by itself. All who take part are told if it is moved.
     """
 
-    scope = Scope.ORGANISE
     address = "POST /competitions/<name>/dates"
     command = "date set NAME WHAT AT"
     example = "blitz closes 2026-12-24T18:00Z"
-    subject = "competitions"
     answers = CompetitionDate
 
-    name: str = asked("The name of the ladder or the tournament")
-    what: str = asked("What happens", choices=tuple(map(str, DateKind)))
     at: str = asked(MOMENT, label="When, in UTC", most=40)
     settings: Mapping[str, str] = asked(SETTINGS, default={})
 
@@ -106,20 +116,15 @@ class SetDate(Deed):
 
 
 @dataclass(frozen=True)
-class RemoveDate(Deed):
+class RemoveDate(DateDeed):
     """Remove a date of a ladder or a tournament that has not happened.
 
     All who take part are told.
     """
 
-    scope = Scope.ORGANISE
     address = "POST /competitions/<name>/dates/remove"
     command = "date remove NAME WHAT"
     example = "blitz closes"
-    subject = "competitions"
-
-    name: str = asked("The name of the ladder or the tournament")
-    what: str = asked("What was to happen", choices=tuple(map(str, DateKind)))
 
     def do(self, session: Session, by: By) -> Done:
         competition = find_named(session, Competition, self.name)

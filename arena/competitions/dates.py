@@ -35,7 +35,7 @@ from arena.models import (
     Tournament,
 )
 from engine.match import entrants_needed
-from engine.translation import N_, gettext
+from engine.translation import N_, gettext, pgettext
 
 RANKS: Mapping[DateKind, int] = {kind: rank for rank, kind in enumerate(DateKind)}
 """In this order the dates of a competition have to be."""
@@ -47,7 +47,7 @@ KINDS: Mapping[type[Competition], tuple[DateKind, ...]] = {
 TITLES: Mapping[DateKind, str] = {
     DateKind.OPENS: N_("Opens"),
     DateKind.ENTRIES_CLOSE: N_("Entries close"),
-    DateKind.FREEZE: N_("Freeze"),
+    DateKind.FREEZE: N_("Bots are frozen"),
     DateKind.FINAL: N_("Final"),
     DateKind.CLOSES: N_("Closes"),
     DateKind.SEASON: N_("New season"),
@@ -448,7 +448,7 @@ def _settings(
                 "the date %(what)s has no setting %(key)r; it has %(known)s",
                 what=what,
                 key=strange[0][:40],
-                known=", ".join(known) or gettext("none"),
+                known=", ".join(known) or pgettext("of settings", "none"),
             )
         )
     return kept

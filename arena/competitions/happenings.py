@@ -23,6 +23,7 @@ from arena.competitions.founding import come_back, free_name
 from arena.competitions.seasons import begin_again, lock_what_moves
 from arena.competitions.tournament_courses import new_frame
 from arena.competitions.tournaments import TournamentPlan, call_off
+from arena.competitions.visibility import make_part
 from arena.formats.catalogue import FORMATS
 from arena.ground.db import FAILED, present
 from arena.ground.locks import lock, locking
@@ -140,10 +141,11 @@ def _make_final(
         limits=ladder.limits,
         seed=derive(ladder.seed, "final", date.id) % 2**48,
         allows_options=ladder.allows_options,
+        visibility=ladder.visibility,
     )
     made = tournaments.create(session, plan, field, now, ARENA)
     made.reserve = its["reserve"] / 100 or None
-    made.creator_id = ladder.creator_id
+    make_part(made, ladder)
     return made
 
 

@@ -17,6 +17,7 @@ from sqlalchemy.orm import Session
 from arena.audit import ARENA
 from arena.competitions import ladder_settings
 from arena.competitions.founding import fair_start, free_name
+from arena.competitions.visibility import make_part
 from arena.ground.locks import locking
 from arena.models import (
     Check,
@@ -29,6 +30,7 @@ from arena.models import (
     JobStatus,
     Ladder,
     Match,
+    Membership,
     StrengthTest,
     TestVerdict,
 )
@@ -140,11 +142,15 @@ def drawn_in(rating: Rating, keep: float) -> Rating:
 
 
 def _move(session: Session, past: Ladder, new: Ladder) -> None:
-    """What was handed in, or is tested first, enters the new season; who hears of the ladder hears
-    of that, and names that it had lead there."""
-    for kind in (Follow, FormerName):
+    """What was handed in, or is tested first, enters the new season; who hears of the ladder, or
+    belongs to it, does so of that, and names that it had lead there."""
+    for kind in (Follow, FormerName, Membership):
         of_it = sa.update(kind).where(kind.competition_id == past.id)
         session.execute(of_it.values(competition_id=new.id))
+    # Who belongs to the ladder belongs to its past.
+    within = sa.update(Competition).where(Competition.within_id == past.id)
+    session.execute(within.values(within_id=new.id))
+    make_part(past, new)
     for check in session.scalars(
         sa.select(Check).where(Check.ladder_id == past.id, Check.status.in_(WAITING))
     ):

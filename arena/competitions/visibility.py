@@ -60,8 +60,8 @@ def change_visibility(
     within = sa.select(Competition).where(Competition.within_id == competition.id)
     for one in session.scalars(within).all():
         _set(session, one, visibility, now)
-        if visibility is Visibility.PUBLIC:
-            one.within_id = None
+        if visibility is Visibility.PUBLIC and one.kind not in FOUND_BY:
+            one.within_id = None  # what came of it stays a part of it
     session.flush()
     if before is Visibility.PUBLIC:
         for made in _made_of(session, competition):
@@ -86,6 +86,13 @@ def _set(session: Session, competition: Competition, visibility: Visibility, now
     competition.visibility = visibility
     if were_counted is not are_counted:
         _count_today(session, competition, 1 if are_counted else -1, now)
+
+
+def make_part(competition: Competition, around: Competition) -> None:
+    """Has a competition that came of another be within that one, whoever sees it: the same people
+    see it, and organise it."""
+    competition.within_id = around.within_id or around.id
+    competition.visibility, competition.creator_id = around.visibility, around.creator_id
 
 
 def put_within(

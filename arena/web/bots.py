@@ -22,6 +22,7 @@ from werkzeug.wrappers import Response as Answer
 
 from arena.bots import entries, repositories, sharing
 from arena.bots.forges import Commit, commit_of
+from arena.competitions.final_tables import trophies_of
 from arena.ground import bot_names
 from arena.ground.db import present
 from arena.models import Bot, BotVersion, Competition, Scope
@@ -73,6 +74,7 @@ def bot(name: str) -> str | Answer:
             chosen=chosen,
             versions=uploaded,
             commits=_commits(uploaded) if may_read(found) else {},
+            trophies=trophies_of(session, [found.id]),
             co_owners=sharing.co_owners(session, found),
             waiting=queries.tests_waited_for(session, found),
             SPLIT_GAMES=SPLIT_GAMES,

@@ -6,11 +6,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import sqlalchemy as sa
 from flask import Blueprint, render_template, request
 from sqlalchemy.orm import Session
 
 from arena.bots import directory
 from arena.bots.directory import LONGEST_QUERY, SORTS, Narrowing
+from arena.competitions.final_tables import trophies_of
+from arena.models import Bot
 from arena.web.lookup import find_person, reading
 from engine.games import GAMES
 
@@ -73,7 +76,9 @@ def person(name: str) -> str:
         user = find_person(session, name)
         mine = Narrowing(owner=user.name, sort="games")
         found = directory.bots(session, replace(mine, page=request.args.get("page", 1, type=int)))
-        return render_template("person.html", user=user, found=found)
+        own = session.scalars(sa.select(Bot.id).where(Bot.owner_id == user.id)).all()
+        trophies = trophies_of(session, own)
+        return render_template("person.html", user=user, found=found, trophies=trophies)
 
 
 @listings.get("/search")

@@ -23,7 +23,7 @@ from arena.lists.lines import root_of
 from arena.models import AT_HOME, CompetitionState, Ladder, Scope
 from arena.web import exports, leaderboards, queries
 from arena.web.api.ladder_shapes import FinalLineShape, FinalTableShape
-from arena.web.dates import given_dates
+from arena.web.dates import given_dates, is_shut
 from arena.web.deeds import DeedForm, sent
 from arena.web.forms import NEEDED, later
 from arena.web.identity import demand_organiser, needs, settings
@@ -95,6 +95,7 @@ def leaderboard(name: str) -> str:
     with reading() as session:
         board = leaderboards.board(session, find_ladder(session, name), _view())
         running, quiet = queries.happening(session, board.ladder, settings(), datetime.now(UTC))
+        its_dates = dates_of(session, board.ladder)
         return render_template(
             "ladder.html",
             ladder=board.ladder,
@@ -107,7 +108,8 @@ def leaderboard(name: str) -> str:
             running=running,
             played=results_by_seat(session, board.ladder),
             latest=queries.latest_games(session, board.ladder, count=12),
-            dates=dates_of(session, board.ladder),
+            dates=its_dates,
+            takes_bots=board.ladder.takes_bots and not is_shut(its_dates),
             seasons=seasons_of(session, board.ladder),
             placed=final_table(session, board.ladder, most=SHOWN_PLACES)
             if board.ladder.placed_games is not None

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session, defer, joinedload, selectinload, undefer
+from sqlalchemy.orm import Session, aliased, defer, joinedload, selectinload, undefer
 from sqlalchemy.orm.strategy_options import _AbstractLoad
 
 from arena.competitions.players import handed_in
@@ -41,8 +41,11 @@ RUNNING_SHOWN = 20
 
 
 def ladders(session: Session) -> list[Ladder]:
-    """Every ladder, the first made first."""
-    return list(session.scalars(sa.select(Ladder).order_by(Ladder.id)))
+    """Every ladder, the first made first; of one that began again the last season."""
+    later = aliased(Ladder)
+    is_past = sa.exists().where(later.series_id == Ladder.series_id, later.season > Ladder.season)
+    made = sa.func.coalesce(Ladder.series_id, Ladder.id)
+    return list(session.scalars(sa.select(Ladder).where(~is_past).order_by(made)))
 
 
 def living_workers(session: Session, now: datetime) -> int:

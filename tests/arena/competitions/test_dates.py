@@ -31,6 +31,7 @@ from arena.competitions.dates import (
 )
 from arena.competitions.fields import field_of
 from arena.competitions.happenings import FAULTY, OVER, happen_next
+from arena.competitions.visibility import change_visibility
 from arena.deeds import By, perform
 from arena.ground.db import Database, present
 from arena.ground.refusals import Refusal
@@ -48,13 +49,16 @@ from arena.models import (
     JobStatus,
     Ladder,
     Match,
+    Membership,
     Scope,
     Tournament,
     User,
     VersionStatus,
+    Visibility,
 )
 from arena.recorder.rebuild import rebuild
 from arena.schedule import leases
+from arena.sight import Reader, look, roles_of
 from tests.arena.simulator import CALM, Simulation
 
 MINUTE = timedelta(minutes=1)
@@ -401,3 +405,41 @@ def test_a_ladder_begins_again(database: Database, keep: int) -> None:
         )
         left = rows.where(Match.status.in_(["open", "issued"]), Competition.state == "closed")
         assert session.execute(left.group_by(Competition.name, Match.status)).all() == []
+
+
+def test_what_comes_of_a_private_ladder_is_seen_by_its_members(office: Office) -> None:
+    """Its final and its seasons, and nobody else; its organiser sets its dates, and organises all
+    of these."""
+    with office.database.begin() as session:
+        ladder, people = office.ladder(session), []
+        for name in ("member", "stranger", "teacher"):
+            people.append(User(name=name, lower_name=name, role="participant", created=office.now))
+        session.add_all(people)
+        session.flush()
+        for user, role in ((people[0], "member"), (people[2], "organiser")):
+            session.add(
+                Membership(competition_id=ladder.id, user_id=user.id, role=role, joined=office.now)
+            )
+        change_visibility(session, ladder, Visibility.PRIVATE, ARENA, office.now)
+        numbers = [user.id for user in people]
+    office.lay(FINAL, -2, top=4, format="swiss", reserve=0, settings={})
+    office.lay(SEASON, -1, keep=0)
+    assert office.happen() == [(FINAL, ""), (SEASON, "")]
+    for number, sees in zip(numbers, (True, False, True), strict=True):
+        with office.database.read() as session:
+            roles = roles_of(session, number)
+            look(session, Reader(number, member_of=frozenset(roles)))
+            there = set(session.scalars(sa.select(Competition.name)))
+            assert there == (
+                {"clobber-4x3", "clobber-4x3-final", "clobber-4x3-season-1"} if sees else set()
+            )
+            assert len(session.scalars(sa.select(CompetitionDate)).all()) == (2 if sees else 0)
+    with office.database.read() as session:
+        organised = {
+            number for number, role in roles_of(session, numbers[2]).items() if role == "organiser"
+        }
+        assert organised == set(session.scalars(sa.select(Competition.id)))
+    with office.database.begin() as session:
+        change_visibility(session, office.ladder(session), Visibility.PUBLIC, ARENA, office.now)
+        change_visibility(session, office.ladder(session), Visibility.PRIVATE, ARENA, office.now)
+        assert set(session.scalars(sa.select(Competition.visibility))) == {Visibility.PRIVATE}
