@@ -23,7 +23,7 @@ from arena.ground.db import count_rows
 from arena.ground.locks import locking
 from arena.ground.refusals import Refusal
 from arena.models import HOUSE, RESERVED, SCOPES, AccountLink, ApiToken, LinkKind, Role, Scope, User
-from arena.people import sessions
+from arena.people import notices, sessions
 from engine.translation import gettext
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}", re.ASCII)
@@ -165,6 +165,8 @@ def first_administrator(session: Session, name: str, now: datetime) -> str | Non
 def give_one_time_password(session: Session, actor: Actor, user: User, now: datetime) -> str:
     """Gives a user a password for one sign-in, at which it must be changed."""
     password = secrets.token_urlsafe(12)
+    if user.password is not None:
+        notices.tell(session, user, notices.ONE_TIME, now)
     set_password(session, user, PasswordHasher().hash(password))
     user.must_change = True
     user.active = True
@@ -235,10 +237,12 @@ def invite(session: Session, actor: Actor, role: Role, now: datetime) -> str:
     return _link(session, LinkKind.INVITATION, now + INVITATION_LASTS, now, role=role)
 
 
-def reset_link(session: Session, actor: Actor, user: User, now: datetime) -> str:
+def reset_link(
+    session: Session, actor: Actor, user: User, now: datetime, lasts: timedelta = RESET_LASTS
+) -> str:
     """A secret with which a user may set a new password."""
     audit.note(session, actor, "give reset link", f"user {user.name}", now=now)
-    return _link(session, LinkKind.RESET, now + RESET_LASTS, now, user_id=user.id)
+    return _link(session, LinkKind.RESET, now + lasts, now, user_id=user.id)
 
 
 def first_link(session: Session, user: User, now: datetime) -> str:

@@ -20,7 +20,7 @@ from arena.bots import entries, quota
 from arena.bots.alarms import alarms_of
 from arena.ground.locks import locking
 from arena.models import SCOPES, ApiToken, LinkKind, Role, Scope, User
-from arena.people import accounts, sessions
+from arena.people import accounts, notices, sessions
 from arena.people.accounts import PeopleError
 from arena.schedule.requests import matches_of
 from arena.web import lookup, queries
@@ -108,6 +108,7 @@ def _form(template: str, form: Any, **more: Any) -> tuple[str, int]:
         template,
         form=form,
         registration=settings().registration,
+        has_mail=bool(settings().mail),
         passkey_asked=asked_alone() if template == "sign_in.html" else "",
         password_rule=password_rule(),
         **more,
@@ -202,6 +203,7 @@ def reset(secret: str) -> Any:
             accounts.set_password(writing, user, hashed)
             by = Actor(user.id, user.name, _address())
             audit.note(writing, by, "reset password", f"user {user.name}", now=now)
+            notices.tell(writing, user, notices.PASSWORD, now)
     except PeopleError as error:
         abort(403, str(error))
     answer = let_in(user, "reset link", "")
@@ -326,9 +328,9 @@ def password() -> Any:
     with database().begin() as writing:
         user = writing.get_one(User, who.id)
         accounts.set_password(writing, user, hashed)
-        audit.note(
-            writing, who.actor, "change password", f"user {user.name}", now=datetime.now(UTC)
-        )
+        now = datetime.now(UTC)
+        audit.note(writing, who.actor, "change password", f"user {user.name}", now=now)
+        notices.tell(writing, user, notices.PASSWORD, now)
     begin_session(user)
     flash(gettext("The new password counts from now on, and every other session has ended."))
     return redirect(url_for("accounts.account"))

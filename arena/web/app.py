@@ -70,6 +70,7 @@ from arena.web.gauntlets import gauntlets
 from arena.web.kept_films import KeptFilms
 from arena.web.ladders import ladders
 from arena.web.live import live
+from arena.web.mail import mail
 from arena.web.match_sets import match_sets
 from arena.web.members import members
 from arena.web.news import news
@@ -136,6 +137,7 @@ BLUEPRINTS = (
     second_step,
     providers,
     passkeys,
+    mail,
     safety,
     administration,
     submissions,

@@ -209,6 +209,28 @@ class PasskeyForm(FlaskForm):
     credential = HiddenField()
 
 
+class MailForm(FlaskForm):
+    """A mail address."""
+
+    address = StringField(
+        later(N_("Mail address")),
+        [NEEDED, Length(max=254, message=later(N_("At most %(max)d characters.")))],
+        filters=[_typed],
+        render_kw={"autocomplete": "email", "inputmode": "email"},
+    )
+
+
+class ForgottenForm(FlaskForm):
+    """Who forgot a password."""
+
+    who = StringField(
+        later(N_("Your name here, or your mail address")),
+        [NEEDED, Length(max=254, message=later(N_("At most %(max)d characters.")))],
+        filters=[_typed],
+        render_kw={"autocomplete": "username"},
+    )
+
+
 class CodeForm(FlaskForm):
     """A code of an app, or a recovery code."""
 

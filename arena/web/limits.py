@@ -144,6 +144,16 @@ LIMITS = {
             _failed,
         ),
     ],
+    "mail.change": [
+        RateLimit("5 per hour", _account, N_("There were too many letters: wait %(time)s."), _done)
+    ],
+    "mail.forgotten": [
+        RateLimit(
+            "10 per hour",
+            address,
+            N_("There were too many tries from your address: wait %(time)s."),
+        )
+    ],
     "passkeys.sign_in": [
         RateLimit(
             "30 per 15 minutes",

@@ -22,7 +22,7 @@ from markupsafe import Markup
 
 from arena import audit
 from arena.models import BrowserSession, Scope, User
-from arena.people import identities, passkeys, second_factor, sessions
+from arena.people import identities, notices, passkeys, second_factor, sessions
 from arena.people.accounts import PeopleError
 from arena.web.deeds import REFUSED, asked_first, is_meant
 from arena.web.entering import recently
@@ -34,6 +34,7 @@ from arena.web.identity import (
     demand_session,
     keep_to_itself,
     needs,
+    settings,
     signed_in,
 )
 from arena.web.lookup import reading
@@ -67,6 +68,7 @@ def overview() -> Any:
             codes_left=second_factor.codes_left(found, who.id),
             identities=identities.listed(found, who.id),
             passkeys=passkeys.listed(found, who.id),
+            has_mail=bool(settings().mail),
             titles={one.issuer: one.title for one in known_providers().values()},
         )
 
@@ -83,6 +85,8 @@ def overview_json() -> Response:
         return jsonify(
             {
                 "password": user.password is not None,
+                "mail": user.mail,
+                "mail_wanted": user.mail_wanted,
                 "app": user.totp_secret is not None,
                 "recovery_codes": second_factor.codes_left(found, who.id),
                 "passkeys": [
@@ -210,7 +214,7 @@ def recovery_codes() -> Any:
         if not second_factor.is_asked(writing, user):
             abort(409, gettext("Recovery codes are for who has a second factor: set one up first."))
         codes = second_factor.make_codes(writing, user)
-        audit.note(
-            writing, who.actor, "make recovery codes", f"user {user.name}", now=datetime.now(UTC)
-        )
+        now = datetime.now(UTC)
+        audit.note(writing, who.actor, "make recovery codes", f"user {user.name}", now=now)
+        notices.tell(writing, user, notices.CODES, now)
     return show_codes(codes, gettext("The recovery codes there were before are worthless now."))

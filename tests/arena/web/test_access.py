@@ -317,6 +317,13 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ("GET", "passkeys.make"): ("/account/passkeys/new", SIGNED_IN),
     ("POST", "passkeys.make"): ("/account/passkeys/new", (401, 422, 422, 422, 422)),
     ("POST", "passkeys.remove"): ("/account/passkeys/0/remove", (401, 404, 404, 404, 404)),
+    ("GET", "mail.forgotten"): ("/forgotten", (404,) * 5),  # no mail is set up
+    ("POST", "mail.forgotten"): ("/forgotten", (404,) * 5),
+    ("GET", "mail.change"): ("/account/mail", (ASK, 404, 404, 404, 404)),
+    ("POST", "mail.change"): ("/account/mail", (401, 404, 404, 404, 404)),
+    ("POST", "mail.remove"): ("/account/mail/remove", (401, 302, 302, 302, 302)),
+    ("GET", "mail.confirm"): ("/account/mail/nonsense", (ASK, 403, 403, 403, 403)),
+    ("POST", "mail.confirm"): ("/account/mail/nonsense", (401, 403, 403, 403, 403)),
     ("GET", "safety.overview"): ("/account/safety", SIGNED_IN),
     ("GET", "safety.overview_json"): ("/account/safety.json", (401, *SIGNED_IN[1:])),
     ("GET", "safety.app"): ("/account/app", SIGNED_IN),
