@@ -16,6 +16,7 @@ from arena.bots.suspension import suspend_if_faulty
 from arena.bots.telling import tell_check, tell_suspension
 from arena.competitions import ladder_settings
 from arena.competitions.telling import tell_ends
+from arena.competitions.tournament_deeds import CreateTournament
 from arena.deeds import By, perform
 from arena.ground.db import Database
 from arena.models import (
@@ -151,3 +152,20 @@ def test_that_a_bot_is_shared(session: Session) -> None:
     perform(session, ShareBot("bot", "eve"), by)
     line = "ada shares the bot bot with you: it is yours as well now: /bots/bot"
     assert told(session) == {"eve": [line]}
+
+
+def test_that_a_bot_was_entered_in_a_tournament(session: Session) -> None:
+    """By somebody else, who is told nothing."""
+    bob = session.scalars(sa.select(User).where(User.name == "bob")).one()
+    ladder = session.scalars(sa.select(Ladder)).one()
+    other = submit(
+        session, bob, "other", digest="1" * 64, size=1, language="C", ladder=ladder, now=NOW
+    )
+    other.status = VersionStatus.READY
+    enter(session, ladder, other, NOW)
+    session.flush()
+    by = By(Actor(bob.id, "bob", ""), frozenset(Scope), NOW)
+    made = CreateTournament("cup", "round-robin", ladder="clobber", bots=("bot:1", "other:1"))
+    perform(session, made, by)
+    line = "A bot of yours plays in the tournament cup: /competitions/cup"
+    assert told(session) == {"ada": [line]}
