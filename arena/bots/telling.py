@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 from arena.models import Bot, Check, Entrant, Topic, User
 from arena.people.following import followers, owners
 from arena.people.notifications import notify
+from arena.sight import who_see
 from engine.translation import N_
 
 PASSED = N_("%(version)s passed its check for %(ladder)s")
@@ -26,10 +27,10 @@ def tell_check(session: Session, check: Check, now: datetime) -> None:
     bot = check.version.bot
     places = {"version": check.version.label, "ladder": check.ladder.title}
     message = PASSED if check.passed else NOT_PASSED
-    its = owners(session, [bot.id])
+    its = who_see(session, check.ladder, owners(session, [bot.id]))
     notify(session, its, message, places, f"/checks/{check.id}", now, topic=Topic.CHECK)
     if check.passed:
-        others = followers(session, bot.id)
+        others = who_see(session, check.ladder, followers(session, bot.id))
         notify(session, others, message, places, f"/bots/{bot.name}", now, topic=Topic.CHECK)
 
 
@@ -38,6 +39,7 @@ def tell_suspension(session: Session, entrant: Entrant, now: datetime) -> None:
     bot = entrant.version.bot
     places = {"version": entrant.version.label, "ladder": entrant.competition.title}
     people = owners(session, [bot.id]) | followers(session, bot.id)
+    people = who_see(session, entrant.competition, people)
     address = f"/bots/{bot.name}?ladder={entrant.competition.name}"
     notify(session, people, SUSPENDED, places, address, now, topic=Topic.SUSPENSION)
 

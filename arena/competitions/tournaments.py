@@ -35,6 +35,7 @@ from arena.competitions.pairings import Pairing
 from arena.competitions.players import NamedPlayer, demand_allowed
 from arena.competitions.results import results
 from arena.competitions.tournament_courses import course_of, demand_not_too_long, new_frame
+from arena.competitions.tournament_telling import tell_entered
 from arena.competitions.visibility import put_within
 from arena.competitions.voids import make_void
 from arena.formats.catalogue import FORMATS, settings_for
@@ -163,6 +164,7 @@ def create(
     enter_field(session, tournament, players, now)
     detail = f"{plan.format}, {plan.variant}, {len(players)} bots, seed {plan.seed}"
     audit.note(session, actor, "create tournament", f"tournament {plan.name}", detail, now=now)
+    tell_entered(session, tournament, players, actor, now)
     return tournament
 
 

@@ -48,6 +48,7 @@ FIRST = (
     "analysis",
     "truth",
     "tournaments",
+    "notifications",
     "strength-tests",
     "accounts",
     "languages",

@@ -1,0 +1,37 @@
+"""Telling people that their bots play in a tournament."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from sqlalchemy.orm import Session
+
+from arena.audit import Actor
+from arena.competitions.players import NamedPlayer
+from arena.models import Topic, Tournament
+from arena.people.following import owners
+from arena.people.notifications import notify
+from arena.sight import who_see
+from engine.translation import N_
+
+
+def tell_entered(
+    session: Session,
+    tournament: Tournament,
+    players: Iterable[NamedPlayer],
+    actor: Actor,
+    now: datetime,
+) -> None:
+    """Tells those whose bots were entered in a tournament, but for who did it."""
+    people = owners(session, [player.version.bot_id for player in players]) - {actor.id}
+    message = N_("A bot of yours plays in the tournament %(title)s")
+    notify(
+        session,
+        who_see(session, tournament, people),
+        message,
+        {"title": tournament.title},
+        f"/competitions/{tournament.name}",
+        now,
+        topic=Topic.TOURNAMENT,
+    )
