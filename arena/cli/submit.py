@@ -22,7 +22,7 @@ from arena.bots.submissions import active_on, hand_in
 from arena.cli import InputError, refusing
 from arena.cli.arguments import HYPOTHESES, Seconds, read_hypotheses
 from arena.cli.boxed import pack
-from arena.cli.checks import FAILED, UNDER_WAY, fate, show_finding, show_log
+from arena.cli.checks import FAILED, UNDER_WAY, enters, fate, show_finding, show_log
 from arena.cli.client import RemoteArena, ServerFault, Where, on_arena
 from arena.cli.completing import named
 from arena.cli.data_folder import opened
@@ -350,7 +350,7 @@ def submit_there(
     check = keep.check = _watch(server, check, seconds)
     if check["passed"]:
         say(f"{label} ", (gettext("passed its check"), GOOD), fate(check))
-        return FAILED if check.get("fate") == "not entered" else 0
+        return FAILED if enters(check) and check.get("fate") == "not entered" else 0
     if check.get("cancelled"):
         click.echo(
             gettext(
