@@ -15,16 +15,19 @@ from datetime import datetime, timedelta
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena import audit
+from arena import audit, sight
 from arena.bots import sharing
 from arena.bots.forges import Commit
 from arena.bots.intake import TakenIn
 from arena.bots.submissions import hand_in
 from arena.competitions.strength_plans import SITE_TERMS
 from arena.ground.config import Settings
+from arena.ground.db import LOOKED_UP
 from arena.ground.refusals import Refusal
-from arena.models import Bot, Ladder, Repository, Topic, User
+from arena.models import SCOPES, Bot, Ladder, Repository, Scope, Topic, User
 from arena.people.notifications import notify
+from arena.present import maintenance
+from arena.sight import Reader
 from arena.signing import unseal
 from engine.translation import N_
 
@@ -71,8 +74,9 @@ def find(session: Session, bot: Bot, *, to_change: bool = False) -> Repository |
 
 
 def is_any_due(session: Session, now: datetime) -> bool:
-    """Whether one is to be asked."""
-    return session.scalar(sa.select(sa.exists().where(Repository.due <= now))) or False
+    """Whether one is to be asked, and may be."""
+    due = session.scalar(sa.select(sa.exists().where(Repository.due <= now)))
+    return bool(due) and maintenance(session) is None
 
 
 def take_due(session: Session, busy: Collection[int], now: datetime) -> Wanted | None:
@@ -89,11 +93,11 @@ def take_due(session: Session, busy: Collection[int], now: datetime) -> Wanted |
         .limit(1)
         .with_for_update(of=Repository, key_share=True, skip_locked=True)
     )
-    found = session.scalar(query)
+    found = None if maintenance(session) else session.scalar(query)
     if found is None:
         return None
     found.due = now + LEASE
-    ladders = session.scalars(sa.select(Ladder).where(Ladder.id.in_(found.ladders))).all()
+    ladders = _ladders_seen(session, found)
     token = unseal(session, found.sealed) if found.sealed else ""
     return Wanted(
         bot_id=found.bot_id,
@@ -109,6 +113,15 @@ def take_due(session: Session, busy: Collection[int], now: datetime) -> Wanted |
         most_bytes=max((ladder.bundle_bytes for ladder in ladders), default=0),
         problem=_what_hinders(session, found, ladders, token),
     )
+
+
+def _ladders_seen(session: Session, found: Repository) -> list[Ladder]:
+    """The ladders that a repository is handed in to and that whoever had it followed still sees."""
+    user, roles = found.user, sight.roles_of(session, found.user_id)
+    sees_all = Scope.ORGANISE in SCOPES[user.role]
+    sight.look_up(session, Reader(user.id, sees_all, frozenset(roles)))
+    wanted = sa.select(Ladder).where(Ladder.id.in_(found.ladders))
+    return list(session.scalars(wanted.execution_options(**LOOKED_UP)))
 
 
 def _what_hinders(

@@ -16,9 +16,16 @@ UNDER_WAY = ("open", "issued")
 """How checks stand that have not ended."""
 
 
+def enters(check: dict[str, Any]) -> bool:
+    """Whether what is checked is to enter, and not only tried."""
+    return bool(check.get("enters", True))  # a server of the release before does not say
+
+
 def fate(check: dict[str, Any]) -> str:
     """What became of a version that passed its check, in words; nothing if the server says none."""
     ladder, problem = check["ladder"], check["problem"]
+    if not enters(check):
+        return gettext(", as was tried: it enters nothing")
     return {
         "entered": gettext(", and is entered on %(ladder)s", ladder=ladder),
         "to be tested": gettext(

@@ -25,7 +25,7 @@ from arena.bots import repositories, sending
 from arena.bots.forges import Commit
 from arena.bots.git_protocol import Remote, RepositoryError
 from arena.bots.repositories import Wanted
-from arena.cli.serve import BundleIntake
+from arena.cli.bundle_intake import BundleIntake
 from arena.ground.config import Settings, load
 from arena.ground.db import FAILED, Database, present
 from arena.ground.outside import OutsideError, connected, read_address

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 from xml.etree import ElementTree
 
 import click
@@ -314,6 +314,23 @@ def verdict_code(decision: Decision, *, spoilt: bool) -> int:
     return 0 if decision is Decision.ACCEPT else 1
 
 
+class Case(NamedTuple):
+    """What a JUnit report says of a test, in English."""
+
+    name: str
+    of: str
+    """What is played."""
+    seconds: float
+    told: Sequence[tuple[str, str]]
+    """How it stands, as names and texts."""
+    outcome: str
+    passed: bool
+    is_known: bool
+    """Whether it ended by a verdict that says something of the two."""
+    lines: Sequence[str] = ()
+    """What else there is to say of one that did not pass."""
+
+
 def junit_text(test: SequentialTest, seconds: float, first_faults: Sequence[str]) -> str:
     """A JUnit report of one case, in English, for systems that show those.
 
@@ -322,33 +339,36 @@ def junit_text(test: SequentialTest, seconds: float, first_faults: Sequence[str]
     Args:
         first_faults: in words, that of each bot that had one.
     """
-    is_known = test.decision is not Decision.CONTINUE and not test.is_spoilt
-    kind = "failure" if is_known else "error"
     with speaking(ENGLISH):
         verdict, rows = test.verdict, result_rows(test)
+    name = f"{test.settings.candidate.name} against {test.settings.baseline.name}"
+    is_known = test.decision is not Decision.CONTINUE and not test.is_spoilt
     passed = test.decision is Decision.ACCEPT
+    its = test.settings.game_words, seconds, rows, verdict, passed, is_known, first_faults
+    return junit(Case(name, *its))
+
+
+def junit(its: Case) -> str:
+    """A JUnit report of a test, as `junit_text` has it."""
+    kind = "failure" if its.is_known else "error"
     counts = {"failures": 0, "errors": 0}
-    if not passed:
+    if not its.passed:
         counts[f"{kind}s"] = 1
     suite = ElementTree.Element(
         "testsuite",
         {key: str(count) for key, count in counts.items()},
         name="arena test",
         tests="1",
-        time=f"{seconds:.3f}",
+        time=f"{its.seconds:.3f}",
     )
     case = ElementTree.SubElement(
-        suite,
-        "testcase",
-        classname=test.settings.game_words,
-        name=f"{test.settings.candidate.name} against {test.settings.baseline.name}",
-        time=f"{seconds:.3f}",
+        suite, "testcase", classname=its.of, name=its.name, time=f"{its.seconds:.3f}"
     )
-    if not passed:
-        problem = ElementTree.SubElement(case, kind, message=verdict)
-        problem.text = "\n".join(first_faults)
+    if not its.passed:
+        problem = ElementTree.SubElement(case, kind, message=its.outcome)
+        problem.text = "\n".join(its.lines)
     output = ElementTree.SubElement(case, "system-out")
-    output.text = "\n".join(f"{name}: {text}" for name, text in rows)
+    output.text = "\n".join(f"{name}: {text}" for name, text in its.told)
     text = ElementTree.tostring(suite, encoding="unicode", xml_declaration=False)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
 

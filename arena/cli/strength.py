@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,6 +19,7 @@ from arena.cli.listing import show as show_rows
 from arena.cli.options import as_json
 from arena.cli.reading import read, read_all, told
 from arena.cli.report import aligned
+from arena.cli.strength_wait import wait_for, waiting
 from arena.competitions import strength_tests
 from arena.competitions.strength_deeds import CreateTest
 from arena.competitions.strength_exclusions import ExcludeWorker
@@ -85,12 +87,28 @@ def strength() -> None:
 def create(elo: str | None, clock: str | None, where: Where, in_json: bool, **given: Any) -> None:
     """Test one submitted version against another; a running arena begins at once.
 
-    CANDIDATE and BASELINE are bots, or versions of them as in greedy:2.
+    CANDIDATE and BASELINE are bots, or versions of them as in greedy:2; a bot alone is its newest
+    version that was handed in.
 
     Example: arena strength create greedy:2 greedy:1 --ladder clobber-6x7
     """
     deed = deeds.made(CreateTest, **_asked(elo, clock, given))
     deeds.do_one(deed, where, in_json=in_json)
+
+
+@strength.command()
+@click.argument("number", type=NUMBER)
+@waiting
+@on_arena
+def wait(number: int, where: Where, wait_seconds: float, **files: str | None) -> None:
+    """Wait for the end of a strength test, and leave it in files.
+
+    The exit code is 0 if it passed, 1 if it failed or could not be decided, and 3 if it has not
+    ended in time, or was stopped. What is in the files is English: it is read elsewhere.
+
+    Example: arena strength wait 17 --markdown comment.md --junit report.xml
+    """
+    sys.exit(wait_for(number, where, seconds=wait_seconds, **files))
 
 
 @strength.command()

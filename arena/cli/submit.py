@@ -22,12 +22,13 @@ from arena.bots.submissions import active_on, hand_in
 from arena.cli import InputError, refusing
 from arena.cli.arguments import HYPOTHESES, Seconds, read_hypotheses
 from arena.cli.boxed import pack
-from arena.cli.checks import FAILED, UNDER_WAY, fate, show_finding, show_log
+from arena.cli.checks import FAILED, UNDER_WAY, enters, fate, show_finding, show_log
 from arena.cli.client import RemoteArena, ServerFault, Where, on_arena
 from arena.cli.completing import named
 from arena.cli.data_folder import opened
 from arena.cli.listing import BAD, GOOD, say, state_of
 from arena.cli.options import NamedPath
+from arena.cli.report import check_writable, json_text, leave
 from arena.cli.sending import send_large_files
 from arena.cli.sources import commit_at, git_folder
 from arena.competitions.founding import find_named
@@ -75,8 +76,20 @@ LONGEST_SUBJECT = 200
 )
 @click.option("--elo", metavar="ELO0,ELO1", help="Of that test; by default 0,10.")
 @click.option("--max-games", type=click.IntRange(1), help="Of that test, at most.")
+@click.option(
+    "--try",
+    "only_tried",
+    is_flag=True,
+    help="On a server: have it checked without handing it in; it enters nothing.",
+)
 @click.option("--wait", is_flag=True, help="On a server: wait for its check, and show it.")
 @click.option("--wait-seconds", type=Seconds(1), default=600.0, help="At most; 600 by default.")
+@click.option(
+    "--json",
+    "json_file",
+    metavar="FILE",
+    help="On a server: write its check, as it is known at the end.",
+)
 @on_arena
 def submit(
     file: Path | None,
@@ -88,8 +101,10 @@ def submit(
     test_first: bool,
     elo: str | None,
     max_games: int | None,
+    only_tried: bool,
     wait: bool,
     wait_seconds: float,
+    json_file: str | None,
     where: Where,
 ) -> None:
     """Submit a bot to a ladder.
@@ -113,8 +128,11 @@ def submit(
         bundle, commit = _bundle(file, repository)
     if commit is not None:
         click.echo(_words(commit), err=True)
+    check_writable(json_file)
     there = where.server()
     if there is not None:
+        if only_tried and wish is not None:
+            raise InputError(gettext("what is only tried enters nothing: leave out --test-first"))
         if owner is not None:
             raise InputError(
                 gettext("--owner is for this machine's arena; a server goes by the token")
@@ -127,12 +145,21 @@ def submit(
                 "commit_repository": commit.repository,
                 "commit_dirty": str(commit.dirty).lower(),
             }
+        if only_tried:
+            fields["enters"] = "false"
         if wish is not None:
             fields |= {"test_first": "true", "elo0": str(wish.elo0), "elo1": str(wish.elo1)}
             fields["max_games"] = str(wish.max_games)
-        sys.exit(submit_there(there, bundle, fields, wait=wait, seconds=wait_seconds))
-    if wait:
-        raise InputError(gettext("--wait is for a server: name one with --server, or log in"))
+        keep = Kept(json_file)
+        try:
+            code = submit_there(there, bundle, fields, wait=wait, seconds=wait_seconds, keep=keep)
+        finally:
+            keep.write()
+        sys.exit(code)
+    if wait or only_tried or json_file is not None:
+        raise InputError(
+            gettext("--try, --wait and --json are for a server: name one with --server, or log in")
+        )
     with opened(where.data) as (database, settings):
         bundles.store(settings.bundles, bundle)
         large = {one.digest: one.size for one in bundle.large}
@@ -246,10 +273,37 @@ def _user(session: Session, name: str, now: datetime) -> User:
     return found
 
 
+class Kept:
+    """The file in which the check is written as it is known at the end, if one is wanted."""
+
+    def __init__(self, name: str | None) -> None:
+        self._name = name
+        self.check: dict[str, Any] | None = None
+
+    def write(self) -> None:
+        """Writes it, if there is one.
+
+        Raises:
+            InputError: it can't be written.
+        """
+        if self._name is not None and self.check is not None:
+            text = json_text(self.check)
+            leave([(self._name, lambda: text)], lambda: None)
+
+
 def submit_there(
-    server: RemoteArena, bundle: Bundle, fields: dict[str, str], *, wait: bool, seconds: float
+    server: RemoteArena,
+    bundle: Bundle,
+    fields: dict[str, str],
+    *,
+    wait: bool,
+    seconds: float,
+    keep: Kept,
 ) -> int:
     """Submits a bot, and watches its check if that is wanted; the exit code.
+
+    Args:
+        keep: is given the check, as soon as there is one.
 
     Raises:
         InputError: the server refuses it.
@@ -274,6 +328,7 @@ def submit_there(
         send_large_files(server, bundle.large)
     file = f"{fields['name']}.tar"
     check = server.upload("/submissions", fields, file, io.BytesIO(bundle.archive))
+    keep.check = check
     label = f"{check['bot']} v{check['version']}"
     click.echo(
         gettext(
@@ -292,10 +347,10 @@ def submit_there(
     if not wait:
         click.echo(gettext("See: %(command)s", command=f"arena logs --check {check['bot']}"))
         return 0
-    check = _watch(server, check, seconds)
+    check = keep.check = _watch(server, check, seconds)
     if check["passed"]:
         say(f"{label} ", (gettext("passed its check"), GOOD), fate(check))
-        return FAILED if check.get("fate") == "not entered" else 0
+        return FAILED if enters(check) and check.get("fate") == "not entered" else 0
     if check.get("cancelled"):
         click.echo(
             gettext(

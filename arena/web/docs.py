@@ -38,6 +38,7 @@ FIRST = (
     "writing-a-bot",
     "protocol",
     "git",
+    "ci",
     "home",
     "runtimes",
     "ladders",

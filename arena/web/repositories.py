@@ -21,6 +21,7 @@ from arena.web.deeds import DeedForm, add_deed, form_of
 from arena.web.forms import later
 from arena.web.identity import by_proof, database, keep_to_itself, needs
 from arena.web.lookup import reading
+from arena.web.present import open_in_maintenance
 from engine.translation import gettext
 
 pages = Blueprint("repositories", __name__)
@@ -114,6 +115,7 @@ add_deed(pages, "/bots/<name>/repository/leave", UnfollowRepository, then=_left)
 
 @pages.post("/api/push/<code>")
 @by_proof
+@open_in_maintenance
 def push(code: str) -> Response:
     """Where a forge tells of a push to a repository that a bot follows.
 

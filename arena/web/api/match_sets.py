@@ -6,7 +6,7 @@ import sqlalchemy as sa
 
 from arena.models import MatchOfSet, MatchSet, Scope
 from arena.recorder.match_set_deeds import find_set
-from arena.web.api.match_set_shapes import MatchSetDetail, MatchSetList, MatchOfSetList
+from arena.web.api.match_set_shapes import MatchOfSetList, MatchSetDetail, MatchSetList
 from arena.web.api.paging import Pages, page
 from arena.web.api.specification import operation
 from arena.web.lookup import reading

@@ -34,6 +34,7 @@ from arena.models import (
     Repository,
     Scope,
     User,
+    Visibility,
 )
 from arena.signing import SECRET_MARK
 from tests.arena.bots.forge import BOT, TOKEN, Forge, commit, git, repository
@@ -238,6 +239,10 @@ def test_whose_it_is(arena: Arena, subtests: pytest.Subtests) -> None:
         "takes bots: choose another": (
             sa.update(Ladder).values(state=CompetitionState.FROZEN),
             sa.update(Ladder).values(state=CompetitionState.OPEN),
+        ),
+        "no ladder that it is handed in to": (  # which Ada does not see
+            sa.update(Ladder).values(visibility=Visibility.PRIVATE),
+            sa.update(Ladder).values(visibility=Visibility.PUBLIC),
         ),
         "the token can't be read any more": (
             sa.update(Mark).where(Mark.key == SECRET_MARK).values(value="0" * 64),

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from arena.bots.intake import Sender
-from arena.cli.serve import BundleIntake
+from arena.cli.bundle_intake import BundleIntake
 from tests.arena.running import environment, free_port, until
 
 MAIN = "import sys; from arena.cli.serve import main; sys.exit(main())"

@@ -15,7 +15,7 @@ from arena import audit
 from arena.audit import ARENA
 from arena.bots.furnish import furnish
 from arena.cli import prepare, run
-from arena.cli.serve import BundleIntake
+from arena.cli.bundle_intake import BundleIntake
 from arena.ground.config import Settings
 from arena.ground.db import Database
 from arena.models import User

@@ -19,7 +19,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from arena.audit import ARENA
-from arena.cli.serve import BundleIntake
+from arena.cli.bundle_intake import BundleIntake
 from arena.ground.config import Settings
 from arena.ground.db import Database
 from arena.models import Bot, BotVersion, Check, Entrant, Ladder, Picture, Role, Scope, User

@@ -14,7 +14,7 @@ from werkzeug.serving import make_server
 
 from arena.audit import ARENA
 from arena.cli import run
-from arena.cli.serve import BundleIntake
+from arena.cli.bundle_intake import BundleIntake
 from arena.ground.config import Settings
 from arena.ground.db import Database
 from arena.models import Bot, GameSeat, PlayedGame, Scope, User

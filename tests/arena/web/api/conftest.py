@@ -9,7 +9,7 @@ import pytest
 import sqlalchemy as sa
 
 from arena.audit import ARENA
-from arena.cli.serve import BundleIntake
+from arena.cli.bundle_intake import BundleIntake
 from arena.competitions import books
 from arena.ground.config import Settings
 from arena.models import (

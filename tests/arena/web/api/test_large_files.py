@@ -23,8 +23,8 @@ from arena.audit import ARENA
 from arena.bots import quota, sending, stored_files
 from arena.bots.furnish import furnish
 from arena.bots.lost_bundles import is_lost
+from arena.cli.bundle_intake import BundleIntake
 from arena.cli.client import form_with_file
-from arena.cli.serve import BundleIntake
 from arena.ground.config import Settings
 from arena.ground.db import Database
 from arena.models import Bot, BotVersion, CoOwner, Ladder, LargeFile, Scope, SentFile, User

@@ -13,7 +13,7 @@ from flask import Flask
 
 from arena.bots.first_tests import admit
 from arena.bots.furnish import furnish
-from arena.cli.serve import BundleIntake
+from arena.cli.bundle_intake import BundleIntake
 from arena.ground.config import Settings
 from arena.ground.db import Database
 from arena.models import Check, Entrant, JobStatus, VersionStatus

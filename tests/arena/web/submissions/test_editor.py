@@ -16,8 +16,8 @@ from arena import audit
 from arena.bots.alarms import alarms_of
 from arena.bots.entries import bots_of
 from arena.bots.submissions import enter, submit
+from arena.cli.bundle_intake import BundleIntake
 from arena.cli.new import TEMPLATES, contents, name_refusal
-from arena.cli.serve import BundleIntake
 from arena.competitions.players import named_players
 from arena.deeds import By
 from arena.ground.db import Database

@@ -16,7 +16,7 @@ from flask import Flask
 
 from arena import audit
 from arena.bots.intake import Sender, TakenIn
-from arena.cli.serve import BundleIntake
+from arena.cli.bundle_intake import BundleIntake
 from arena.ground.config import Settings
 from arena.ground.db import Database
 from arena.models import BotVersion, Check, Ladder, Scope
