@@ -13,6 +13,7 @@ from arena.bots.bot_deeds import (
     UnshareBot,
     WithdrawBot,
 )
+from arena.bots.deletion import DeleteBot
 from arena.bots.follow_deeds import (
     FollowBot,
     FollowCompetition,
@@ -137,6 +138,7 @@ DEEDS: tuple[type[Deed], ...] = (
     DescribeBot,
     PictureBot,
     RenameBot,
+    DeleteBot,
     ShareBot,
     UnshareBot,
     FollowRepository,

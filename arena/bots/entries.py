@@ -151,14 +151,19 @@ def withdraw(session: Session, actor: Actor, bot: Bot, now: datetime) -> int:
 
     What would let a version enter one of them ends: checks, and tests.
     """
-    _cancel_checks(session, bot.id, "the bot was withdrawn")
-    give_up(session, bot.id, "the bot was withdrawn", now)
+    stop_entering(session, bot, "the bot was withdrawn", now)
     withdrawn = session.scalars(locking(on_ladders(bot, now), Entrant, anew=True)).all()
     for entrant in withdrawn:
         entrant.state = EntrantState.RETIRED
         entrant.reason = "its owner withdrew the bot"
     audit.note(session, actor, "withdraw", f"bot {bot.name}", now=now)
     return len(withdrawn)
+
+
+def stop_entering(session: Session, bot: Bot, why: str, now: datetime) -> None:
+    """Ends what would let a version of a bot enter a ladder: checks, and tests."""
+    _cancel_checks(session, bot.id, why)
+    give_up(session, bot.id, why, now)
 
 
 def ending(session: Session, bot: Bot, ladder: Ladder | None = None) -> int:

@@ -46,6 +46,8 @@ KEPT = timedelta(days=1)
 JUST_SENT, LONGEST_SENDING = timedelta(minutes=15), timedelta(hours=2)
 """For so long a file that came belongs to what is handed in next; and no sending counts from longer
 ago, or who begins one in time could go on with it for ever."""
+STORING_SECONDS = 60
+"""A file that was written so lately may be of a bot that is just being handed in."""
 CHUNK = 1 << 18
 UNFINISHED = ".new-"
 
@@ -325,6 +327,23 @@ def sweep(database: Database, store: Path, now: datetime) -> None:
         with _store_alone(store), database.read() as session:
             if not _is_wanted(session, digest):
                 (store / digest).unlink(missing_ok=True)
+
+
+def remove_unwanted(database: Database, store: Path, digest: str, now: datetime) -> bool:
+    """Takes a file out of the store if nobody has it, nor may just be handing it in.
+
+    Returns:
+        False if that is to be seen later.
+    """
+    path = store / digest
+    with _store_alone(store), database.read() as session:
+        if _is_wanted(session, digest):
+            return True
+        with suppress(FileNotFoundError):
+            if now.timestamp() - path.stat().st_mtime < STORING_SECONDS:
+                return False
+        path.unlink(missing_ok=True)
+    return True
 
 
 def _is_wanted(session: Session, digest: str) -> bool:

@@ -18,6 +18,7 @@ from sqlalchemy.orm import Session
 
 from arena import audit
 from arena.all_deeds import DEEDS
+from arena.bots import discarding
 from arena.cli import InputError, refusing
 from arena.cli.client import Name, RemoteArena, ServerFault, Where, on_arena
 from arena.cli.completing import of_part
@@ -103,12 +104,16 @@ def do(
         raise InputError(gettext("--user is for this machine's arena; a server goes by the token"))
     if there is not None:
         return _do_all_there(there, deeds)
-    with opened(where.data) as (database, its), database.begin() as session:
-        told, by = [], here(session) if user is None else _user(session, user, its)
-        for deed in deeds:
-            done = perform(session, deed, by)
-            told.append(Told(done.said, _as_json(session, deed, done) if in_json else None))
-        return told
+    told: list[Told] = []
+    with opened(where.data) as (database, its):
+        with database.begin() as session:
+            by = here(session) if user is None else _user(session, user, its)
+            for deed in deeds:
+                done = perform(session, deed, by)
+                told.append(Told(done.said, _as_json(session, deed, done) if in_json else None))
+        # What was deleted may have left files that nobody has.
+        discarding.sweep(database, its.bundles, by.now)
+    return told
 
 
 def do_one(

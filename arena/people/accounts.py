@@ -15,6 +15,7 @@ from typing import Any
 
 import sqlalchemy as sa
 from argon2 import PasswordHasher
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from arena import audit, naming
@@ -28,6 +29,8 @@ from engine.translation import gettext
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}", re.ASCII)
 TOKEN_PREFIX = "arena_"  # noqa: S105 - so that scanners for leaked secrets know it
+NOBODY = "deleted user"
+"""What nobody can be called: it has a space."""
 TOKENS_ALLOWED = 50
 INVITATION_LASTS, RESET_LASTS = timedelta(days=7), timedelta(days=1)
 FIRST_LASTS = timedelta(days=30)
@@ -57,7 +60,7 @@ def get(session: Session, name: str) -> User:
         PeopleError: there is none, or it is the arena itself.
     """
     found = find(session, name)
-    if found is None or found.name == HOUSE:
+    if found is None or found.name == HOUSE or found.deleted:
         raise PeopleError(gettext("there is no user %(name)r", name=name[:60]))
     return found
 
@@ -76,9 +79,22 @@ def person_of(session: Session, actor: Actor, now: datetime) -> User:
 
 def listed(session: Session) -> list[User]:
     """Everyone but the arena itself, by name."""
-    return list(
-        session.scalars(sa.select(User).where(User.name != HOUSE).order_by(User.lower_name))
-    )
+    everyone = sa.select(User).where(User.name != HOUSE, User.deleted.is_(None))
+    return list(session.scalars(everyone.order_by(User.lower_name)))
+
+
+def nobody(session: Session, now: datetime) -> User:
+    """Whose bots are that were deleted."""
+    query = sa.select(User).where(User.lower_name == NOBODY)
+    found = session.scalar(query)
+    if found is None:
+        try:
+            with session.begin_nested():
+                session.add(User(name=NOBODY, created=now, active=False, deleted=now))
+        except IntegrityError:
+            pass  # somebody else has just made it
+        found = session.scalars(query).one()
+    return found
 
 
 def as_json(user: User) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 import sqlalchemy as sa
@@ -28,6 +29,7 @@ from arena.ground.refusals import Refusal
 from arena.models import (
     Check,
     Competition,
+    FormerName,
     JobStatus,
     Match,
     VersionStatus,
@@ -192,6 +194,7 @@ class _Batch:
             # An organiser changed that meanwhile: nobody's fault either.
             leases.roll_back(match, "it was played by another clock than is kept now", failed=False)
             return leases.Fate.ROLLED_BACK
+        report = called_as_now(session, match, report)
         if problem := contradiction(match, report):
             label = workers.label(match)
             workers.note_falsehood(session, match.worker, label, problem, now)
@@ -252,6 +255,29 @@ def _refuse(
     words = f"reported {label}: {problem}"
     workers.note_falsehood(session, report.worker[:120], label, words, now)
     return leases.Fate.FORGED
+
+
+def called_as_now(
+    session: Session, match: Match, report: reporting.MatchReport
+) -> reporting.MatchReport:
+    """A report that calls those as they are called now who were renamed or deleted meanwhile."""
+    labels = {place.label: place.entrant.version.bot for place in match.places}
+    names = {name for record in report.games for name in record.players}
+    if names <= labels.keys():
+        return report
+    now = {}
+    for label, bot in labels.items():
+        more = label.removeprefix(bot.name)
+        for name in names - labels.keys():
+            before = name.removesuffix(more)
+            is_its = session.scalar(sa.select(FormerName.of("bot", before))) == bot.id
+            if name.endswith(more) and (is_its or bot.deleted):
+                now[name] = label
+    games = (
+        replace(record, players=tuple(now.get(name, name) for name in record.players))
+        for record in report.games
+    )
+    return replace(report, games=tuple(games))
 
 
 def contradiction(match: Match, report: reporting.MatchReport) -> str | None:

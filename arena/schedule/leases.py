@@ -37,6 +37,8 @@ from arena.ground.config import Settings
 from arena.ground.db import LARGEST_ID
 from arena.ground.locks import locking
 from arena.models import (
+    Bot,
+    BotVersion,
     Check,
     Competition,
     CompetitionState,
@@ -562,6 +564,15 @@ def forfeit(session: Session, now: datetime) -> None:
     )
     for match in session.scalars(locking(aside, Match)).all():
         make_void(session, match, f"somebody in it was withdrawn, and {match.problem}")
+        kind_of(match.competition).settle(session, match.competition, now)
+    # Its files are gone, so that nobody can play it.
+    is_gone = Entrant.version.has(BotVersion.bot.has(Bot.deleted.is_not(None)))
+    with_deleted = sa.select(Match).where(
+        Match.status.in_([JobStatus.OPEN, JobStatus.SET_ASIDE]),
+        Match.places.any(Place.entrant.has(is_gone)),
+    )
+    for match in session.scalars(locking(with_deleted, Match)).all():
+        make_void(session, match, "a bot in it was deleted")
         kind_of(match.competition).settle(session, match.competition, now)
 
 

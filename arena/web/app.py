@@ -95,7 +95,7 @@ from arena.web.tournaments import tournaments
 from arena.web.truth import truth
 from arena.web.tunings import tunings
 from arena.web.undoing import undoing
-from arena.web.uploads import FILES, TAKING_FILES, FormRequest, widen
+from arena.web.uploads import FILES, TAKING_FILES, FormRequest, discard_if_due, widen
 from arena.web.verdicts import verdicts
 from engine.translation import gettext, spoken
 
@@ -288,6 +288,7 @@ def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
     translations.install(app)
     app.before_request(_refuse_other_names)
     app.before_request(widen)
+    app.after_request(discard_if_due)
     present.install(app, app.extensions["arena.database"])
     app.before_request(repositories.keep_body)
     metrics.install(app)

@@ -11,6 +11,7 @@ from flask_wtf.file import FileField
 from werkzeug.datastructures import FileStorage
 from wtforms import TextAreaField
 
+from arena.bots.deletion import DeleteBot
 from arena.bots.pictures import FORMATS
 from arena.bots.profile_deeds import DescribeBot, PictureBot, RenameBot
 from arena.deeds import Done
@@ -168,6 +169,13 @@ add_deed(
 )
 add_deed(profiles, "/bots/<name>/picture", PictureBot, then=_bot, again=_again, form=PictureForm)
 add_deed(profiles, "/bots/<name>/rename", RenameBot, then=_bot, again=_again, form=RenameBotForm)
+
+
+def _own_page(_: Done, **__: str) -> str:
+    return url_for("accounts.account")
+
+
+add_deed(profiles, "/bots/<name>/delete", DeleteBot, then=_own_page)
 add_deed(
     people,
     "/people/<name>/describe",

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 import sqlalchemy as sa
-from flask import Request, abort, current_app, request
+from flask import Request, Response, abort, current_app, request
 from sqlalchemy.orm import Session
 from werkzeug.datastructures import FileStorage, MultiDict
 from werkzeug.formparser import FormDataParser
 
-from arena.bots import sending
+from arena.bots import discarding, sending
 from arena.bots.forges import Commit
 from arena.bots.intake import FULL, Intake, Sender, TakenIn
 from arena.bots.profile_deeds import LONGEST_PICTURE
@@ -38,6 +38,10 @@ PART = "api.send_part"
 """The endpoint that takes a part of a large file."""
 SWEEP_SECONDS = 60 * 60
 """How often what was sent and is in no bot is looked for, when somebody sends something."""
+DISCARD_SECONDS = 60
+"""How often files are looked for that are to go."""
+DELETING = ("profiles.delete", "people.delete", "api.delete_bot", "api.delete_user")
+"""The endpoints by which some may be to go."""
 UPLOADS = ("submissions.submit", "api.submit_bot")
 """The endpoints that take a bot's files."""
 PICTURES = ("profiles.picture", "api.picture_bot")
@@ -133,6 +137,18 @@ def allowed() -> str:
         files=FOLDER_FILES,
         mib=f"{intake().largest / 2**20:.0f}",
     )
+
+
+_discarding = Every(DISCARD_SECONDS)
+
+
+def discard_if_due(response: Response) -> Response:
+    """Takes files of deleted bots off the disk: when one was deleted, and while workers fetch
+    others, for those that were still played with."""
+    fetched = request.endpoint == "bundles.fetch" and _discarding.is_due()
+    if request.endpoint in DELETING or fetched:
+        discarding.sweep(database(), settings().bundles, datetime.now(UTC))
+    return response
 
 
 _sweeping = Every(SWEEP_SECONDS)

@@ -34,6 +34,7 @@ from arena.bots.bot_deeds import (
     UnshareBot,
     WithdrawBot,
 )
+from arena.bots.deletion import DeleteBot
 from arena.bots.follow_deeds import (
     FollowBot,
     FollowCompetition,
@@ -511,6 +512,11 @@ EXAMPLES: dict[type[Deed], tuple[Callable[[Numbers], dict[str, Any]], dict[str, 
         lambda _: {"name": "bot-0", "to": "counter"},
         {"to": "bot-1"},
         "the name bot-1 is taken: choose another",
+    ),
+    DeleteBot: (
+        lambda _: {"name": "bot-0"},
+        {"name": "nobody"},
+        "there is no bot 'nobody'",
     ),
     DescribeUser: (
         lambda _: {"name": "mate", "description": "Somebody.", "links": ("mailto:a@example.org",)},
@@ -996,6 +1002,7 @@ WHO: list[tuple[type[Deed], dict[str, Any], str]] = [
     (DescribeBot, {"name": "bot-1", "tags": ("c++",)}, "owner co-owner"),
     (PictureBot, {"name": "bot-1"}, "owner co-owner"),
     (RenameBot, {"name": "bot-1", "to": "other"}, "owner co-owner"),
+    (DeleteBot, {"name": "bot-1"}, "owner"),
     (DescribeUser, {"name": "mate", "description": "x"}, "co-owner"),
     (RenameUser, {"name": "mate", "to": "comrade"}, "co-owner"),
     (ShareBot, {"name": "bot-1", "user": "olga"}, "owner"),

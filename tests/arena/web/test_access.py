@@ -112,6 +112,8 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ("POST", "profiles.describe"): ("/bots/bot-0/describe", (401, 403, 302, 403, 302)),
     ("POST", "profiles.picture"): ("/bots/bot-0/picture", (401, 403, 302, 403, 302)),
     ("POST", "profiles.rename"): ("/bots/bot-0/rename", (401, 403, 422, 403, 422)),
+    ("POST", "profiles.delete"): ("/bots/nothing/delete", (401, 404, 404, 404, 404)),
+    ("POST", "api.delete_bot"): ("/api/v1/bots/nothing/delete", (401, 404, 404, 404, 404)),
     ("GET", "people.change"): ("/people/{person}/profile", OWNERS_AND_ADMINISTRATORS),
     ("POST", "people.describe"): ("/people/{person}/describe", (401, 403, 302, 403, 302)),
     ("POST", "people.rename"): ("/people/{person}/rename", (401, 403, 422, 403, 422)),

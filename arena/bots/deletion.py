@@ -1,0 +1,302 @@
+"""Bots that are deleted.
+
+Theory of operation. A bot that is in no match goes wholly, with what people played against it for
+themselves. One that is stays as a *tombstone*, since its games are its opponents' as well: a row
+without name, owner, description, code, logs and checks, by which tables keep their numbers. It
+leaves every ladder and tournament and ends its comparisons; what a worker plays with it is played
+to its end and counts, and what cannot be is void (`arena.schedule.leases`). Its files go where no
+other bot has them (`arena.bots.discarding`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session, joinedload
+
+from arena import audit, naming
+from arena.audit import ARENA
+from arena.bots import discarding, entries, pictures
+from arena.bots.bot_deeds import BotDeed, find_bot
+from arena.competitions import gauntlets, strength_tests, tournament_fields, tunings
+from arena.competitions.gauntlets import Gauntlet
+from arena.competitions.voids import make_void
+from arena.deeds import By, Done
+from arena.ground import locks
+from arena.ground.refusals import NotAllowed, Refusal
+from arena.models import (
+    Bot,
+    BotAnswer,
+    BotTag,
+    BotTuning,
+    BotVersion,
+    Build,
+    Check,
+    Competition,
+    CompetitionState,
+    CoOwner,
+    Entrant,
+    EntrantState,
+    Follow,
+    GameSeat,
+    JobStatus,
+    Ladder,
+    Match,
+    Place,
+    Presence,
+    Question,
+    Repository,
+    Scope,
+    SignUp,
+    Sitting,
+    SittingSeat,
+    StrengthTest,
+    TestVerdict,
+    Tournament,
+    VersionStatus,
+)
+from arena.people import accounts
+from engine.translation import gettext
+
+WHY = "the bot was deleted"
+
+
+class BotGone(NamedTuple):
+    """What became of a bot that was deleted."""
+
+    name: str
+    """That it had."""
+    tombstone: str | None
+    """What games still call it; None if nothing is left of it."""
+
+
+@dataclass(frozen=True)
+class DeleteBot(BotDeed):
+    """Delete a bot of one's own for good, with its code, its logs and its description.
+
+    One that is in no match goes wholly. Of one that is, its games and its place in tables stay, as
+    those of a bot without a name: they are its opponents', too. Matches under way are played to
+    their end. Co-owners can't do so, and administrators can for everybody.
+    """
+
+    address = "POST /bots/<name>/delete"
+    command = "bot delete NAME"
+    example = "mybot"
+    answers = BotGone
+
+    def asks(self, session: Session, by: By) -> str:
+        bot = _to_delete(session, by, self.name)
+        if not _is_in_matches(session, bot):
+            return gettext(
+                "The bot %(bot)s goes with all its versions, its code and its description, and "
+                "with what people played against it for themselves. This can't be undone.",
+                bot=bot.name,
+            )
+        return gettext(
+            "The code, the logs, the description and the name of %(bot)s go. Its games stay, as "
+            "those of “deleted bot %(number)s”, since they are its opponents', too. This can't be "
+            "undone.",
+            bot=bot.name,
+            number=bot.id,
+        )
+
+    def do(self, session: Session, by: By) -> Done:
+        bot = _to_delete(session, by, self.name)
+        gone = delete(session, bot, by.now)
+        audit.note(
+            session, by.actor, "delete", f"bot {gone.name}", gone.tombstone or "", now=by.now
+        )
+        if gone.tombstone is None:
+            return Done(gettext("the bot %(bot)s is deleted", bot=gone.name), gone)
+        said = gettext(
+            "the bot %(bot)s is deleted; its games call it %(tombstone)s",
+            bot=gone.name,
+            tombstone=gone.tombstone,
+        )
+        return Done(said, gone)
+
+
+def _to_delete(session: Session, by: By, name: str) -> Bot:
+    bot = find_bot(session, name)
+    if bot.deleted:
+        raise Refusal(gettext("the bot %(bot)s is deleted already", bot=bot.name))
+    if not (by.at_machine or bot.owner_id == by.actor.id or by.may(Scope.ADMIN)):
+        raise NotAllowed(
+            gettext("only %(owner)s can delete %(bot)s", owner=bot.owner.name, bot=bot.name)
+        )
+    return bot
+
+
+def delete(session: Session, bot: Bot, now: datetime) -> BotGone:
+    """Deletes a bot, without a note.
+
+    Raises:
+        Refusal: it can't be spared in a tournament that has not begun.
+    """
+    # Whoever hands in a version of it waits, and finds no such bot.
+    locks.lock(session, bot.owner)
+    name, versions = bot.name, sa.select(BotVersion.id).where(BotVersion.bot_id == bot.id)
+    entrants = sa.select(Entrant.id).where(Entrant.version_id.in_(versions))
+    _leave(session, bot, entrants, now)
+    issued = sa.select(sa.func.max(Match.lease_ends)).where(
+        Match.status == JobStatus.ISSUED, Match.places.any(Place.entrant_id.in_(entrants))
+    )
+    files_go = session.scalar(issued) or now
+    digests = set(session.scalars(sa.select(BotVersion.digest).where(BotVersion.bot_id == bot.id)))
+    _forget(session, bot, versions)
+    whole = not _is_in_matches(session, bot) and not _is_elsewhere(session, entrants)
+    if whole:
+        _go(session, bot, versions, entrants)
+    else:
+        _make_nameless(session, bot, entrants, name, now)
+    discarding.discard(session, digests, files_go)
+    return BotGone(name, None if whole else bot.name)
+
+
+def _is_in_matches(session: Session, bot: Bot) -> bool:
+    query = (
+        sa.select(Place.match_id)
+        .join(Place.entrant)
+        .join(Entrant.version)
+        .where(BotVersion.bot_id == bot.id)
+    )
+    return session.scalar(query.limit(1)) is not None
+
+
+def _is_elsewhere(session: Session, entrants: sa.Select[int]) -> bool:
+    """Whether one of some entrants is in anything but a ladder, whose plan may name it."""
+    query = (
+        sa.select(Entrant.id)
+        .join(Entrant.competition)
+        .where(Entrant.id.in_(entrants), Competition.kind != "ladder")
+    )
+    return session.scalar(query.limit(1)) is not None
+
+
+def _leave(session: Session, bot: Bot, entrants: sa.Select[int], now: datetime) -> None:
+    """Takes a bot out of everything that goes on."""
+    waiting = sa.select(Match).where(
+        Match.status.in_([JobStatus.OPEN, JobStatus.SET_ASIDE]),
+        Match.places.any(Place.entrant_id.in_(entrants)),
+    )
+    matches = session.scalars(locks.locking(waiting, Match)).all()
+    _end_sittings(session, bot, now)
+    entries.stop_entering(session, bot, WHY, now)
+    query = (
+        sa.select(Entrant)
+        .join(Entrant.competition)
+        .where(Entrant.id.in_(entrants), Competition.state != CompetitionState.CLOSED)
+        .order_by(Competition.id)
+        .options(joinedload(Entrant.competition))
+    )
+    for entrant in session.scalars(query).all():
+        _leave_one(session, entrant, now)
+    for match in matches:
+        if match.status in (JobStatus.OPEN, JobStatus.SET_ASIDE):
+            make_void(session, match, WHY)
+    unplayed = sa.select(Match.id).where(
+        Match.id.in_([one.id for one in matches]),
+        Match.requester_id.is_not(None),
+        ~Match.games.any(),
+    )
+    numbers = session.scalars(unplayed).all()
+    session.execute(sa.delete(Place).where(Place.match_id.in_(numbers)))
+    session.execute(sa.delete(Match).where(Match.id.in_(numbers)))
+
+
+def _leave_one(session: Session, entrant: Entrant, now: datetime) -> None:
+    competition = entrant.competition
+    if isinstance(competition, Tournament):
+        if entrant.state is not EntrantState.RETIRED:
+            tournament_fields.withdraw(session, competition, entrant, WHY, now, ARENA)
+        return
+    locks.lock(session, competition)
+    if competition.state is CompetitionState.CLOSED:
+        return
+    if isinstance(competition, Ladder) and entrant.state is not EntrantState.RETIRED:
+        entrant.state, entrant.reason = EntrantState.RETIRED, WHY
+    elif isinstance(competition, StrengthTest) and competition.verdict is TestVerdict.RUNNING:
+        strength_tests.end(session, competition, TestVerdict.STOPPED, WHY, now)
+    elif isinstance(competition, BotTuning):
+        tunings.end(session, competition, WHY, now)
+    elif isinstance(competition, Gauntlet):
+        gauntlets.stop(session, competition, now, ARENA)
+
+
+def _end_sittings(session: Session, bot: Bot, now: datetime) -> None:
+    its = sa.select(BotVersion.id).where(BotVersion.bot_id == bot.id)
+    query = sa.select(Sitting).where(
+        Sitting.finished.is_(None), Sitting.seats.any(SittingSeat.version_id.in_(its))
+    )
+    for sitting in session.scalars(locks.locking(query, Sitting)).all():
+        sitting.break_off(WHY, now)
+
+
+def _forget(session: Session, bot: Bot, versions: sa.Select[int]) -> None:
+    """Lets go of what is the bot's alone, whatever remains of it."""
+    questions = sa.select(Question.id).where(Question.version_id.in_(versions))
+    for gone in (
+        sa.delete(BotAnswer).where(
+            sa.or_(BotAnswer.version_id.in_(versions), BotAnswer.question_id.in_(questions))
+        ),
+        sa.delete(Question).where(Question.version_id.in_(versions)),
+        sa.delete(Build).where(Build.version_id.in_(versions)),
+        sa.delete(Presence).where(Presence.version_id.in_(versions)),
+        sa.delete(Check).where(Check.version_id.in_(versions)),
+        sa.delete(SignUp).where(SignUp.bot_id == bot.id),
+        sa.delete(CoOwner).where(CoOwner.bot_id == bot.id),
+        sa.delete(Follow).where(Follow.bot_id == bot.id),
+        sa.delete(Repository).where(Repository.bot_id == bot.id),
+    ):
+        session.execute(gone, execution_options={"synchronize_session": False})
+    naming.forget(session, bot)
+    pictures.give(session, bot, None)
+
+
+def _go(session: Session, bot: Bot, versions: sa.Select[int], entrants: sa.Select[int]) -> None:
+    """Nothing is left of it."""
+    sittings = sa.select(SittingSeat.sitting_id).where(SittingSeat.version_id.in_(versions))
+    numbers = session.scalars(sittings.distinct()).all()
+    ids = session.scalars(entrants).all()
+    for gone in (
+        sa.delete(SittingSeat).where(SittingSeat.sitting_id.in_(numbers)),
+        sa.delete(Sitting).where(Sitting.id.in_(numbers)),
+        sa.update(Entrant).where(Entrant.id.in_(ids)).values(predecessor_id=None),
+        sa.delete(Entrant).where(Entrant.id.in_(ids)),
+        sa.delete(BotVersion).where(BotVersion.bot_id == bot.id),
+        sa.delete(BotTag).where(BotTag.bot_id == bot.id),
+    ):
+        session.execute(gone, execution_options={"synchronize_session": False})
+    session.expire(bot)
+    session.delete(bot)
+    session.flush()
+
+
+def _make_nameless(
+    session: Session, bot: Bot, entrants: sa.Select[int], name: str, now: datetime
+) -> None:
+    """What stays has no word of its author's."""
+    session.execute(
+        sa.update(GameSeat)
+        .where(GameSeat.entrant_id.in_(entrants), GameSeat.log != "")
+        .values(log=""),
+        execution_options={"synchronize_session": False},
+    )
+    session.execute(
+        sa.update(BotVersion)
+        .where(BotVersion.bot_id == bot.id)
+        .values(
+            digest="", size=0, files_bytes=0, note="", options=None, status=VersionStatus.REFUSED
+        )
+    )
+    # A name that nobody can give: it has spaces.
+    bot.name = bot.lower_name = f"deleted bot {bot.id}"
+    won = sa.select(Tournament).where(Tournament.winner.startswith(f"{name} v", autoescape=True))
+    for tournament in session.scalars(won).all():
+        tournament.winner = bot.name + (tournament.winner or "").removeprefix(name)
+    bot.owner, bot.open_source, bot.deleted = accounts.nobody(session, now), False, now
+    bot.description, bot.links, bot.tags = "", [], []
+    session.flush()
