@@ -110,7 +110,7 @@ class MatchSetDetail(MatchSetShape):
         return cls.looked_up(session, find_set(session, number))
 
 
-class MemberShape(Shape):
+class MatchOfSetShape(Shape):
     """A match of a set."""
 
     match: Annotated[int, At("match_id")]
@@ -119,5 +119,5 @@ class MemberShape(Shape):
     replayed_as: int | None = Field(description="The number of the match that replays it.")
 
 
-class MemberList(List):
-    items: list[MemberShape]
+class MatchOfSetList(List):
+    items: list[MatchOfSetShape]

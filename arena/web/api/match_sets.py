@@ -6,7 +6,7 @@ import sqlalchemy as sa
 
 from arena.models import MatchOfSet, MatchSet, Scope
 from arena.recorder.match_set_deeds import find_set
-from arena.web.api.match_set_shapes import MatchSetDetail, MatchSetList, MemberList
+from arena.web.api.match_set_shapes import MatchOfSetList, MatchSetDetail, MatchSetList
 from arena.web.api.paging import Pages, page
 from arena.web.api.specification import operation
 from arena.web.lookup import reading
@@ -28,9 +28,9 @@ def get_match_set(number: int) -> MatchSetDetail:
         return MatchSetDetail.of_number(session, number)
 
 
-@operation("GET /match-sets/<int:number>/matches", MemberList, tag=TAG, scope=Scope.ORGANISE)
-def list_matches_of_set(number: int, query: Pages) -> MemberList:
+@operation("GET /match-sets/<int:number>/matches", MatchOfSetList, tag=TAG, scope=Scope.ORGANISE)
+def list_matches_of_set(number: int, query: Pages) -> MatchOfSetList:
     """The matches of a set, and what became of each."""
     with reading() as session:
         its = sa.select(MatchOfSet).where(MatchOfSet.set_id == find_set(session, number).id)
-        return page(MemberList, session, its, MatchOfSet.match_id, query)
+        return page(MatchOfSetList, session, its, MatchOfSet.match_id, query)
