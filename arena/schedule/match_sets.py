@@ -25,7 +25,6 @@ from arena.lists.search import find
 from arena.models import (
     BotVersion,
     Competition,
-    CompetitionState,
     Entrant,
     JobStatus,
     Match,
@@ -37,7 +36,7 @@ from arena.models import (
     SetState,
     SetVerdict,
 )
-from arena.schedule.verdicts import hold, play_again, try_again, why_not_void
+from arena.schedule.verdicts import hold, play_again, try_again, why_not_replayed, why_not_void
 from engine.translation import ENGLISH, gettext, speaking
 
 MOST_MATCHES = 20_000
@@ -168,10 +167,7 @@ def why_not(verdict: SetVerdict, match: Match) -> str | None:
             return None if is_aside else f"it is {match.status}, and not set aside"
         if problem := why_not_void(match):
             return problem
-        is_frozen = match.competition.state is CompetitionState.FROZEN
-        if verdict is SetVerdict.REPLAY and is_frozen:
-            return "its competition is frozen: nothing is played there"
-        return None
+        return why_not_replayed(match) if verdict is SetVerdict.REPLAY else None
 
 
 def members(number: int, state: MemberState | None = None) -> sa.Select[MatchOfSet]:

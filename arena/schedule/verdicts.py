@@ -200,22 +200,8 @@ def void(
     if problem := why_not_void(match):
         raise Refusal(problem)
     kind = kind_of(competition)
-    if replay and competition.state is CompetitionState.FROZEN:
-        raise Refusal(
-            gettext(
-                "the %(kind)s %(name)s is frozen: nothing is played there",
-                kind=translated(kind.word),
-                name=competition.name,
-            )
-        )
-    if replay and kind.replays and competition.state is CompetitionState.CLOSED:
-        raise Refusal(
-            gettext(
-                "the %(kind)s %(name)s is closed: nothing is played there",
-                kind=translated(kind.word),
-                name=competition.name,
-            )
-        )
+    if replay and (problem := why_not_replayed(match)):
+        raise Refusal(problem)
     make_void(session, match, note)
     kind.settle(session, competition, now)
     again = play_again(session, match, now) if replay and kind.replays else None
@@ -231,6 +217,19 @@ def why_not_void(match: Match) -> str | None:
     if match.status not in (JobStatus.FIXED, JobStatus.SET_ASIDE):
         return gettext("match %(number)s is not played yet", number=match.id)
     return kind_of(match.competition).why_not_void(match.competition, match)
+
+
+def why_not_replayed(match: Match) -> str | None:
+    """Why a match that is made void can't be played again, in a sentence; None if it can, or if
+    that is not for who asks."""
+    competition = match.competition
+    kind = kind_of(competition)
+    its = {"kind": translated(kind.word), "name": competition.name}
+    if competition.state is CompetitionState.FROZEN:
+        return gettext("the %(kind)s %(name)s is frozen: nothing is played there", **its)
+    if kind.replays and competition.state is CompetitionState.CLOSED:
+        return gettext("the %(kind)s %(name)s is closed: nothing is played there", **its)
+    return None
 
 
 def play_again(session: Session, match: Match, now: datetime) -> Match:

@@ -304,6 +304,7 @@ def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
         url_for=_remembered(app),
         may_read=identity.may_read,
         may_follow=identity.may_follow,
+        may_know_workers=identity.may_know_workers,
         notice=lookup.notice,
         unread_here=unread_here,
         hears_of=hears_of,

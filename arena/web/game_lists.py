@@ -13,8 +13,8 @@ from arena.ground.db import LARGEST_ID
 from arena.ground.refusals import NotAllowed
 from arena.lists.filters import GameFilter
 from arena.lists.search import ListPlace
-from arena.models import Bot, BotVersion, Competition, Entrant, Scope
-from arena.web.identity import current
+from arena.models import Bot, BotVersion, Competition, Entrant
+from arena.web.identity import may_know_workers
 from engine.translation import gettext
 
 CURSOR = r"[0-9a-f]{1,8}(?:\.[0-9a-f]{1,8})?"
@@ -29,8 +29,7 @@ def read_filter(words: Mapping[str, str]) -> GameFilter:
         NotAllowed: it asks for what only organisers may.
     """
     wanted = GameFilter.read(words)
-    account = current()
-    if wanted.worker is not None and not (account and account.may(Scope.ORGANISE)):
+    if wanted.worker is not None and not may_know_workers():
         raise NotAllowed(gettext("games by their worker are for organisers to look for"))
     return wanted
 

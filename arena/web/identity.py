@@ -335,6 +335,16 @@ def may_follow(bot: Bot) -> bool:
     return account is not None and account.owns(bot) and account.may(Scope.READ)
 
 
+def may_know_workers() -> bool:
+    """Whether who asks may know which worker played a match: who organises, and whoever runs the
+    arena, at its machine.
+    """
+    if not has_request_context():
+        return True
+    account = _asker()
+    return account is not None and account.may(Scope.ORGANISE)
+
+
 def refuse_reading(bot: Bot, words: str) -> NoReturn:
     """Refuses what is a bot's owner's alone: in these words, unless it is a token that lacks it."""
     who = current()

@@ -11,6 +11,7 @@ from arena.lists.filters import opening_word
 from arena.lists.rows import opening_number
 from arena.models import JobStatus, Match
 from arena.web.api.shapes import At, List, Shape
+from arena.web.identity import may_know_workers
 from engine.game import Termination
 
 
@@ -37,6 +38,13 @@ class SeatShape(Shape):
     sigma_after: float | None
 
 
+def _worker(match: Match) -> str | None:
+    return (match.played_by or match.worker) if may_know_workers() else None
+
+
+WORKER = "Who played it, or plays it now; for organisers alone, null for all others."
+
+
 class GameShape(Shape):
     """A game that was played; its moves are in its record."""
 
@@ -54,6 +62,7 @@ class GameShape(Shape):
         description="Of the machine that played it, the reference machine being 1; null if nobody "
         "knows."
     )
+    worker: Annotated[str | None, At(lambda one: _worker(one.match))] = Field(description=WORKER)
     opening: Annotated[str, At(lambda one: opening_word(its_opening(one.match)))] = Field(
         description="Which it is, as the filter opening takes it."
     )
@@ -85,6 +94,7 @@ class MatchShape(Shape):
     opening: list[str]
     created: datetime
     fixed: datetime | None
+    worker: Annotated[str | None, At(_worker)] = Field(description=WORKER)
     failures: int = Field(description="How often it failed through no bot's fault.")
     problem: str
 

@@ -217,7 +217,7 @@ def test_what_can_not_be_void_stays(played: Simulation) -> None:
     made = choose(database, "replay", words="")
     closed, frozen = made.changes
     assert (closed["matches"], frozen["matches"]) == (0, 0)
-    assert "is closed, and its table final" in closed["why"]
+    assert "is closed: nothing is played there" in closed["why"]
     assert "is frozen: nothing is played there" in frozen["why"]
     with pytest.raises(Refusal, match="nothing can be done"):
         decide(database, made.id)

@@ -149,7 +149,7 @@ def open_one(session: sa.orm.Session) -> None:
         (None, 1, "x" * 2001, "the note has 2001 characters; it may have 2000"),
         (make_void, 1, "so", "match 1 is void already"),
         (open_one, 1, "so", "match 1 is not played yet"),
-        (close, 1, "so", "the ladder ladder-0 is closed, and its table final"),
+        (close, 1, "so", "the ladder ladder-0 is closed: nothing is played there"),
         (freeze, 1, "so", "the ladder ladder-0 is frozen: nothing is played there"),
     ],
 )
