@@ -19,8 +19,9 @@ from arena.competitions.dates import (
     told_settings,
 )
 from arena.competitions.founding import find_named
+from arena.competitions.organised import OrganisedDeed
 from arena.deeds import By, Deed, Done, asked
-from arena.models import Competition, CompetitionDate, DateKind, Ladder, Scope, Topic
+from arena.models import Competition, CompetitionDate, DateKind, Ladder, Topic
 from arena.people.following import hearers
 from arena.people.notifications import notify
 from engine.translation import N_, gettext
@@ -63,13 +64,12 @@ def set_dates(session: Session, competition: Competition, given: Mapping[str, st
 
 
 @dataclass(frozen=True)
-class SetDate(Deed):
+class SetDate(OrganisedDeed):
     """Set a date of a ladder or a tournament, or move one that has not happened.
 
     What happens then happens by itself. All who take part are told if it is moved.
     """
 
-    scope = Scope.ORGANISE
     address = "POST /competitions/<name>/dates"
     command = "date set NAME WHAT AT"
     example = "blitz closes 2026-12-24T18:00Z"
@@ -106,13 +106,12 @@ class SetDate(Deed):
 
 
 @dataclass(frozen=True)
-class RemoveDate(Deed):
+class RemoveDate(OrganisedDeed):
     """Remove a date of a ladder or a tournament that has not happened.
 
     All who take part are told.
     """
 
-    scope = Scope.ORGANISE
     address = "POST /competitions/<name>/dates/remove"
     command = "date remove NAME WHAT"
     example = "blitz closes"

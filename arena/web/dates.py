@@ -24,7 +24,7 @@ from arena.formats.catalogue import FORMATS
 from arena.ground.refusals import Refusal
 from arena.models import DateKind, Scope
 from arena.web.deeds import DeedForm, add_deed, form_of, sent
-from arena.web.identity import began, needs
+from arena.web.identity import began, demand_organiser, needs
 from arena.web.lookup import find_competition, reading
 from arena.web.words import sentence
 from engine.match import entrants_needed
@@ -64,7 +64,7 @@ GLOBALS = {
 
 
 @dates.route("/competitions/<name>/dates", methods=["GET", "POST"])
-@needs(Scope.ORGANISE)
+@needs(Scope.ORGANISE, of_one=True)
 def of(name: str) -> Any:
     """The dates of a ladder or a tournament, to be set, moved and removed."""
     form = DateForm()
@@ -87,6 +87,7 @@ def _page(name: str, form: DeedForm, problem: str) -> str:
     wrong = problem or " ".join(error for errors in form.errors.values() for error in errors)
     with reading() as session:
         found = find_competition(session, name)
+        demand_organiser(found)
         kinds = kinds_of(found) or abort(404, gettext("%(name)s has no dates.", name=found.title))
         there = {str(one.what): one for one in dates_of(session, found)}
         final = there.get(str(DateKind.FINAL))

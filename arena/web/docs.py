@@ -48,6 +48,7 @@ FIRST = (
     "analysis",
     "truth",
     "tournaments",
+    "competitions",
     "strength-tests",
     "accounts",
     "languages",
