@@ -17,6 +17,7 @@ from arena import audit
 from arena.bots import entries, sharing
 from arena.competitions import members
 from arena.competitions.founding import find_named
+from arena.competitions.organised import OrganisedDeed
 from arena.competitions.visibility import change_visibility
 from arena.deeds import LONGEST_NAME, By, Deed, Done, asked
 from arena.ground.refusals import NotThere, Refusal
@@ -71,16 +72,12 @@ class MembersMade(NamedTuple):
 
 
 @dataclass(frozen=True)
-class CompetitionDeed(Deed):
-    """Changes something about a competition, whatever its kind; its organisers may."""
+class CompetitionDeed(OrganisedDeed):
+    """Changes something about a competition, whatever its kind."""
 
-    scope = Scope.ORGANISE
     subject = "competitions"
 
     name: str = asked("The competition's name")
-
-    def concerns(self, session: Session) -> Competition | None:
-        return find_named(session, Competition, self.name)
 
 
 @dataclass(frozen=True)

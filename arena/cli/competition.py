@@ -18,7 +18,7 @@ from arena.cli.reading import read_all
 from arena.competitions.founding import find_named
 from arena.competitions.members import members_of
 from arena.models import Competition, Membership
-from arena.web.api.competition_shapes import MemberShape
+from arena.web.api.competition_shapes import MembershipShape
 from engine.books import decoded
 from engine.translation import N_, gettext
 
@@ -42,7 +42,7 @@ def members_command(name: str, where: Where, in_json: bool) -> None:
         return members_of(session, find_named(session, Competition, name))
 
     path = f"/competitions/{quote(name, safe='')}/members"
-    found = read_all(where, path, MemberShape, here)
+    found = read_all(where, path, MembershipShape, here)
     show(found, (N_("user"), N_("role"), N_("joined")), in_json)
 
 

@@ -19,8 +19,9 @@ from arena.competitions.dates import (
     told_settings,
 )
 from arena.competitions.founding import find_named
+from arena.competitions.organised import OrganisedDeed
 from arena.deeds import By, Deed, Done, asked
-from arena.models import Competition, CompetitionDate, DateKind, Ladder, Scope, Topic
+from arena.models import Competition, CompetitionDate, DateKind, Ladder, Topic
 from arena.people.following import hearers
 from arena.people.notifications import notify
 from engine.translation import N_, gettext
@@ -63,17 +64,13 @@ def set_dates(session: Session, competition: Competition, given: Mapping[str, st
 
 
 @dataclass(frozen=True)
-class DateDeed(Deed):
+class DateDeed(OrganisedDeed):
     """Changes a date of a competition."""
 
-    scope = Scope.ORGANISE
     subject = "competitions"
 
     name: str = asked("The name of the ladder or the tournament")
     what: str = asked("What happens", choices=tuple(map(str, DateKind)))
-
-    def concerns(self, session: Session) -> Competition | None:
-        return find_named(session, Competition, self.name)
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,10 @@ from arena.competitions import ladder_settings
 from arena.competitions.date_deeds import DATES, set_dates
 from arena.competitions.founding import find_named
 from arena.competitions.ladder_settings import SETTINGS
+from arena.competitions.organised import OrganisedDeed
 from arena.deeds import LONGEST_NAME, By, Deed, Done, asked
 from arena.ground.refusals import Refusal
-from arena.models import Competition, CompetitionState, DateKind, Ladder, Scope
+from arena.models import CompetitionState, DateKind, Ladder, Scope
 from engine.game import GameError
 from engine.games import find_variant
 from engine.translation import N_, gettext
@@ -64,22 +65,19 @@ class CreateLadder(Deed):
 
 
 @dataclass(frozen=True)
-class ChangeLadder(Deed):
+class ChangeLadder(OrganisedDeed):
     """Change settings of a ladder; open, pause, freeze or close it.
 
     What games are played by stays as it is once there are matches.
     """
 
-    scope = Scope.ORGANISE
+    kind = Ladder
     address = "PATCH /ladders/<name>"
     subject = "ladders"
     answers = Ladder
 
     name: str = asked("The ladder's name")
     settings: Mapping[str, str] = asked(CHOSEN)
-
-    def concerns(self, session: Session) -> Competition | None:
-        return find_named(session, Ladder, self.name)
 
     def asks(self, session: Session, by: By) -> str:
         if self.settings.get("state") != CompetitionState.CLOSED:

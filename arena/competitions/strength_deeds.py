@@ -36,6 +36,7 @@ from arena.ground.bot_names import LONGEST_PLAYER
 from arena.ground.locks import lock
 from arena.ground.refusals import NotAllowed, Refusal
 from arena.models import (
+    Competition,
     Ladder,
     Scope,
     StrengthTest,
@@ -271,6 +272,9 @@ class ApproveTest(StrengthTestDeed):
     command = "strength approve NUMBER"
     example = "17"
     adds = True
+
+    def concerns(self, session: Session) -> Competition | None:
+        return strength_tests.find(session, self.number)
 
     def do(self, session: Session, by: By) -> Done:
         test = strength_tests.find(session, self.number)

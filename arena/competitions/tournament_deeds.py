@@ -19,6 +19,7 @@ from arena.competitions.fields import (
     seeded_by,
 )
 from arena.competitions.founding import come_back, find_named
+from arena.competitions.organised import OrganisedDeed
 from arena.competitions.players import NamedPlayer, named_players
 from arena.competitions.results import results
 from arena.competitions.rules import CreateByRules
@@ -37,7 +38,6 @@ from arena.ground.bot_names import LONGEST_PLAYER
 from arena.ground.locks import lock
 from arena.ground.refusals import NotAllowed, Refusal
 from arena.models import (
-    Competition,
     CompetitionState,
     DateKind,
     Entrant,
@@ -194,17 +194,14 @@ class CreateTournament(CreateByRules):
 
 
 @dataclass(frozen=True)
-class TournamentDeed(Deed):
+class TournamentDeed(OrganisedDeed):
     """Changes a tournament; answers it."""
 
-    scope = Scope.ORGANISE
+    kind = Tournament
     subject = "tournaments"
     answers = Tournament
 
     name: str = asked("The tournament's name")
-
-    def concerns(self, session: Session) -> Competition | None:
-        return find_named(session, Tournament, self.name)
 
 
 @dataclass(frozen=True)

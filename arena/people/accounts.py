@@ -18,12 +18,23 @@ from argon2 import PasswordHasher
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from arena import audit, naming
+from arena import audit, naming, sight
 from arena.audit import Actor
 from arena.ground.db import count_rows
 from arena.ground.locks import locking
 from arena.ground.refusals import Refusal
-from arena.models import HOUSE, RESERVED, SCOPES, AccountLink, ApiToken, LinkKind, Role, Scope, User
+from arena.models import (
+    HOUSE,
+    RESERVED,
+    SCOPES,
+    AccountLink,
+    ApiToken,
+    LinkKind,
+    MemberRole,
+    Role,
+    Scope,
+    User,
+)
 from arena.people import notices, sessions
 from engine.translation import gettext
 
@@ -348,7 +359,7 @@ def add_token(
         raise PeopleError(
             gettext("a token needs a name of at most 60 printable characters, to know it by")
         )
-    if not wanted or not wanted <= SCOPES[user.role]:
+    if not wanted or not wanted <= scopes_of(session, user):
         raise PeopleError(
             gettext("a token needs one scope at least, and none that its owner has not")
         )
@@ -369,6 +380,13 @@ def add_token(
     words = f"{name.strip()}: {', '.join(sorted(wanted))}"
     audit.note(session, actor, "add token", f"user {user.name}", words, now=now)
     return secret
+
+
+def scopes_of(session: Session, user: User) -> frozenset[Scope]:
+    """What a token of somebody's may be given: what the role may, and to organise for who organises
+    a competition, who then may do it there."""
+    organises = MemberRole.ORGANISER in sight.roles_of(session, user.id).values()
+    return SCOPES[user.role] | ({Scope.ORGANISE} if organises else set())
 
 
 def revoke_token(session: Session, actor: Actor, token: ApiToken, now: datetime) -> None:

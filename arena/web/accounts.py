@@ -220,10 +220,9 @@ def account() -> Any:
 
 def _account(form: Any, secret: str = "") -> tuple[str, int]:
     who = signed_in()
+    may = SCOPES[who.role] | ({Scope.ORGANISE} if who.organised else set())
     form.scopes.choices = [
-        SelectChoice(str(scope), translated(WORDS[scope]))
-        for scope in Scope
-        if scope in SCOPES[who.role]
+        SelectChoice(str(scope), translated(WORDS[scope])) for scope in Scope if scope in may
     ]
     with lookup.reading() as reading:
         mine = entries.bots_of(reading, who.id)

@@ -49,6 +49,7 @@ FIRST = (
     "analysis",
     "truth",
     "tournaments",
+    "competitions",
     "notifications",
     "strength-tests",
     "accounts",

@@ -141,7 +141,7 @@ def _shown(session: Session, found: StrengthReport) -> dict[str, Any]:
         "block": found.rows,
         "pasted": block_text(found.standing),
         "may_approve": account is not None
-        and account.may(Scope.ORGANISE)
+        and account.organises(test)
         and account.id != test.creator_id,
         "mine": account is not None and may_change(account.by(), test),
         "extend": ExtendForm(max_games=2 * test.max_games) if account and test.max_games else None,

@@ -135,7 +135,7 @@ class EntrantShape(Shape):
     last_game: datetime | None
 
 
-class MemberShape(Shape):
+class MembershipShape(Shape):
     """Somebody who belongs to a competition."""
 
     user: Annotated[str, At("user.name")]
@@ -143,8 +143,8 @@ class MemberShape(Shape):
     joined: datetime
 
 
-class MemberList(List):
-    items: list[MemberShape]
+class MembershipList(List):
+    items: list[MembershipShape]
 
 
 class EntrantList(List):

@@ -27,7 +27,7 @@ from arena.web.api.competition_shapes import (
     DateList,
     DateShape,
     EntrantList,
-    MemberList,
+    MembershipList,
 )
 from arena.web.api.paging import Pages, page
 from arena.web.api.shapes import Name
@@ -83,16 +83,16 @@ def happening(session: Session, competition: Competition) -> dict[str, Any]:
     return {"running": running, "quiet": quiet}
 
 
-class MemberPages(Pages):
+class MembershipPages(Pages):
     """Which members are wanted."""
 
     role: MemberRole | None = None
 
 
 @operation(
-    "GET /competitions/<name>/members", MemberList, tag=TAG, scope=Scope.ORGANISE, of_one=True
+    "GET /competitions/<name>/members", MembershipList, tag=TAG, scope=Scope.ORGANISE, of_one=True
 )
-def list_competition_members(name: str, query: MemberPages) -> MemberList:
+def list_competition_members(name: str, query: MembershipPages) -> MembershipList:
     """Who belongs to a competition, for its organisers."""
     with reading() as session:
         found = find_competition(session, name)
@@ -101,7 +101,7 @@ def list_competition_members(name: str, query: MemberPages) -> MemberList:
         if query.role is not None:
             wanted = wanted.where(Membership.role == query.role)
         wanted = wanted.options(joinedload(Membership.user))
-        return page(MemberList, session, wanted, Membership.user_id, query)
+        return page(MembershipList, session, wanted, Membership.user_id, query)
 
 
 @operation("GET /competitions/<name>/entrants", EntrantList, tag=TAG)

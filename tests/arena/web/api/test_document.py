@@ -42,6 +42,8 @@ ELSEWHERE = {
     "/bots/{name}/repository/push",
     "/bots/{name}/repository/fetch",
     "/bots/{name}/repository/leave",
+    "/competitions/{name}/members",  # the body names a user
+    "/competitions/{name}/members/remove",
     "/selections/{number}/remove",  # another request may have removed it
     "/analyses/{code}/remove",
     "/games/{number}/pgn",  # the games of this arena have none
