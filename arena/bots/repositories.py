@@ -45,7 +45,7 @@ FETCH = "git"
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedRepository:
     """A repository that is to be asked, apart from the database."""
 
     bot_id: int
@@ -79,7 +79,7 @@ def is_any_due(session: Session, now: datetime) -> bool:
     return bool(due) and maintenance(session) is None
 
 
-def take_due(session: Session, busy: Collection[int], now: datetime) -> Wanted | None:
+def take_due(session: Session, busy: Collection[int], now: datetime) -> WantedRepository | None:
     """Takes the repository that is longest due; nobody else takes it meanwhile.
 
     Args:
@@ -99,7 +99,7 @@ def take_due(session: Session, busy: Collection[int], now: datetime) -> Wanted |
     found.due = now + LEASE
     ladders = _ladders_seen(session, found)
     token = unseal(session, found.sealed) if found.sealed else ""
-    return Wanted(
+    return WantedRepository(
         bot_id=found.bot_id,
         bot=found.bot.name,
         user_id=found.user_id,
@@ -144,7 +144,7 @@ def _owners(session: Session, bot: Bot) -> set[int]:
 
 def take_in(
     session: Session,
-    wanted: Wanted,
+    wanted: WantedRepository,
     ladder_id: int,
     files: TakenIn,
     commit: Commit,
@@ -175,7 +175,7 @@ def take_in(
 
 def conclude(
     session: Session,
-    wanted: Wanted,
+    wanted: WantedRepository,
     problem: str,
     settings: Settings,
     now: datetime,

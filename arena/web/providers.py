@@ -70,7 +70,7 @@ GITHUB_API = {"https://github.com": "https://api.github.com"}
 ERROR = re.compile(r"[a-z_]{1,40}", re.ASCII)
 
 
-class Shown(NamedTuple):
+class ShownIdentity(NamedTuple):
     """Whom a provider has shown somebody to be."""
 
     subject: str
@@ -240,7 +240,7 @@ def back(name: str) -> Any:
     return _come_in(provider, shown, wanted)
 
 
-def _shown(provider: Provider, client: Any) -> Shown:
+def _shown(provider: Provider, client: Any) -> ShownIdentity:
     """Whom a provider has shown somebody to be, by the code that this request brings.
 
     Raises:
@@ -271,13 +271,13 @@ def _shown(provider: Provider, client: Any) -> Shown:
     if not 0 < len(subject) <= identities.LONGEST_SUBJECT:
         raise ValueError("it tells a subject of no or too many characters")
     printable = "".join(sign for sign in str(label or subject) if sign.isprintable())
-    return Shown(subject, printable[: identities.LONGEST_LABEL] or subject)
+    return ShownIdentity(subject, printable[: identities.LONGEST_LABEL] or subject)
 
 
 # Somebody whom nobody knows here.
 
 
-def _come_in(provider: Provider, shown: Shown, wanted: dict[str, Any]) -> Response:
+def _come_in(provider: Provider, shown: ShownIdentity, wanted: dict[str, Any]) -> Response:
     invitation = wanted.get("invitation", "")
     how = who_may_come(provider)
     if how != "open" and not invitation:
@@ -364,7 +364,7 @@ def link(name: str) -> Any:
     return render_template("going_on.html", address=address, title=provider.title)
 
 
-def _link(provider: Provider, shown: Shown, user_id: int) -> Response:
+def _link(provider: Provider, shown: ShownIdentity, user_id: int) -> Response:
     account = current()
     if account is None or account.id != user_id:
         abort(403, gettext("Somebody else is signed in here by now, so nothing was linked."))
