@@ -24,7 +24,7 @@ from arena.ground.db import Database, SchemaError, unusable
 from arena.ground.guesses import meant
 from arena.models import RESERVED, Competition
 from arena.operation import indexes
-from arena.people import accounts
+from arena.people import accounts, providers
 from arena.people.accounts import NAME
 from arena.recorder.claim import ClaimError, claim_connections
 from arena.schedule import leases
@@ -145,6 +145,7 @@ def main() -> int:
     try:
         settings = load()
         games = games_of(settings.games)
+        providers.load(settings)  # so that what is wrong in it is told before the pages need it
         settings.bundles.mkdir(parents=True, exist_ok=True, mode=0o700)
         rules_trail.forget(settings.rules_trail)
         with closing(Database(settings.database_url)) as database:

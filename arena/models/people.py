@@ -13,7 +13,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy import CheckConstraint, ForeignKey, UniqueConstraint
 from sqlalchemy.engine.default import DefaultExecutionContext
-from sqlalchemy.orm import Mapped, mapped_column, relationship
+from sqlalchemy.orm import Mapped, mapped_column, object_session, relationship
 
 from arena.models.base import Base
 from arena.models.naming import FormerName
@@ -102,6 +102,16 @@ class User(Base):
     """When the account was deleted: what is left has no name, and lets nobody in."""
     language: Mapped[str | None] = mapped_column(sa.String(20))
     """In which they are written to, by its tag; None for English."""
+
+    @property
+    def can_sign_in(self) -> bool:
+        """Whether something lets them in; asks the database about who has no password."""
+        if self.password is not None:
+            return True
+        ways = [sa.exists().where(kind.user_id == self.id).select() for kind in (Identity, Passkey)]
+        session = object_session(self)
+        assert session is not None
+        return any(session.scalar(way) for way in ways)
 
     @classmethod
     def named(cls, name: str) -> sa.ColumnElement[bool]:

@@ -114,7 +114,7 @@ def as_json(user: User) -> dict[str, Any]:
         "name": user.name,
         "role": str(user.role),
         "active": user.active,
-        "can_sign_in": user.password is not None,
+        "can_sign_in": user.can_sign_in,
         "must_change_password": user.must_change,
         "created": user.created.isoformat(),
         "last_sign_in": user.last_sign_in and user.last_sign_in.isoformat(),

@@ -64,7 +64,7 @@ def load(settings: Settings) -> dict[str, Provider]:
     try:
         tables = tomllib.loads(file.read_text())
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise _unusable(file, str(error)) from None
+        raise _unusable(file, getattr(error, "strerror", None) or str(error)) from None
     found = {name: _provider(file, name, its) for name, its in tables.items()}
     issuers = [one.issuer for one in found.values()]
     if len(set(issuers)) < len(issuers):

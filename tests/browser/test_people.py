@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import tarfile
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -173,7 +174,7 @@ def test_too_many_files_are_told_before_they_are_sent(
     expect(owner.locator("#submit [name=note]")).to_have_value("a long thought")
 
 
-def test_a_passkey_is_made_and_used(site: Watched) -> None:
+def test_a_passkey_is_made_and_used(site: Watched, object_to: Callable[..., list[str]]) -> None:
     """By the browser's own WebAuthn: alone, as the second factor, and by keyboard."""
     device = {
         "protocol": "ctap2",
@@ -200,9 +201,12 @@ def test_a_passkey_is_made_and_used(site: Watched) -> None:
 
         sign_in()
         page.get_by_role("button", name="Make a passkey").press("Enter")
-        page.get_by_label("Name").fill("my device")
+        expect(page.get_by_label("Name")).to_be_focused()
+        page.keyboard.press("ControlOrMeta+a")
+        page.keyboard.type("my device")
         page.keyboard.press("Enter")
         expect(page.get_by_role("heading", name="Recovery codes")).to_be_visible()
+        objections = object_to(page)
         page.get_by_role("button", name="I have kept them").press("Enter")
         expect(page.get_by_text("my device")).to_be_visible()
         page.get_by_role("button", name="Sign out").press("Enter")
@@ -213,6 +217,7 @@ def test_a_passkey_is_made_and_used(site: Watched) -> None:
         expect(page).to_have_url(f"{named}/")
         sign_in()
         expect(page).to_have_url(f"{named}/sign-in/second")
+        assert objections + object_to(page) == []
         page.get_by_role("button", name="Use a passkey").press("Enter")
         expect(page).to_have_url(f"{named}/account/safety")
     # That name is another than the one whose addresses are watched.

@@ -17,7 +17,7 @@ class UserShape(Shape):
     name: str
     role: Role
     active: bool
-    can_sign_in: Annotated[bool, At(lambda user: user.password is not None)]
+    can_sign_in: bool
     must_change_password: Annotated[bool, At("must_change")]
     created: datetime
     last_sign_in: datetime | None

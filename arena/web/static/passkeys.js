@@ -9,6 +9,7 @@ document.addEventListener("DOMContentLoaded", () => {
   for (const form of document.querySelectorAll("form[data-passkey]")) {
     form.hidden = !can;
     if (!can) continue;
+    form.querySelector("[autofocus]")?.focus(); // which it could not have while it was hidden
     const said = form.querySelector("[role=alert]");
     form.addEventListener("submit", async (event) => {
       event.preventDefault();
