@@ -95,7 +95,7 @@ def _show_set(where: Where, number: int, in_json: bool) -> None:
     its["filter"] = visible(found["filter"]) or "-"
     click.echo(
         gettext(
-            "set %(number)s, %(verdict)s: %(matches)s matches of %(games)s games by %(filter)s, "
+            "set %(number)s, %(verdict)s: %(matches)s matches with %(games)s games by %(filter)s, "
             "%(state)s",
             **its,
         )

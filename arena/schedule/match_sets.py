@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session, joinedload
+from sqlalchemy.orm import Session, joinedload, load_only
 
 from arena.competitions.kinds import kind_of
 from arena.competitions.voids import make_all_void
@@ -44,10 +44,12 @@ MOST_MATCHES = 20_000
 MOST_PAGES = 200
 """Of games that are looked at for a filter."""
 PAGE = 2000
-BATCH = 100
+BATCH = 50
 """Matches that are decided on in one transaction."""
 AT_A_TIME = 1000
 """Of numbers in one statement."""
+STANDING = (Match.status, Match.competition_id, Match.round)
+"""What of a match says whether it can be decided on."""
 OF_UNPLAYED = frozenset({"competition", "game", "bot", "since", "until"})
 """The words that say something of a match without games."""
 
@@ -141,7 +143,7 @@ def keep(session: Session, made: MatchSet, numbers: Sequence[int]) -> None:
     session.flush()
     for some in _parts(numbers):
         rows = []
-        for match in _matches(session, some):
+        for match in session.scalars(_of_numbers(some).options(load_only(*STANDING))):
             why = why_not(made.verdict, match)
             state = MemberState.LEFT if why else MemberState.WAITS
             rows.append({"set_id": made.id, "match_id": match.id, "state": state, "why": why or ""})
@@ -153,10 +155,10 @@ def keep(session: Session, made: MatchSet, numbers: Sequence[int]) -> None:
     made.games = session.scalars(games).one()
 
 
-def _matches(session: Session, numbers: Iterable[int]) -> Sequence[Match]:
+def _of_numbers(numbers: Iterable[int]) -> sa.Select[Match]:
+    """The matches of some numbers as they stand now, with their competitions."""
     query = sa.select(Match).where(Match.id.in_(numbers)).order_by(Match.id)
-    query = query.options(joinedload(Match.competition)).execution_options(populate_existing=True)
-    return session.scalars(query).all()
+    return query.options(joinedload(Match.competition)).execution_options(populate_existing=True)
 
 
 def why_not(verdict: SetVerdict, match: Match) -> str | None:
@@ -213,7 +215,8 @@ def carry_out(session: Session, number: int, now: datetime, most: int | None = N
         return False
     its = its.where(MatchOfSet.match_id.in_(ids)).execution_options(populate_existing=True)
     some = session.scalars(its).all()
-    matches = {match.id: match for match in _matches(session, [one.match_id for one in some])}
+    its_matches = session.scalars(_of_numbers([one.match_id for one in some]))
+    matches = {match.id: match for match in its_matches}
     _decide(session, found, [(one, matches[one.match_id]) for one in some], now)
     if len(ids) == most:
         return True
