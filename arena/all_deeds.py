@@ -39,6 +39,7 @@ from arena.competitions.gauntlet_deeds import CreateGauntlet, StopGauntlet
 from arena.competitions.ladder_deeds import ChangeLadder, CreateLadder
 from arena.competitions.presets import KeepPreset, RemovePreset
 from arena.competitions.renaming import RenameCompetition
+from arena.competitions.sign_up_deeds import CheckInBot, SignOffBot, SignUpBot
 from arena.competitions.strength_deeds import (
     ApproveTest,
     CloneTest,
@@ -104,6 +105,9 @@ DEEDS: tuple[type[Deed], ...] = (
     EnterTournament,
     WithdrawFromTournament,
     CallOffTournament,
+    SignUpBot,
+    SignOffBot,
+    CheckInBot,
     SetDate,
     RemoveDate,
     CreateTest,

@@ -33,7 +33,7 @@ DAY = timedelta(hours=24)
 UNDER_WAY = (JobStatus.OPEN, JobStatus.ISSUED, JobStatus.SET_ASIDE)
 
 
-class QuotaPart(NamedTuple):
+class QuotaUse(NamedTuple):
     """How much of a quota is used."""
 
     had: Annotated[int, "How many there are"]
@@ -48,11 +48,9 @@ class QuotaPart(NamedTuple):
 class Quotas(NamedTuple):
     """What a person has on a ladder of what they may have."""
 
-    bots: Annotated[QuotaPart, "Bots that ever entered it, or are to"]
-    active: Annotated[
-        QuotaPart, "Bots that are active on it, or become so when they pass their checks"
-    ]
-    uploads: Annotated[QuotaPart, "Versions that were handed in to it within 24 hours"]
+    bots: Annotated[QuotaUse, "Bots that ever entered it, or are to"]
+    active: Annotated[QuotaUse, "Bots that are active on it, or are to become so"]
+    uploads: Annotated[QuotaUse, "Versions that were handed in to it within 24 hours"]
 
 
 class _Had(NamedTuple):
@@ -71,9 +69,9 @@ def quotas_of(session: Session, ladder: Ladder, person_id: int, now: datetime) -
     """What a person has on a ladder, and may have."""
     had = _had(session, ladder, person_id, now)
     return Quotas(
-        QuotaPart(len(had.bots), ladder.most_bots),
-        QuotaPart(len(had.active), ladder.most_active),
-        QuotaPart(len(had.uploads), ladder.most_uploads),
+        QuotaUse(len(had.bots), ladder.most_bots),
+        QuotaUse(len(had.active), ladder.most_active),
+        QuotaUse(len(had.uploads), ladder.most_uploads),
     )
 
 

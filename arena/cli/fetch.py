@@ -24,7 +24,7 @@ from sqlalchemy.orm import Session
 from arena.bots import repositories, sending
 from arena.bots.forges import Commit
 from arena.bots.git_protocol import Remote, RepositoryError
-from arena.bots.repositories import Wanted
+from arena.bots.repositories import WantedRepository
 from arena.cli.bundle_intake import BundleIntake
 from arena.ground.config import Settings, load
 from arena.ground.db import FAILED, Database, present
@@ -89,7 +89,7 @@ class Fetching:
                 with self._lock:
                     self._busy.discard(wanted.user_id)
 
-    def _take(self) -> Wanted | None:
+    def _take(self) -> WantedRepository | None:
         with self._lock:
             busy: Set[int] = frozenset(self._busy)
             found = self._database.run(
@@ -99,7 +99,7 @@ class Fetching:
                 self._busy.add(found.user_id)
             return found
 
-    def _ask(self, wanted: Wanted) -> None:
+    def _ask(self, wanted: WantedRepository) -> None:
         """Asks a repository, hands in what is new, and keeps what came of it."""
         commit, problem = "", wanted.problem
         if not problem:
@@ -118,7 +118,7 @@ class Fetching:
             )
         )
 
-    def _fetch(self, wanted: Wanted) -> tuple[str, str]:
+    def _fetch(self, wanted: WantedRepository) -> tuple[str, str]:
         """The commit that a repository has, and what is wrong with it, in a line.
 
         Raises:
@@ -144,7 +144,7 @@ class Fetching:
                 # It is not asked for again before there is another commit, or somebody says so.
                 return tip.commit, f"commit {tip.commit[:10]}: {error}"
 
-    def _hand_in(self, wanted: Wanted, found: Checkout, above: Path) -> str:
+    def _hand_in(self, wanted: WantedRepository, found: Checkout, above: Path) -> str:
         """Hands files in to all ladders; what those say that take nothing."""
         if not found.files:
             raise RepositoryError("there are no files in it")

@@ -88,7 +88,8 @@ def create(
     Example: arena tournament create cup --ladder clobber-6x7 --format swiss
     """
     ladder, game, bots = (given[key] for key in ("ladder", "game", "bots"))
-    if ladder is None and (game is None or bots is None):
+    named = bots is not None or given["sign_up"]
+    if ladder is None and (game is None or not named):
         raise InputError(
             gettext("say what is played and by whom: --ladder NAME, or --game GAME --bots A,B,C")
         )
@@ -110,7 +111,9 @@ def create(
         click.echo(json.dumps(_stands(name, where)))
         return
     hint = ""
-    if given["paused"]:
+    if given["sign_up"]:
+        hint = "; " + gettext("see: %(command)s", command=f"arena tournament show {name}")
+    elif given["paused"]:
         command = f"arena tournament resume {name}"
         hint = "; " + gettext("begin with: %(command)s", command=command)
     elif where.server() is None:
@@ -198,6 +201,8 @@ def show(
         click.echo(json.dumps(stands))
     elif in_csv:
         lines = flat_rows(stands["standings"])
+        if not lines:
+            raise InputError(gettext("%(name)s has no standings yet", name=name))
         writer = csv.DictWriter(sys.stdout, fieldnames=list(lines[0]))
         writer.writeheader()
         writer.writerows(lines)

@@ -8,7 +8,7 @@ from typing import Any
 
 from arena.cli.client import ServerFault
 from arena.cli.progress_bar import ProgressBar
-from arena.models import JobStatus
+from arena.models import SIGNING_UP, JobStatus
 from engine.plurals import counted
 from engine.translation import gettext
 
@@ -51,15 +51,16 @@ class TournamentProgress:
             return self._over
         found = self._look()
         self._tell(found)
-        self._over = found["state"] != "open" or found["held_up"]
+        goes_on = "open", SIGNING_UP
+        self._over = found["state"] not in goes_on or found["held_up"]
         # The tables of a large field take a while, and whoever plays needs the time more.
         self._due = now + max(LOOK_SECONDS, 20 * (wall.monotonic() - now))
         return self._over
 
     def _tell(self, found: Mapping[str, Any]) -> None:
-        leader = found["standings"][0]
+        leader = next(iter(found["standings"]), None)
         words = found["title"]
-        if leader["points"]:
+        if leader is not None and leader["points"]:
             words = gettext(
                 "%(tournament)s: %(bot)s leads with %(points)s",
                 tournament=words,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 import click
@@ -10,6 +11,7 @@ import click
 from arena.cli.listing import show as show_rows
 from arena.cli.listing import state_of
 from arena.cli.tournament_progress import label
+from arena.competitions.dates import moment_words
 from arena.formats.knockout import stage_words
 from arena.formats.score import Score
 from arena.formats.standings import TIE_BREAK_WORDS
@@ -28,6 +30,9 @@ def print_tables(found: Mapping[str, Any], *, with_rounds: bool) -> None:
     kind = translated(found["format_title"]).lower()
     _say(f"{found['title']}: {kind}, {found['variant']}, {found['time']}")
     state, games = state_of("a tournament", found["state"]), counted(found["games"], "game")
+    if not found["standings"]:
+        _print_sign_ups(found, state)
+        return
     played = counted(found["matches"], "match", "matches")
     if found["planned"] is None:
         _say(f"{state}, {played}, {games}")
@@ -75,6 +80,36 @@ def print_tables(found: Mapping[str, Any], *, with_rounds: bool) -> None:
     _print_bracket(found["bracket"] or [])
     if with_rounds:
         _print_rounds(found["rounds"])
+
+
+def _print_sign_ups(found: Mapping[str, Any], state: str) -> None:
+    """Who signed up, of a tournament whose field is not drawn, or was too small."""
+    if found["called_off"] is not None:
+        _say(gettext("called off: %(reason)s", reason=found["called_off"]))
+    elif found["entries_close"] is not None:
+        _say(
+            gettext(
+                "%(state)s until %(moment)s, for %(places)s",
+                state=state,
+                moment=moment_words(datetime.fromisoformat(str(found["entries_close"]))),
+                places=counted(found["sign_up"]["places"], "place"),
+            )
+        )
+    lines = [
+        {
+            "#": one["place"],
+            N_("bot"): one["bot"] + (f" v{one['version']}" if one["version"] else ""),
+            N_("owner"): one["owner"],
+            N_("waiting list"): gettext("yes") if one["waits"] else "",
+            N_("checked in"): gettext("yes") if one["checked_in"] else "",
+            N_("hindered"): one["hindered"] or "",
+        }
+        for one in found["sign_ups"]
+    ]
+    if lines:
+        show_rows(lines, list(lines[0]), False)
+    else:
+        _say(gettext("nobody has signed up"))
 
 
 def _say(text: str) -> None:

@@ -396,6 +396,12 @@ def _demand_kind(competition: Competition, what: DateKind) -> None:
         raise Refusal(gettext("%(name)s is over, and has no more dates", name=competition.name))
     if isinstance(competition, Ladder) and competition.state is CompetitionState.CLOSED:
         return
+    if what is DateKind.OPENS and isinstance(competition, Tournament) and competition.signing_up:
+        raise Refusal(
+            gettext(
+                "%(name)s opens when its entries close: set entries-close", name=competition.name
+            )
+        )
     if what is DateKind.OPENS and competition.state is CompetitionState.OPEN:
         raise Refusal(
             gettext(

@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 
 from arena import audit
 from arena.audit import ARENA
-from arena.competitions import ladder_settings, tournaments
+from arena.competitions import ladder_settings, sign_ups, tournaments
 from arena.competitions.dates import RANKS
 from arena.competitions.fields import field_of, proven
 from arena.competitions.founding import come_back, free_name
@@ -108,7 +108,7 @@ def _lock_jobs(session: Session, date: CompetitionDate) -> None:
 
 
 def _open(session: Session, _: CompetitionDate, competition: Any, __: datetime) -> None:
-    if competition.state is CompetitionState.OPEN:
+    if competition.state is CompetitionState.OPEN or getattr(competition, "signing_up", None):
         return
     competition.state = CompetitionState.OPEN
     come_back(session, competition)
@@ -116,6 +116,15 @@ def _open(session: Session, _: CompetitionDate, competition: Any, __: datetime) 
 
 def _nothing(*_: Any) -> None:
     """What is forbidden from now on is asked for by the date itself."""
+
+
+def _close_entries(
+    session: Session, date: CompetitionDate, competition: Any, now: datetime
+) -> None:
+    """Has a tournament for which bots sign up begin; else what is forbidden is asked for by the
+    date itself."""
+    if isinstance(competition, Tournament) and competition.signing_up:
+        sign_ups.draw(session, competition, date.at, now)
 
 
 def _make_final(
@@ -167,7 +176,7 @@ def _begin_again(
 
 DOING: Mapping[DateKind, Callable[..., Competition | None]] = {
     DateKind.OPENS: _open,
-    DateKind.ENTRIES_CLOSE: _nothing,
+    DateKind.ENTRIES_CLOSE: _close_entries,
     DateKind.FREEZE: _nothing,
     DateKind.FINAL: _make_final,
     DateKind.CLOSES: _close,

@@ -183,6 +183,8 @@ class Results:
 def results(session: Session, tournament: Tournament) -> Results:
     """What stands in a tournament now, in a fixed number of statements."""
     entrants = {one.number: one for one in entrants_of(session, tournament)}
+    if not entrants:  # bots sign up for it, or not enough did
+        return Results(tournament, {}, (), (), (), False, (), None, {})
     course = course_of(session, tournament, list(entrants.values()))
     made, field, past, byes = course.made, course.field, course.results, course.byes
     frame = frame_of(tournament, len(field))
@@ -301,12 +303,22 @@ def summary(tournament: Tournament) -> dict[str, Any]:
         "seed": tournament.seed,
         "state": tournament.standing,
         "called_off": tournament.reason,
+        "sign_up": _conditions(tournament),
         "games": tournament.games,
         "created": tournament.created.isoformat(),
         "winner": tournament.winner,
         "finished": tournament.finished and tournament.finished.isoformat(),
         "note": tournament.note,
     }
+
+
+def _conditions(tournament: Tournament) -> dict[str, Any] | None:
+    """By what bots sign up for it, or did; None if its field was named."""
+    if tournament.sign_up is None:
+        return None
+    wanted = "places", "games", "check_in", "seeding"
+    its = tournament.sign_up
+    return {**{key: its[key] for key in wanted}, "each_person": its["each"]}
 
 
 def rows(found: Results) -> list[dict[str, Any]]:

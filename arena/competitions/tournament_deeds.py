@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 from arena import audit
 from arena.competitions import tournament_fields, tournaments
 from arena.competitions.date_deeds import DATES, set_dates
+from arena.competitions.dates import moment_words
 from arena.competitions.fields import (
     MOST_ENTRANTS,
     entrants_of,
@@ -23,6 +24,14 @@ from arena.competitions.organised import OrganisedDeed
 from arena.competitions.players import NamedPlayer, named_players
 from arena.competitions.results import results
 from arena.competitions.rules import CreateByRules
+from arena.competitions.sign_ups import (
+    LONGEST_CHECK_IN,
+    SEEDINGS,
+    Conditions,
+    closes,
+    draw,
+    most_places,
+)
 from arena.competitions.tournament_courses import new_frame
 from arena.competitions.tournaments import (
     LONGEST_TITLE,
@@ -131,6 +140,47 @@ class CreateTournament(CreateByRules):
         default=False,
     )
     dates: Mapping[str, str] = asked(DATES, default={})
+    sign_up: bool = asked(
+        "Bots sign up until its entries close (--dates entries-close=...), and then it begins",
+        label="Bots sign up for it",
+        default=False,
+    )
+    places: int | None = asked(
+        "How many of those that sign up play; by default as many as the format can have",
+        label="Places",
+        default=None,
+        least=2,
+        most=MOST_ENTRANTS,
+    )
+    rated_games: int = asked(
+        "How many rated games a bot that signs up must have had on the ladder",
+        label="Rated games on the ladder",
+        default=0,
+        least=0,
+        most=1_000_000,
+    )
+    each_person: int = asked(
+        "How many bots of one person may sign up",
+        label="Bots a person",
+        default=1,
+        least=1,
+        most=MOST_ENTRANTS,
+    )
+    check_in: int = asked(
+        "For how many minutes before it begins those that signed up are to be confirmed; 0 for not "
+        "at all",
+        label="Check-in, minutes before it begins",
+        default=0,
+        least=0,
+        most=LONGEST_CHECK_IN,
+    )
+    seeding: str = asked(
+        "How those that signed up are seeded: by their ratings on the ladder, by lots, or in the "
+        "order in which they signed up",
+        label="Seeding",
+        default="",
+        choices=SEEDINGS,
+    )
 
     def do(self, session: Session, by: By) -> Done:
         ladder, variant, time, limits = self.rules(session)
@@ -154,6 +204,8 @@ class CreateTournament(CreateByRules):
             paused=paused,
             visibility=Visibility(self.visibility) if self.visibility else None,
         )
+        if self.sign_up:
+            return self._open_to_sign_ups(session, by, ladder, plan)
         field = self._field(session, by, ladder)[: self.top]
         made = tournaments.create(session, plan, field, by.now, by.actor)
         set_dates(session, made, self.dates, by)
@@ -168,6 +220,46 @@ class CreateTournament(CreateByRules):
             else N_("the tournament %(name)s begins as soon as a worker is free: %(what)s")
         )
         return Done(gettext(then, name=made.name, what=what), made)
+
+    def _open_to_sign_ups(
+        self, session: Session, by: By, ladder: Ladder | None, plan: TournamentPlan
+    ) -> Done:
+        if self.bots is not None or self.top is not None or self.as_given:
+            raise Refusal(
+                gettext("bots sign up for it: leave out bots, top and as_given, or sign_up")
+            )
+        if DateKind.ENTRIES_CLOSE not in self.dates:
+            raise Refusal(
+                gettext("say until when bots sign up: the date %(date)s", date="entries-close")
+            )
+        if ladder is None and (self.rated_games or self.seeding == "rating"):
+            raise Refusal(
+                gettext("rated games and seeding by rating are those of a ladder: name one")
+            )
+        most = most_places(
+            plan.format, lambda size: new_frame(plan.variant, size, plan.seed), plan.settings
+        )
+        conditions = Conditions(
+            self.places or most,
+            self.rated_games,
+            self.each_person,
+            self.check_in,
+            self.seeding or ("order" if ladder is None else "rating"),
+            dict(plan.settings),
+        )
+        its_ladder = None if ladder is None else ladder.id
+        plan = replace(plan, sign_up=conditions.to_json(), ladder_id=its_ladder)
+        made = tournaments.create(session, plan, [], by.now, by.actor)
+        set_dates(session, made, self.dates, by)
+        words = moment_words(closes(session, made) or by.now)
+        return Done(
+            gettext(
+                "bots sign up for the tournament %(name)s until %(moment)s",
+                name=made.name,
+                moment=words,
+            ),
+            made,
+        )
 
     def planned(self, session: Session, by: By) -> tuple[Ladder | None, Format, int]:
         """Its ladder, its format with all settings, and how many play.
@@ -209,6 +301,7 @@ class ChangeTournament(TournamentDeed):
     """Pause a tournament, or open it again.
 
     While it is paused no more of its matches are made; those under way are played to their end.
+    One for which bots sign up is opened by drawing its field at once.
     """
 
     address = "PATCH /tournaments/<name>"
@@ -220,7 +313,11 @@ class ChangeTournament(TournamentDeed):
         lock(session, found)  # the recorder may be closing it
         demand_not_over(found)
         undo: tuple[Deed, ...] = ()
-        if found.state != self.state:
+        if found.signing_up and self.state == CompetitionState.OPEN:
+            if not draw(session, found, by.now, by.now, by.actor):
+                its = {"name": self.name, "reason": found.reason}
+                return Done(gettext("%(name)s was called off: %(reason)s", **its), found)
+        elif found.state != self.state:
             undo = (ChangeTournament(self.name, str(found.state)),)
             found.state = CompetitionState(self.state)
             if found.state is CompetitionState.OPEN:

@@ -85,6 +85,13 @@ def enter(
     """
     lock(session, tournament)  # the recorder may just be making its first match
     demand_not_over(tournament)
+    if tournament.signing_up:
+        raise Refusal(
+            gettext(
+                "bots sign up for %(name)s: arena tournament sign-up %(name)s BOT",
+                name=tournament.name,
+            )
+        )
     if has_begun(tournament):
         raise Refusal(
             gettext(

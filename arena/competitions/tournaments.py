@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -49,6 +50,7 @@ from arena.models import (
     CompetitionLimits,
     CompetitionState,
     JobStatus,
+    Ladder,
     Match,
     Tournament,
     Visibility,
@@ -57,8 +59,9 @@ from engine.clock import TimeControl
 from engine.game import Variant
 from engine.guesses import instead
 from engine.plurals import listed
-from engine.translation import ENGLISH, N_, gettext, speaking
+from engine.translation import ENGLISH, N_, gettext, speaking, translated
 
+SIGNING_UP_WORDS = N_("Bots sign up for it: its field is drawn when its entries close.")
 WEIGHT = 10.0
 """How many times the workers' time of a ladder a tournament gets while workers are scarce."""
 ANOTHER_WAY = "a match before it was played anew, and came out another way"
@@ -92,6 +95,11 @@ class TournamentPlan:
     """Whether it waits to be opened: until its first match is made its field can change."""
     visibility: Visibility | None = None
     """Who sees it; by default who sees all of its bots."""
+    sign_up: Mapping[str, Any] | None = None
+    """By what bots sign up for it, as `arena.competitions.sign_ups.Conditions` has it; None if
+    its field is named now."""
+    ladder_id: int | None = None
+    """The ladder on which those have to be."""
 
 
 def create(
@@ -103,7 +111,7 @@ def create(
 ) -> Tournament:
     """Makes a tournament of some bots, the strongest by seeding first.
 
-    It is open at once, unless it is to wait.
+    It is open at once, unless it is to wait, or bots are to sign up for it.
 
     Raises:
         Refusal: the name is none or is taken, the title is no line, or a version can't
@@ -119,7 +127,8 @@ def create(
             )
         )
     demand_field(session, plan.variant, players)
-    frame = new_frame(plan.variant, len(players), plan.seed)
+    size = len(players) if plan.sign_up is None else plan.sign_up["places"]
+    frame = new_frame(plan.variant, size, plan.seed)
     settings = settings_for(plan.format, frame, plan.settings)
     tie_breaks = FORMATS[plan.format].tie_breaks if plan.tie_breaks is None else plan.tie_breaks
     for name in tie_breaks:
@@ -145,7 +154,9 @@ def create(
         **policy,
         time=plan.time,
         limits=plan.limits,
-        state=CompetitionState.PAUSED if plan.paused else CompetitionState.OPEN,
+        state=CompetitionState.PAUSED
+        if plan.paused or plan.sign_up is not None
+        else CompetitionState.OPEN,
         seed=plan.seed,
         weight=WEIGHT,
         head_start=fair_start(session, WEIGHT),
@@ -153,16 +164,22 @@ def create(
         allows_options=plan.allows_options,
         format=plan.format,
         settings={**settings, "tie_breaks": list(tie_breaks)},
+        sign_up=plan.sign_up,
+        signing_up=plan.sign_up is not None,
+        ladder_id=plan.ladder_id,
     )
     demand_allowed(tournament, players)
     add_named(session, tournament)
     if plan.visibility is None:
-        put_within(session, tournament, [player.version for player in players], now)
+        ladder = plan.ladder_id and session.get(Ladder, plan.ladder_id)
+        versions = [player.version for player in players]
+        put_within(session, tournament, versions, now, ladder or None)
     else:
         tournament.visibility = plan.visibility
     members.begin(session, tournament, now)
     enter_field(session, tournament, players, now)
-    detail = f"{plan.format}, {plan.variant}, {len(players)} bots, seed {plan.seed}"
+    bots = f"{size} bots" if plan.sign_up is None else f"{size} places to sign up for"
+    detail = f"{plan.format}, {plan.variant}, {bots}, seed {plan.seed}"
     audit.note(session, actor, "create tournament", f"tournament {plan.name}", detail, now=now)
     tell_entered(session, tournament, players, actor, now)
     return tournament
@@ -260,6 +277,8 @@ class Tournaments(CompetitionKind[Tournament]):
     def why_idle(
         self, session: Session, competition: Tournament, now: datetime, trickle_seconds: float
     ) -> str | None:
+        if competition.signing_up:
+            return translated(SIGNING_UP_WORDS)
         if competition.state is not CompetitionState.OPEN:
             return super().why_idle(session, competition, now, trickle_seconds)
         found = results(session, competition)
@@ -280,7 +299,7 @@ class Tournaments(CompetitionKind[Tournament]):
         Where a match was played anew, and some of what was set after it has no place in the format
         any more, that is void. One that was called off stays so.
         """
-        if competition.is_called_off:
+        if competition.is_called_off or competition.signing_up:
             return
         course = course_of(session, competition)
         strays = set(course.format.strays(course.field, course.results))

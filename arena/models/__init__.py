@@ -26,6 +26,7 @@ from arena.models.bots import (
 )
 from arena.models.competitions import (
     CALLED_OFF,
+    SIGNING_UP,
     TRIED,
     USUAL_LIMITS,
     WAITS,

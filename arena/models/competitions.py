@@ -325,6 +325,10 @@ class Tournament(Competition):
     sign_up: Mapped[dict[str, Any] | None] = mapped_column(sa.JSON(none_as_null=True))
     """By what bots sign up for it (`arena.competitions.sign_ups.Conditions`); None if its field was
     named when it was made."""
+    ladder_id: Mapped[int | None] = mapped_column(
+        ForeignKey("competition.id"), use_existing_column=True
+    )
+    """The ladder on which they have to be; None if they only have to play the game."""
     signing_up: Mapped[bool | None] = mapped_column(default=False)
     """Whether its field is not drawn yet; it is paused until then."""
 
@@ -412,7 +416,9 @@ class StrengthTest(Competition):
     """What was decided first: games that come in later are counted and change it no more."""
     reason: Mapped[str] = mapped_column(Words, nullable=True, use_existing_column=True)
     """What else there is to say of the verdict, for people."""
-    ladder_id: Mapped[int | None] = mapped_column(ForeignKey("competition.id"))
+    ladder_id: Mapped[int | None] = mapped_column(
+        ForeignKey("competition.id"), use_existing_column=True
+    )
     """The ladder that the candidate enters when it passes."""
     boards: Mapped[list[Any]] = mapped_column(nullable=True)
     """The options of further variants of its game, with whose matches those of its own take turns;

@@ -11,6 +11,7 @@ from typing import Any
 from flask import Response
 from sqlalchemy.orm import Session
 
+from arena.competitions import sign_ups
 from arena.competitions.results import results, to_json
 from arena.competitions.tournament_matches import digest
 from arena.ground.config import Settings
@@ -107,4 +108,5 @@ def tournament_json(
     """All that stands in a tournament, and why nothing is played there, as JSON's types."""
     _, quiet = queries.happening(session, tournament, settings, now)
     stands = to_json(results(session, tournament))
-    return {**stands, "quiet": quiet, "digest": digest(session, tournament)}
+    signed = sign_ups.to_json(session, tournament)
+    return {**stands, **signed, "quiet": quiet, "digest": digest(session, tournament)}

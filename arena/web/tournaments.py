@@ -20,9 +20,12 @@ from wtforms import (
 )
 from wtforms.validators import InputRequired, Optional
 
+from arena.bots.sharing import belongs_to
+from arena.competitions import sign_ups
 from arena.competitions.dates import KINDS, dates_of
 from arena.competitions.fields import entrants_of
 from arena.competitions.results import Results, flat_rows, results, rows
+from arena.competitions.sign_up_deeds import CheckInBot, SignOffBot, SignUpBot
 from arena.competitions.tournament_deeds import (
     CallOffTournament,
     ChangeTournament,
@@ -37,8 +40,10 @@ from arena.formats.catalogue import FORMATS, settings_of_all
 from arena.formats.score import Score
 from arena.formats.settings import FormatSetting
 from arena.ground import bot_names
+from arena.ground.db import present
 from arena.ground.refusals import Refusal, WrongField
 from arena.models import (
+    Bot,
     BotVersion,
     Entrant,
     EntrantState,
@@ -65,6 +70,10 @@ from engine.translation import N_, gettext, translated
 
 tournaments = Blueprint("tournaments", __name__)
 
+NO_COLUMNS = ("place", "bot", "version")
+"""Of the standings of a tournament that nobody plays in yet."""
+MOST_OWN = 100
+"""So many of the asker's own bots are told whether they could sign up."""
 PODIUM = 3
 """Who came so far stands on it, once a tournament is over."""
 BOARDS = 3
@@ -84,7 +93,11 @@ def listing() -> str:
 
 @tournaments.get("/tournaments/<name>")
 def tournament(name: str) -> str:
-    """A tournament: standings, crosstable, rounds, bracket."""
+    """A tournament: who signed up; or standings, crosstable, rounds, bracket."""
+    return _page(name, "")
+
+
+def _page(name: str, problem: str) -> str:
     with reading() as session:
         found = results(session, find_tournament(session, name))
         now = datetime.now(UTC)
@@ -107,9 +120,43 @@ def tournament(name: str) -> str:
             rest=tournament_forecasts.of_rest(session, found, now),
             boards=boards,
             dates=dates_of(session, found.tournament),
+            signing=_signing(session, found.tournament),
+            problem=problem,
             SHOWN_CELLS=SHOWN_CELLS,
             TOO_FEW=TOO_FEW,
         )
+
+
+def _signing(session: Session, tournament: Tournament) -> dict[str, Any] | None:
+    """Who signed up, by what conditions, and which of the asker's own bots could; None where nobody
+    signs up."""
+    if tournament.sign_up is None:
+        return None
+    now, who = present(session), current()
+    conditions, until = sign_ups.conditions_of(tournament), sign_ups.closes(session, tournament)
+    places = sign_ups.places_of(session, tournament, now)
+    opens = sign_ups.check_in_opens(conditions, until)
+    told = {
+        "conditions": conditions,
+        "ladder": tournament.ladder_id and session.get(Ladder, tournament.ladder_id),
+        "places": places,
+        "left": max(0, conditions.places - len(places)),
+        "is_open": tournament.signing_up and (until is None or now < until),
+        "checking_in": opens is not None and opens <= now,
+        "check_in_opens": opens,
+    }
+    if who is None or not tournament.signing_up:
+        return {**told, "mine": [], "others": []}
+    its = sa.select(Bot).where(belongs_to(who.id)).order_by(Bot.lower_name).limit(MOST_OWN)
+    mine = session.scalars(its).all()
+    there = {place.sign_up.bot_id for place in places}
+    others = [bot for bot in mine if bot.id not in there]
+    why = sign_ups.why_not_each(session, tournament, others)
+    return {
+        **told,
+        "mine": [place for place in places if who.owns(place.sign_up.bot)],
+        "others": [(bot, why[bot.id]) for bot in others],
+    }
 
 
 def _owns_any(found: Results) -> bool:
@@ -185,7 +232,7 @@ def tournament_csv(name: str) -> Response:
     """The standings alone, for a spreadsheet."""
     with reading() as session:
         lines = flat_rows(rows(results(session, find_tournament(session, name))))
-    return exports.csv_answer(lines, lines[0])
+    return exports.csv_answer(lines, lines[0] if lines else NO_COLUMNS)
 
 
 LABELS = {
@@ -352,6 +399,11 @@ def _again(name: str, form: DeedForm, problem: str) -> str:
     return _change_page(name, CallOffForm(formdata=None), problem)
 
 
+def _page_again(name: str, form: DeedForm, problem: str) -> str:
+    problem = problem or " ".join(error for errors in form.errors.values() for error in errors)
+    return _page(name, problem)
+
+
 def _changed(_: Done, name: str) -> str:
     return url_for("tournaments.tournament", name=name)
 
@@ -363,4 +415,7 @@ def _add(what: str, deed: Any, **how: Any) -> None:
 _add("state", ChangeTournament)
 _add("enter", EnterTournament, again=_again)
 _add("withdraw", WithdrawFromTournament, again=_again)
+_add("sign-up", SignUpBot, again=_page_again)
+_add("sign-off", SignOffBot, again=_page_again)
+_add("check-in", CheckInBot, again=_page_again)
 _add("call-off", CallOffTournament, again=_change_page, form=CallOffForm)

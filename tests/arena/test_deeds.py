@@ -11,7 +11,7 @@ import html
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +63,7 @@ from arena.competitions.gauntlet_deeds import CreateGauntlet, StopGauntlet
 from arena.competitions.ladder_deeds import ChangeLadder, CreateLadder
 from arena.competitions.presets import KeepPreset, RemovePreset
 from arena.competitions.renaming import RenameCompetition
+from arena.competitions.sign_up_deeds import CheckInBot, SignOffBot, SignUpBot
 from arena.competitions.strength_deeds import (
     ApproveTest,
     CloneTest,
@@ -117,6 +118,7 @@ from arena.models import (
     Role,
     Scope,
     Selection,
+    SignUp,
     StrengthTest,
     Tournament,
     User,
@@ -331,6 +333,21 @@ EXAMPLES: dict[type[Deed], tuple[Callable[[Numbers], dict[str, Any]], dict[str, 
         lambda _: {"name": "cup", "bot": "bot-1"},
         {"bot": "nobody"},
         "'nobody' is not in the tournament cup",
+    ),
+    SignUpBot: (
+        lambda _: {"name": "later", "bot": "bot-1:1"},
+        {"bot": "nobody"},
+        "there is no bot 'nobody'",
+    ),
+    SignOffBot: (
+        lambda _: {"name": "later", "bot": "bot-2"},
+        {"bot": "bot-1"},
+        "bot-1 is not signed up for later",
+    ),
+    CheckInBot: (
+        lambda _: {"name": "later", "bot": "bot-2"},
+        {"name": "cup"},
+        "nobody signs up for cup",
     ),
     SetDate: (
         lambda _: {
@@ -683,6 +700,12 @@ def copied(
             session.add(
                 CompetitionDate(competition=ladder, what=DateKind.CLOSES, at=closes, settings={})
             )
+            later = {"entries-close": (now() + timedelta(minutes=30)).isoformat()}
+            its = {"format": "swiss", "ladder": "ladder-0", "sign_up": True, "dates": later}
+            by = By(ARENA, frozenset(Scope), now())
+            perform(session, CreateTournament("later", each_person=3, check_in=60, **its), by)
+            perform(session, SignUpBot("later", "bot-2"), by)
+            session.execute(sa.update(SignUp).values(checked_in=None))
             variant = GAMES["clobber"].variant()
             books.add(session, "small", variant, "a2a1", now(), ARENA, most=None)
             selection = Selection(owner_id=user.id, name="all", words="", created=now())
@@ -1014,6 +1037,7 @@ WHO: list[tuple[type[Deed], dict[str, Any], str]] = [
     ),
     (CancelCheck, {"number": "check"}, "owner co-owner"),
     (WithdrawFromTournament, {"name": "cup", "bot": "bot-1"}, "owner co-owner organiser"),
+    (SignUpBot, {"name": "later", "bot": "bot-1"}, "owner co-owner organiser"),
     (StopTest, {"number": "test"}, "owner organiser"),
     (ExtendTest, {"number": "test", "max_games": 30_000}, "owner organiser"),
     (ApproveTest, {"number": "waits"}, "organiser"),

@@ -18,6 +18,37 @@ from arena.web import exports
 from arena.web.api.shapes import At, List, Shape
 
 
+class ConditionsShape(Shape):
+    """By what bots sign up for a tournament."""
+
+    places: int = Field(description="How many play; those who come later wait.")
+    games: int = Field(description="How many rated games a bot must have had on the ladder.")
+    each_person: int = Field(description="How many bots of one person may sign up.")
+    check_in: int = Field(
+        description="For how many minutes before its field is drawn bots are checked in; 0 for "
+        "not at all."
+    )
+    seeding: Literal["rating", "random", "order"]
+
+
+class SignUpShape(Shape):
+    """A bot that signed up for a tournament."""
+
+    bot: str
+    owner: str
+    version: int | None = Field(
+        description="The one that is to play; null for the one that it has then."
+    )
+    at: datetime
+    waits: bool = Field(description="Whether it is on the waiting list.")
+    place: int = Field(description="From 1; of one that waits, on the waiting list.")
+    checked_in: datetime | None
+    hindered: str | None = Field(
+        description="Why it would not play if the field were drawn now, or does not, since it was "
+        "drawn; null if it would, or does."
+    )
+
+
 class TournamentShape(Shape):
     """What a tournament is."""
 
@@ -33,8 +64,11 @@ class TournamentShape(Shape):
     tie_breaks: list[str]
     settings: dict[str, int]
     seed: int
-    state: Literal["open", "paused", "closed", "called off"]
+    state: Literal["open", "paused", "signing up", "closed", "called off"]
     called_off: str | None = Field(description="Why it was called off; null if it was not.")
+    sign_up: ConditionsShape | None = Field(
+        description="By what bots sign up for it, or did; null if its field was named."
+    )
     games: int
     winner: str | None = Field(description="Who came first, as greedy v2; null before its end.")
     created: datetime
@@ -151,6 +185,12 @@ class TournamentDetail(TournamentShape):
     )
     rounds: list[RoundShape]
     bracket: list[TieShape] | None
+    ladder: str | None = Field(description="The ladder on which those who sign up have to be.")
+    entries_close: datetime | None = Field(
+        description="Until when bots sign up; null if no date says so."
+    )
+    check_in_opens: datetime | None
+    sign_ups: list[SignUpShape] = Field(description="In the order in which they came.")
     digest: str
 
     @classmethod

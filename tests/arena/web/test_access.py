@@ -233,6 +233,9 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
         "/tournaments/cup/withdraw",
         (401, 403, 422, 422, 422),
     ),
+    ("POST", "tournaments.sign_up"): ("/tournaments/cup/sign-up", (401, 422, 422, 422, 422)),
+    ("POST", "tournaments.sign_off"): ("/tournaments/cup/sign-off", (401, 422, 422, 422, 422)),
+    ("POST", "tournaments.check_in"): ("/tournaments/cup/check-in", (401, 422, 422, 422, 422)),
     ("POST", "tournaments.call_off"): (
         "/tournaments/cup/call-off",
         (401, 403, 403, 422, 422),
@@ -581,6 +584,18 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ),
     ("POST", "api.withdraw_from_tournament"): (
         "/api/v1/tournaments/cup/withdraw",
+        (401, 415, 415, 415, 415),
+    ),
+    ("POST", "api.sign_up_bot"): (
+        "/api/v1/tournaments/cup/sign-up",
+        (401, 415, 415, 415, 415),
+    ),
+    ("POST", "api.sign_off_bot"): (
+        "/api/v1/tournaments/cup/sign-off",
+        (401, 415, 415, 415, 415),
+    ),
+    ("POST", "api.check_in_bot"): (
+        "/api/v1/tournaments/cup/check-in",
         (401, 415, 415, 415, 415),
     ),
     ("POST", "api.call_off_tournament"): (
