@@ -42,7 +42,7 @@ ITS_OWN = frozenset(
     {
         "id", "kind", "name", "state", "seed", "matches_made", "last_match", "games",
         "worker_seconds", "head_start", "neighbours", "ties", "last_game", "created", "finished",
-        "rebuild_due", "checked", "alarm", "placed_games", "series_id", "season",
+        "rebuild_due", "checked", "alarm", "placed_games", "series_id", "season", "told",
     }
 )  # fmt: skip
 """What each season has of its own; all other columns are taken over."""

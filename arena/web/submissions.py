@@ -18,6 +18,7 @@ from flask import (
     url_for,
 )
 from sqlalchemy.orm import Session, joinedload
+from werkzeug.exceptions import HTTPException
 from wtforms import SelectChoice
 
 from arena.bots import entries, ladder_quotas, stored_files
@@ -30,6 +31,8 @@ from arena.bots.bot_deeds import (
     UnshareBot,
     WithdrawBot,
 )
+from arena.bots.submissions import demand_admission
+from arena.competitions.dates import demand_in_time
 from arena.competitions.strength_plans import SITE_TERMS
 from arena.deeds import Done
 from arena.ground.refusals import Refusal
@@ -62,7 +65,7 @@ from arena.web.identity import (
     settings,
     signed_in,
 )
-from arena.web.lookup import find_bot, find_game, reading
+from arena.web.lookup import find_bot, find_game, find_ladder, reading
 from arena.web.words import sentence
 from engine.games import GAMES
 from engine.protocol import visible
@@ -89,7 +92,7 @@ def submit() -> Any:
     ladder = next((ladder for ladder in ladders if ladder.name == form.ladder.data), None)
     taken = None
     if ladder is None:
-        form.ladder.errors = [gettext("Choose one of these ladders.")]
+        form.ladder.errors = [_why_not(form.ladder.data)]
     else:
         try:
             taken = uploads.take_files([form.file.data, *(form.folder.data or ())], ladder)
@@ -106,6 +109,20 @@ def submit() -> Any:
         form.name.errors = [sentence(error)]
         return _form(form, ladders)
     return redirect(url_for("submissions.check", number=number))
+
+
+def _why_not(name: str | None) -> str:
+    """Why a ladder is none of those to choose from, in a sentence."""
+    try:
+        with reading() as session:
+            found = find_ladder(session, name or "")
+            demand_admission(found, at_home=False)
+            demand_in_time(session, found, began())
+    except Refusal as error:
+        return sentence(error)
+    except HTTPException:
+        pass  # there is no such one
+    return gettext("Choose one of these ladders.")
 
 
 def _form(form: Any, ladders: list[Ladder]) -> tuple[str, int]:

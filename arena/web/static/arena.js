@@ -42,7 +42,7 @@ const sayZoned = () => {
     time.textContent = new Date(time.dateTime).toLocaleString(document.documentElement.lang, lastDay);
   }
 };
-const ahead = new WeakMap(); // of each part that counts down, by how much the server's clock is ahead
+let ahead = null; // by how much the server's clock is ahead, once a page has told it: as of its request
 const DAY = 86400; // seconds
 const inWords = (seconds) => {
   if (seconds >= 2 * DAY) {
@@ -52,9 +52,11 @@ const inWords = (seconds) => {
   return `${Math.floor(seconds / 3600)}:${two(Math.floor((seconds % 3600) / 60))}:${two(seconds % 60)}`;
 };
 const countDown = () => {
+  const [page] = performance.getEntriesByType("navigation");
+  const asked = document.readyState === "complete" ? Date.now() : performance.timeOrigin + page.requestStart;
   for (const part of document.querySelectorAll("[data-until]")) {
-    if (!ahead.has(part)) ahead.set(part, new Date(part.dataset.now) - Date.now());
-    const left = Math.ceil((new Date(part.dataset.until) - Date.now() - ahead.get(part)) / 1000);
+    ahead ??= new Date(part.dataset.now) - asked;
+    const left = Math.ceil((new Date(part.dataset.until) - Date.now() - ahead) / 1000);
     part.textContent = left > 0 ? inWords(left) : part.dataset.soon;
     const renewed = part.closest("[hx-trigger=due]");
     if (renewed && left <= 0 && left % 3 === 0) htmx.trigger(renewed, "due");

@@ -225,7 +225,7 @@ def test_a_frozen_ladder_takes_no_bots(ada: Browser, database: Database) -> None
         session.execute(sa.update(Ladder).where(Ladder.name == LADDER).values(state="frozen"))
     assert f'value="{LADDER}"' not in ada.get("/submit").text
     wrong = complaints(submit(ada, (BOT, "mine.py"), name="-", note="x" * 501))
-    assert [one.partition(" ")[0] for one in wrong] == ["&#39;-&#39;", "A", "Choose"]
+    assert [one.partition(" ")[0] for one in wrong] == ["&#39;-&#39;", "A", "The"]
     asked = ada.post("/bots/mine/enter", {"version": 1, "ladder": LADDER}, page="/bots/mine")
     assert asked.status_code == 409
 
