@@ -25,6 +25,7 @@ from arena.web.forms import ForgottenForm, MailForm
 from arena.web.identity import (
     anybody,
     database,
+    demand_session,
     keep_to_itself,
     needs,
     settings,
@@ -112,6 +113,7 @@ def remove() -> Any:
 @needs(Scope.READ)
 def confirm(token: str) -> Any:
     """Proves a mail address by what its letter brought, once that is said to be meant."""
+    demand_session()
     who = signed_in()
     try:
         whose, address, issued = signer(USE).loads(token)

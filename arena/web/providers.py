@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 from flask import (
     Blueprint,
@@ -56,8 +56,10 @@ providers = Blueprint("providers", __name__)
 
 providers.after_request(keep_to_itself)
 
-ASKED_SECONDS = 10
-"""How long a provider is waited for."""
+ASKED_SECONDS, REST_SECONDS = 5, 30
+"""How long a provider is waited for, and for how long it is not asked again that did not answer:
+each who waits for one that is away holds up a thread of the pages.
+"""
 SIGNATURES = frozenset(
     {f"{kind}{bits}" for kind in ("RS", "PS", "ES") for bits in (256, 384, 512)}
     | {"EdDSA", "Ed25519"}
@@ -87,6 +89,7 @@ def install(app: Flask) -> None:
     """
     found = load(app.extensions["arena.settings"])
     app.extensions["arena.providers"] = found
+    app.extensions["arena.providers.away"] = {}
     app.jinja_env.globals.update(providers=list(found.values()), who_may_come=who_may_come)
     if found:
         from authlib.integrations.flask_client import OAuth
@@ -130,6 +133,12 @@ def _find(name: str) -> Provider:
     )
 
 
+def _away() -> dict[str, float]:
+    """Until when providers are not asked again, by their names."""
+    found: dict[str, float] = current_app.extensions["arena.providers.away"]
+    return found
+
+
 def _client(provider: Provider) -> Any:
     """What speaks with a provider, once it has told where everything is."""
     client = current_app.extensions["arena.oauth"].create_client(provider.name)
@@ -145,13 +154,23 @@ def _client(provider: Provider) -> Any:
     return client
 
 
+def _tell_silent(provider: Provider) -> NoReturn:
+    words = gettext(
+        "%(title)s does not answer as it should: try again later, or sign in by something else.",
+        title=provider.title,
+    )
+    abort(502, words)
+
+
 @contextmanager
 def _told_clearly(provider: Provider) -> Iterator[None]:
     """Turns whatever goes wrong between arena and provider into one clear line."""
     from authlib.integrations.base_client import MismatchingStateError, OAuthError
     from joserfc.errors import JoseError
-    from requests import RequestException
+    from requests import ConnectionError, RequestException, Timeout
 
+    if _away().get(provider.name, 0.0) > time.monotonic():
+        _tell_silent(provider)
     try:
         yield
     except MismatchingStateError:
@@ -163,12 +182,9 @@ def _told_clearly(provider: Provider) -> Iterator[None]:
         abort(400, words)
     except RequestException as error:
         log.warning("sign-in by %s failed: %r", provider.name, error)
-        words = gettext(
-            "%(title)s does not answer as it should: try again later, or sign in by something "
-            "else.",
-            title=provider.title,
-        )
-        abort(502, words)
+        if isinstance(error, (ConnectionError, Timeout)):
+            _away()[provider.name] = time.monotonic() + REST_SECONDS
+        _tell_silent(provider)
     # What a provider answers may be of any shape.
     except (OAuthError, JoseError, ValueError, KeyError, TypeError, RuntimeError) as error:
         log.warning("sign-in by %s failed: %r", provider.name, error)
@@ -194,7 +210,10 @@ def _begin(provider: Provider, wanted: dict[str, Any]) -> str:
         client = _client(provider)
         begun = client.create_authorization_url(back)
         address = str(begun.pop("url"))
-        for key in [key for key in session if key.startswith("_state_")][: 1 - BEGUN or None]:
+        if not address.startswith(("https://", "http://")):
+            raise ValueError(f"it leads to {address[:80]!r}")
+        before = [key for key in session if key.startswith("_state_")]
+        for key in sorted(before, key=lambda key: session[key]["exp"])[: 1 - BEGUN]:
             session.pop(key)
         client.save_authorize_data(redirect_uri=back, wanted=wanted, **begun)
     return address

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import socket
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -237,6 +239,35 @@ def test_a_provider_that_is_away_is_told(database: Database, tmp_path: Path) -> 
     assert (answer.status_code, "does not answer" in answer.text) == (502, True)
     assert Browser(app).sign_in("ada").location == "/account"
     app.extensions["arena.database"].close()
+
+
+def test_a_provider_that_hangs_holds_up_nobody_else(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who asks is told after a while, and whoever comes next at once; later it is asked again."""
+    monkeypatch.setattr("arena.web.providers.ASKED_SECONDS", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        hanging = Provider(address=f"http://127.0.0.1:{silent.getsockname()[1]}")
+        app = pages(database, providers=file_of(hanging, tmp_path))
+        asked = []
+        for is_later in (False, False, True):
+            if is_later:
+                app.extensions["arena.providers.away"].clear()
+            assert Browser(app).get("/sign-in/with/uni").status_code == 502
+            asked.append(_connected(silent))
+        assert asked == [1, 0, 1]
+        app.extensions["arena.database"].close()
+
+
+def _connected(server: socket.socket) -> int:
+    """How many have connected since the last look."""
+    server.setblocking(False)
+    found = 0
+    with suppress(BlockingIOError):
+        while True:
+            server.accept()[0].close()
+            found += 1
+    return found
 
 
 def test_what_was_not_begun_here_ends_here(app: Flask, provider: Provider) -> None:
