@@ -21,7 +21,13 @@ from arena import audit, naming
 from arena.audit import ARENA
 from arena.bots import discarding, entries, pictures
 from arena.bots.bot_deeds import BotDeed, find_bot
-from arena.competitions import gauntlets, strength_tests, tournament_fields, tunings
+from arena.competitions import (
+    gauntlets,
+    sign_ups,
+    strength_tests,
+    tournament_fields,
+    tunings,
+)
 from arena.competitions.gauntlets import Gauntlet
 from arena.competitions.voids import make_void
 from arena.deeds import By, Done
@@ -194,6 +200,13 @@ def _leave(session: Session, bot: Bot, entrants: sa.Select[int], now: datetime) 
     )
     for entrant in session.scalars(query).all():
         _leave_one(session, entrant, now)
+    coming = sa.select(Tournament).where(
+        Tournament.signing_up.is_(True),
+        Tournament.state != CompetitionState.CLOSED,
+        Tournament.id.in_(sa.select(SignUp.competition_id).where(SignUp.bot_id == bot.id)),
+    )
+    for tournament in session.scalars(coming.order_by(Tournament.id)).all():
+        sign_ups.sign_off(session, tournament, bot, now, ARENA)
     for match in matches:
         if match.status in (JobStatus.OPEN, JobStatus.SET_ASIDE):
             make_void(session, match, WHY)

@@ -15,6 +15,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from arena.audit import Actor
+from arena.bots.deletion import DeleteBot
 from arena.competitions import sign_ups
 from arena.competitions.fields import entrants_of
 from arena.competitions.happenings import happen_next
@@ -254,6 +255,17 @@ def test_who_signs_off_makes_room_for_the_next(house: Hall) -> None:
     assert house.told() == [("p3", "bot-3 has a place in the tournament cup now")]
     house.sign_up("bot-0")
     assert house.listed() == [("bot-1", "1"), ("bot-3", "2"), ("bot-0", "waits 1")]
+
+
+def test_a_bot_that_is_deleted_signs_off(hall: Hall) -> None:
+    """And the next moves up, as if its owner had signed it off."""
+    hall.create(places=1 + 1)
+    hall.sign_up("bot-2", "bot-3", "bot-4")
+    with hall.database.begin() as session:
+        owner = session.scalars(sa.select(Bot.owner_id).where(Bot.name == "bot-2")).one()
+    hall.do(DeleteBot("bot-2"), owner)
+    assert hall.listed() == [("bot-3", "1"), ("bot-4", "2")]
+    assert hall.told() == [("p4", "bot-4 has a place in the tournament cup now")]
 
 
 def test_who_is_not_checked_in_does_not_play(hall: Hall) -> None:
