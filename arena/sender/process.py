@@ -24,6 +24,7 @@ from arena.ground.config import SettingError, Settings, load
 from arena.ground.db import FAILED, Database, SchemaError, present, unusable
 from arena.ground.outside import OutsideError, read_address
 from arena.models import Delivery, Mail
+from arena.present import present_settings
 from arena.sender import backlog
 from arena.sender.messages import body_of, headers_of
 from arena.sender.post_office import MailServer
@@ -76,7 +77,7 @@ class Sending:
                 and backlog.is_mail_due(session, now)
             )
             hooks = (
-                self._settings.hooks != "nobody"
+                present_settings(session, self._settings).hooks != "nobody"
                 and len(busy) < AT_ONCE
                 and backlog.is_delivery_due(session, busy, now)
             )
