@@ -199,6 +199,7 @@ class Settings:
         "people",
         "Who may have what they are told sent to a hook, an address elsewhere: people or nobody.",
         _one_of("people", "nobody"),
+        changeable=True,
     )
     indexes: str = _setting(
         "",

@@ -14,15 +14,17 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
-from datetime import UTC, datetime
+from collections.abc import Callable, Collection
+from datetime import datetime
 
 from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import Session
 
 from arena.ground.config import SettingError, Settings, load
-from arena.ground.db import FAILED, Database, SchemaError, unusable
+from arena.ground.db import FAILED, Database, SchemaError, present, unusable
 from arena.ground.outside import OutsideError, read_address
 from arena.models import Delivery, Mail
+from arena.present import present_settings
 from arena.sender import backlog
 from arena.sender.messages import body_of, headers_of
 from arena.sender.post_office import MailServer
@@ -42,20 +44,18 @@ REFUSED = 3
 log = logging.getLogger("arena.sender")
 
 
-def utc_now() -> datetime:
-    """This moment."""
-    return datetime.now(UTC)
-
-
 class Sending:
     """Takes what is due, and sends it in threads of its own.
 
     Args:
-        clock: tells the time by which things are due.
+        clock: tells the time by which things are due; by default the database's.
     """
 
     def __init__(
-        self, settings: Settings, database: Database, clock: Callable[[], datetime] = utc_now
+        self,
+        settings: Settings,
+        database: Database,
+        clock: Callable[[Session], datetime] = present,
     ) -> None:
         self._settings, self._database, self._clock = settings, database, clock
         self._mail = MailServer(settings) if settings.mail else None
@@ -67,14 +67,27 @@ class Sending:
 
     def turn(self) -> None:
         """Begins to send whatever is due, as far as there is room."""
-        now = self._clock()
+        with self._lock:
+            busy = set(self._busy)
+        with self._database.read() as session:
+            now = self._clock(session)
+            mails = (
+                self._mail is not None
+                and not (self._mailing and self._mailing.is_alive())
+                and backlog.is_mail_due(session, now)
+            )
+            hooks = (
+                present_settings(session, self._settings).hooks != "nobody"
+                and len(busy) < AT_ONCE
+                and backlog.is_delivery_due(session, busy, now)
+            )
         if self._tidying.is_due():
             with self._database.begin() as session:
                 backlog.tidy(session, now)
-        if self._mail is not None and not (self._mailing and self._mailing.is_alive()):
-            self._begin_mail(self._mail, now)
-        if self._settings.hooks != "nobody":
-            self._begin_hooks(now)
+        if mails:
+            self._begin_mail(now)
+        if hooks:
+            self._begin_hooks(busy, now)
 
     def settle(self) -> None:
         """Waits until all is sent that was begun."""
@@ -83,55 +96,47 @@ class Sending:
         for thread in (*threads, *filter(None, [self._mailing])):
             thread.join()
 
-    def _begin_mail(self, server: MailServer, now: datetime) -> None:
-        with self._database.read() as session:
-            if not backlog.is_mail_due(session, now):
-                return
+    def _begin_mail(self, now: datetime) -> None:
         with self._database.begin() as session:
             backlog.write_letters(session, self._settings, now)
             session.flush()
             letters = backlog.take_letters(session, now)
         if letters:
-            self._mailing = self._begun(self._send_letters, server, letters)
+            self._mailing = self._begun(self._send_letters, letters)
 
-    def _send_letters(self, server: MailServer, letters: list[Mail]) -> None:
-        fates = server.send(letters)
+    def _send_letters(self, letters: list[Mail]) -> None:
+        assert self._mail is not None
+        fates = self._mail.send(letters)
         with self._database.begin() as session:
-            words = list(backlog.note_letters(session, letters, fates, self._clock()))
+            now = self._clock(session)
+            words = list(backlog.note_letters(session, letters, fates, now))
         for line in words:
             log.warning("%.300s", line)
 
-    def _begin_hooks(self, now: datetime) -> None:
-        with self._lock:
-            busy = set(self._busy)
-        room = AT_ONCE - len(busy)
-        if room <= 0:
-            return
-        with self._database.read() as session:
-            if not backlog.is_delivery_due(session, busy, now):
-                return
+    def _begin_hooks(self, busy: Collection[int], now: datetime) -> None:
         with self._database.begin() as session:
-            taken = backlog.take_deliveries(session, busy, room, now)
+            taken = backlog.take_deliveries(session, busy, AT_ONCE - len(busy), now)
         with self._lock:
             for delivery in taken:
-                self._busy[delivery.hook.user_id] = self._begun(self._send_one, delivery)
+                self._busy[delivery.hook.user_id] = self._begun(self._send_one, delivery, now)
 
-    def _send_one(self, delivery: Delivery) -> None:
+    def _send_one(self, delivery: Delivery, now: datetime) -> None:
         try:
             started = time.monotonic()
-            came = self._tried(delivery)
+            came = self._tried(delivery, now)
             milliseconds = round(1000 * (time.monotonic() - started))
             with self._database.begin() as session:
-                backlog.note_delivery(session, delivery.id, came, milliseconds, self._clock())
+                now = self._clock(session)
+                backlog.note_delivery(session, delivery.id, came, milliseconds, now)
         finally:
             with self._lock:
                 self._busy.pop(delivery.hook.user_id, None)
 
-    def _tried(self, delivery: Delivery) -> HookAnswer | OutsideError:
+    def _tried(self, delivery: Delivery, now: datetime) -> HookAnswer | OutsideError:
         try:
             place = read_address(delivery.hook.url)
             body = body_of(delivery, self._settings.pages)
-            headers = headers_of(delivery, body, self._clock())
+            headers = headers_of(delivery, body, now)
             return post(place, body, headers, inside=self._settings.inside_hosts)
         except OutsideError as error:
             return error

@@ -103,6 +103,10 @@ def test_what_may_be_an_address_is_taken(name: str, value: str) -> None:
         ("BROKER", "redis://arena:secret/secret@broker/0"),  # Celery would look for a port
         ("BROKER", "redis://arena:secret@broker/games"),
         ("BROKER", "broker:6379/secret"),
+        ("MAIL", "mail.example.org"),
+        ("MAIL", "https://ada:secret@mail.example.org"),
+        ("MAIL", "smtp://ada:sec/ret@mail.example.org"),
+        ("MAIL", "smtp+plain://ada:secret@mail.example.org"),
     ],
 )
 def test_what_is_no_address_is_refused(name: str, value: str) -> None:
@@ -110,6 +114,15 @@ def test_what_is_no_address_is_refused(name: str, value: str) -> None:
     with pytest.raises(SettingError, match=f"ARENA_{name} is not allowed: it is ") as refused:
         load({f"ARENA_{name}": value})
     assert "secret" not in str(refused.value)
+
+
+def test_mail_needs_an_address_to_come_from() -> None:
+    """Before anything starts."""
+    mail = {"ARENA_MAIL": "smtps://ada:a%2Fb@mail.example.org:465"}
+    with pytest.raises(SettingError, match="needs ARENA_MAIL_FROM"):
+        load(mail)
+    found = load({**mail, "ARENA_MAIL_FROM": "arena@example.org"})
+    assert found.without_secrets.mail == ""
 
 
 def test_every_setting_is_in_the_documentation() -> None:
