@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from arena.analyses.analysis_deeds import KeepAnalysis, RemoveAnalysis
 from arena.analyses.asking import AskBots
+from arena.bots.account_deletion import DeleteUser
 from arena.bots.bot_deeds import (
     CancelCheck,
     ChangeBot,
@@ -172,4 +173,5 @@ DEEDS: tuple[type[Deed], ...] = (
     ResetSecondFactor,
     DescribeUser,
     RenameUser,
+    DeleteUser,
 )

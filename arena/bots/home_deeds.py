@@ -18,6 +18,7 @@ from arena.bots.submissions import (
     add_check,
     demand_admission,
     enter,
+    free_of_refused,
     is_under_way,
 )
 from arena.competitions.dates import demand_in_time
@@ -102,8 +103,7 @@ class ConnectBot(Deed):
             )
         # Two of one person at the same moment wait for each other here.
         lock(session, owner)
-        named = sa.select(Bot).where(Bot.named(self.name))
-        if session.scalar(named) is None:
+        if free_of_refused(session, owner.id, self.name, by.now) is None:
             new = Bot(name=self.name, owner=owner, created=by.now)
             session.add(new)
             naming.demand_never(session, new)

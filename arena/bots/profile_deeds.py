@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from arena import audit, naming
 from arena.bots import pictures
 from arena.bots.bot_deeds import BotDeed, find_bot
+from arena.bots.submissions import free_of_refused
 from arena.deeds import LONGEST_NAME, By, Deed, Done, asked
 from arena.ground import bot_names
 from arena.ground.refusals import NotAllowed, Refusal
@@ -131,6 +132,7 @@ class RenameBot(BotDeed):
             raise Refusal(words)
         if bot.name == name:
             raise Refusal(gettext("it is called so already"))
+        free_of_refused(session, bot.owner_id, name, by.now)
         before = naming.rename(session, bot, name)
         audit.note(session, by.actor, "rename", f"bot {before}", f"to {bot.name}", now=by.now)
         said = gettext("the bot %(before)s is called %(name)s now", before=before, name=name)

@@ -128,10 +128,11 @@ def submit(
     session.add(owner)
     # Two forms of one person at the same moment wait for each other here.
     lock(session, owner)
-    bot = session.scalar(sa.select(Bot).where(Bot.named(name)))
+    bot = free_of_refused(session, owner.id, name, now)
     if bot and bot.owner_id != owner.id and session.get(CoOwner, (bot.id, owner.id)) is None:
+        called = bot.name if bot.lower_name == name.lower() else name
         raise SubmissionError(
-            gettext("there is a bot %(bot)s already, of another owner: choose a name", bot=name)
+            gettext("there is a bot %(bot)s already, of another owner: choose a name", bot=called)
         )
     if bot and bot.name != name and bot.lower_name == name.lower():
         raise SubmissionError(
@@ -159,6 +160,49 @@ def submit(
     if all(check.test_first != asked for check in session.scalars(under_way)):
         add_check(session, version, ladder, now, test_first=asked)
     return version
+
+
+def is_only_refused() -> sa.ColumnElement[bool]:
+    """Of bots: whether no version of it ever passed a check, or may by one that is not over."""
+    versions = sa.select(BotVersion.id).where(BotVersion.bot_id == Bot.id).correlate(Bot)
+    ready = sa.exists().where(BotVersion.bot_id == Bot.id, BotVersion.status == VersionStatus.READY)
+    entered = sa.exists().where(Entrant.version_id.in_(versions))
+    may_pass = sa.exists().where(
+        Check.version_id.in_(versions),
+        Check.status.in_((JobStatus.OPEN, JobStatus.ISSUED, JobStatus.SET_ASIDE)),
+        Check.cancelled == "",
+    )
+    checked = sa.exists().where(Check.version_id.in_(versions))
+    return sa.and_(Bot.deleted.is_(None), checked, ~ready, ~entered, ~may_pass)
+
+
+def free_of_refused(session: Session, who: int | None, name: str, now: datetime) -> Bot | None:
+    """The bot of a name, for somebody who wants to have one of it; None if they can.
+
+    A bot of somebody else's that is only refused gives its name up: its owner finds it by another,
+    and reads there why.
+
+    Args:
+        who: the id of who wants it.
+    """
+    found = session.scalar(sa.select(Bot).where(Bot.named(name)))
+    if found is None or found.owner_id == who:
+        return found
+    if session.get(CoOwner, (found.id, who)) is not None:
+        return found
+    is_refused = sa.select(is_only_refused()).where(Bot.id == found.id)
+    if not session.scalar(is_refused):
+        return found
+    lock(session, found)
+    if session.scalar(is_refused):
+        # A name that nobody can give: it has spaces.
+        words = f"refused bot {found.id}"
+        audit.note(session, audit.ARENA, "free name", f"bot {found.name}", words, now=now)
+        found.name = found.lower_name = words
+        naming.forget(session, found)
+        session.flush()
+        return None
+    return found
 
 
 def _try(
@@ -298,8 +342,8 @@ def hand_in(
     """
     before, began = 0, now
     if most_stored is not None:
-        its_owner = sa.select(Bot.owner_id).where(Bot.named(name))
-        payer = session.scalar(its_owner) or owner.id
+        there = free_of_refused(session, owner.id, name, now)
+        payer = there.owner_id if there else owner.id
         quota.lock_people(session, {owner.id, payer})
         began = sending.began(session, owner.id, files.large, now)
         sending.use(session, owner.id, files.large, now)

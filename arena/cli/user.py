@@ -9,7 +9,8 @@ import click
 from sqlalchemy.orm import Session
 
 from arena import audit, signing
-from arena.cli import deeds
+from arena.bots import account_export
+from arena.cli import deeds, refusing
 from arena.cli.client import Where, on_arena, whole_address
 from arena.cli.data_folder import changing, opened
 from arena.cli.listing import show
@@ -17,6 +18,7 @@ from arena.cli.options import as_json, on_data
 from arena.cli.reading import read_all
 from arena.models import AuditEntry, Role
 from arena.people import accounts
+from arena.people.accounts import PeopleError
 from arena.web.api.user_shapes import AuditShape, UserShape
 from engine.translation import N_, gettext, translated
 
@@ -150,6 +152,26 @@ def rotate_secret(data: Path | None) -> None:
     with changing(data) as (session, now):
         signing.rotate(session, audit.operator(), now)
     click.echo(gettext("there is another secret; start the web processes again"))
+
+
+@user.command("export")
+@click.argument("name")
+@click.argument("file", type=click.Path(path_type=Path))
+@on_data
+def export_command(name: str, file: Path, data: Path) -> None:
+    """Write all that the arena keeps of a person's own into one ZIP.
+
+    On a server it is GET /people/NAME/export of the API, for oneself and administrators.
+
+    Example: arena user export ada ada.zip
+    """
+    with opened(data) as (database, settings):
+        with database.read() as session, refusing(PeopleError):
+            number = accounts.get(session, name).id
+        with refusing(OSError), file.open("xb") as archive:
+            for part in account_export.export(database, settings.bundles, number):
+                archive.write(part)
+    click.echo(gettext("all of %(name)s is in %(file)s", name=name, file=file))
 
 
 deeds.add_commands(user)

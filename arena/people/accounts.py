@@ -217,7 +217,7 @@ def set_role(session: Session, actor: Actor, user: User, role: Role, now: dateti
     """
     if user.role is role:
         return
-    _leave_an_administrator(session, user)
+    leave_an_administrator(session, user)
     audit.note(
         session, actor, "change role", f"user {user.name}", f"{user.role} to {role}", now=now
     )
@@ -233,14 +233,19 @@ def set_active(session: Session, actor: Actor, user: User, *, active: bool, now:
     if user.active is active:
         return
     if not active:
-        _leave_an_administrator(session, user)
+        leave_an_administrator(session, user)
         sessions.end_all(session, user.id)
     user.active = active
     action = "activate user" if active else "deactivate user"
     audit.note(session, actor, action, f"user {user.name}", now=now)
 
 
-def _leave_an_administrator(session: Session, user: User) -> None:
+def leave_an_administrator(session: Session, user: User) -> None:
+    """Refuses what would leave nobody to administer the arena.
+
+    Raises:
+        PeopleError: it is the only administrator.
+    """
     if user.role is not Role.ADMINISTRATOR:
         return
     # Locked, this one too: two who shut each other out at the same moment wait for each other here.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import ClassVar
 from urllib.parse import urlsplit
 
 from sqlalchemy.orm import Session
@@ -106,7 +107,7 @@ class AccountDeed(Deed):
 
     scope = Scope.SUBMIT
     subject = "people"
-    answers = User
+    answers: ClassVar[type | None] = User
 
     name: str = asked("The user's name")
 

@@ -13,6 +13,8 @@ from werkzeug.routing import IntegerConverter, Map
 
 from arena import naming, sittings
 from arena.bots import directory
+from arena.bots.sharing import belongs_to
+from arena.bots.submissions import is_only_refused
 from arena.competitions.gauntlets import Gauntlet
 from arena.ground.db import LARGEST_ID, LOOKED_UP
 from arena.ground.guesses import meant
@@ -94,7 +96,8 @@ def _open(session: Session, *which: sa.ColumnElement[bool]) -> None:
 
 def _absent(session: Session, kind: type[Bot | Competition], name: str) -> NoReturn:
     """A 404 for what is not there by a name, with those like it."""
-    guess = meant(session, kind.name, name)
+    which = [~is_only_refused()] if kind is Bot else []
+    guess = meant(session, kind.name, name, *which)
     abort(404, sentence(f"{gettext(ABSENT[kind], name=name)}{guess}"))
 
 
@@ -156,7 +159,12 @@ def find_bot(session: Session, name: str, *, leads: bool = True) -> Bot:
     Args:
         leads: whether a reader of a page is led to the address by its present name.
     """
-    query = sa.select(Bot).where(Bot.named(name)).options(joinedload(Bot.owner))
+    account = identity.current()
+    # What was never more than refused is its owners' business.
+    seen = sa.or_(~is_only_refused(), belongs_to(account.id) if account else sa.false())
+    if account is not None and account.may(Scope.ADMIN):
+        seen = sa.true()
+    query = sa.select(Bot).where(Bot.named(name), seen).options(joinedload(Bot.owner))
     found = session.scalar(query)
     if found is None:
         # One that is known by what is unlisted alone: this is its address.

@@ -7,19 +7,30 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from flask import Blueprint, Response, abort, render_template, url_for
+from flask_security import logout_user, verify_password
 from flask_wtf.file import FileField
 from werkzeug.datastructures import FileStorage
-from wtforms import TextAreaField
+from wtforms import PasswordField, TextAreaField
 
+from arena.bots import account_export
+from arena.bots.account_deletion import DeleteUser
 from arena.bots.deletion import DeleteBot
 from arena.bots.pictures import FORMATS
 from arena.bots.profile_deeds import DescribeBot, PictureBot, RenameBot
 from arena.deeds import Done
 from arena.models import Bot, Picture, Scope, User
 from arena.people.profiles import DescribeUser, RenameUser
-from arena.web.deeds import DeedForm, add_deed, form_of
+from arena.web.deeds import REFUSED, DeedForm, add_deed, form_of, sent
+from arena.web.downloads import Download
 from arena.web.forms import later
-from arena.web.identity import keep_to_itself, needs, signed_in
+from arena.web.identity import (
+    database,
+    demand_session,
+    keep_to_itself,
+    needs,
+    settings,
+    signed_in,
+)
 from arena.web.lookup import find_bot, find_person, reading
 from arena.web.unchanging import YEAR
 from engine.translation import N_, gettext
@@ -114,7 +125,11 @@ def _bot_page(name: str, form: DeedForm | None = None, problem: str = "") -> str
 
 def _forms(sent: DeedForm | None, of: Bot | User) -> dict[str, DeedForm]:
     """The forms of a page, each filled in with what is there; what was sent as it was."""
-    kinds: dict[str, type[DeedForm]] = {"describe": DescribeUserForm, "rename": RenameUserForm}
+    kinds: dict[str, type[DeedForm]] = {
+        "describe": DescribeUserForm,
+        "rename": RenameUserForm,
+        "delete": DeleteUserForm,
+    }
     if isinstance(of, Bot):
         kinds = {"describe": DescribeBotForm, "picture": PictureForm, "rename": RenameBotForm}
     found = {}
@@ -192,6 +207,51 @@ add_deed(
     again=_person_again,
     form=RenameUserForm,
 )
+
+
+class _DeleteUserForm(DeedForm):
+    password = PasswordField(later(N_("Password")), render_kw={"autocomplete": "current-password"})
+
+
+DeleteUserForm: type[DeedForm] = type("DeleteUserForm", (_DeleteUserForm, form_of(DeleteUser)), {})
+
+
+@people.post("/people/<name>/delete")
+@needs(Scope.SUBMIT)
+def delete(name: str) -> Any:
+    """Deletes an account; one's own for who knows its password."""
+    demand_session()
+    form, account = DeleteUserForm(), signed_in()
+    with reading() as session:
+        user = find_person(session, name)
+        stored, own = user.password, user.id == account.id
+    if own and stored and not verify_password(form["password"].data or "-", stored):
+        form.validate()
+        form["password"].errors = [gettext("This is not your password.")]
+        return _person_page(name, form), REFUSED
+    answer = sent(DeleteUser, form, then=_away, again=_person_again, there={"name": name})
+    if own and getattr(answer, "status_code", 0) == 302:
+        logout_user()
+    return answer
+
+
+def _away(_: Done, **__: str) -> str:
+    return url_for("front.first_page")
+
+
+@people.get("/people/<name>/export")
+@needs(Scope.READ)
+def export(name: str) -> Response:
+    """All that is kept of a person's own, as one ZIP, for them and administrators."""
+    with reading() as session:
+        user, account = find_person(session, name), signed_in()
+        if user.id != account.id and not account.may(Scope.ADMIN):
+            abort(403, gettext("The account %(user)s is not yours.", user=user.name))
+        number, named = user.id, user.name
+    parts = account_export.export(database(), settings().bundles, number)
+    answer = Response(Download(parts), mimetype="application/zip")
+    answer.headers.set("Content-Disposition", "attachment", filename=f"{named}.zip")
+    return keep_to_itself(answer)
 
 
 FILTERS = {"shortened": shortened}

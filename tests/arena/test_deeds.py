@@ -25,6 +25,7 @@ from arena.all_deeds import DEEDS
 from arena.analyses.analysis_deeds import KeepAnalysis, RemoveAnalysis
 from arena.analyses.asking import AskBots
 from arena.audit import ARENA, Actor
+from arena.bots.account_deletion import DeleteUser
 from arena.bots.bot_deeds import (
     CancelCheck,
     ChangeBot,
@@ -545,6 +546,11 @@ EXAMPLES: dict[type[Deed], tuple[Callable[[Numbers], dict[str, Any]], dict[str, 
         {"to": "arena"},
         "the name arena is taken: choose another",
     ),
+    DeleteUser: (
+        lambda _: {"name": "mate", "confirm": "mate"},
+        {"confirm": "tame"},
+        "write the name of the account that is to go",
+    ),
     RenameCompetition: (
         lambda _: {"name": "ladder-0", "to": "first"},
         {"to": "test-7"},
@@ -1027,6 +1033,7 @@ WHO: list[tuple[type[Deed], dict[str, Any], str]] = [
     (RenameBot, {"name": "bot-1", "to": "other"}, "owner co-owner"),
     (DeleteBot, {"name": "bot-1"}, "owner"),
     (DescribeUser, {"name": "mate", "description": "x"}, "co-owner"),
+    (DeleteUser, {"name": "mate", "confirm": "mate"}, "co-owner"),
     (RenameUser, {"name": "mate", "to": "comrade"}, "co-owner"),
     (ShareBot, {"name": "bot-1", "user": "olga"}, "owner"),
     (UnshareBot, {"name": "bot-1", "user": "mate"}, "owner co-owner"),

@@ -11,6 +11,7 @@ from sqlalchemy.orm import joinedload, selectinload
 
 from arena.bots import directory
 from arena.bots.directory import Narrowing
+from arena.bots.submissions import is_only_refused
 from arena.models import Bot, BotVersion
 from arena.web import bots, queries, submissions
 from arena.web.api.bot_shapes import (
@@ -62,7 +63,8 @@ class EncounterView(Shape):
 @operation("GET /bots", BotList, tag=TAG)
 def list_bots(query: BotPages) -> BotList:
     """Whatever plays here, through all its versions; narrowed, if asked."""
-    wanted = sa.select(Bot).where(Bot.deleted.is_(None), *directory.narrowed(query.wish))
+    which = Bot.deleted.is_(None), ~is_only_refused(), *directory.narrowed(query.wish)
+    wanted = sa.select(Bot).where(*which)
     wanted = wanted.options(joinedload(Bot.owner), selectinload(Bot.tags))
     with reading() as session:
         return page(BotList, session, wanted, Bot.id, query)

@@ -9,7 +9,8 @@ from pydantic import Field
 
 from arena.bots import directory
 from arena.bots.directory import LONGEST_QUERY, MOST_PAGES
-from arena.models import User
+from arena.models import Scope, User
+from arena.web import profiles
 from arena.web.api.bot_shapes import BotShape
 from arena.web.api.bots import BotPages
 from arena.web.api.competition_shapes import CompetitionShape
@@ -66,6 +67,17 @@ def get_person(name: str) -> PersonDetail:
         user = find_person(session, name)
         bots = directory.names_of_bots(session, user)
         return PersonDetail.of(user, bots=bots)
+
+
+export_person = operation(
+    "GET /people/<name>/export",
+    None,
+    tag=TAG,
+    name="export_person",
+    media="application/zip",
+    scope=Scope.READ,
+    errors=[401, 403],
+)(profiles.export)
 
 
 @operation("GET /search", SearchShape, tag=TAG)

@@ -34,6 +34,7 @@ from arena.models import (
     PlayedGame,
     SearchEntry,
     User,
+    VersionStatus,
     Worker,
 )
 from arena.people import accounts
@@ -130,6 +131,32 @@ def test_no_more_names_than_some(database: Database) -> None:
             do(session, RenameBot(f"bot-{number}", f"bot-{number + 1}"), NOW)
         with pytest.raises(Refusal, match="had 10 names before"):
             do(session, RenameBot("bot-0", "bot-11"), NOW)
+
+
+def test_what_was_only_refused_leaves_no_name(database: Database) -> None:
+    """Somebody else can have it; its owner reads on why, and whoever passed once keeps it."""
+    with database.begin() as session:
+        version(session, accounts.add(session, ARENA, "eve", now=NOW), "other", "e")
+        ada, bob = (accounts.add(session, ARENA, name, now=NOW) for name in ("ada", "bob"))
+        ladder = session.scalars(sa.select(Ladder).order_by(Ladder.id)).all()[0]
+
+        def hands_in(owner: User, digest: str) -> BotVersion:
+            return submit(
+                session, owner, "Wanted", digest=digest * 64, size=1, language="C", ladder=ladder,
+                now=NOW,
+            )  # fmt: skip
+
+        first = hands_in(ada, "a")
+        check = session.scalars(sa.select(Check).where(Check.version_id == first.id)).one()
+        with pytest.raises(SubmissionError, match="there is a bot Wanted already"):
+            hands_in(bob, "b")
+        first.status, check.status = VersionStatus.REFUSED, JobStatus.FIXED
+        second = hands_in(bob, "b")
+        assert (second.bot.name, second.bot.owner, second.number) == ("Wanted", bob, 1)
+        assert (first.bot.name, first.bot.owner) == (f"refused bot {first.bot.id}", ada)
+        second.status = VersionStatus.READY
+        with pytest.raises(SubmissionError, match="there is a bot Wanted already"):
+            hands_in(ada, "c")
 
 
 Change = Callable[[sa.orm.Session, datetime], object]

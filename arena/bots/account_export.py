@@ -1,0 +1,199 @@
+"""All that an arena keeps of a person's own, in one archive that is written as it is read.
+
+It is a ZIP of these files: ``account.json`` (the account, tokens, sessions, kept lists, analyses,
+what is followed, and the audit log's entries of what they did), ``bots.json`` (bots with versions
+and checks), ``games/BOT.jsonl`` (as exports have games), ``sittings.jsonl``, ``logs/BOT.jsonl``
+(what versions wrote, by game and seat), ``bundles/BOT-vN.tar``. Of bots that are shared with them
+there is nothing: these are their owners'.
+"""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import IO, Any, cast
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session, undefer
+
+from arena.bots import stored_files
+from arena.ground.bot_names import Named
+from arena.ground.db import Database
+from arena.lists import exported
+from arena.lists.filters import GameFilter
+from arena.models import (
+    Analysis,
+    ApiToken,
+    AuditEntry,
+    Bot,
+    BotVersion,
+    BrowserSession,
+    Check,
+    Entrant,
+    Follow,
+    GameSeat,
+    Selection,
+    Sitting,
+    User,
+)
+
+AT_A_TIME = 200
+SECRET = frozenset(
+    {"password", "totp_secret", "totp_counter", "digest", "key", "handle", "user_id", "owner_id"}
+)
+"""Columns of a person's rows that are for nobody to read, or say nothing."""
+
+
+class _Parts:
+    """Where an archive is written to, and taken from in parts."""
+
+    def __init__(self) -> None:
+        self._kept: list[bytes] = []
+        self._size = 0
+
+    def write(self, data: bytes) -> int:
+        """Keeps it until it is taken."""
+        self._kept.append(bytes(data))
+        self._size += len(data)
+        return len(data)
+
+    def tell(self) -> int:
+        """How much was written."""
+        return self._size
+
+    def flush(self) -> None:
+        """Everything is kept already."""
+
+    def take(self) -> bytes:
+        """What was written since the last time."""
+        taken = b"".join(self._kept)
+        self._kept.clear()
+        return taken
+
+
+def export(database: Database, store: Path, user_id: int) -> Iterator[bytes]:
+    """The archive of a person, part by part."""
+    parts = _Parts()
+    with zipfile.ZipFile(cast("IO[bytes]", parts), "w", allowZip64=True) as archive:
+        for name, content in _files(database, store, user_id):
+            packed = zipfile.ZIP_STORED if name.endswith(".tar") else zipfile.ZIP_DEFLATED
+            about = zipfile.ZipInfo(name)
+            about.compress_type = packed
+            with archive.open(about, "w", force_zip64=True) as file:
+                for part in content:
+                    file.write(part)
+                    yield parts.take()
+            yield parts.take()
+    yield parts.take()
+
+
+def _files(database: Database, store: Path, user_id: int) -> Iterator[tuple[str, Iterable[bytes]]]:
+    with database.read() as session:
+        yield "account.json", [_json(_account(session, user_id))]
+        bots = session.scalars(
+            sa.select(Bot).where(Bot.owner_id == user_id, Bot.deleted.is_(None)).order_by(Bot.id)
+        ).all()
+        yield "bots.json", [_json([_bot(session, bot) for bot in bots])]
+        versions = [
+            (bot.name, version.number, version.digest)
+            for bot in bots
+            for version in session.scalars(
+                sa.select(BotVersion)
+                .where(BotVersion.bot_id == bot.id, BotVersion.digest != "")
+                .order_by(BotVersion.number)
+            )
+        ]
+        named = [(bot.id, bot.name) for bot in bots]
+    yield "sittings.jsonl", _sittings(database, user_id)
+    for number, name in named:
+        games = exported.lines(database, GameFilter(bot=Named(name, None)), 0)
+        yield f"games/{name}.jsonl", (line + b"\n" for some in games for line in some)
+        yield f"logs/{name}.jsonl", _logs(database, number)
+    for name, number, digest in versions:
+        try:
+            content, _ = stored_files.whole_tar(store, digest)
+        except OSError:
+            continue  # lost, or on another server
+        yield f"bundles/{name}-v{number}.tar", content
+
+
+def _account(session: Session, user_id: int) -> dict[str, Any]:
+    user = session.get_one(User, user_id)
+    its: Mapping[str, sa.Select[Any]] = {
+        "tokens": sa.select(ApiToken).where(ApiToken.user_id == user_id),
+        "sessions": sa.select(BrowserSession).where(BrowserSession.user_id == user_id),
+        "lists": sa.select(Selection).where(Selection.owner_id == user_id),
+        "analyses": sa.select(Analysis).where(Analysis.owner_id == user_id),
+        "follows": sa.select(Follow).where(Follow.user_id == user_id),
+        "done": sa.select(AuditEntry).where(AuditEntry.actor_id == user_id).order_by(AuditEntry.id),
+    }
+    return _row(user) | {
+        key: [_row(one) for one in session.scalars(query)] for key, query in its.items()
+    }
+
+
+def _bot(session: Session, bot: Bot) -> dict[str, Any]:
+    versions = sa.select(BotVersion).where(BotVersion.bot_id == bot.id)
+    checks = sa.select(Check).join(Check.version).where(BotVersion.bot_id == bot.id)
+    return _row(bot) | {
+        "tags": [one.tag for one in bot.tags],
+        "versions": [_row(one) for one in session.scalars(versions.order_by(BotVersion.number))],
+        "checks": [_row(one) for one in session.scalars(checks.order_by(Check.id))],
+    }
+
+
+def _sittings(database: Database, user_id: int) -> Iterator[bytes]:
+    query = sa.select(Sitting).where(Sitting.user_id == user_id).options(undefer(Sitting.game))
+    last = 0
+    while True:
+        with database.read() as session:
+            some = session.scalars(
+                query.where(Sitting.id > last).order_by(Sitting.id).limit(AT_A_TIME)
+            ).all()
+            for one in some:
+                last = one.id
+                yield _json({"number": one.id, "finished": one.finished, "record": one.game})
+        if len(some) < AT_A_TIME:
+            return
+
+
+def _logs(database: Database, bot_id: int) -> Iterator[bytes]:
+    query = (
+        sa.select(GameSeat.game_id, GameSeat.seat, GameSeat.log)
+        .join(Entrant, Entrant.id == GameSeat.entrant_id)
+        .join(BotVersion, BotVersion.id == Entrant.version_id)
+        .where(BotVersion.bot_id == bot_id, GameSeat.log != "")
+        .order_by(GameSeat.game_id, GameSeat.seat)
+        .limit(AT_A_TIME)
+    )
+    last = 0, -1
+    while True:
+        after = sa.tuple_(GameSeat.game_id, GameSeat.seat) > last
+        with database.read() as session:
+            some = session.execute(query.where(after)).all()
+        for game, seat, log in some:
+            last = game, seat
+            yield _json({"game": game, "seat": seat + 1, "log": log})
+        if len(some) < AT_A_TIME:
+            return
+
+
+def _row(row: Any) -> dict[str, Any]:
+    """The columns of a row but what is secret; those that are read at once."""
+    mapper = sa.inspect(type(row))
+    return {
+        one.key: getattr(row, one.key)
+        for one in mapper.column_attrs
+        if one.key not in SECRET and not isinstance(getattr(row, one.key), bytes)
+    }
+
+
+def _json(value: Any) -> bytes:
+    return json.dumps(value, default=_plain).encode() + b"\n"
+
+
+def _plain(value: Any) -> Any:
+    return value.isoformat() if isinstance(value, datetime) else str(value)
