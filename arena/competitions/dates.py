@@ -296,6 +296,16 @@ def demand_in_time(
         raise Refusal(_since(words, entries))
 
 
+def demand_entries_open(session: Session, tournament: Tournament, now: datetime) -> None:
+    """Refuses to enter bots in a tournament whose entries are closed.
+
+    Raises:
+        Refusal: they are.
+    """
+    if entries := _past(session, tournament, now).get(DateKind.ENTRIES_CLOSE):
+        raise Refusal(_since(N_("nobody enters %(name)s since %(moment)s"), entries))
+
+
 def demand_not_frozen(session: Session, ladder: Competition, now: datetime) -> None:
     """Refuses to take a bot off a ladder on which they are frozen.
 

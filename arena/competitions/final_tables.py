@@ -167,7 +167,9 @@ def keep(session: Session, competition: Competition, found: Mapping[int, Placed]
     query = sa.select(Entrant).where(Entrant.competition_id == competition.id).order_by(Entrant.id)
     for entrant in session.scalars(query):
         entrant.final_place, its = found.get(entrant.id, Placed(None))
-        elo = (None,) * 3 if its is None else (its.elo, its.lower, its.upper)
+        elo: list[float | None] = [None] * 3
+        if its is not None:
+            elo = [round(one, 3) for one in (its.elo, its.lower, its.upper)]
         entrant.final_elo, entrant.final_lower, entrant.final_upper = elo
     competition.placed_games = games
     session.flush()

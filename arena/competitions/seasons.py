@@ -31,6 +31,7 @@ from arena.models import (
     Ladder,
     Match,
     Membership,
+    Repository,
     StrengthTest,
     TestVerdict,
 )
@@ -147,6 +148,10 @@ def _move(session: Session, past: Ladder, new: Ladder) -> None:
     for kind in (Follow, FormerName, Membership):
         of_it = sa.update(kind).where(kind.competition_id == past.id)
         session.execute(of_it.values(competition_id=new.id))
+    for repository in session.scalars(sa.select(Repository)):
+        if past.id in repository.ladders:
+            others = [one for one in repository.ladders if one != past.id]
+            repository.ladders = [*others, new.id]
     # Who belongs to the ladder belongs to its past.
     within = sa.update(Competition).where(Competition.within_id == past.id)
     session.execute(within.values(within_id=new.id))

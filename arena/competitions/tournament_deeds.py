@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from arena import audit
 from arena.competitions import tournament_fields, tournaments
 from arena.competitions.date_deeds import DATES, set_dates
-from arena.competitions.dates import moment_words
+from arena.competitions.dates import demand_entries_open, moment_words
 from arena.competitions.fields import (
     MOST_ENTRANTS,
     entrants_of,
@@ -353,6 +353,7 @@ class EnterTournament(TournamentDeed):
 
     def do(self, session: Session, by: By) -> Done:
         found = find_named(session, Tournament, self.name)
+        demand_entries_open(session, found, by.now)
         players = named_players(session, self.bots, by)
         tournament_fields.enter(session, found, players, by.now, by.actor)
         size = len(entrants_of(session, found))

@@ -31,6 +31,7 @@ from arena.competitions.dates import (
 )
 from arena.competitions.fields import field_of
 from arena.competitions.happenings import FAULTY, OVER, happen_next
+from arena.competitions.tournament_deeds import EnterTournament
 from arena.competitions.visibility import change_visibility
 from arena.deeds import By, perform
 from arena.ground.db import Database, present
@@ -346,6 +347,10 @@ def test_a_tournament_that_is_not_over_when_it_closes_is_called_off(office: Offi
         with pytest.raises(Refusal, match="cup is no ladder: it can have opens, entries-close, cl"):
             perform(session, SetDate("cup", "freeze", at), office.by())
         perform(session, SetDate("cup", "closes", at), office.by())
+        perform(session, SetDate("cup", "entries-close", at), office.by())
+        with pytest.raises(Refusal, match="nobody enters cup since"):
+            perform(session, EnterTournament("cup", ("bot-0",)), office.by(2))
+        perform(session, RemoveDate("cup", "entries-close"), office.by())
         session.execute(sa.update(CompetitionDate).values(at=office.now - MINUTE))
         match = next(leases.new_matches(session, office.now, only="cup"))
     assert office.happen() == [(CLOSES, "")]
