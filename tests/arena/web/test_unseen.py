@@ -117,6 +117,9 @@ def addresses(numbers: dict[str, int]) -> Iterator[str]:
     yield from (f"/matches/{numbers[one]}" for one in ("running", "waiting", "aside"))
     yield from (f"/games?{words}" for words in ("bot=bot-0", "competition=ladder-0", "worker=one"))
     yield from (f"/bots/bot-0:{number}" for number in (1, 2))
+    yield from (f"{place}?q=bot" for place in ("/search", "/bots", "/people", "/api/v1/search"))
+    yield from ("/people/somebody", "/api/v1/people/somebody", "/games?tag=x&value=value>0")
+    yield "/ladders/ladder-0/feed.atom"
 
 
 def test_a_stranger_gets_what_an_empty_arena_answers(
