@@ -45,7 +45,7 @@ def let_in(user: User, way: str, there: str, *, is_enough: bool = False) -> Resp
     if is_asked:
         session.clear()
         until = int(time.time()) + HALF_SECONDS
-        kept = {"user": user.id, "name": user.lower_name, "way": way, "next": there}
+        kept = {"user": user.id, "name": user.lower_name, "way": way, "next": there[:500]}
         session[HALF] = kept | {"until": until}
         return redirect(url_for("second_step.second_factor"))
     now = datetime.now(UTC)

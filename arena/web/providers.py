@@ -144,12 +144,11 @@ def _client(provider: Provider) -> Any:
     client = current_app.extensions["arena.oauth"].create_client(provider.name)
     if provider.kind != "github":
         told = client.load_server_metadata()
-        if told.get("issuer") != provider.issuer:
-            raise ValueError(f"it says that it is {told.get('issuer')!r}")
         offered = told.get("id_token_signing_alg_values_supported") or ["RS256"]
         trusted = [one for one in offered if one in SIGNATURES]
-        if not trusted:
-            raise ValueError("it signs by nothing that is trusted")
+        if told.get("issuer") != provider.issuer or not trusted:
+            told.pop("_loaded_at", None)  # it is asked anew the next time
+            raise ValueError(f"it says that it is {told.get('issuer')!r}, and signs by {offered}")
         told["id_token_signing_alg_values_supported"] = trusted
     return client
 

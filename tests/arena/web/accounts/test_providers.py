@@ -228,6 +228,9 @@ def test_a_provider_that_is_another_is_not_led_to(
     answer = Browser(app).get("/sign-in/with/uni")
     assert answer.status_code == 502
     assert words in answer.text
+    if "authorization_endpoint" not in metadata:
+        provider.metadata = {}  # what was wrong there for a while is not remembered
+        assert go(Browser(app)).location == "/register/with"
 
 
 def test_a_provider_that_is_away_is_told(database: Database, tmp_path: Path) -> None:
