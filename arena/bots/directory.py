@@ -102,14 +102,12 @@ class ListedPerson:
 
 def is_listed() -> sa.ColumnElement[bool]:
     """Of bots: whether the directory has them."""
-    # Read once, and not for each bot.
     entered = (
-        sa.select(BotVersion.bot_id)
-        .join(Entrant, Entrant.version_id == BotVersion.id)
-        .join(Competition, Competition.id == Entrant.competition_id)
-        .where(~Entrant.is_tried)
+        sa.select(Entrant.id)
+        .join(BotVersion, BotVersion.id == Entrant.version_id)
+        .where(BotVersion.bot_id == Bot.id, ~Entrant.is_tried)
     )
-    return sa.and_(Bot.deleted.is_(None), Bot.id.in_(entered))
+    return sa.and_(Bot.deleted.is_(None), entered.exists())
 
 
 def narrowed(wish: Narrowing) -> list[sa.ColumnElement[bool]]:
@@ -170,8 +168,11 @@ def people(session: Session, wish: Narrowing) -> Page[ListedPerson]:
 
 def is_listed_person(wish: Narrowing = ALL) -> sa.ColumnElement[bool]:
     """Of users: whether the directory has them, with a bot of which something is asked."""
-    has = _has(sa.select(Bot.id).where(is_listed(), *narrowed(wish))).subquery()
-    return sa.and_(_is_somebody(), User.id.in_(sa.select(has.c.user_id)))
+    which = is_listed(), *narrowed(wish)
+    own = sa.select(Bot.id).where(Bot.owner_id == User.id, *which)
+    shared = sa.select(CoOwner.bot_id).join(Bot, Bot.id == CoOwner.bot_id)
+    shared = shared.where(CoOwner.user_id == User.id, *which)
+    return sa.and_(_is_somebody(), sa.or_(own.exists(), shared.exists()))
 
 
 def _is_somebody() -> sa.ColumnElement[bool]:
@@ -189,6 +190,8 @@ def _has(which: sa.Select[int]) -> sa.Select[Any]:
 
 def with_bots(session: Session, those: Sequence[User]) -> list[ListedPerson]:
     ids = [one.id for one in those]
+    if not ids:
+        return []
     which = sa.select(Bot.id).outerjoin(CoOwner, CoOwner.bot_id == Bot.id)
     which = which.where(is_listed(), sa.or_(Bot.owner_id.in_(ids), CoOwner.user_id.in_(ids)))
     has = {row.user_id: row.bots for row in session.execute(_has(which))}

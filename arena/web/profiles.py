@@ -10,7 +10,7 @@ from flask import Blueprint, Response, abort, render_template, url_for
 from flask_security import logout_user, verify_password
 from flask_wtf.file import FileField
 from werkzeug.datastructures import FileStorage
-from wtforms import PasswordField, TextAreaField
+from wtforms import PasswordField, StringField, TextAreaField
 
 from arena.bots import account_export
 from arena.bots.account_deletion import DeleteUser
@@ -53,6 +53,17 @@ class _Lines(TextAreaField):
         return "\n".join(self.data or ())
 
 
+class _Words(StringField):
+    """Several words, with spaces between them."""
+
+    def process_formdata(self, valuelist: list[str]) -> None:
+        """Reads them."""
+        self.data = tuple(" ".join(valuelist).replace(",", " ").split())
+
+    def _value(self) -> str:
+        return " ".join(self.data or ())
+
+
 def _description() -> TextAreaField:
     return TextAreaField(later(N_("Description")), render_kw={"rows": 8, "maxlength": 4000})
 
@@ -71,9 +82,7 @@ class _WithPicture(DeedForm):
         return found
 
 
-_TAGS = _Lines(
-    later(N_("Tags")), render_kw={"rows": 1, "autocapitalize": "none", "spellcheck": "false"}
-)
+_TAGS = _Words(later(N_("Tags")), render_kw={"autocapitalize": "none", "spellcheck": "false"})
 DescribeBotForm = form_of(DescribeBot, description=_description(), links=_links(), tags=_TAGS)
 DescribeUserForm = form_of(DescribeUser, description=_description(), links=_links())
 _PICTURE = form_of(PictureBot, file=FileField(later(N_("Picture"))))

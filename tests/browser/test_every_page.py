@@ -32,6 +32,7 @@ ALIKE = (
     "/favicon.ico",
     "/moves",
     "/logs/",
+    "/export",
     "?sort=",
     "against=9",
     "{trio}/{plies}",

@@ -90,3 +90,13 @@ document.addEventListener("DOMContentLoaded", () => {
   setInterval(countDown, 1000);
 });
 document.addEventListener("htmx:after:swap", sayDates);
+// The key / leads to the search, wherever nothing is being typed.
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+  if (event.target.closest("input, textarea, select, [contenteditable]")) return;
+  const field = document.querySelector('#words, .find input');
+  if (!field) return;
+  event.preventDefault();
+  if (field.checkVisibility()) field.focus();
+  else field.form.nextElementSibling.click();
+});
