@@ -78,7 +78,6 @@ def test_organisers_alone_are_told(database: Database, app: Flask) -> None:
         "/api/v1/games/counts": False,
         "/games/charts": False,
         "/ladders/ladder-0": False,
-        "/competitions/ladder-0": False,
     }
     readers = (Browser(app), signed_in(app, "owner"), signed_in(app, "organiser"))
     for address, is_shown in told.items():
