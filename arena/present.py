@@ -121,20 +121,22 @@ class Watch:
         Args:
             database: gives the process's, as it is asked.
         """
-        self._database, self._found, self._until = database, Present(), 0.0
+        self._database, self._found = database, Present()
+        self.until = 0.0
+        """Of the monotonic clock, until when what was read is good."""
 
     def now(self) -> Present:
         """What holds now; as long as the database is away, what held before."""
         # Of several threads that come at once each may read: they find the same.
-        if time.monotonic() >= self._until:
+        if time.monotonic() >= self.until:
             try:
                 with self._database().read() as session:
                     self._found = Present(changes_of(session), maintenance(session))
             except FAILED as error:
                 log.warning("what holds now can't be read: %s", str(error).splitlines()[0])
-            self._until = time.monotonic() + GOOD_SECONDS
+            self.until = time.monotonic() + GOOD_SECONDS
         return self._found
 
     def forget(self) -> None:
         """Has it read anew the next time, since this process may have changed it."""
-        self._until = 0.0
+        self.until = 0.0

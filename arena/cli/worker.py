@@ -38,7 +38,7 @@ def workers_command(where: Where, in_json: bool) -> None:
     """
 
     def here(session: Session, settings: Settings) -> WorkerList:
-        return WorkerList.now(session, settings, datetime.now(UTC), with_failures=True)
+        return WorkerList.now(session, settings, datetime.now(UTC), for_organisers=True)
 
     show(
         read(where, "/workers", here)["items"],

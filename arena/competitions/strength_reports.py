@@ -56,6 +56,19 @@ class StrengthReport:
     """The classes of speed whose results differ from the others', with how likely chance does
     that."""
 
+    are_workers_named: bool = True
+    """Whether its reader may know which workers played it; others are told them by numbers."""
+
+    @property
+    def names(self) -> Mapping[str, str]:
+        """What its reader is told of each worker's name."""
+        if self.are_workers_named:
+            return {tally.worker: tally.worker for tally in self.tallies}
+        return {
+            tally.worker: gettext("worker %(number)s", number=number)
+            for number, tally in enumerate(self.tallies, 1)
+        }
+
     @property
     def without(self) -> sequential.SequentialTest:
         """The test without those workers' matches: to be looked at, not to be decided by."""
@@ -157,7 +170,7 @@ class StrengthReport:
 
     def to_json(self) -> dict[str, Any]:
         """The test as JSON's types."""
-        test = self.test
+        test, names = self.test, self.names
         found = {
             "id": test.id,
             "title": test.title,
@@ -184,7 +197,7 @@ class StrengthReport:
             | {"book": test.book_name, "book_digest": test.book and test.book.digest},
             "workers": [
                 {
-                    "worker": tally.worker,
+                    "worker": names[tally.worker],
                     "counts": list(tally.counts),
                     "wins": tally.wins,
                     "draws": tally.draws,

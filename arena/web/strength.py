@@ -42,6 +42,7 @@ from arena.models import (
 from arena.strength.block import block_text
 from arena.strength.words import pace_words
 from arena.web import queries
+from arena.web.api.results import told_of_workers
 from arena.web.bundle_diff import difference
 from arena.web.deeds import REFUSED, DeedForm, add_deed, filled_in, form_of, sent
 from arena.web.forms import later
@@ -76,7 +77,8 @@ def listing() -> str:
 def listing_json() -> Response:
     """All that are wanted, which the page shows the last of."""
     with reading() as session:
-        return jsonify([one.to_json() for one in last_tests(session, _wanted(), count=None)])
+        found = last_tests(session, _wanted(), count=None)
+        return jsonify([told_of_workers(one).to_json() for one in found])
 
 
 def _wanted() -> Wanted:
@@ -153,7 +155,7 @@ def _shown(session: Session, found: StrengthReport) -> dict[str, Any]:
 
 
 def _find(session: Session, number: int) -> StrengthReport:
-    return reports(session, [find_test(session, number)])[0]
+    return told_of_workers(reports(session, [find_test(session, number)])[0])
 
 
 StrengthForm = form_of(

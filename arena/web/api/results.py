@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, Any, Literal, Self
 
@@ -11,11 +12,12 @@ from sqlalchemy.orm import Session
 
 from arena.competitions import results
 from arena.competitions.strength_exclusions import exclusion
-from arena.competitions.strength_reports import numbers, reports
+from arena.competitions.strength_reports import StrengthReport, numbers, reports
 from arena.ground.config import Settings
 from arena.models import Approval, StrengthTest, TestVerdict, Tournament
 from arena.web import exports
 from arena.web.api.shapes import At, List, Shape
+from arena.web.identity import may_know_workers
 
 
 class ConditionsShape(Shape):
@@ -227,10 +229,15 @@ class StrengthSettingsShape(Shape):
     )
 
 
+def told_of_workers(report: StrengthReport) -> StrengthReport:
+    """A strength test for who asks, who may not know which workers played it."""
+    return replace(report, are_workers_named=may_know_workers())
+
+
 class TestWorker(Shape):
     """What one worker's matches of a test say."""
 
-    worker: str
+    worker: str = Field(description="Its name, for organisers; a number for all others.")
     counts: list[int]
     wins: int
     draws: int
@@ -322,7 +329,9 @@ class TestShape(TestNumbers):
     @classmethod
     def each(cls, session: Session, rows: Sequence[StrengthTest]) -> list[Self]:
         """What travels of some tests, looked up together."""
-        return [cls.model_validate(one.to_json()) for one in reports(session, rows)]
+        return [
+            cls.model_validate(told_of_workers(one).to_json()) for one in reports(session, rows)
+        ]
 
 
 class OddsShape(Shape):

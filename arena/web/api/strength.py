@@ -11,7 +11,7 @@ from arena.competitions.strength_deeds import CreateTest
 from arena.competitions.strength_estimates import TestEstimate, estimate
 from arena.competitions.strength_plans import MOST_GAMES
 from arena.competitions.strength_reports import Wanted, reports
-from arena.models import StrengthTest, TestVerdict
+from arena.models import Scope, StrengthTest, TestVerdict
 from arena.strength.block import block_markdown, block_text
 from arena.strength.outcomes import seatings
 from arena.web.api.paging import Pages, page
@@ -166,7 +166,7 @@ class WorkerOfTest(Shape):
     worker: Annotated[str, Field(max_length=120, description="As the test calls it.")]
 
 
-@operation("GET /tests/<int:number>/without", ExclusionShape, tag=TAG)
+@operation("GET /tests/<int:number>/without", ExclusionShape, tag=TAG, scope=Scope.ORGANISE)
 def test_without(number: int, query: WorkerOfTest) -> ExclusionShape:
     """What a strength test says with the games of one of its workers, and what without them."""
     with reading() as session:

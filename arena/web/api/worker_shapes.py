@@ -32,7 +32,7 @@ class MeasureShape(Shape):
 class WorkerShape(Shape):
     """A worker that was heard of."""
 
-    name: str
+    name: str = Field(description="For organisers; a number for all others.")
     state: str = Field(
         description="at work, stopped, gone, of another release, too weak or set aside"
     )
@@ -61,19 +61,20 @@ class WorkerShape(Shape):
 
     @classmethod
     def now(
-        cls, one: Worker, state: str, ratio: float | None, *, with_failures: bool
+        cls, one: Worker, state: str, ratio: float | None, *, name: str, for_organisers: bool
     ) -> WorkerShape:
-        """A worker as it travels."""
+        """A worker as it travels, under a name."""
         return cls.of(
             one,
+            name=name,
             state=state,
             unfit="" if one.at_home else needs.unfit(one),
             ratio=ratio,
             doubt=speeds.doubt(ratio),
             games=sorted(needs.games_of(one)),
             platforms=one.platforms or [],
-            failed=[entry["job"] for entry in one.failed] if with_failures else None,
-            problem=(one.problem if one.failed else "") if with_failures else None,
+            failed=[entry["job"] for entry in one.failed] if for_organisers else None,
+            problem=(one.problem if one.failed else "") if for_organisers else None,
         )
 
 
@@ -84,9 +85,13 @@ class WorkerList(Shape):
 
     @classmethod
     def now(
-        cls, session: Session, settings: Settings, now: datetime, *, with_failures: bool
+        cls, session: Session, settings: Settings, now: datetime, *, for_organisers: bool
     ) -> WorkerList:
-        """The workers as they travel."""
+        """The workers as they travel.
+
+        Args:
+            for_organisers: with their names, and what they failed at.
+        """
         weakest = settings.minimum_isolation
         found = session.scalars(sa.select(Worker).order_by(Worker.name)).all()
         ratios = speeds.ratios(session)
@@ -96,8 +101,9 @@ class WorkerList(Shape):
                     one,
                     workers.state(one, weakest, now),
                     ratios.get(one.name),
-                    with_failures=with_failures,
+                    name=one.name if for_organisers else f"worker {number}",
+                    for_organisers=for_organisers,
                 )
-                for one in found
+                for number, one in enumerate(found, 1)
             ]
         )

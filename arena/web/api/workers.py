@@ -44,7 +44,7 @@ def list_workers() -> tuple[WorkerList, int, dict[str, str]]:
     who = current()
     organises = who is not None and who.may(Scope.ORGANISE)
     with reading() as session:
-        found = WorkerList.now(session, settings(), datetime.now(UTC), with_failures=organises)
+        found = WorkerList.now(session, settings(), datetime.now(UTC), for_organisers=organises)
     return found, 200, {"Cache-Control": "private, no-store"} if organises else {}
 
 

@@ -122,7 +122,7 @@ def test_who_asks_for_none_is_told_of_nobody(sqlite_database: Database) -> None:
     with sqlite_database.read() as session:
         alarms = health.look(session, SETTINGS, NOW).alarms
         assert {one.kind for one in alarms} == {"idle ladder"}
-        (shown,) = WorkerList.now(session, SETTINGS, NOW, with_failures=False).items
+        (shown,) = WorkerList.now(session, SETTINGS, NOW, for_organisers=False).items
     assert (shown.cores, shown.measure and shown.measure.share) == (2, 0.4)
     assert shown.unfit.startswith("it plays 4 matches at a time on 2 cores")
 
@@ -298,7 +298,7 @@ def test_a_worker_that_lies_about_its_speed_is_found(
         assert take(sqlite_database, replace(told, games=games)) == (leases.Fate.FIXED, "")
     with sqlite_database.read() as session:
         found = speeds.ratios(session)
-        shown = WorkerList.now(session, SETTINGS, NOW, with_failures=False).items
+        shown = WorkerList.now(session, SETTINGS, NOW, for_organisers=False).items
         alarms = [one.words for one in health.look(session, SETTINGS, NOW).alarms]
     # Not to the last digit: games of an odd number of plies are not shared out evenly.
     assert found == pytest.approx({"one": 1.0, "half": 1.0, "liar": 2.0}, rel=0.15)

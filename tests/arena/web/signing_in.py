@@ -7,12 +7,14 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from math import inf
 from pathlib import Path
 from typing import Any
 
 from argon2 import PasswordHasher
 from flask import Flask
 from flask.testing import FlaskClient
+from sqlalchemy import Engine
 from werkzeug.test import TestResponse
 
 from arena import audit
@@ -115,6 +117,16 @@ def pages(database: Database, **settings: Any) -> Flask:
     hashing.update(**{f"argon2__{name}": cost for name, cost in CHEAPEST.items()})
     app.testing = True
     return app
+
+
+def at_rest(app: Flask) -> Engine:
+    """The engine of an application that does not look any more what holds at present, for who
+    counts its statements."""
+    watch = app.extensions["arena.present"]
+    watch.now()
+    watch.until = inf
+    found: Engine = app.extensions["arena.database"].engine
+    return found
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from arena.sittings import Person, Wish, begin
 from arena.web.app import create_app
 from tests.arena.simulator import CALM, Simulation
 from tests.arena.web.conftest import add_competitions
+from tests.arena.web.signing_in import at_rest
 
 GUEST = "what the browser of a guest keeps"
 STATEMENT_PAGES = [
@@ -71,7 +72,7 @@ def count_statements(folder: Path, *, bots: int, seconds: float) -> dict[str, in
     with client.session_transaction() as kept:
         kept["guest"] = GUEST
     statements: list[str] = []
-    engine = app.extensions["arena.database"].engine
+    engine = at_rest(app)
     sa.event.listen(engine, "before_cursor_execute", lambda *args: statements.append(args[2]))
     counts = {}
     for address in STATEMENT_PAGES:

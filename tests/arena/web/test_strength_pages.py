@@ -37,7 +37,7 @@ from arena.models import (
 from arena.ratings.elo import TOO_FEW
 from tests.arena.competitions.strength_simulation import StrengthSimulation
 from tests.arena.simulator import CALM
-from tests.arena.web.signing_in import Browser, complaints, deeds, pages, person, signed_in
+from tests.arena.web.signing_in import Browser, at_rest, complaints, deeds, pages, person, signed_in
 from tests.arena.web.test_pages import read
 
 
@@ -396,7 +396,7 @@ def test_the_number_of_statements_is_fixed(arena: Arena, app: Flask) -> None:
     """The list takes as many for five tests as for one."""
     counts = []
     statements: list[str] = []
-    engine = app.extensions["arena.database"].engine
+    engine = at_rest(app)
     sa.event.listen(engine, "before_cursor_execute", lambda *args: statements.append(args[2]))
     for _ in range(RUNNING_ALLOWED):
         number = arena.create()

@@ -34,6 +34,7 @@ from tests.arena.competitions.test_tournament_fields import withdraw
 from tests.arena.competitions.tournament_simulation import TournamentSimulation
 from tests.arena.simulator import CALM, START
 from tests.arena.web.conftest import HOSTILE
+from tests.arena.web.signing_in import at_rest
 from tests.arena.web.test_pages import read
 from tests.furnished import furnished_database
 
@@ -90,7 +91,7 @@ def cups(
         app = create_app(Settings(database=database.url))
         app.testing = True
         statements: list[str] = []
-        engine = app.extensions["arena.database"].engine
+        engine = at_rest(app)
         sa.event.listen(engine, "before_cursor_execute", lambda *args: statements.append(args[2]))
         yield Cups(app.test_client(), statements)
         app.extensions["arena.database"].close()

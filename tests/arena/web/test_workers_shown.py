@@ -9,8 +9,12 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
+from arena.audit import ARENA
+from arena.competitions import strength_tallies
+from arena.competitions.strength_deeds import CreateTest
+from arena.deeds import By, perform
 from arena.ground.db import Database
-from arena.models import ListedSeat, Match, PlayedGame, Role, Selection
+from arena.models import Ladder, ListedSeat, Match, PlayedGame, Role, Scope, Selection
 from tests.arena.simulator import CALM, Simulation
 from tests.arena.web.signing_in import Browser, now, pages, person, signed_in
 from tests.conftest import on_both
@@ -78,7 +82,6 @@ def test_organisers_alone_are_told(database: Database, app: Flask) -> None:
         "/api/v1/games/counts": False,
         "/games/charts": False,
         "/ladders/ladder-0": False,
-        "/competitions/ladder-0": False,
     }
     readers = (Browser(app), signed_in(app, "owner"), signed_in(app, "organiser"))
     for address, is_shown in told.items():
@@ -106,3 +109,27 @@ def test_organisers_alone_look_for_it(database: Database, app: Flask) -> None:
     assert 'name="worker"' not in stranger.get("/games").text
     assert "/operator/match-sets?worker=" in organiser.get(f"/games?worker={WORKER}").text
     assert "/games?worker=two" in organiser.get("/operator").text
+
+
+def test_others_are_told_of_workers_by_numbers(database: Database, app: Flask) -> None:
+    """How many there are and what a strength test says by each is for all, whose names are not."""
+    organiser = signed_in(app, "organiser").get("/api/v1/workers").json["items"]
+    others = Browser(app).get("/api/v1/workers").json["items"]
+    assert [one["name"] for one in organiser] == ["one", "two"]
+    assert [one["name"] for one in others] == ["worker 1", "worker 2"]
+    with database.begin() as session:
+        ladder = session.scalars(sa.select(Ladder)).one()
+        by = By(ARENA, frozenset(Scope), now(), at_machine=True)
+        made = perform(session, CreateTest("bot-0", "bot-1", ladder=ladder.name), by).answer
+        tally = strength_tallies.empty_tally(made, WORKER)
+        session.add(tally)
+        session.flush()
+        number = made.id
+    addresses = (f"/tests/{number}", f"/tests/{number}.json", f"/api/v1/tests/{number}")
+    for address in (*addresses, "/tests.json", "/api/v1/tests", f"/tests/{number}/live"):
+        for reader in (Browser(app), signed_in(app, "owner")):
+            assert WORKER not in reader.get(address).text, address
+        assert WORKER in signed_in(app, "organiser").get(address).text, address
+    assert "worker 1" in Browser(app).get(f"/tests/{number}").text
+    without = f"/api/v1/tests/{number}/without?worker={WORKER}"
+    assert Browser(app).get(without).status_code == 401
