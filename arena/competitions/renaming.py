@@ -9,10 +9,11 @@ from sqlalchemy.orm import Session
 
 from arena import audit, naming
 from arena.competitions.founding import demand_name, find_named
-from arena.deeds import LONGEST_NAME, By, Deed, Done, asked
+from arena.competitions.organised import OrganisedDeed
+from arena.deeds import LONGEST_NAME, By, Done, asked
 from arena.ground import locks
 from arena.ground.refusals import Refusal
-from arena.models import Competition, Ladder, Scope, Tournament
+from arena.models import Competition, Ladder, Tournament
 from engine.translation import gettext
 
 
@@ -24,10 +25,9 @@ class Renamed(NamedTuple):
 
 
 @dataclass(frozen=True)
-class RenameCompetition(Deed):
+class RenameCompetition(OrganisedDeed):
     """Give a ladder or a tournament another name; by the one before it is found, too."""
 
-    scope = Scope.ORGANISE
     address = "POST /competitions/<name>/rename"
     subject = "competitions"
     answers = Renamed
