@@ -4,8 +4,6 @@ one before, too, and nobody else can have that meanwhile.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from contextvars import ContextVar
 
 import sqlalchemy as sa
@@ -92,15 +90,11 @@ def forget(session: Session, one: Nameable) -> None:
 # What was asked for by a name of before is told beside the answer.
 
 
-@contextmanager
-def noting() -> Iterator[dict[str, str]]:
-    """What is looked up meanwhile by a name of before: the present names by those."""
+def start_noting() -> dict[str, str]:
+    """Notes from now on what is looked up by a name of before: the present names by those."""
     noted: dict[str, str] = {}
-    token = _noted.set(noted)
-    try:
-        yield noted
-    finally:
-        _noted.reset(token)
+    _noted.set(noted)
+    return noted
 
 
 def note(asked: str, one: Nameable) -> None:

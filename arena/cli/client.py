@@ -28,6 +28,7 @@ from werkzeug.test import encode_multipart
 from arena.cli import InputError, writing
 from arena.cli.completing import named
 from arena.cli.options import on_data
+from engine.protocol import visible
 from engine.translation import N_, gettext, spoken, translated
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -379,6 +380,9 @@ class RemoteArena:
             request.add_unredirected_header(name, value)
         try:
             answer: http.client.HTTPResponse = _OPENER.open(request, timeout=seconds)
+            for asked, name in urllib.parse.parse_qsl(answer.headers.get("Arena-Renamed", "")):
+                its = {"asked": visible(asked), "name": visible(name)}
+                click.echo(gettext("%(asked)s is called %(name)s now", **its), err=True)
             return answer
         except urllib.error.HTTPError as error:
             with error:

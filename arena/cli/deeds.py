@@ -16,7 +16,7 @@ from urllib.parse import quote
 import click
 from sqlalchemy.orm import Session
 
-from arena import audit
+from arena import audit, naming
 from arena.all_deeds import DEEDS
 from arena.bots import discarding
 from arena.cli import InputError, refusing
@@ -105,12 +105,15 @@ def do(
     if there is not None:
         return _do_all_there(there, deeds)
     told: list[Told] = []
+    renamed = naming.start_noting()
     with opened(where.data) as (database, its):
         with database.begin() as session:
             by = here(session) if user is None else _user(session, user, its)
             for deed in deeds:
                 done = perform(session, deed, by)
                 told.append(Told(done.said, _as_json(session, deed, done) if in_json else None))
+        for asked, name in renamed.items():
+            click.echo(naming.hint(asked, name), err=True)
         # What was deleted may have left files that nobody has.
         discarding.sweep(database, its.bundles, by.now)
     return told

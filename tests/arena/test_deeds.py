@@ -1137,3 +1137,28 @@ def test_a_deed_holds_its_own_limits(deed: type[Deed], values: dict[str, Any], w
         deed(**values)
     assert str(refused.value) == words
     assert isinstance(refused.value, Refusal)
+
+
+def test_a_name_of_before_is_told_to_be_so(
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Commands do what is asked, here and elsewhere, and say what it is called now."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    with (
+        copied(request, tmp_path / "arena") as (database, _, folder),
+        served(database, folder) as address,
+    ):
+        user = person(database, "administrator")
+        with database.begin() as session:
+            token = add_token(session, ARENA, user, "t", SCOPES[user.role], now())
+        monkeypatch.setenv("ARENA_TOKEN", token)
+        for where in (["--server", address], ["--data", str(folder)]):
+            assert run(["bot", "rename", "bot-0", where[0][2:], *where]) == 0
+            capsys.readouterr()
+            assert run(["bot", "change", "bot-0", "--open-source", *where]) == 0
+            said = capsys.readouterr()
+            assert said.err == f"bot-0 is called {where[0][2:]} now\n"
+            assert f"code and logs of {where[0][2:]} are for everybody now" in said.out

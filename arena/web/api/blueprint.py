@@ -7,10 +7,12 @@ import re
 from collections.abc import Mapping
 from inspect import isfunction
 from typing import Any
+from urllib.parse import urlencode
 
-from flask import Blueprint, current_app, jsonify, render_template, request
+from flask import Blueprint, current_app, g, jsonify, render_template, request
 from werkzeug.wrappers import Response
 
+from arena import naming
 from arena.web.api import (
     administration,
     analyses,
@@ -78,6 +80,20 @@ for _view in VIEWS:
     _method, _rule = _view.address.split()
     api.add_url_rule(_rule, _view.__name__, _view, methods=[_method])
 home.add_to(api)
+
+
+@api.before_request
+def note_names() -> None:
+    """Notes what is asked for by a name that it had before."""
+    g.renamed = naming.start_noting()
+
+
+@api.after_request
+def tell_names(answer: Response) -> Response:
+    """Tells what is called otherwise now: pairs of names, quoted, with = and &."""
+    if noted := g.get("renamed"):
+        answer.headers["Arena-Renamed"] = urlencode(noted)
+    return answer
 
 
 @api.after_request

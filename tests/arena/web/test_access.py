@@ -103,7 +103,7 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ("POST", "members.leave"): ("/competitions/nothing/leave", (401, 404, 404, 404, 404)),
     ("GET", "bots.bot"): ("/bots/bot-0", ALL),
     ("GET", "news.feed"): ("/bots/bot-0/feed.atom", ALL),
-    ("GET", "directory.bots"): ("/bots?sort=games&game=clobber", ALL),
+    ("GET", "directory.bots"): ("/bots", ALL),
     ("GET", "directory.people"): ("/people", ALL),
     ("GET", "directory.person"): ("/people/{person}", ALL),
     ("GET", "directory.search"): ("/search?q=bot", ALL),
