@@ -109,9 +109,7 @@ def _named(
     """
     named = bot_names.read_player(name)
     if named.options:
-        raise Refusal(
-            gettext("bots sign up without options: leave out %(name)s", name=named.options)
-        )
+        raise Refusal(gettext("bots sign up without options: leave them out"))
     query = sa.select(Bot).where(Bot.named(named.name)).options(joinedload(Bot.owner))
     bot = session.scalar(query, execution_options=LOOKED_UP)
     if bot is None:

@@ -45,7 +45,6 @@ from arena.models import (
     BotVersion,
     CompetitionDate,
     CompetitionState,
-    CoOwner,
     DateKind,
     Entrant,
     EntrantState,
@@ -55,7 +54,9 @@ from arena.models import (
     Tournament,
     VersionStatus,
 )
+from arena.people.following import owners
 from arena.people.notifications import notify
+from arena.sight import who_see
 from engine.seeds import derive
 from engine.translation import ENGLISH, N_, gettext, speaking
 
@@ -561,14 +562,7 @@ def _tell(
     **places: Any,
 ) -> None:
     """Tells a bot's owners something about a tournament."""
-    shared = sa.select(CoOwner.user_id).where(CoOwner.bot_id == bot.id)
+    people = who_see(session, tournament, owners(session, [bot.id]))
     places = {"bot": bot.name, "tournament": tournament.title, **places}
-    notify(
-        session,
-        [bot.owner_id, *session.scalars(shared)],
-        message,
-        places,
-        f"/tournaments/{tournament.name}",
-        now,
-        topic=Topic.TOURNAMENT,
-    )
+    address = f"/tournaments/{tournament.name}"
+    notify(session, people, message, places, address, now, topic=Topic.TOURNAMENT)

@@ -310,3 +310,31 @@ def test_whether_an_arena_runs_is_seen_by_its_lock(played: Path) -> None:
     """A folder of which nobody holds the lock is free; a broker elsewhere means an arena."""
     assert not is_running(Settings(data=played))
     assert is_running(Settings(data=played, broker="redis://somewhere"))
+
+
+def test_bots_sign_up_by_command(cli: Cli) -> None:
+    """Who signed up is shown, with who waits; there are no standings before the field is drawn."""
+    made = "create", "later", "--ladder", "ladder-0", "--format", "swiss", "--sign-up"
+    until = "--dates", "entries-close=2100-12-24T18:00Z"
+    code, said, errors = cli(*made, *until, "--places", 2, "--each-person", 5, "--check-in", 30)
+    assert code == 0, errors
+    assert said.startswith("bots sign up for the tournament later until 2100-12-24 18:00 UTC; see:")
+    assert cli("show", "later")[1].endswith("nobody has signed up\n")
+    for bot in ("bot-0", "bot-1:1", "bot-2"):
+        assert cli("sign-up", "later", bot)[0] == 0
+    _, said, _ = cli("show", "later")
+    assert "signing up until 2100-12-24 18:00 UTC, for 2 places\n" in said
+    assert [line for line in said.splitlines() if "bot-1 v1" in line]
+    told = json.loads(cli("show", "later", "--json")[1])
+    assert [(one["bot"], one["waits"]) for one in told["sign_ups"]] == [
+        ("bot-0", False),
+        ("bot-1", False),
+        ("bot-2", True),
+    ]
+    code, _, errors = cli("show", "later", "--csv")
+    assert (code, "later has no standings yet" in errors) == (2, True)
+    code, _, errors = cli("check-in", "later", "bot-0")
+    assert (code, "opens later: 2100-12-24 17:30 UTC" in errors) == (2, True)
+    assert cli("sign-off", "later", "bot-0")[0] == 0
+    assert cli("call-off", "later", "--note", "rain")[0] == 0
+    assert "called off: rain\n" in cli("show", "later")[1]
