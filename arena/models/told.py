@@ -182,7 +182,8 @@ class Delivery(Base):
     )
 
     id: Mapped[int] = mapped_column(primary_key=True)
-    hook_id: Mapped[int] = mapped_column(ForeignKey("hook.id"), index=True)
+    # Its hook may be removed while somebody is told something.
+    hook_id: Mapped[int] = mapped_column(ForeignKey("hook.id", ondelete="CASCADE"), index=True)
     notification_id: Mapped[int | None] = mapped_column(ForeignKey("notification.id"), index=True)
     """What it tells; None of a test."""
     created: Mapped[datetime] = mapped_column(index=True)

@@ -19,7 +19,7 @@ from arena.deeds import By, Deed, Done, asked
 from arena.ground import locks
 from arena.ground.db import count_rows
 from arena.ground.outside import OutsideError, read_address
-from arena.ground.refusals import NotAllowed, NotThere, Refusal, WrongField
+from arena.ground.refusals import NotAllowed, NotThere, Refusal
 from arena.models import (
     Delivery,
     DeliveryState,
@@ -90,7 +90,7 @@ class AddHook(HookDeed):
         try:
             place = read_address(url)
         except OutsideError as error:
-            raise WrongField("url", str(error)) from None
+            raise Refusal(str(error)) from None
         person = accounts.person_of(session, by.actor, by.now)
         locks.lock(session, person)  # two at once would each find room for one more
         if count_rows(session, Hook, Hook.user_id == person.id) >= MOST:
@@ -116,7 +116,6 @@ class RemoveHook(HookDeed):
 
     def do(self, session: Session, by: By) -> Done:
         hook = find_hook(session, self.number, by, to_change=True)
-        session.execute(sa.delete(Delivery).where(Delivery.hook_id == hook.id))
         session.delete(hook)
         audit.note(session, by.actor, "remove hook", f"hook {hook.id}", now=by.now)
         return Done(gettext("hook %(number)s is removed", number=hook.id))

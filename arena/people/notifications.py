@@ -92,7 +92,8 @@ def notify(
         return
     session.add_all(told.values())
     hooks = sa.select(Hook).where(Hook.user_id.in_(told), Hook.disabled == "").order_by(Hook.id)
-    for hook in session.scalars(hooks):
+    # None of them is removed until this is written.
+    for hook in session.scalars(hooks.with_for_update(read=True, key_share=True)):
         session.add(delivery_of(hook, told[hook.user_id], now))
 
 

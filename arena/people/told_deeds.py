@@ -13,7 +13,7 @@ from arena import audit
 from arena.deeds import By, Deed, Done, asked
 from arena.ground import locks
 from arena.ground.catalogues import languages
-from arena.ground.refusals import NotThere, WrongField
+from arena.ground.refusals import NotThere, Refusal
 from arena.models import MailChoice, Notification, Scope, User, Wishes
 from arena.people import accounts
 from arena.people.accounts import digest
@@ -69,7 +69,10 @@ class ChooseTold(ToldDeed):
         f"The topics of which you hear nothing, of {', '.join(TOPICS)}", default=None, most=20
     )
     language: str = asked(
-        "In which language you are written to, by its tag", label="Language", default="", most=20
+        "In which language you are written to, by its tag",
+        label="Language",
+        choices=languages(),
+        default="",
     )
 
     def do(self, session: Session, by: By) -> Done:
@@ -77,14 +80,10 @@ class ChooseTold(ToldDeed):
         before = self._now(user, wishes)
         for topic in self.silenced or ():
             if topic not in TOPICS:
-                raise WrongField(
-                    "silenced", gettext("it is one of %(choices)s", choices=", ".join(TOPICS))
-                )
-        if self.language and self.language not in languages():
-            known = ", ".join(languages())
-            raise WrongField("language", gettext("it is one of %(choices)s", choices=known))
+                known = ", ".join(TOPICS)
+                raise Refusal(gettext("a topic is one of %(topics)s", topics=known))
         if self.mail not in (None, MailChoice.NEVER) and not user.mail:
-            raise WrongField("mail", gettext("your account has no mail address yet: give it one"))
+            raise Refusal(gettext("your account has no mail address yet: give it one"))
         if self.mail is not None:
             wishes.mail = MailChoice(self.mail)
             if wishes.mail is MailChoice.NEVER:

@@ -16,6 +16,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload
 
+from arena.ground import locks
 from arena.ground.catalogues import translation
 from arena.ground.config import Settings
 from arena.ground.locks import locking
@@ -202,8 +203,10 @@ def note_delivery(
     """Writes down what came of a try, when the next one is, and whether the hook goes on."""
     # Its owner may have removed it meanwhile.
     delivery = session.get(Delivery, delivery_id)
-    hook = session.get(Hook, delivery.hook_id, with_for_update=True) if delivery else None
-    if delivery is None or hook is None:
+    if delivery is None:
+        return
+    hook = locks.find(session, Hook, delivery.hook_id, to_change=True)
+    if hook is None:
         return
     delivery.tried, delivery.milliseconds = now, milliseconds
     answered = came if isinstance(came, HookAnswer) else None

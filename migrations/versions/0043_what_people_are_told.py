@@ -17,8 +17,10 @@ def _one_of(table: str, column: str, *values: str) -> tuple[sa.Column[str], sa.C
     return sa.Column(column, sa.String(20), nullable=False), check
 
 
-def _refers(column: str, table: str, to: str, **more: bool) -> sa.Column[int]:
-    key = sa.ForeignKey(f"{to}.id", name=f"fk_{table}_{column}_{to}")
+def _refers(
+    column: str, table: str, to: str, ondelete: str | None = None, **more: bool
+) -> sa.Column[int]:
+    key = sa.ForeignKey(f"{to}.id", name=f"fk_{table}_{column}_{to}", ondelete=ondelete)
     return sa.Column(column, sa.Integer(), key, **more)
 
 
@@ -108,7 +110,7 @@ def upgrade() -> None:
     op.create_table(
         "delivery",
         sa.Column("id", sa.Integer(), nullable=False),
-        _refers("hook_id", "delivery", "hook", nullable=False, index=True),
+        _refers("hook_id", "delivery", "hook", "CASCADE", nullable=False, index=True),
         _refers("notification_id", "delivery", "notification", nullable=True, index=True),
         sa.Column("created", sa.DateTime(), nullable=False, index=True),
         *_one_of("delivery", "state", "waits", "arrived", "given up"),

@@ -236,7 +236,7 @@ EXAMPLES: dict[type[Deed], tuple[Callable[[Numbers], dict[str, Any]], dict[str, 
     ChooseTold: (
         lambda _: {"mail": "never", "silenced": ("check",), "language": "it"},
         {"silenced": ("weather",)},
-        "it is one of check, suspension",
+        "a topic is one of check, suspension",
     ),
     AddHook: (
         lambda _: {"url": "https://hooks.example.org/x", "format": "discord"},

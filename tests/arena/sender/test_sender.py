@@ -22,7 +22,7 @@ from arena.deeds import By, perform
 from arena.ground.config import Settings
 from arena.ground.db import Database
 from arena.ground.outside import read_address
-from arena.ground.refusals import NotThere, Refusal, WrongField
+from arena.ground.refusals import NotThere, Refusal
 from arena.models import (
     Delivery,
     DeliveryState,
@@ -341,7 +341,7 @@ def test_a_hook_is_its_owners_alone(sqlite_database: Database) -> None:
         ada, eve = somebody(session), somebody(session, "eve")
         ada_does, eve_does = as_person(session, ada), as_person(session, eve)
         hook = perform(session, AddHook("https://h.example.org/x"), ada_does).answer
-        with pytest.raises(WrongField, match="begins with https"):
+        with pytest.raises(Refusal, match="begins with https"):
             perform(session, AddHook("http://h.example.org/x"), ada_does)
         perform(session, TryHook(hook.id), ada_does)
         with pytest.raises(Refusal, match="under way"):
@@ -554,3 +554,24 @@ def test_a_name_that_leads_elsewhere_a_moment_later_changes_nothing(
     ((path, headers, body),) = hooks_server.got
     host = f"localhost:{hooks_server.port}"
     assert (path, headers["Host"], body) == ("/hook?of=ada", host, b"{}")
+
+
+def test_a_hook_that_is_removed_meanwhile_is_in_nobodys_way(
+    database: Database, hooks_server: Receiver
+) -> None:
+    """Neither of who tells something just then, nor of the sender that tries it; its log goes."""
+    with database.begin() as session:
+        ada = somebody(session)
+        hook = add_hook(session, ada, hooks_server.url)
+        tell(session, ada)
+    with database.begin() as session:
+        (taken,) = backlog.take_deliveries(session, (), 1, NOW)
+    with database.begin() as session:
+        tell(session, ada)
+    with database.begin() as session:
+        perform(session, RemoveHook(hook), as_person(session, ada))
+    with database.begin() as session:
+        backlog.note_delivery(session, taken.id, posting.HookAnswer(200), 1, NOW)
+    with database.read() as session:
+        assert session.scalars(sa.select(Delivery.id)).all() == []
+        assert len(session.scalars(sa.select(Notification.id)).all()) == 2

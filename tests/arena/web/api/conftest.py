@@ -18,6 +18,9 @@ from arena.models import (
     Bot,
     BotVersion,
     Check,
+    DeliveryState,
+    Hook,
+    HookFormat,
     Ladder,
     Role,
     Selection,
@@ -25,6 +28,7 @@ from arena.models import (
     User,
 )
 from arena.people.accounts import add_token
+from arena.people.notifications import delivery_of
 from arena.sittings import Person, Wish, begin
 from arena.web.app import create_app
 from engine.games import GAMES
@@ -93,8 +97,16 @@ def arena(
                     changed=now(),
                 )
             )
+            hook = Hook(
+                user_id=owner.id, url="https://h.example/", format=HookFormat.JSON, created=now()
+            )
+            session.add(hook)
             session.flush()
-            numbers["selection"] = kept.id
+            sent_once = delivery_of(hook, None, now())
+            sent_once.state = DeliveryState.ARRIVED
+            session.add(sent_once)
+            session.flush()
+            numbers |= {"selection": kept.id, "hook": hook.id, "delivery": sent_once.id}
         found = Settings(data=folder, database=database.url, dumps="dumps")
         lay_down(found.dump_folder)
         found.runtimes.mkdir()

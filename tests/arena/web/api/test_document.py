@@ -45,6 +45,10 @@ ELSEWHERE = {
     "/competitions/{name}/members",  # the body names a user
     "/competitions/{name}/members/remove",
     "/selections/{number}/remove",  # another request may have removed it
+    "/hooks/{number}/remove",
+    "/hooks/{number}/test",
+    "/hooks/{number}/deliveries",
+    "/hooks/{number}/deliveries/{delivery}/again",
     "/analyses/{code}/remove",
     "/games/{number}/pgn",  # the games of this arena have none
     "/tests/{number}/without",  # what is asked besides names a worker
@@ -126,6 +130,7 @@ def test_what_is_there_is_answered_as_said(
         "games": {"number": numbers["trio"], "seat": 1},
         "selections": {"number": numbers["selection"]},
         "analyses": {"code": "known"},
+        "hooks": {"number": numbers["hook"], "delivery": numbers["delivery"]},
         "checks": {"number": numbers["check"]},
         "sittings": {"number": numbers["sitting"]},
         "users": {"name": "other"},
