@@ -104,11 +104,6 @@ def make(user_id: int, subject: Bot | Competition, *, muted: bool, now: datetime
     return Follow(user_id=user_id, muted=muted, since=now, **which)
 
 
-def forget(session: Session, subject: Bot | Competition) -> None:
-    """Has nobody follow what is to be deleted."""
-    session.execute(sa.delete(Follow).where(_about(subject)))
-
-
 def _about(subject: Bot | Competition) -> sa.ColumnElement[bool]:
     if isinstance(subject, Bot):
         return Follow.bot_id == subject.id

@@ -6,7 +6,6 @@ leads to a public address is seen each time that something is sent (`arena.groun
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar
@@ -39,12 +38,6 @@ MOST = 5
 def hooks_of(session: Session, user_id: int) -> list[Hook]:
     """Somebody's hooks, the oldest first."""
     return list(session.scalars(sa.select(Hook).where(Hook.user_id == user_id).order_by(Hook.id)))
-
-
-def deliveries_of(session: Session, hook: Hook, *, count: int) -> Sequence[Delivery]:
-    """The last messages to a hook, the newest first."""
-    query = sa.select(Delivery).where(Delivery.hook_id == hook.id)
-    return session.scalars(query.order_by(Delivery.id.desc()).limit(count)).all()
 
 
 def find_hook(session: Session, number: int, by: By, *, to_change: bool = False) -> Hook:

@@ -154,15 +154,3 @@ def wishes_of(session: Session, user_id: int) -> Wishes:
     """How somebody is told; a row of their own that is added when something of it is chosen."""
     found = session.get(Wishes, user_id)
     return found or Wishes(user_id=user_id, mail=MailChoice.NEVER, silenced=[])
-
-
-def as_json(told: Notification) -> dict[str, Any]:
-    """A notification as JSON's types."""
-    return {
-        "id": told.id,
-        "at": told.at.isoformat(),
-        "topic": told.topic,
-        "text": text_of(told),
-        "address": told.address,
-        "read": told.read and told.read.isoformat(),
-    }

@@ -38,6 +38,3 @@ def test_owners_hear_of_their_bots_and_others_of_what_they_follow(database: Data
         follow(session, eve, ours)
         follow(session, bob, ours)
         assert following.followers(session, ours.id) == {eve}
-        following.forget(session, ours)
-        assert following.followers(session, ours.id) == set()
-        assert following.owners(session, [ours.id]) == {ada, bob}

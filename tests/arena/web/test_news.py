@@ -164,3 +164,29 @@ def test_who_has_a_feed_already_is_told_only_that(site: Site) -> None:
     assert site.client.get("/bots/nobody/feed.atom").status_code == 404
     page = site.page("/bots/bot-1")
     assert page.count('href="/bots/bot-1/feed.atom"') == 2
+
+
+@pytest.mark.parametrize(
+    ("page", "path", "words"),
+    [
+        ("/ladders/ladder-0", "/ladders/ladder-0/feed.atom", " entered "),
+        ("/tournaments/cup", "/tournaments/cup/feed.atom", "The tournament cup was made"),
+        ("/tests", "/tests/feed.atom", "Strength test "),
+    ],
+)
+def test_competitions_have_feeds(site: Site, page: str, path: str, words: str) -> None:
+    """Their pages name them; each has what RFC 4287 wants, and its newest entry first."""
+    assert 'type="application/atom+xml"' in site.page(page)
+    assert f'href="{path}"' in site.page(page)
+    answer = site.client.get(path)
+    assert answer.mimetype == "application/atom+xml"
+    feed = ET.fromstring(answer.text)
+    assert feed.findtext(f"{ATOM}author/{ATOM}name")
+    entries = list(feed.iter(f"{ATOM}entry"))
+    assert words in (entries[0].findtext(f"{ATOM}title") or "")
+    moments = [datetime.fromisoformat(one.findtext(f"{ATOM}updated") or "") for one in entries]
+    assert moments == sorted(moments, reverse=True)
+    assert all(one.tzinfo is not None for one in moments)
+    assert (
+        site.client.get(path, headers={"If-None-Match": answer.headers["ETag"]}).status_code == 304
+    )
