@@ -9,7 +9,7 @@ English, one line, for the bot's owners.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 import sqlalchemy as sa
@@ -54,7 +54,7 @@ class WantedRepository:
     address: str
     revision: str
     folder: str
-    token: str
+    token: str = field(repr=False)
     commit: str
     """The commit that was looked at last; empty for none."""
     ladders: tuple[int, ...]
