@@ -302,7 +302,16 @@ def _make_nameless(
         sa.update(BotVersion)
         .where(BotVersion.bot_id == bot.id)
         .values(
-            digest="", size=0, files_bytes=0, note="", options=None, status=VersionStatus.REFUSED
+            digest="",
+            size=0,
+            files_bytes=0,
+            note="",
+            options=None,
+            commit_hash=None,
+            commit_subject=None,
+            commit_repository=None,
+            commit_dirty=None,
+            status=VersionStatus.REFUSED,
         )
     )
     # A name that nobody can give: it has spaces.

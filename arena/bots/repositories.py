@@ -9,7 +9,7 @@ English, one line, for the bot's owners.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 import sqlalchemy as sa
@@ -54,13 +54,15 @@ class WantedRepository:
     address: str
     revision: str
     folder: str
-    token: str
+    token: str = field(repr=False)
     commit: str
     """The commit that was looked at last; empty for none."""
     ladders: tuple[int, ...]
     """The ids of those that are there and that it is handed in to."""
     began: datetime
     """When it was begun to ask it, before which deadlines may lie."""
+    until: datetime
+    """Until when nobody else asks it."""
     most_bytes: int
     """That the largest of these takes."""
     problem: str = ""
@@ -110,6 +112,7 @@ def take_due(session: Session, busy: Collection[int], now: datetime) -> WantedRe
         commit=found.commit_hash,
         ladders=tuple(ladder.id for ladder in sorted(ladders, key=lambda one: one.id)),
         began=now,
+        until=found.due,
         most_bytes=max((ladder.bundle_bytes for ladder in ladders), default=0),
         problem=_what_hinders(session, found, ladders, token),
     )
@@ -155,18 +158,19 @@ def take_in(
     Raises:
         Refusal: as `arena.bots.submissions.hand_in`.
     """
-    user = session.get_one(User, wanted.user_id)
     found = session.get(Repository, wanted.bot_id)
-    wishes_test = found is not None and found.test_first
+    if found is None or found.address != wanted.address:
+        return  # it is not followed any more
+    user = session.get_one(User, wanted.user_id)
     hand_in(
         session,
         audit.Actor(user.id, user.name, FETCH),
         user,
-        wanted.bot,
+        found.bot.name,
         files,
         session.get_one(Ladder, ladder_id),
         note="",
-        test_first=SITE_TERMS if wishes_test else None,
+        test_first=SITE_TERMS if found.test_first else None,
         most_stored=settings.quota_bytes,
         commit=commit,
         now=wanted.began,
@@ -191,24 +195,26 @@ def conclude(
     found = session.get(Repository, wanted.bot_id, with_for_update={"key_share": True})
     if found is None or found.address != wanted.address:
         return  # it is not followed any more
-    if commit:
+    # What was changed or told of meanwhile is seen to by asking once more.
+    is_as_it_was = found.due == wanted.until
+    if commit and is_as_it_was:
         found.commit_hash = commit
     found.fetched = now
     is_new = bool(problem) and not found.problem
     found.failures = found.failures + 1 if problem else 0
     found.problem = problem
-    # A push that was told of meanwhile, or a change, is not forgotten.
-    if found.due > now:
+    if is_as_it_was:
         found.due = now + _pause(found, settings, now)
     if is_new:
         detail = f"{found.address}: {problem}"
-        audit.note(session, audit.ARENA, FAIL, f"bot {wanted.bot}", detail, now=now)
+        bot = found.bot.name
+        audit.note(session, audit.ARENA, FAIL, f"bot {bot}", detail, now=now)
         notify(
             session,
             _owners(session, found.bot),
             N_("nothing new was handed in as %(bot)s from its git repository: %(problem)s"),
-            {"bot": wanted.bot, "problem": problem},
-            f"/bots/{wanted.bot}/repository",
+            {"bot": bot, "problem": problem},
+            f"/bots/{bot}/repository",
             now,
             topic=Topic.CHECK,
         )

@@ -29,19 +29,20 @@ class Fetches:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._process: subprocess.Popen[bytes] | None = None
+        self.process: subprocess.Popen[bytes] | None = None
+        """The one that runs; None if none does."""
         self._began = 0.0
         self._retrying = Every(RETRY_SECONDS)
         self._failed = False
 
     def look(self, session: Session, now: datetime) -> None:
         """Goes on."""
-        if self._process is not None:
-            self._hear(self._process)
+        if self.process is not None:
+            self._hear(self.process)
         is_time = not self._failed or self._retrying.is_due()
-        if self._process is None and is_time and repositories.is_any_due(session, now):
+        if self.process is None and is_time and repositories.is_any_due(session, now):
             self._began = time.monotonic()
-            self._process = subprocess.Popen(
+            self.process = subprocess.Popen(
                 processes.fetch(),
                 env={**os.environ, **self._settings.environment()},
                 stdin=subprocess.DEVNULL,
@@ -59,11 +60,11 @@ class Fetches:
             self._retrying.begin()
             words = exit_words(process.returncode)
             log.error("the process that asks git repositories ended (%s)", words)
-        self._process = None
+        self.process = None
 
     def end(self) -> None:
         """Breaks off what is under way; it is asked again later."""
-        if self._process is not None:
-            self._process.kill()
-            self._process.wait()
-            self._process = None
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+            self.process = None

@@ -60,6 +60,7 @@ class Forge(BaseHTTPRequestHandler):
     root: ClassVar[Path]
     asked: ClassVar[list[str]] = []
     """The paths that were asked for."""
+    protocol_version = "HTTP/1.1"
 
     def do_GET(self) -> None:
         self.asked.append(self.path)
@@ -103,7 +104,14 @@ class Forge(BaseHTTPRequestHandler):
         )
         head, _, body = done.stdout.partition(b"\r\n\r\n")
         headers = dict(line.split(": ", 1) for line in head.decode().splitlines())
-        self._answer(int(headers.pop("Status", "200").split()[0]), body, **headers)
+        self.send_response(int(headers.pop("Status", "200").split()[0]))
+        for name, value in {**headers, "Transfer-Encoding": "chunked"}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        for begin in range(0, len(body), 1000):
+            piece = body[begin : begin + 1000]
+            self.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece))
+        self.wfile.write(b"0\r\n\r\n")
 
     def _answer(self, status: int, body: bytes = b"", **headers: str) -> None:
         self.send_response(status)
@@ -130,6 +138,7 @@ class Forge(BaseHTTPRequestHandler):
 
     def _hangs(self) -> None:
         time.sleep(5)
+        self.close_connection = True
 
     def _said(self, *lines: bytes) -> None:
         kind = "application/x-git-upload-pack-advertisement"
@@ -151,6 +160,7 @@ class Forge(BaseHTTPRequestHandler):
             return
         asked = self.rfile.read(int(self.headers["Content-Length"]))
         self.send_response(200)
+        self.send_header("Connection", "close")
         self.end_headers()
         if b"ls-refs" in asked:
             line = b"a" * 40 + b" refs/heads/main\n"

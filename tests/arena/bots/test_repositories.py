@@ -16,6 +16,8 @@ import sqlalchemy as sa
 from arena import audit
 from arena.audit import ARENA
 from arena.bots import repositories
+from arena.bots.forges import Commit
+from arena.bots.intake import TakenIn
 from arena.bots.repository_deeds import FetchRepository, FollowRepository, UnfollowRepository
 from arena.cli.fetch import Fetching
 from arena.deeds import By, perform
@@ -182,7 +184,8 @@ def test_what_goes_wrong_is_one_line(arena: Arena, subtests: pytest.Subtests) ->
     with arena.database.read() as session:
         told = session.scalars(sa.select(AuditEntry).where(AuditEntry.action == repositories.FAIL))
         assert [one.actor for one in told] == [ARENA.name] * 2, "the first of each row of failures"
-        heard = session.scalars(sa.select(Notification)).all()
+        ours = Notification.message.startswith("nothing new was handed in")
+        heard = session.scalars(sa.select(Notification).where(ours)).all()
         assert [one.user_id for one in heard] == [arena.ada.id] * 2
         assert {one.address for one in heard} == {"/bots/bot-0/repository"}
 
@@ -208,6 +211,37 @@ def test_it_is_asked_later_and_later(arena: Arena) -> None:
         session.execute(sa.update(Repository).values(due=now()))
     arena.fetch()
     assert arena.kept().due > now() + usual * 5
+
+
+def test_what_comes_meanwhile_is_seen_to(arena: Arena) -> None:
+    """A push that is told of, and a change, while it is asked: it is asked once more."""
+    arena.follow()
+    arena.fetch()
+    for change in ("push", "folder"):
+        with arena.database.begin() as session:
+            session.execute(sa.update(Repository).values(due=now()))
+        with arena.database.begin() as session:
+            wanted = repositories.take_due(session, (), now())
+        assert wanted is not None
+        if change == "push":
+            with arena.database.begin() as session:
+                assert repositories.told_of_push(session, arena.kept().code, now())
+        else:
+            arena.follow(folder="other")
+        with arena.database.begin() as session:
+            repositories.conclude(session, wanted, "", arena.settings, now(), commit="a" * 40)
+        assert arena.kept().due <= now() + repositories.LEAST_PAUSE
+        assert arena.kept().commit_hash != "a" * 40
+    # Nor is anything handed in of what is not followed any more.
+    before = len(arena.versions())
+    with arena.database.begin() as session:
+        perform(session, UnfollowRepository("bot-0"), arena.by())
+    with arena.database.begin() as session:
+        taken = TakenIn("f" * 64, 1, 1, "Python", "bot-0")
+        its = Commit("b" * 40)
+        repositories.take_in(session, wanted, wanted.ladders[0], taken, its, arena.settings)
+        repositories.conclude(session, wanted, "", arena.settings, now(), commit="a" * 40)
+    assert len(arena.versions()) == before
 
 
 def test_whose_it_is(arena: Arena, subtests: pytest.Subtests) -> None:
