@@ -51,7 +51,7 @@ def test_a_view_that_says_nothing_is_for_administrators(
 ) -> None:
     """By every method that changes something; everybody may read it."""
     methods = ["GET", "POST", "PUT", "PATCH", "DELETE"]
-    app.add_url_rule("/forgotten", view_func=lambda: "reached", methods=methods)
+    app.add_url_rule("/unmarked", view_func=lambda: "reached", methods=methods)
     bearer = {}
     if role is not None:
         person(database, "someone", role)
@@ -60,9 +60,9 @@ def test_a_view_that_says_nothing_is_for_administrators(
             token = accounts.add_token(session, ARENA, someone, "ci", list(SCOPES[role]), now())
         bearer = {"Authorization": f"Bearer {token}"}
     client = app.test_client()
-    found = [client.open("/forgotten", method=one, headers=bearer).status_code for one in methods]
+    found = [client.open("/unmarked", method=one, headers=bearer).status_code for one in methods]
     assert found == [200, status, status, status, status]
-    assert client.head("/forgotten", headers=bearer).status_code == 200
+    assert client.head("/unmarked", headers=bearer).status_code == 200
 
 
 def test_the_log_is_read_page_by_page(app: Flask, database: Database) -> None:

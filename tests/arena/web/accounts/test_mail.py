@@ -32,7 +32,7 @@ class Post:
         of_mail = {"mail": f"smtp+plain://127.0.0.1:{port}", "mail_from": "arena@arena.example"}
         its: dict[str, Any] = {**of_mail, "site": "https://arena.example"}
         self.app: Flask = pages(database, **its)
-        self._sender = Sending(Settings(**its), database, now)
+        self._sender = Sending(Settings(**its), database)
         self._box = box
 
     def arrived(self) -> list[EmailMessage]:
