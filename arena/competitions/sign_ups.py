@@ -1,6 +1,5 @@
 """Tournaments for which bots sign up: who may, and who waits for a place.
 
-
 Theory of operation. Sign-ups are rows in the order in which they came; nobody is ever refused for
 want of a place. Those who are first have one, all others are the waiting list, and whoever leaves
 lets the next one move up by being gone. When the entries close (`arena.competitions.happenings`),
