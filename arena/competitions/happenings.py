@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 
 from arena import audit
 from arena.audit import ARENA
-from arena.competitions import ladder_settings, sign_ups, tournaments
+from arena.competitions import drawn_fields, ladder_settings, tournaments
 from arena.competitions.dates import RANKS
 from arena.competitions.fields import field_of, proven
 from arena.competitions.founding import come_back, free_name
@@ -124,7 +124,7 @@ def _close_entries(
     """Has a tournament for which bots sign up begin; else what is forbidden is asked for by the
     date itself."""
     if isinstance(competition, Tournament) and competition.signing_up:
-        sign_ups.draw(session, competition, date.at, now)
+        drawn_fields.draw(session, competition, date.at, now)
 
 
 def _make_final(

@@ -1,11 +1,11 @@
-"""Tournaments for which bots sign up: who may, who waits for a place, and how the field is drawn.
+"""Tournaments for which bots sign up: who may, and who waits for a place.
 
 Theory of operation. Sign-ups are rows in the order in which they came; nobody is ever refused for
 want of a place. Those who are first have one, all others are the waiting list, and whoever leaves
 lets the next one move up by being gone. When the entries close (`arena.competitions.happenings`),
 or when an organiser begins the tournament before, the first of those who still meet the conditions,
-and have checked in where that is asked for, are the field, with the versions that they have then.
-Until then the tournament is paused.
+and have checked in where that is asked for, are the field, with the versions that they have then
+(`arena.competitions.drawn_fields`). Until then the tournament is paused.
 """
 
 from __future__ import annotations
@@ -14,27 +14,20 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
-from random import Random
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload
 
 from arena import audit
-from arena.audit import ARENA
 from arena.competitions.dates import find_date, moment_words
 from arena.competitions.fields import (
     MOST_ENTRANTS,
-    demand_field,
     demand_proven,
-    enter_field,
     proven,
-    seeded_by,
 )
-from arena.competitions.founding import come_back
-from arena.competitions.players import NamedPlayer
-from arena.competitions.tournament_courses import demand_not_too_long, frame_of
-from arena.formats.catalogue import FORMATS, settings_for
+from arena.competitions.tournament_courses import demand_not_too_long
+from arena.formats.catalogue import settings_for
 from arena.formats.settings import Frame
 from arena.ground.db import present
 from arena.ground.locks import lock
@@ -43,7 +36,6 @@ from arena.models import (
     AT_HOME,
     Bot,
     BotVersion,
-    CompetitionDate,
     CompetitionState,
     DateKind,
     Entrant,
@@ -57,14 +49,11 @@ from arena.models import (
 from arena.people.following import owners
 from arena.people.notifications import notify
 from arena.sight import who_see
-from engine.seeds import derive
-from engine.translation import ENGLISH, N_, gettext, speaking
+from engine.translation import N_, gettext
 
 SEEDINGS = ("rating", "random", "order")
 """How the field is seeded: by the ratings on the ladder, by lots drawn from the seed, or in the
 order in which they signed up."""
-NO_PLACE = "all places were taken"
-NOT_CHECKED_IN = "it was not checked in"
 LONGEST_CHECK_IN = 7 * 24 * 60
 """Minutes."""
 
@@ -160,7 +149,7 @@ def places_of(session: Session, tournament: Tournament, now: datetime) -> list[S
     open_since = check_in_opens(conditions, closes(session, tournament))
     checking_in = open_since is not None and open_since <= now
     wanted = [(one.bot, one.version) for one in found.values()]
-    fitting = _fitting(session, tournament, wanted)
+    fitting = fitting_versions(session, tournament, wanted)
     places = []
     for number, one in found.items():
         its = fitting[one.bot_id]
@@ -273,7 +262,7 @@ def sign_off(
     if place < conditions.places < len(before):
         moved = before[conditions.places].bot
         message = N_("%(bot)s has a place in the tournament %(tournament)s now")
-        _tell(session, tournament, moved, message, now)
+        tell_owners(session, tournament, moved, message, now)
 
 
 def check_in(
@@ -303,108 +292,6 @@ def check_in(
         found.checked_in = now
         audit.note(session, actor, "check in", f"tournament {tournament.name}", bot.name, now=now)
     return found
-
-
-def draw(
-    session: Session,
-    tournament: Tournament,
-    moment: datetime,
-    now: datetime,
-    actor: audit.Actor = ARENA,
-) -> bool:
-    """Draws the field of a tournament, which is locked, and begins it.
-
-    With fewer than a match takes, or else too few for its format, it is called off.
-
-    Args:
-        moment: as of which it is drawn, however late somebody came to do it.
-
-    Returns:
-        Whether it begins.
-    """
-    conditions, found = demand_undrawn(tournament), sign_ups_of(session, tournament)
-    opens = check_in_opens(conditions, closes(session, tournament))
-    asked = opens is not None and opens <= moment
-    with speaking(ENGLISH):  # it is kept
-        fitting = _fitting(session, tournament, [(one.bot, one.version) for one in found])
-    chosen: list[tuple[SignUp, BotVersion]] = []
-    for one in found:
-        its = fitting[one.bot_id]
-        if isinstance(its, str):
-            one.dropped = its
-        elif asked and one.checked_in is None:
-            one.dropped = NOT_CHECKED_IN
-        elif len(chosen) == conditions.places:
-            one.dropped = NO_PLACE
-        else:
-            chosen.append((one, its))
-    tournament.signing_up = False
-    subject = f"tournament {tournament.name}"
-    labels = ", ".join(version.label for _, version in chosen) or "nobody"
-    audit.note(session, actor, "draw field", subject, labels, now=now)
-    for one in found:
-        if one.dropped:
-            message = N_("%(bot)s does not play in the tournament %(tournament)s: %(reason)s")
-            _tell(session, tournament, one.bot, message, now, reason=one.dropped)
-    players = _seeded(session, tournament, conditions, [version for _, version in chosen])
-    try:
-        with speaking(ENGLISH):
-            demand_field(session, tournament.variant, players)
-            settings = _fitted(tournament, conditions, len(players))
-    except Refusal as error:
-        why = str(error)
-        tournament.state, tournament.finished = CompetitionState.CLOSED, now
-        tournament.reason = why
-        audit.note(session, actor, "call off tournament", subject, why, now=now)
-        for one, _ in chosen:
-            message = N_("the tournament %(tournament)s was called off: %(reason)s")
-            _tell(session, tournament, one.bot, message, now, reason=why)
-        return False
-    tournament.settings = {**settings, "tie_breaks": tournament.settings["tie_breaks"]}
-    enter_field(session, tournament, players, now)
-    tournament.state = CompetitionState.OPEN
-    come_back(session, tournament)
-    first = {one.id for one in found[: conditions.places]}
-    for one, _ in chosen:
-        message = (
-            N_("the tournament %(tournament)s begins, and %(bot)s plays in it")
-            if one.id in first
-            else N_("%(bot)s got a place in the tournament %(tournament)s, which begins")
-        )
-        _tell(session, tournament, one.bot, message, now)
-    session.flush()
-    return True
-
-
-def open_check_ins(session: Session) -> None:
-    """Tells the owners of all who are signed up when a check-in opens, once."""
-    now = present(session)
-    query = (
-        sa.select(Tournament, CompetitionDate.at)
-        .join(CompetitionDate, CompetitionDate.competition_id == Tournament.id)
-        .where(
-            Tournament.signing_up.is_(True),
-            CompetitionDate.what == DateKind.ENTRIES_CLOSE,
-            CompetitionDate.happened.is_(None),
-            CompetitionDate.at <= now + timedelta(minutes=LONGEST_CHECK_IN),
-        )
-    )
-    for tournament, until in session.execute(query).all():
-        opens = check_in_opens(conditions_of(tournament), until)
-        if opens is None or opens > now or conditions_of(tournament).told:
-            continue
-        lock(session, tournament)
-        conditions = conditions_of(tournament)
-        if not tournament.signing_up or conditions.told:
-            continue
-        tournament.sign_up = {**conditions.to_json(), "told": True}
-        message = N_(
-            "the check-in of the tournament %(tournament)s is open until %(moment)s: check in "
-            "%(bot)s, or it does not play"
-        )
-        for one in sign_ups_of(session, tournament):
-            if one.checked_in is None:
-                _tell(session, tournament, one.bot, message, now, moment=until)
 
 
 def demand_undrawn(tournament: Tournament) -> Conditions:
@@ -446,13 +333,13 @@ def why_not(
     session: Session, tournament: Tournament, bot: Bot, version: BotVersion | None = None
 ) -> str:
     """Why a bot can't be signed up for a tournament as it is now, in words; empty if it can."""
-    its = _fitting(session, tournament, [(bot, version)])[bot.id]
+    its = fitting_versions(session, tournament, [(bot, version)])[bot.id]
     return its if isinstance(its, str) else ""
 
 
 def why_not_each(session: Session, tournament: Tournament, bots: Sequence[Bot]) -> dict[int, str]:
     """The same of several bots, by their ids."""
-    its = _fitting(session, tournament, [(bot, None) for bot in bots])
+    its = fitting_versions(session, tournament, [(bot, None) for bot in bots])
     return {bot: found if isinstance(found, str) else "" for bot, found in its.items()}
 
 
@@ -460,7 +347,7 @@ Wish = tuple[Bot, BotVersion | None]
 """A bot that is to play, and the version that was chosen for that."""
 
 
-def _fitting(
+def fitting_versions(
     session: Session, tournament: Tournament, wanted: Sequence[Wish]
 ) -> dict[int, BotVersion | str]:
     """The version of each bot that would play now, or why none can, by the bots' ids."""
@@ -514,36 +401,6 @@ def _fitting(
     return {bot.id: found(bot) for bot, _ in wanted}
 
 
-def _fitted(tournament: Tournament, conditions: Conditions, size: int) -> dict[str, int]:
-    """The settings of the format for a field of this size: those that were chosen as near as can
-    be, all others by default.
-
-    Raises:
-        Refusal: no settings fit it.
-    """
-    frame = frame_of(tournament, size)
-    if size < max(2, frame.seats):
-        needed = max(2, frame.seats)
-        raise Refusal(
-            gettext("it takes %(needed)s bots, and %(size)s could play", needed=needed, size=size)
-        )
-    kinds = FORMATS[tournament.format].settings
-    chosen = {key: kinds[key].nearest(value, frame) for key, value in conditions.settings.items()}
-    return settings_for(tournament.format, frame, chosen)
-
-
-def _seeded(
-    session: Session, tournament: Tournament, conditions: Conditions, versions: list[BotVersion]
-) -> list[NamedPlayer]:
-    """The field in the order of the seeding."""
-    players = [NamedPlayer(version) for version in versions]
-    if conditions.seeding == "random":
-        Random(derive(tournament.seed, "seeding")).shuffle(players)
-    elif conditions.seeding == "rating" and tournament.ladder_id is not None:
-        return seeded_by(session, session.get_one(Ladder, tournament.ladder_id), players)
-    return players
-
-
 def _of_bot(tournament: Tournament, sign_ups: Sequence[SignUp], bot: Bot) -> SignUp:
     found = next((one for one in sign_ups if one.bot_id == bot.id), None)
     if found is None:
@@ -553,7 +410,7 @@ def _of_bot(tournament: Tournament, sign_ups: Sequence[SignUp], bot: Bot) -> Sig
     return found
 
 
-def _tell(
+def tell_owners(
     session: Session,
     tournament: Tournament,
     bot: Bot,

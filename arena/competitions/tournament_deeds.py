@@ -13,6 +13,7 @@ from arena import audit
 from arena.competitions import tournament_fields, tournaments
 from arena.competitions.date_deeds import DATES, set_dates
 from arena.competitions.dates import demand_entries_open, moment_words
+from arena.competitions.drawn_fields import draw
 from arena.competitions.fields import (
     MOST_ENTRANTS,
     entrants_of,
@@ -29,7 +30,6 @@ from arena.competitions.sign_ups import (
     SEEDINGS,
     Conditions,
     closes,
-    draw,
     most_places,
 )
 from arena.competitions.tournament_courses import new_frame

@@ -25,7 +25,7 @@ import redis
 from sqlalchemy.orm import Session
 
 from arena import sittings
-from arena.competitions import happenings, ranks, sign_ups
+from arena.competitions import drawn_fields, happenings, ranks
 from arena.competitions.telling import tell_ends
 from arena.ground.config import Settings, load
 from arena.ground.db import SchemaError
@@ -83,7 +83,7 @@ class Recorder:
         self._claim_broker()
         while transact(happenings.happen_next):
             pass
-        transact(sign_ups.open_check_ins)
+        transact(drawn_fields.open_check_ins)
         self.tasks.inbox.look(now)
         heard = self.tasks.inbox.backlog.heard(now)
         happened = dict(self.writer.counted)

@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 
 from arena.audit import Actor
 from arena.bots.deletion import DeleteBot
-from arena.competitions import sign_ups
+from arena.competitions import drawn_fields, sign_ups
 from arena.competitions.fields import entrants_of
 from arena.competitions.happenings import happen_next
 from arena.competitions.results import results
@@ -272,13 +272,13 @@ def test_who_is_not_checked_in_does_not_play(hall: Hall) -> None:
     """From ten minutes before; whoever signs up then need not. The waiting list moves up."""
     hall.create(places=2, each_person=2, check_in=10, seeding="order")
     hall.sign_up("bot-0", "bot-1", "bot-2", "bot-3")
-    hall.database.run(sign_ups.open_check_ins)
+    hall.database.run(drawn_fields.open_check_ins)
     assert hall.told() == []
     with pytest.raises(Refusal, match="the check-in of cup opens later"):
         hall.do(CheckInBot("cup", "bot-0"))
     hall.lay(5)
-    hall.database.run(sign_ups.open_check_ins)
-    hall.database.run(sign_ups.open_check_ins)
+    hall.database.run(drawn_fields.open_check_ins)
+    hall.database.run(drawn_fields.open_check_ins)
     told = hall.told()
     assert [name for name, _ in told] == ["ada", "ada", "p2", "p3"]
     assert told[2][1].startswith("the check-in of the tournament cup is open until 2")
