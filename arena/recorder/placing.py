@@ -21,11 +21,12 @@ from arena.ground.db import FAILED, Database
 from arena.models import Competition
 from arena.operation import health
 from engine.program import exit_words
+from engine.shelf import Missing
 from engine.timers import Every
 
 WORDS = (sys.executable, "-P", "-m", "arena.recorder.placing")
 RETRY_SECONDS = 60.0
-"""How long after one that failed the next one is begun."""
+"""How long after one that left something the next one is begun for that."""
 
 log = logging.getLogger("arena.placing")
 
@@ -42,21 +43,27 @@ class Placing:
         """
         self._environment, self._words = environment, words
         self._process: subprocess.Popen[bytes] | None = None
+        self._tried: int | None = None
+        """The first that was due when it was last started."""
         self._trying = Every(RETRY_SECONDS)
+
+    @property
+    def ended(self) -> bool:
+        """Whether none runs."""
+        return self._process is None or self._process.poll() is not None
 
     def look(self, session: Session) -> None:
         """Hears what became of it; starts it if something is due, and none runs."""
+        if not self.ended:
+            return
         if self._process is not None:
-            code = self._process.poll()
-            if code is None:
-                return
-            self._process = None
+            code, self._process = self._process.returncode, None
             words = f"final tables can't be made: its process ended ({exit_words(code)})"
             health.note(session, health.PLACING_MARK, words if code else "")
-            if not code:
-                self._trying = Every(RETRY_SECONDS)
-        is_due = session.scalar(final_tables.due().limit(1)) is not None
-        if is_due and self._trying.is_due():
+        first = session.scalar(final_tables.due().limit(1))
+        if first is not None and (first != self._tried or self._trying.remaining() <= 0):
+            self._tried = first
+            self._trying.begin()
             self._process = subprocess.Popen(
                 self._words,
                 env={**os.environ, **self._environment},
@@ -80,6 +87,8 @@ def place_all(database: Database) -> int:
         try:
             with database.read() as session:
                 competition = session.get_one(Competition, number)
+                if isinstance(competition.variant, Missing):
+                    continue  # who is on whose side is not to be guessed
                 found = final_tables.placed(session, competition)
             with database.begin() as session:
                 session.add(competition)

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
@@ -25,15 +26,18 @@ from arena.models import (
     Entrant,
     JobStatus,
     Ladder,
+    Mark,
     Match,
     Tournament,
     VersionStatus,
 )
+from arena.operation import health
 from arena.ratings.bradley_terry import fit, fit_counted
 from arena.ratings.result import GameResult
-from arena.recorder.placing import place_all
+from arena.recorder.placing import Placing, place_all
 from arena.recorder.rebuild import rebuild
 from arena.schedule import leases, verdicts
+from tests.arena.running import until
 from tests.arena.simulator import CALM, Simulation
 
 NOW = datetime(2026, 5, 4, tzinfo=UTC)
@@ -153,3 +157,24 @@ def test_the_first_three_have_trophies(sqlite_database: Database) -> None:
         assert trophies_of(session, []) == []
         off_places = sa.select(Entrant.final_place).where(Entrant.competition_id == off.id)
         assert set(session.scalars(off_places)) == {None}
+
+
+def test_the_process_is_started_when_something_is_due(
+    sqlite_database: Database, tmp_path: Path
+) -> None:
+    """Once for what it leaves, until a while has passed; that it failed is an alarm."""
+    fill(sqlite_database, bots=10, ladders=1, games=20, seed=3, now=NOW)
+    count = tmp_path / "started"
+    placing = Placing({}, ("sh", "-c", f"echo >> {count}; exit 3"))
+    with sqlite_database.begin() as session:
+        placing.look(session)
+        assert not count.exists()
+        closed(session)
+        session.flush()
+        for _ in range(3):
+            placing.look(session)
+            until(lambda: placing.ended, "its end")
+        assert count.read_text() == "\n"
+        told = session.get_one(Mark, health.PLACING_MARK)
+        assert told.value == "final tables can't be made: its process ended (exit 3)"
+    placing.close()

@@ -49,6 +49,8 @@ ELSEWHERE = {
     "/hooks/{number}/test",
     "/hooks/{number}/deliveries",
     "/hooks/{number}/deliveries/{delivery}/again",
+    "/competitions/{name}/dates/remove",
+    "/ladders/{name}/final-table",
     "/analyses/{code}/remove",
     "/games/{number}/pgn",  # the games of this arena have none
     "/tests/{number}/without",  # what is asked besides names a worker
