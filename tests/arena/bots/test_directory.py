@@ -15,10 +15,11 @@ from arena.bots.directory import Narrowing
 from arena.bots.profile_deeds import DescribeBot, RenameBot
 from arena.ground.db import Database
 from arena.ground.refusals import Refusal
-from arena.models import SearchEntry
+from arena.models import Entrant, SearchEntry, Visibility
 from arena.models.searching import enter_all, words_of
 from arena.people import accounts
 from arena.people.profiles import DescribeUser, read_links, read_tags
+from arena.sight import EVERYTHING, STRANGER, look
 from arena.web.markup import described
 from tests.arena.bots.test_entries import NOW, version
 from tests.arena.doing import do
@@ -157,3 +158,23 @@ def test_words_are_taken_apart() -> None:
     """Those that are written together, as names are."""
     assert words_of("GreedyKnight2 É_x") == ["greedyknight2", "greedy", "knight", "2", "e", "x"]
     assert words_of("GreedyKnight2", parts=False) == ["greedyknight2"]
+
+
+def test_what_is_private_is_not_found(database: Database) -> None:
+    """Neither a competition nor the bots and people that are known by it alone; nor counted."""
+    with database.begin() as session:
+        ada = accounts.add(session, ARENA, "ada", now=NOW)
+        made = version(session, ada, "hidden-bot")
+        (entrant,) = session.scalars(sa.select(Entrant).where(Entrant.version_id == made.id)).all()
+        entrant.competition.visibility = Visibility.PRIVATE
+        title = entrant.competition.title
+    for reader, seen in ((STRANGER, 0), (EVERYTHING, 1)):
+        with database.read() as session:
+            look(session, reader)
+            found = directory.search(session, title)
+            assert (len(found.competitions.items), found.competitions.found) == (seen, seen)
+            assert directory.search(session, "hidden").bots.found == seen
+            assert directory.search(session, "ada").people.found == seen
+            assert directory.bots(session, Narrowing()).found == seen
+            people = directory.people(session, Narrowing())
+            assert (people.found, len(people.items)) == (seen, seen)
