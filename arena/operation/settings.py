@@ -21,7 +21,7 @@ from arena.ground.config import (
     value_of,
     variable,
 )
-from arena.ground.refusals import NotThere, Refusal, WrongField
+from arena.ground.refusals import NotThere, Refusal
 from arena.models import ChangedSetting, Scope
 from engine.guesses import alike, did_you_mean
 from engine.translation import gettext
@@ -148,7 +148,7 @@ class ChangeSetting(Deed):
             try:
                 value_of(name, value)
             except SettingError as error:
-                raise WrongField("value", str(error)) from None
+                raise Refusal(str(error)) from None
             session.merge(
                 ChangedSetting(name=name, value=value, changed_by=by.actor.name, at=by.now)
             )
@@ -164,7 +164,7 @@ def known_name(name: str) -> str:
 
     Raises:
         NotThere: there is none of that name.
-        WrongField: it can't be changed so.
+        Refusal: it can't be changed so.
     """
     found = name.lower().removeprefix("arena_")
     names = [known.name for known in fields(Settings)]
@@ -173,12 +173,11 @@ def known_name(name: str) -> str:
         words = gettext("there is no setting %(name)s", name=name[:80])
         raise NotThere(f"{words}; {did_you_mean(near)}" if near else words)
     if found not in CHANGEABLE:
-        raise WrongField(
-            "name",
+        raise Refusal(
             gettext(
                 "%(variable)s is read as a process starts: change it in its environment, and "
                 "start it again",
                 variable=variable(found),
-            ),
+            )
         )
     return found

@@ -11,7 +11,7 @@ from arena import audit
 from arena.deeds import LONGEST_NOTE, By, Deed, Done, asked
 from arena.ground import locks, texts
 from arena.ground.db import count_rows
-from arena.ground.refusals import NotThere, Refusal, WrongField
+from arena.ground.refusals import NotThere, Refusal
 from arena.lists.selection_deeds import LONGEST, read_words
 from arena.models import (
     MatchOfSet,
@@ -71,7 +71,7 @@ class ChooseMatches(Deed):
     def do(self, session: Session, by: By) -> Done:
         verdict, note = SetVerdict(self.verdict), texts.typed(self.note)
         if not note and verdict is not SetVerdict.REQUEUE:
-            raise WrongField("note", gettext("say why the matches are to be void"))
+            raise Refusal(gettext("say why the matches are to be void"))
         wanted = read_words(self.filter)
         aside = self.stand == ASIDE or verdict is SetVerdict.REQUEUE
         numbers = choose(session, wanted, aside=aside)

@@ -18,7 +18,7 @@ from arena.competitions.kinds import kind_of
 from arena.competitions.voids import make_all_void
 from arena.ground.db import count_rows
 from arena.ground.locks import find as find_row
-from arena.ground.refusals import Refusal, WrongField
+from arena.ground.refusals import Refusal
 from arena.lists.filters import GameFilter
 from arena.lists.parts import look_up
 from arena.lists.search import find
@@ -64,8 +64,7 @@ def choose(session: Session, wanted: GameFilter, *, aside: bool) -> list[int]:
 
     Raises:
         NotThere: it names what is not there.
-        WrongField: it says something of games that there are not.
-        Refusal: there are none, or too many.
+        Refusal: there are none, or too many, or it says something of games that there are not.
     """
     found = _aside(session, wanted) if aside else _played(session, wanted)
     if not found:
@@ -109,9 +108,8 @@ def _played(session: Session, wanted: GameFilter) -> set[int]:
 def _aside(session: Session, wanted: GameFilter) -> set[int]:
     for word in wanted.words:
         if word not in OF_UNPLAYED:
-            raise WrongField(
-                "filter",
-                gettext("matches that were set aside have no games: leave out %(word)s", word=word),
+            raise Refusal(
+                gettext("matches that were set aside have no games: leave out %(word)s", word=word)
             )
     known = look_up(session, wanted)
     query = sa.select(Match.id).where(Match.status == JobStatus.SET_ASIDE)

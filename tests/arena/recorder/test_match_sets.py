@@ -256,13 +256,13 @@ def test_matches_that_were_set_aside_are_tried_again(played: Simulation) -> None
 @pytest.mark.parametrize(
     ("verdict", "words", "more", "kind", "said"),
     [
-        ("void", WORKER, {"note": " "}, WrongField, "say why"),
+        ("void", WORKER, {"note": " "}, Refusal, "say why"),
         ("void", "worker=nobody", {}, Refusal, "no match that was played is so"),
         ("void", "bot=nobody", {}, NotThere, "there is no bot nobody"),
         ("void", "ending=boredom", {}, WrongField, "it is one of"),
         ("requeue", "", {}, Refusal, "no match that was set aside is so"),
-        ("requeue", "ending=timeout", {}, WrongField, "leave out ending"),
-        ("void", WORKER, {"stand": "set aside"}, WrongField, "leave out worker"),
+        ("requeue", "ending=timeout", {}, Refusal, "leave out ending"),
+        ("void", WORKER, {"stand": "set aside"}, Refusal, "leave out worker"),
     ],
 )
 def test_what_can_not_be_chosen_is_refused(

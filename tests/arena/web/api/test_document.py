@@ -129,6 +129,8 @@ def test_what_is_there_is_answered_as_said(
         "gauntlets": {"name": "gauntlet"},
         "tunings": {"number": numbers["tuning"]},
         "matches": {"number": numbers["played"]},
+        "match-sets": {"number": numbers["set"]},
+        "settings": {"name": "registration"},
         "games": {"number": numbers["trio"], "seat": 1},
         "selections": {"number": numbers["selection"]},
         "analyses": {"code": "known"},
