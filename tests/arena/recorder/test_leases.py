@@ -127,7 +127,7 @@ def test_what_counts_stays_in_the_queue(
     for raw in (raw for several in before for raw in several):
         assert b'"expires": null' in raw or b"expires" not in raw
         assert unpack(raw).task in (jobs.PLAY_MATCH, jobs.CHECK_BOT)
-    recorder._roll_back(datetime.now(UTC), datetime.now(UTC), sweep=True)
+    recorder._roll_back(recorder.writer.settings, datetime.now(UTC), datetime.now(UTC), sweep=True)
     assert [queue.lrange(key, 0, -1) for key in keys_of(jobs.MATCHES_QUEUE)] == before
 
 

@@ -20,7 +20,6 @@ from arena.models import (
     Ladder,
     PlayedGame,
 )
-from arena.web.bots import find_bot
 from arena.web.own_bots import LAST_GAMES, own_bots
 from arena.web.queries import games_of_day
 from engine.games import GAMES
@@ -115,8 +114,8 @@ def test_one_s_own_bots_stand_there(door: SimpleNamespace, site: Site) -> None:
 def test_what_is_said_of_one_s_bots(site: Site) -> None:
     """The last games in their order, and what they did to the rating, as the games have it."""
     with site.database.read() as session:
-        owner = find_bot(session, "bot-0").owner
-        found = own_bots(session, owner.id)
+        owner = session.scalars(sa.select(Bot.owner_id).where(Bot.name == "bot-0")).one()
+        found = own_bots(session, owner)
         assert found.places
         for place in found.places:
             seats = session.scalars(

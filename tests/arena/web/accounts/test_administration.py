@@ -16,6 +16,7 @@ from arena.people import accounts
 from tests.arena.web.conftest import HOSTILE
 from tests.arena.web.signing_in import (
     Browser,
+    at_rest,
     now,
     person,
     signed_in,
@@ -86,12 +87,13 @@ def test_the_log_is_read_page_by_page(app: Flask, database: Database) -> None:
 def test_a_reader_costs_nothing(app: Flask, database: Database) -> None:
     """Who has no session is not looked for, and gets no cookie."""
     statements: list[str] = []
-    engine = app.extensions["arena.database"].engine
+    engine = at_rest(app)
     sa.event.listen(engine, "before_cursor_execute", lambda *args: statements.append(args[2]))
     answer = app.test_client().get("/")
     assert "Set-Cookie" not in answer.headers
     assert not [one for one in statements if "FROM user" in one or 'FROM "user"' in one]
     browser = signed_in(app, "ada")
+    at_rest(app)
     statements.clear()
     # What is the same for everybody is not kept for each reader, and nobody is looked for.
     assert "Cookie" not in browser.get("/healthz").headers.get("Vary", "")
