@@ -21,7 +21,7 @@ SAID = frozenset(
 """Attributes that are read out or shown."""
 NOT_SAID = frozenset(["code", "kbd", "pre", "samp", "script", "style", "var"])
 FOR_PROGRAMS = frozenset(
-    ["viewport", "color-scheme", "htmx-config", "twitter:card", "og:type", "robots"]
+    ["viewport", "color-scheme", "htmx-config", "twitter:card", "og:type", "robots", "refresh"]
 )
 """Elements of the head that no person reads."""
 NAMES = frozenset(
@@ -55,6 +55,8 @@ NAMES = frozenset(
         "SVG",
         "TrueSkill",
         "URL",
+        "UTC",
+        "ms",
     ]
 )
 """What is called so in every language."""
@@ -71,7 +73,7 @@ class _Reader(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         its = dict(attrs)
-        if not {its.get("name"), its.get("property")} & FOR_PROGRAMS:
+        if not {its.get(key) for key in ("name", "property", "http-equiv")} & FOR_PROGRAMS:
             self.said += [value for name, value in attrs if name in SAID and value]
         if tag in NOT_SAID:
             self.inside.append(tag)
