@@ -125,6 +125,11 @@ class Watch:
         self.until = 0.0
         """Of the monotonic clock, until when what was read is good."""
 
+    @property
+    def known(self) -> Present:
+        """What held when that was last read."""
+        return self._found
+
     def now(self) -> Present:
         """What holds now; as long as the database is away, what held before."""
         # Of several threads that come at once each may read: they find the same.

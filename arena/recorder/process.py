@@ -79,6 +79,7 @@ class Recorder:
 
     def tick(self) -> None:
         """Rolls back, makes and issues matches, looks after ratings; harmless if it runs twice."""
+        self.writer.look()
         settings, transact, now = self.writer.settings, self.writer.transact, utc_now()
         self._claim_broker()
         while transact(happenings.happen_next):
@@ -165,6 +166,7 @@ class Recorder:
         ticking = Every(self._settings.tick_seconds)
         while not self.writer.is_to_end:
             self.writer.pulse.beat()
+            self.writer.look()
             if ticking.is_due():
                 guarded(self.tick)
             if not guarded(self.tasks.turn):

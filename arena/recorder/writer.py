@@ -64,8 +64,13 @@ class Writer:
 
     @property
     def settings(self) -> Settings:
-        """Those that hold now."""
-        return self._present.now().settings(self.own_settings)
+        """Those that held when `look` was last called: it may be asked within a transaction."""
+        return self._present.known.settings(self.own_settings)
+
+    def look(self) -> None:
+        """Sees what holds now, outside of transactions: the database is claimed by one connection
+        at a time, and a second one would wait for the first."""
+        self._present.now()
 
     @cached_property
     def database(self) -> Database:

@@ -18,7 +18,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 
-from arena.web import boards, charts, template_texts, words
+from arena.web import boards, charts, dates, template_texts, words
 from arena.web.boards import position_drawn
 from arena.web.competitions import FILTERS as ADDRESSES_OF
 from arena.web.games import shown
@@ -89,7 +89,7 @@ def pack_game(record: GameRecord, states: Iterable[State]) -> Markup:
 def templates() -> Environment:
     """The site's templates, for what is no answer of the site's."""
     made = Environment(loader=FileSystemLoader(HERE / "templates"), autoescape=True)
-    made.filters |= ADDRESSES_OF | boards.FILTERS | charts.FILTERS | words.FILTERS
+    made.filters |= ADDRESSES_OF | dates.FILTERS | boards.FILTERS | charts.FILTERS | words.FILTERS
     template_texts.install(made)
     return made
 

@@ -134,7 +134,7 @@ class Reader(HTMLParser):
         for name, value in found.items():
             if name == "style" or name.startswith(("on", "hx-on")):
                 self.objections.append(f"{name} at {tag}")
-            if name in ("src", "href", "srcset", "action", "hx-get") and value:
+            if name in ("src", "href", "srcset", "hx-get") and value:
                 (self.links if tag == "a" else self.sources).append(value)
         if tag == "style" or (tag == "script" and "src" not in found):
             self.objections.append(f"inline {tag}")
