@@ -134,7 +134,8 @@ class Reader(HTMLParser):
         for name, value in found.items():
             if name == "style" or name.startswith(("on", "hx-on")):
                 self.objections.append(f"{name} at {tag}")
-            if name in ("src", "href", "srcset", "hx-get") and value:
+            reads = name != "action" or found.get("method") != "post"
+            if name in ("src", "href", "srcset", "action", "hx-get") and value and reads:
                 (self.links if tag == "a" else self.sources).append(value)
         if tag == "style" or (tag == "script" and "src" not in found):
             self.objections.append(f"inline {tag}")
@@ -235,7 +236,8 @@ def test_what_bots_say_is_shown_and_not_obeyed(site: Site) -> None:
         "/tests/{test}/live",
     ):
         text = site.page(pattern)
-        assert escaped in text
+        # A worker has its name there, which strangers are not told.
+        assert escaped in text or pattern.endswith("/live")
         assert HOSTILE not in text
         assert "<script>alert" not in text
 
