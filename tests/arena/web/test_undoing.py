@@ -18,11 +18,11 @@ from flask_login import login_user
 from arena.bots.bot_deeds import ShareBot
 from arena.deeds import Deed, Done
 from arena.ground.db import Database
-from arena.models import Bot, Check, Entrant, Ladder, Role, User
+from arena.models import Bot, BrowserSession, Check, Entrant, Ladder, Role, User
 from arena.web.deeds import MESSAGE, MOST_UNDONE, UNDO, tell
 from arena.web.identity import account_of, signer
 from tests.arena.web.conftest import furnish
-from tests.arena.web.signing_in import Browser, pages, person, signed_in
+from tests.arena.web.signing_in import Browser, now, pages, person, signed_in
 from tests.furnished import furnished_database
 
 
@@ -138,7 +138,8 @@ def has_button(app: Flask, undo: tuple[Deed, ...]) -> bool:
     """Whether what was done is told with a button that takes it back."""
     with app.test_request_context(), app.extensions["arena.database"].read() as session:
         root = session.scalars(sa.select(User).where(User.name == "root")).one()
-        login_user(account_of(session, root))
+        here = BrowserSession(key="here", created=now(), last_used=now())
+        login_user(account_of(session, root, here))
         tell(Done("it is done", undo=undo))
         ((told, _),) = list[Any](get_flashed_messages(with_categories=True))
     return bool(told != MESSAGE)
