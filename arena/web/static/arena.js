@@ -93,7 +93,8 @@ document.addEventListener("htmx:after:swap", sayDates);
 // The key / leads to the search, wherever nothing is being typed.
 document.addEventListener("keydown", (event) => {
   if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
-  if (event.target.closest("input, textarea, select, [contenteditable]")) return;
+  // Of what a shadow root holds, such as the editor, the target is only who has that root.
+  if (event.composedPath()[0].closest("input, textarea, select, [contenteditable]")) return;
   const field = document.querySelector('#words, .find input');
   if (!field) return;
   event.preventDefault();
