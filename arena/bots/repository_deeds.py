@@ -47,7 +47,7 @@ class FollowRepository(BotDeed):
     """Have a bot of one's own follow a git repository: each new commit is handed in.
 
     The repository is asked now and then, and when it tells of a push. Where it is followed
-    already, this changes how; a token that was given is kept for as long as the host stays the
+    already, this changes how; a token that was given is kept for as long as the address stays the
     same, unless another is given.
     """
 
@@ -96,9 +96,10 @@ class FollowRepository(BotDeed):
         return ""
 
     def _keeps(self, before: Repository) -> bool:
-        """Whether the token that was given before is still to be used: by no other host."""
-        is_there = read_address(before.address)[:2] == read_address(self.repository)[:2]
-        return is_there and not self.token
+        """Whether the token that was given before is still to be used: for no other repository,
+        which a co-owner could name who has no token for it.
+        """
+        return not self.token and read_address(before.address) == read_address(self.repository)
 
     def do(self, session: Session, by: By) -> Done:
         bot = own_bot(session, by, self.name)

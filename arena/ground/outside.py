@@ -19,6 +19,7 @@ import re
 import socket
 import ssl
 import threading
+import time
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import NamedTuple
@@ -165,31 +166,51 @@ class OutsideConnection(http.client.HTTPConnection):
         """
         super().__init__(place.host, place.port, timeout=seconds)
         self._place, self._seconds = place, seconds
+        self._until = time.monotonic() + seconds
         self._addresses = addresses[:MOST_ADDRESSES]
         self._tls = ssl.create_default_context()
+        self._line: socket.socket | None = None
+        """What is spoken on; known here for as long as an answer is read from it, which is longer
+        than `http.client` knows it."""
         self._answers: list[http.client.HTTPResponse] = []
         self.is_over = False
         """Whether its time is."""
 
     def connect(self) -> None:
-        """Connects to the first address that lets it."""
-        problem: OSError | None = TimeoutError() if self.is_over else None
-        for address in () if self.is_over else self._addresses:
+        """Connects to the first address that lets it, in what time is left.
+
+        Raises:
+            OSError: none does, or the time is over.
+        """
+        problem = OSError("it has no address")
+        for address in self._addresses:
             try:
                 plain = socket.create_connection(
-                    (address, self._place.port), min(CONNECT_SECONDS, self._seconds)
+                    (address, self._place.port), min(CONNECT_SECONDS, self._left())
                 )
             except OSError as error:
                 problem = error
                 continue
             plain.settimeout(self._seconds)
             # Known before the first byte is spoken, so that even that can be broken off.
-            self.sock = self._tls.wrap_socket(
+            self.sock = self._line = self._tls.wrap_socket(
                 plain, server_hostname=self._place.host, do_handshake_on_connect=False
             )
+            self._left()  # whoever breaks it off from here on finds it, and did not before
             self.sock.do_handshake()
             return
-        raise problem or OSError("it has no address")
+        raise problem
+
+    def _left(self) -> float:
+        """The seconds that are left.
+
+        Raises:
+            TimeoutError: there are none.
+        """
+        left = self._until - time.monotonic()
+        if self.is_over or left <= 0:
+            raise TimeoutError
+        return left
 
     def getresponse(self) -> http.client.HTTPResponse:
         """What is answered."""
@@ -199,8 +220,10 @@ class OutsideConnection(http.client.HTTPConnection):
     def break_off(self) -> None:
         """Ends it, from another thread: whoever waits for it wakes."""
         self.is_over = True
-        with suppress(OSError, AttributeError):
-            self.sock.shutdown(socket.SHUT_RDWR)
+        if self._line is not None:
+            with suppress(OSError):
+                # The line beneath, and not its TLS: without that, others would speak on in plain.
+                socket.socket.shutdown(self._line, socket.SHUT_RDWR)
 
     def close(self) -> None:
         """Closes it, with all that was not read."""

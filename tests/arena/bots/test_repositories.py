@@ -299,16 +299,33 @@ def test_whose_it_is(arena: Arena, subtests: pytest.Subtests) -> None:
     assert "give a token that may read it" in arena.fetch()
 
 
-def test_a_token_is_for_one_host(arena: Arena) -> None:
-    """It is forgotten with the host, after a question, and is kept where all else changes."""
-    arena.follow("/private/bot.git", token=TOKEN)
-    arena.follow("/private/bot.git", folder="other")
-    assert arena.fetch() == ""
-    with arena.database.begin() as session:
-        elsewhere = FollowRepository("bot-0", "https://git.example.org/x", ("ladder-0",))
-        assert "is forgotten" in elsewhere.asks(session, arena.by())
-        perform(session, elsewhere, arena.by())
-    assert arena.kept().sealed == ""
+def test_a_token_is_for_one_repository(arena: Arena, subtests: pytest.Subtests) -> None:
+    """It is forgotten with the address, after a question, whoever changes it, and is kept where
+    all else changes."""
+    bob = person(arena.database, "bob")
+    with arena.database.read() as session:
+        bot = session.scalars(sa.select(Bot.id).where(Bot.name == "bot-0")).one()
+    co_owner = replace(arena.by(), actor=audit.Actor(bob.id, "bob", ""), shared=frozenset({bot}))
+    places = {
+        "another host": "https://git.example.org/private/bot.git",
+        "another port": "https://localhost:1024/private/bot.git",
+        "another repository": f"{arena.forge}/private/other.git",
+    }
+    for words, place in places.items():
+        with subtests.test(words):
+            arena.follow("/private/bot.git", token=TOKEN)
+            arena.follow("/private/bot.git", folder="other")
+            assert arena.kept().sealed
+            with arena.database.begin() as session:
+                same = FollowRepository("bot-0", f"{arena.forge}/private/bot.git", ("ladder-0",))
+                assert same.asks(session, co_owner) == ""
+                perform(session, same, co_owner)
+            assert arena.kept().sealed
+            with arena.database.begin() as session:
+                elsewhere = FollowRepository("bot-0", place, ("ladder-0",))
+                assert "is forgotten" in elsewhere.asks(session, co_owner)
+                perform(session, elsewhere, co_owner)
+            assert arena.kept().sealed == ""
 
 
 WRONG: list[tuple[str, dict[str, Any], str]] = [

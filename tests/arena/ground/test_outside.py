@@ -137,6 +137,12 @@ class Odd(BaseHTTPRequestHandler):
             for _ in range(100):
                 self.wfile.write(b"X: y\r\n")
                 time.sleep(0.05)
+        elif self.path == "/drips-when-closed":
+            # From here on the connection is the answer's alone.
+            self.wfile.write(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n")
+            for _ in range(100):
+                self.wfile.write(b"y")
+                time.sleep(0.05)
         elif self.path == "/hangs":
             time.sleep(5)
         elif self.path == "/resets":
@@ -159,6 +165,7 @@ def test_a_server_that_does_not_do_its_part(
         for path, words in {
             "/moved": "",
             "/drips": "did not answer within 0.5 s",
+            "/drips-when-closed": "did not answer within 0.5 s",
             "/hangs": "did not answer within 0.5 s",
             "/resets": "does not speak HTTP|can't be reached",
         }.items():
@@ -182,7 +189,29 @@ def test_a_server_that_does_not_do_its_part(
             _get(OutsideAddress("other.example", port or 0, "/"), "/")
 
 
+def test_an_address_that_says_nothing_before_one_that_drips(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The time that the first has taken is not given again to the second."""
+    with serving(Odd, tmp_path, monkeypatch) as address, socket.socket() as mute:
+        place = read_address(address)
+        mute.bind(("127.0.0.2", place.port))
+        mute.listen(0)
+        addresses = ["127.0.0.2", "127.0.0.1"]
+        monkeypatch.setattr(outside, "public_addresses", lambda *_, **__: addresses)
+        with socket.create_connection(("127.0.0.2", place.port)):  # it takes in nobody else
+            began = time.monotonic()
+            with pytest.raises(OutsideError, match=r"did not answer within 0\.5 s"):
+                _get(place, "/drips")
+            assert time.monotonic() - began < 2
+        # Where there is time, the second is asked.
+        mute.close()
+        assert _get(place, "/moved") == 302
+
+
 def _get(place: OutsideAddress, path: str) -> int:
     with connected(place, seconds=0.5, inside={"localhost"}) as connection:
         connection.request("GET", path)
-        return connection.getresponse().status
+        answer = connection.getresponse()
+        answer.read()
+        return answer.status
