@@ -188,6 +188,10 @@ class Deed:
     neither asks nor is undone."""
     in_maintenance: ClassVar[bool] = False
     """Whether it can be done during maintenance, when nothing else can be changed."""
+    personal: ClassVar[bool] = False
+    """Whether it is about somebody's own account, and done on its pages: a program may do it only
+    by a token that has the scope admin besides its own, so that one for bots is none for the
+    account."""
     lasting: ClassVar[str] = ""
     """What of it nobody can take back, in sentences; empty where its `Done` tells what does."""
 

@@ -22,11 +22,13 @@ from arena.competitions.visibility import change_visibility
 from arena.deeds import LONGEST_NAME, By, Deed, Done, asked
 from arena.ground.refusals import NotThere, Refusal
 from arena.models import (
+    AuditEntry,
     BotVersion,
     Competition,
     CompetitionState,
     Entrant,
     EntrantState,
+    FormerName,
     MemberRole,
     Membership,
     Role,
@@ -43,6 +45,8 @@ MOST_AT_ONCE = 500
 """Names in one list."""
 MOST_TOLD = 20
 """Lines of a list of which it is said what is wrong."""
+IMPORT = "import members"
+"""What the audit log says of a list."""
 _SEEN_BY = {
     Visibility.PUBLIC: N_("everybody sees %(name)s"),
     Visibility.UNLISTED: N_("%(name)s is in no list: who has its address sees it"),
@@ -238,7 +242,7 @@ class ImportMembers(CompetitionDeed):
             rows.writerow([user.name, f"/reset/{accounts.first_link(session, user, by.now)}"])
         told = ", ".join(name for _, name in names)
         subject = f"{found.kind} {found.name}"
-        audit.note(session, by.actor, "import members", subject, told, now=by.now)
+        audit.note(session, by.actor, IMPORT, subject, told, now=by.now)
         said = ngettext(
             "%(number)s account was made for %(name)s",
             "%(number)s accounts were made for %(name)s",
@@ -378,6 +382,18 @@ def _listed(text: str) -> list[tuple[int, str]]:
     return found
 
 
+def _was_made_for(session: Session, competition: Competition, user: User) -> bool:
+    """Whether an account was made by a list of this competition, by whatever name it had then."""
+    former = sa.select(FormerName.lower_name).where(FormerName.competition_id == competition.id)
+    names = [competition.name.lower(), *session.scalars(former)]
+    lists = sa.select(AuditEntry.detail).where(
+        AuditEntry.action == IMPORT,
+        AuditEntry.at == user.created,
+        sa.func.lower(AuditEntry.subject).in_([f"{competition.kind} {one}" for one in names]),
+    )
+    return any(user.lower_name in told.lower().split(", ") for told in session.scalars(lists).all())
+
+
 def _problem(session: Session, competition: Competition, name: str) -> str:
     """Why a name of a list can't be; empty if it is free, or a member's who never came."""
     user = accounts.find(session, name)
@@ -386,12 +402,13 @@ def _problem(session: Session, competition: Competition, name: str) -> str:
     others = sa.select(Membership.competition_id).where(
         Membership.user_id == user.id, Membership.competition_id != competition.id
     )
-    # Whoever opens the link has the account: it must be nothing yet.
+    # Whoever opens the link has the account: it must be nothing yet, and made for this alone.
     is_new = (
         user.role is Role.PARTICIPANT
         and user.active
         and user.password is None
         and user.last_sign_in is None
+        and _was_made_for(session, competition, user)
         and not session.scalars(others.limit(1)).all()
         and not entries.bots_of(session, user.id)
     )

@@ -14,6 +14,7 @@ from arena.ground.db import count_rows
 from arena.ground.locks import lock
 from arena.ground.refusals import NotThere, Refusal
 from arena.models import Competition, MemberRole, Membership, User
+from arena.people import accounts
 from engine.plurals import grouped
 from engine.translation import gettext
 
@@ -95,6 +96,8 @@ def add(
         its.role = role
     else:
         return before
+    if role is MemberRole.ORGANISER:
+        accounts.end_links(session, user)
     words = f"{user.name}, {role}"
     audit.note(session, actor, "add member", _subject(competition), words, now=now)
     session.flush()

@@ -167,10 +167,16 @@ def make(session: Session, name: str, now: datetime, **more: Any) -> User:
 
     Args:
         more: what else it has, by the columns of `User`.
+
+    Raises:
+        PeopleError: another had the name until now, and is found by it.
     """
     user = User(name=name, created=now, **more)
     session.add(user)
-    naming.demand_never(session, user)
+    try:
+        naming.demand_never(session, user)
+    except Refusal as error:
+        raise PeopleError(str(error)) from None
     return user
 
 
@@ -206,11 +212,11 @@ def set_password(session: Session, user: User, hashed: str) -> None:
     user.password = hashed
     user.must_change = False
     sessions.end_all(session, user.id)
-    session.execute(sa.delete(AccountLink).where(AccountLink.user_id == user.id))
+    end_links(session, user)
 
 
 def set_role(session: Session, actor: Actor, user: User, role: Role, now: datetime) -> None:
-    """Makes a user something else here.
+    """Makes a user something else here; links that were given before end.
 
     Raises:
         PeopleError: nobody would be left to administer the arena.
@@ -222,6 +228,7 @@ def set_role(session: Session, actor: Actor, user: User, role: Role, now: dateti
         session, actor, "change role", f"user {user.name}", f"{user.role} to {role}", now=now
     )
     user.role = role
+    end_links(session, user)
 
 
 def set_active(session: Session, actor: Actor, user: User, *, active: bool, now: datetime) -> None:
@@ -280,8 +287,14 @@ def reset_link(
 def first_link(session: Session, user: User, now: datetime) -> str:
     """A secret with which somebody for whom an account was made chooses its password; one that was
     given before is worthless. Whoever gives it makes a note."""
-    session.execute(sa.delete(AccountLink).where(AccountLink.user_id == user.id))
+    end_links(session, user)
     return _link(session, LinkKind.RESET, now + FIRST_LASTS, now, user_id=user.id)
+
+
+def end_links(session: Session, user: User) -> None:
+    """Makes all links by which somebody's password is chosen worthless: who has one would be what
+    they become."""
+    session.execute(sa.delete(AccountLink).where(AccountLink.user_id == user.id))
 
 
 def _link(

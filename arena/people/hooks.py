@@ -59,6 +59,7 @@ class HookDeed(Deed):
     scope = Scope.SUBMIT
     subject = "notifications"
     answers: ClassVar[type | None] = Hook
+    personal = True
 
 
 @dataclass(frozen=True)

@@ -108,6 +108,7 @@ class AccountDeed(Deed):
     scope = Scope.SUBMIT
     subject = "people"
     answers: ClassVar[type | None] = User
+    personal = True
 
     name: str = asked("The user's name")
 

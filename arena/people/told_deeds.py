@@ -58,6 +58,7 @@ class ChooseTold(ToldDeed):
 
     address = "POST /account/told"
     answers = Choices
+    personal = True
 
     mail: str = asked(
         "When it comes by mail: never, at once or daily",

@@ -15,7 +15,7 @@ from arena.deeds import Deed, Done, Part, asked_before, fields_of, perform
 from arena.ground import bot_names
 from arena.ground.refusals import NotAllowed, NotThere, Refusal, WrongField
 from arena.web.forms import WholeNumber, later
-from arena.web.identity import database, needs, own_address, signed_in, signer
+from arena.web.identity import database, demand_session, needs, own_address, signed_in, signer
 from arena.web.present import open_in_maintenance
 from arena.web.words import sentence
 from engine.translation import N_, gettext
@@ -247,6 +247,8 @@ def add_deed(
     kind = form or form_of(deed)
 
     def view(**there: Any) -> Any:
+        if deed.personal:
+            demand_session()
         return sent(deed, kind(), then=then, again=again, there=there)
 
     view.__doc__ = deed.__doc__

@@ -73,9 +73,12 @@ def half_in() -> dict[str, Any] | None:
     return cast(dict[str, Any], half)
 
 
-def sign_in_again() -> Response | None:
+def sign_in_again(there: str = "") -> Response | None:
     """Leads who signed in too long ago to do so once more, so that who finds a browser open can't
-    make it their own; None for all others.
+    make the account their own, or end it; None for all others.
+
+    Args:
+        there: the page that they come back to; by default that of how one signs in.
     """
     demand_session()
     began = signed_in().signed_in_at
@@ -85,8 +88,8 @@ def sign_in_again() -> Response | None:
         sessions.end(writing, signed_in().id, signed_in().session_id or 0)
     logout_user()
     session.clear()
-    flash(gettext("You signed in more than an hour ago: sign in once more to change how you do."))
-    return redirect(url_for("accounts.sign_in", next=url_for("safety.overview")))
+    flash(gettext("You signed in more than an hour ago: sign in once more, and do it then."))
+    return redirect(url_for("accounts.sign_in", next=there or url_for("safety.overview")))
 
 
 def recently(view: F) -> F:

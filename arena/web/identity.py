@@ -259,6 +259,12 @@ def demand_session() -> None:
         abort(403, gettext("A token can't do this: sign in with a browser."))
 
 
+def demand_token() -> None:
+    """Keeps who signed in from doing by the API what their pages ask more for."""
+    if bearer() is None:
+        abort(403, gettext("The API takes a token for this: do it on your account's page."))
+
+
 def _of_token(_: object) -> Account | None:
     token = bearer()
     if not token:

@@ -205,6 +205,11 @@ LIMITS = {
             "10 per 15 minutes", _account, N_("There were too many tries: wait %(time)s."), _failed
         )
     ],
+    "people.delete": [
+        RateLimit(
+            "10 per 15 minutes", _account, N_("There were too many tries: wait %(time)s."), _failed
+        )
+    ],
     "members.join": JOINED,
     "sittings.begin": BEGUN,
     "sittings.move": MOVES,

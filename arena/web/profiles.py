@@ -22,10 +22,10 @@ from arena.models import Bot, Picture, Scope, User
 from arena.people.profiles import DescribeUser, RenameUser
 from arena.web.deeds import REFUSED, DeedForm, add_deed, form_of, sent
 from arena.web.downloads import Download
+from arena.web.entering import sign_in_again
 from arena.web.forms import later
 from arena.web.identity import (
     database,
-    demand_session,
     keep_to_itself,
     needs,
     settings,
@@ -228,8 +228,9 @@ DeleteUserForm: type[DeedForm] = type("DeleteUserForm", (_DeleteUserForm, form_o
 @people.post("/people/<name>/delete")
 @needs(Scope.SUBMIT)
 def delete(name: str) -> Any:
-    """Deletes an account; one's own for who knows its password."""
-    demand_session()
+    """Deletes an account, for who signed in lately; one's own for who knows its password."""
+    if (again := sign_in_again(url_for("people.change", name=name))) is not None:
+        return again
     form, account = DeleteUserForm(), signed_in()
     with reading() as session:
         user = find_person(session, name)

@@ -227,6 +227,7 @@ def _choices(form: DeedForm, problem: str = "", feed: str = "") -> str:
 @needs(Scope.SUBMIT)
 def choose() -> Any:
     """Changes of what one hears, and how."""
+    demand_session()
     heard = set(request.form.getlist("hears"))
     silenced = tuple(str(topic) for topic in TOPICS if topic not in heard)
     form = _choices_form()()
@@ -275,6 +276,7 @@ def unsubscribe(token: str) -> str:
 @needs(Scope.READ)
 def own_hooks() -> str:
     """One's hooks, and a form for another."""
+    demand_session()
     return _hooks(form_of(AddHook)())
 
 
@@ -298,6 +300,7 @@ def _hook_page(done: Done, **_: Any) -> str:
 @needs(Scope.READ)
 def hook(number: int) -> str:
     """A hook: its secret, and what was sent there."""
+    demand_session()
     with reading() as session:
         found = hooks.find_hook(session, number, signed_in().by())
         query = (
@@ -320,6 +323,7 @@ def hook(number: int) -> str:
 @needs(Scope.SUBMIT)
 def add_hook() -> Any:
     """Adds a hook."""
+    demand_session()
     return sent(AddHook, form_of(AddHook)(), then=_hook_page, again=_hooks)
 
 

@@ -145,8 +145,9 @@ _discarding = Every(DISCARD_SECONDS)
 def discard_if_due(response: Response) -> Response:
     """Takes files of deleted bots off the disk: when one was deleted, and while workers fetch
     others, for those that were still played with."""
+    deleted = request.endpoint in DELETING and response.status_code in (200, 302)
     fetched = request.endpoint == "bundles.fetch" and _discarding.is_due()
-    if request.endpoint in DELETING or fetched:
+    if deleted or fetched:
         discarding.sweep(database(), settings().bundles, datetime.now(UTC))
     return response
 

@@ -11,10 +11,11 @@ from pydantic import Field, create_model
 
 from arena.all_deeds import DEEDS
 from arena.deeds import Deed, Part, perform
+from arena.models import Scope
 from arena.web.api.answers import answer_of, shape_of
 from arena.web.api.shapes import Shape
 from arena.web.api.specification import operation
-from arena.web.identity import database, signed_in
+from arena.web.identity import database, demand_token, signed_in
 from arena.web.present import open_in_maintenance
 
 NO_NUL = "^[^\\x00]*$"
@@ -64,6 +65,8 @@ def _view(deed: type[Deed]) -> Callable[..., Any]:
     def view(**given: Any) -> Any:
         said = given.pop("json", None)
         filled = {} if said is None else {key: _value(one) for key, one in dict(said).items()}
+        if deed.personal:
+            demand_token()
         by = signed_in().by()
         with database().begin() as session:
             done = perform(session, deed(**given, **filled), by)
@@ -83,7 +86,7 @@ def _view(deed: type[Deed]) -> Callable[..., Any]:
         shape_of(deed.answers),
         tag=deed.subject,
         status=201 if deed.makes else 200,
-        scope=deed.scope,
+        scope=Scope.ADMIN if deed.personal else deed.scope,
         of_one=deed.is_of_one(),
         errors=[404, 409],
     )(view)

@@ -15,7 +15,7 @@ from arena.people.notifications import text_of
 from arena.web.api.paging import Pages, page
 from arena.web.api.shapes import At, List, Shape
 from arena.web.api.specification import operation
-from arena.web.identity import signed_in
+from arena.web.identity import demand_session, signed_in
 from arena.web.lookup import reading
 
 TAG = "notifications"
@@ -119,7 +119,9 @@ def list_following(query: Pages) -> FollowList:
 
 @operation("GET /hooks", HookList, tag=TAG, scope=Scope.SUBMIT)
 def list_hooks(query: Pages) -> HookList:
-    """One's hooks."""
+    """One's hooks; to a token only if it has the scope admin, since their secrets are told."""
+    if not signed_in().may(Scope.ADMIN):
+        demand_session()
     with reading() as session:
         own = sa.select(Hook).where(Hook.user_id == signed_in().id)
         return page(HookList, session, own, Hook.id, query)

@@ -23,6 +23,7 @@ from arena.bots.member_deeds import (
 from arena.competitions import strength_plans, strength_tests
 from arena.competitions.ladder_deeds import ChangeLadder
 from arena.competitions.players import NamedPlayer
+from arena.competitions.renaming import RenameCompetition
 from arena.deeds import By, Deed, perform
 from arena.ground.db import Database
 from arena.ground.refusals import NotAllowed, Refusal
@@ -37,6 +38,7 @@ from arena.models import (
     JobStatus,
     Ladder,
     Membership,
+    Role,
     Scope,
     User,
     Visibility,
@@ -212,3 +214,29 @@ def test_what_is_made_of_hidden_bots_is_hidden_with_them(sqlite_database: Databa
         assert made["open"].within_id == its["open"]
         done(session, ChangeVisibility("shut", "private"))
         assert made["shut"].within_id == its["shut"]
+
+
+def test_a_list_gives_no_link_to_an_account_that_it_did_not_make(
+    sqlite_database: Database,
+) -> None:
+    """As one that an administrator made, or another competition's list; nor does what it made
+    before keep its link once it may more."""
+    furnish(sqlite_database)
+    with sqlite_database.begin() as session:
+        prof = accounts.add(session, ARENA, "prof", now=NOW)
+        done(session, ImportMembers("open", "ann"))
+        done(session, ImportMembers("shut", "bert\ncleo"))
+        done(session, RemoveMember("open", "ann"))
+        for name in ("prof", "ann"):
+            done(session, AddMember("shut", name))
+            with pytest.raises(Refusal, match=f"{name} is a member already"):
+                done(session, ImportMembers("shut", name))
+        done(session, RenameCompetition("shut", "closed"))
+        assert "bert" in done(session, ImportMembers("closed", "bert")).links
+        kept = sa.select(User.name).join(AccountLink, AccountLink.user_id == User.id)
+        assert set(session.scalars(kept)) == {"ann", "bert", "cleo"}
+        done(session, AddMember("closed", "bert", "organiser"))
+        cleo = accounts.get(session, "cleo")
+        accounts.set_role(session, ARENA, cleo, Role.ORGANISER, NOW)
+        assert session.scalars(kept).all() == ["ann"]
+        assert prof.password is None
