@@ -25,7 +25,7 @@ import sqlalchemy as sa
 from sqlalchemy import event
 from sqlalchemy.orm import Mapper, ORMExecuteState, Session, with_loader_criteria
 
-from arena.ground.db import LOOKED_UP
+from arena.ground.db import LOOKED_UP, SUGGESTED
 from arena.models import (
     SCOPES,
     Base,
@@ -106,11 +106,10 @@ def look(session: Session, reader: Reader) -> Sight:
 def look_up(session: Session, reader: Reader) -> None:
     """Has a session that writes do so where it looks up what its reader has named (`LOOKED_UP`).
 
-    What is unlisted is seen by who names it.
+    What is unlisted is seen by who names it, and suggested to nobody (`SUGGESTED`).
     """
     if not reader.sees_all:
-        sight = _sight(session, reader)
-        _hide(session, replace(sight, hidden=sight.hidden - sight.unlisted.keys()), _narrow_named)
+        _hide(session, _sight(session, reader), _narrow_named)
 
 
 def _sight(session: Session, reader: Reader) -> Sight:
@@ -180,16 +179,21 @@ def open_named(session: Session, its: sa.Select[int]) -> None:
 
 
 def _narrow(state: ORMExecuteState) -> None:
-    if state.is_select and not state.is_column_load:
-        sight: Sight = state.session.info[SIGHT]
-        if sight.hidden:
-            _now.set(sight)
-            state.statement = state.statement.options(_narrowing())
+    _narrow_by(state.session.info[SIGHT], state)
 
 
 def _narrow_named(state: ORMExecuteState) -> None:
-    if LOOKED_UP.items() <= state.execution_options.items():
-        _narrow(state)
+    sight: Sight = state.session.info[SIGHT]
+    if SUGGESTED.items() <= state.execution_options.items():
+        _narrow_by(sight, state)
+    elif LOOKED_UP.items() <= state.execution_options.items():
+        _narrow_by(replace(sight, hidden=sight.hidden - sight.unlisted.keys()), state)
+
+
+def _narrow_by(sight: Sight, state: ORMExecuteState) -> None:
+    if sight.hidden and state.is_select and not state.is_column_load:
+        _now.set(sight)
+        state.statement = state.statement.options(_narrowing())
 
 
 @cache

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from arena import audit
 from arena.audit import Actor
 from arena.competitions.founding import NAME
-from arena.ground.db import LOOKED_UP, count_rows
+from arena.ground.db import SUGGESTED, count_rows
 from arena.ground.guesses import MOST_LOOKED_AT
 from arena.ground.locks import lock
 from arena.ground.refusals import NotThere, Refusal
@@ -137,7 +137,7 @@ def remove(session: Session, book: OpeningBook, now: datetime, actor: Actor) -> 
     going_on = by_it.where(Competition.state != CompetitionState.CLOSED)
     if session.scalar(going_on.limit(1)) is not None:
         seen = going_on.order_by(Competition.id).limit(MOST_LISTED)
-        names = session.scalars(seen, execution_options=LOOKED_UP).all()
+        names = session.scalars(seen, execution_options=SUGGESTED).all()
         if not names:
             raise Refusal(
                 gettext("the book %(name)s is in use where you see nothing of it", name=name)

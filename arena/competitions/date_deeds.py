@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from arena.competitions.dates import (
+    USUAL_RESERVE,
     find_date,
     kind_named,
     moment_words,
@@ -21,7 +22,8 @@ from arena.competitions.dates import (
 from arena.competitions.founding import find_named
 from arena.competitions.organised import OrganisedDeed
 from arena.deeds import By, Deed, Done, asked
-from arena.models import Competition, CompetitionDate, DateKind, Ladder, Topic
+from arena.ground.refusals import NotAllowed
+from arena.models import Competition, CompetitionDate, DateKind, Ladder, Scope, Topic
 from arena.people.following import hearers
 from arena.people.notifications import notify
 from engine.translation import N_, gettext
@@ -97,7 +99,15 @@ class SetDate(DateDeed):
             else SetDate(self.name, self.what, known.at.isoformat(), told_settings(known))
         )
         at = read_moment(self.at)
+        share_before = _reserve(known)
         found, moved = set_date(session, competition, what, at, self.settings, by.now, by.actor)
+        if _reserve(found) > share_before and not by.may(Scope.ORGANISE):
+            raise NotAllowed(
+                gettext(
+                    "a reserve of more than %(most)s percent is for organisers of the site to set",
+                    most=share_before,
+                )
+            )
         if moved is not None and moved != found.at:
             _tell(session, competition, MOVED, by, what=what, before=moved, after=found.at)
         undo: Deed = RemoveDate(self.name, self.what) if before is None else before
@@ -110,6 +120,12 @@ class SetDate(DateDeed):
         else:
             said = gettext("the date %(what)s of %(name)s is set: %(moment)s", **its)
         return Done(said, found, (undo,) if is_other else ())
+
+
+def _reserve(date: CompetitionDate | None) -> int:
+    """The percent of the workers that a date gives; no less than is usual."""
+    its = {} if date is None else date.settings or {}
+    return max(USUAL_RESERVE, its.get("reserve", USUAL_RESERVE))
 
 
 @dataclass(frozen=True)

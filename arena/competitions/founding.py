@@ -20,7 +20,7 @@ from sqlalchemy.orm import Session
 
 from arena import naming
 from arena.ground import locks
-from arena.ground.db import LOOKED_UP, count_rows
+from arena.ground.db import LOOKED_UP, SUGGESTED, count_rows
 from arena.ground.guesses import MOST_LOOKED_AT
 from arena.ground.refusals import NotThere, Refusal
 from arena.models import Competition, CompetitionState, User
@@ -68,7 +68,7 @@ def find_named(session: Session, kind: type[C], name: str) -> C:
     found = session.scalar(its, execution_options=LOOKED_UP)
     if found is None:
         names = sa.select(kind.name).order_by(kind.id).limit(MOST_LOOKED_AT)
-        known = session.scalars(names, execution_options=LOOKED_UP)
+        known = session.scalars(names, execution_options=SUGGESTED)
         words = _NOT_THERE.get(_called(kind), _NOT_THERE_OF_ANY)
         raise NotThere(gettext(words, name=name, known=instead(name[:80], known)))
     naming.note(name, found)

@@ -13,7 +13,7 @@ from arena.competitions.founding import find_named
 from arena.competitions.ladder_settings import SETTINGS
 from arena.competitions.organised import OrganisedDeed
 from arena.deeds import LONGEST_NAME, By, Deed, Done, asked
-from arena.ground.refusals import Refusal
+from arena.ground.refusals import NotAllowed, Refusal
 from arena.models import CompetitionState, DateKind, Ladder, Scope
 from engine.game import GameError
 from engine.games import find_variant
@@ -68,7 +68,8 @@ class CreateLadder(Deed):
 class ChangeLadder(OrganisedDeed):
     """Change settings of a ladder; open, pause, freeze or close it.
 
-    What games are played by stays as it is once there are matches.
+    What games are played by stays as it is once there are matches. What takes of the machines that
+    all competitions share is for organisers of the site.
     """
 
     kind = Ladder
@@ -90,12 +91,27 @@ class ChangeLadder(OrganisedDeed):
 
     def do(self, session: Session, by: By) -> Done:
         found = find_named(session, Ladder, self.name)
+        self._demand_site(found, by)
         before = self._before(found)
         words = ladder_settings.change(session, by.actor, found, self.settings, by.now)
         nothing = gettext("nothing is different: the ladder %(name)s is so already", name=self.name)
         undone = words and found.state is not CompetitionState.CLOSED
         undo = (ChangeLadder(self.name, before),) if undone else ()
         return Done("; ".join(words) or nothing, found, undo)
+
+    def _demand_site(self, ladder: Ladder, by: By) -> None:
+        if by.may(Scope.ORGANISE):
+            return
+        for key, text in self.settings.items():
+            its = SETTINGS.get(key)
+            if its is not None and its.of_site and text != its.show(ladder):
+                raise NotAllowed(
+                    gettext(
+                        "%(key)s takes of what all competitions share: ask an organiser of the "
+                        "site to change it",
+                        key=key,
+                    )
+                )
 
     def _before(self, ladder: Ladder) -> dict[str, str]:
         """How what is to be changed is now; of the two kinds of time controls the one it has."""

@@ -53,6 +53,8 @@ class LadderSetting:
     """All that it can be, where those are few."""
     stays: bool = False
     """Whether it can't be changed any more once there are matches: other games would be rated."""
+    of_site: bool = False
+    """Whether it is for organisers of the site alone, as it takes of what all share."""
 
 
 def _text(column: str, most: int) -> Callable[[str], dict[str, Any]]:
@@ -214,6 +216,7 @@ SETTINGS: Mapping[str, LadderSetting] = {
         "1",
         _number("weight", 0.01, 100, float),
         lambda one: _exact(one.weight),
+        of_site=True,
     ),
     "openings": LadderSetting(
         N_(
@@ -242,6 +245,7 @@ SETTINGS: Mapping[str, LadderSetting] = {
         lambda one: one.charge,
         ("cpu", "wall"),
         stays=True,
+        of_site=True,
     ),
     "machine": LadderSetting(
         N_(
@@ -253,6 +257,7 @@ SETTINGS: Mapping[str, LadderSetting] = {
         _machine,
         lambda one: MACHINES[one.reference],
         MACHINES,
+        of_site=True,
     ),
     "home": LadderSetting(
         N_(
@@ -304,30 +309,35 @@ SETTINGS: Mapping[str, LadderSetting] = {
         "256M",
         _size("memory"),
         lambda one: in_words(one.memory_bytes),
+        of_site=True,
     ),
     "threads": LadderSetting(
         N_("how many threads a bot may have, those of its interpreter included"),
         "16",
         _number("threads", 1, 1024, int),
         lambda one: str(one.threads),
+        of_site=True,
     ),
     "processes": LadderSetting(
         N_("how many processes a bot may have; more than one takes workers of level full"),
         "1",
         _number("processes", 1, MOST_PROCESSES, int),
         lambda one: str(one.processes),
+        of_site=True,
     ),
     "bundle": LadderSetting(
         N_("how large a bot's files may be together, such as 16M"),
         "16M",
         _size("bundle"),
         lambda one: in_words(one.bundle_bytes),
+        of_site=True,
     ),
     "log": LadderSetting(
         N_("how much of a bot's standard error is kept of a game, such as 64k"),
         "64k",
         _size("log"),
         lambda one: in_words(one.log_bytes),
+        of_site=True,
     ),
 }
 """What can be chosen about a ladder, by the names that commands and forms have for it."""

@@ -32,6 +32,9 @@ LOOKED_UP: dict[str, Any] = {"arena.looked_up": True}
 """Execution options of a select that looks up what somebody has named, in a session that writes:
 only there it leaves out what they don't see (`arena.sight`). All else that such a session finds is
 the same whoever asks."""
+SUGGESTED: dict[str, Any] = LOOKED_UP | {"arena.suggested": True}
+"""The same of a select of what nobody has named, such as names that may have been meant: there it
+leaves out what is unlisted, too."""
 PRAGMAS = ("journal_mode=WAL", "synchronous=NORMAL", "busy_timeout=30000", "foreign_keys=ON")
 DAMAGED = (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT)
 FAILED = (sa.exc.OperationalError, sa.exc.InternalError)

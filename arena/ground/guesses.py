@@ -7,7 +7,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
-from arena.ground.db import LOOKED_UP
+from arena.ground.db import SUGGESTED
 from engine.guesses import alike, did_you_mean
 
 MOST_LOOKED_AT = 1000
@@ -24,7 +24,7 @@ def meant(session: Session, column: InstrumentedAttribute[str], name: str, *whic
     """
     begins = sa.func.lower(column).startswith(name[:1].lower(), autoescape=True)
     query = sa.select(column).where(begins, *which).order_by(column).limit(MOST_LOOKED_AT)
-    names = session.scalars(query, execution_options=LOOKED_UP).all()
+    names = session.scalars(query, execution_options=SUGGESTED).all()
     if name.lower() in map(str.lower, names):
         return ""
     near = alike(name[:80], names)

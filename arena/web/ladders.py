@@ -26,7 +26,7 @@ from arena.web.api.ladder_shapes import FinalLineShape, FinalTableShape
 from arena.web.dates import given_dates, is_shut
 from arena.web.deeds import DeedForm, sent
 from arena.web.forms import NEEDED, later
-from arena.web.identity import demand_organiser, needs, settings
+from arena.web.identity import demand_organiser, needs, settings, signed_in
 from arena.web.leaderboards import SORTS, LadderBoard, View
 from arena.web.lookup import find_ladder, reading
 from engine.game import Game
@@ -315,7 +315,7 @@ def _form(name: str, **how: Any) -> tuple[Ladder, LadderForm]:
         found = find_ladder(session, name)
         demand_organiser(found)
     form = LadderForm(data={key: its.show(found) for key, its in SETTINGS.items()}, **how)
-    for key in stays(found):
+    for key in (*stays(found), *_of_site(found)):
         del form[key]
     return found, form
 
@@ -338,6 +338,13 @@ def stays(ladder: Ladder) -> list[str]:
     return [key for key, its in SETTINGS.items() if its.stays and ladder.matches_made]
 
 
+def _of_site(ladder: Ladder) -> list[str]:
+    """The settings that could be changed, but not by who organises this ladder alone."""
+    if signed_in().may(Scope.ORGANISE):
+        return []
+    return [key for key, its in SETTINGS.items() if its.of_site and key not in stays(ladder)]
+
+
 def _page(ladder: Ladder, form: DeedForm, problem: str) -> str:
     return render_template(
         "change_ladder.html",
@@ -345,6 +352,7 @@ def _page(ladder: Ladder, form: DeedForm, problem: str) -> str:
         form=form,
         problem=problem,
         fixed={key: SETTINGS[key] for key in stays(ladder)},
+        of_site={key: SETTINGS[key] for key in _of_site(ladder)},
         LABELS=LABELS,
         SETTINGS=SETTINGS,
     )

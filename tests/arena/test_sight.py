@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+import pytest
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, aliased, joinedload
 
 from arena.audit import ARENA
+from arena.bots.bot_deeds import find_bot
 from arena.bots.submissions import enter, submit
 from arena.competitions import ladder_settings
 from arena.competitions.founding import find_named
+from arena.competitions.players import named_players
 from arena.ground import locks
 from arena.ground.db import Database
-from arena.ground.refusals import NotThere
+from arena.ground.refusals import NotThere, Refusal
 from arena.models import (
     Base,
     Bot,
@@ -189,6 +192,23 @@ def test_who_writes_finds_all_but_looks_up_what_is_seen(database: Database) -> N
     with database.begin() as session:
         look_up(session, EVERYTHING)
         assert locks.find(session, Ladder, its["shut"]) is not None
+
+
+def test_what_is_unlisted_is_suggested_to_nobody(database: Database) -> None:
+    its = furnish(database)
+    mate = Reader(its["bob"], member_of=frozenset([its["quiet"]]))
+    for reader, is_told in ((STRANGER, False), (mate, True), (EVERYTHING, True)):
+        with database.begin() as session:
+            look_up(session, reader)
+            for find, name, meant in (
+                (lambda name: find_named(session, Ladder, name), "quite", "quiet"),
+                (lambda name: find_bot(session, name), "bot-quite", "bot-quiet"),
+                (lambda name: named_players(session, [name]), "bot-quite", "bot-quiet"),
+            ):
+                with pytest.raises(Refusal) as caught:
+                    find(name)
+                assert (meant in str(caught.value)) is is_told, (reader, str(caught.value))
+            assert find_bot(session, "bot-quiet").name == "bot-quiet"
 
 
 def test_organisers_of_one_organise_what_is_within_it(database: Database) -> None:

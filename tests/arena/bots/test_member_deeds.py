@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -21,7 +22,9 @@ from arena.bots.member_deeds import (
     RenewJoinCode,
 )
 from arena.competitions import strength_plans, strength_tests
+from arena.competitions.date_deeds import SetDate
 from arena.competitions.ladder_deeds import ChangeLadder
+from arena.competitions.ladder_settings import SETTINGS
 from arena.competitions.players import NamedPlayer
 from arena.competitions.renaming import RenameCompetition
 from arena.deeds import By, Deed, perform
@@ -61,6 +64,7 @@ def by(session: Session, name: str) -> By:
     )
 
 
+SHUT = sa.select(Ladder).where(Ladder.name == "shut")
 ALL = By(ARENA, frozenset(Scope), NOW, reader=Reader(sees_all=True))
 
 
@@ -180,6 +184,28 @@ def test_an_organiser_of_one_has_no_rights_elsewhere(sqlite_database: Database) 
         assert accounts.add_token(session, ARENA, bob, "t", [Scope.ORGANISE], NOW)
         with pytest.raises(Refusal, match="none that its owner has not"):
             accounts.add_token(session, ARENA, ada, "t", [Scope.ORGANISE], NOW)
+
+
+def test_an_organiser_of_one_takes_no_more_of_the_workers(sqlite_database: Database) -> None:
+    furnish(sqlite_database)
+    with sqlite_database.begin() as session:
+        done(session, AddMember("shut", "bob", "organiser"))
+        of_site = [key for key, its in SETTINGS.items() if its.of_site]
+        for key in of_site:
+            as_it_is = SETTINGS[key].show(session.scalars(SHUT).one())
+            done(session, ChangeLadder("shut", {key: as_it_is}), "bob")
+            with pytest.raises(NotAllowed, match=f"{key} takes of what all competitions share"):
+                done(session, ChangeLadder("shut", {key: "7"}), "bob")
+        assert len(of_site) == 8
+        final = partial(SetDate, "shut", "final", "2027-01-01T00:00Z")
+        assert done(session, final({"reserve": "50"}), "bob").settings["reserve"] == 50
+        with pytest.raises(NotAllowed, match="of more than 50 percent"):
+            done(session, final({"reserve": "51"}), "bob")
+    with sqlite_database.begin() as session:
+        assert done(session, final({"reserve": "80"})).settings["reserve"] == 80
+        # It can be moved and given less by who could not have given it as much.
+        assert done(session, final({"top": "4"}), "bob").settings["reserve"] == 80
+        assert done(session, final({"reserve": "20"}), "bob").settings["reserve"] == 20
 
 
 def test_what_is_made_of_hidden_bots_is_hidden_with_them(sqlite_database: Database) -> None:

@@ -145,7 +145,7 @@ def test_a_stranger_gets_what_an_empty_arena_answers(
 
 def test_members_and_organisers_see_it_all(hidden: tuple[Database, dict[str, int], Flask]) -> None:
     """And no cache for all keeps what they get."""
-    _, numbers, app = hidden
+    database, numbers, app = hidden
     stranger, *others = (Browser(app), signed_in(app, "member"), signed_in(app, "olga"))
     for pattern in (
         "/ladders/ladder-0", "/tournaments/cup", "/games/{trio}", "/games/{trio}.json",
@@ -164,6 +164,13 @@ def test_members_and_organisers_see_it_all(hidden: tuple[Database, dict[str, int
             assert "Cookie" in answer.vary, address
     assert "ladder-0" in others[0].get("/ladders").text
     assert "ladder-0" not in stranger.get("/ladders").text
+    with database.begin() as session:  # the member organises it
+        ladder = sa.select(Ladder.id).where(Ladder.name == "ladder-0").scalar_subquery()
+        its = sa.update(Membership).where(Membership.competition_id == ladder)
+        session.execute(its.values(role=MemberRole.ORGANISER))
+    pages = [browser.get("/ladders/ladder-0/settings").text for browser in others]
+    assert ['name="weight"' in page for page in pages] == [False, True]
+    assert ["What organisers of the site decide" in page for page in pages] == [True, False]
 
 
 def test_no_deed_tells_a_stranger(
