@@ -210,14 +210,6 @@ def _leave(session: Session, bot: Bot, entrants: sa.Select[int], now: datetime) 
     for match in matches:
         if match.status in (JobStatus.OPEN, JobStatus.SET_ASIDE):
             make_void(session, match, WHY)
-    unplayed = sa.select(Match.id).where(
-        Match.id.in_([one.id for one in matches]),
-        Match.requester_id.is_not(None),
-        ~Match.games.any(),
-    )
-    numbers = session.scalars(unplayed).all()
-    session.execute(sa.delete(Place).where(Place.match_id.in_(numbers)))
-    session.execute(sa.delete(Match).where(Match.id.in_(numbers)))
 
 
 def _leave_one(session: Session, entrant: Entrant, now: datetime) -> None:
