@@ -37,6 +37,7 @@ from arena.models import (
     SetState,
     SetVerdict,
 )
+from arena.present import maintenance
 from arena.recorder.fold import Fold
 from arena.recorder.storage import EntrantTally
 from arena.schedule.match_sets import carry_out, waiting
@@ -270,13 +271,15 @@ class SetsAtWork:
         self._looking: Iterator[bool] | None = None
 
     def go_on(self, database: Database, now: datetime) -> bool:
-        """Does the next parts of what waits.
+        """Does the next parts of what waits; during maintenance no set is carried out.
 
         Returns:
             Whether a set is being carried out: then nothing is made anew meanwhile.
         """
         end = monotonic() + self._seconds
-        while (number := _first(database, SetState.DECIDED)) is not None:
+        with database.read() as session:
+            is_held = maintenance(session) is not None
+        while not is_held and (number := _first(database, SetState.DECIDED)) is not None:
             with database.begin() as session:
                 carry_out(session, number, now)
             if monotonic() >= end:

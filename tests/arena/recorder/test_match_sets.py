@@ -28,6 +28,7 @@ from arena.models import (
     Scope,
     SetState,
 )
+from arena.operation.maintenance import SetMaintenance
 from arena.recorder import match_set_deeds, outlooks
 from arena.recorder.match_set_deeds import ChooseMatches, DecideMatches
 from arena.recorder.outlooks import SetsAtWork
@@ -179,6 +180,25 @@ def test_what_comes_in_later_is_none_of_a_set(
         assert count_rows(session, Match, *newer) > 0
         assert {*session.scalars(sa.select(Ladder.alarm))} == {""}
     assert all(one["last"] <= last for one in made.changes)
+
+
+def test_nothing_is_carried_out_during_maintenance(
+    played: Simulation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was decided before is done when it is over."""
+    database = played.database
+    monkeypatch.setattr(match_set_deeds, "BATCH", 1)
+    made = choose(database)
+    decide(database, made.id)
+    with database.begin() as session:
+        perform(session, SetMaintenance(True), BY)
+    assert not SetsAtWork().go_on(database, START)
+    with database.read() as session:
+        assert {*session.scalars(sa.select(MatchOfSet.state))} == {MemberState.WAITS}
+    with database.begin() as session:
+        perform(session, SetMaintenance(False), BY)
+    rest(database)
+    assert read(database, made.id).state is SetState.DONE
 
 
 def test_a_set_that_was_broken_off_is_gone_on_with(
