@@ -112,21 +112,21 @@ def delete(session: Session, user: User, now: datetime) -> UserGone:
     """
     accounts.leave_an_administrator(session, user)
     locks.lock(session, user)
-    name, passed = user.name, 0
+    name, passed, going = user.name, 0, list[Bot]()
     own = session.scalars(sa.select(Bot).where(Bot.owner_id == user.id).order_by(Bot.id)).all()
     for bot in own:
         heir = next((one for one in sharing.co_owners(session, bot) if one.active), None)
         if heir is None:
-            deletion.delete(session, bot, now)
+            going.append(bot)
             continue
         session.execute(
             sa.delete(CoOwner).where(CoOwner.bot_id == bot.id, CoOwner.user_id == heir.id)
         )
         bot.owner, passed = heir, passed + 1
-    session.flush()
+    deletion.delete(session, going, now)
     _forget(session, user)
     _make_nameless(session, user, now)
-    return UserGone(name, len(own) - passed, passed)
+    return UserGone(name, len(going), passed)
 
 
 def _forget(session: Session, user: User) -> None:

@@ -10,6 +10,7 @@ other bot has them (`arena.bots.discarding`).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
@@ -111,7 +112,7 @@ class DeleteBot(BotDeed):
 
     def do(self, session: Session, by: By) -> Done:
         bot = _to_delete(session, by, self.name)
-        gone = delete(session, bot, by.now)
+        (gone,) = delete(session, [bot], by.now)
         audit.note(
             session, by.actor, "delete", f"bot {gone.name}", gone.tombstone or "", now=by.now
         )
@@ -136,17 +137,58 @@ def _to_delete(session: Session, by: By, name: str) -> Bot:
     return bot
 
 
-def delete(session: Session, bot: Bot, now: datetime) -> BotGone:
-    """Deletes a bot, without a note.
+def delete(session: Session, bots: Sequence[Bot], now: datetime) -> list[BotGone]:
+    """Deletes some bots of one owner, without a note.
 
     Raises:
-        Refusal: it can't be spared in a tournament that has not begun.
+        Refusal: one can't be spared in a tournament that has not begun.
     """
-    # Whoever hands in a version of it waits, and finds no such bot.
-    locks.lock(session, bot.owner)
+    # Whoever hands in a version of one waits, and finds no such bot.
+    for owner in {bot.owner for bot in bots}:
+        locks.lock(session, owner)
+    matches = _lock_what_ends(session, bots)
+    return [_delete(session, bot, matches, now) for bot in bots]
+
+
+def _lock_what_ends(session: Session, bots: Sequence[Bot]) -> Sequence[Match]:
+    """Locks all that some bots leave, in the order of `arena.ground.locks`: what is done bot by bot
+    would go through that order again and again.
+
+    Returns:
+        Their matches that no worker has.
+    """
+    ids = [bot.id for bot in bots]
+    versions = sa.select(BotVersion.id).where(BotVersion.bot_id.in_(ids))
+    its = Entrant.version_id.in_(versions)
+    waiting = sa.select(Match).where(
+        Match.status.in_([JobStatus.OPEN, JobStatus.SET_ASIDE]),
+        Match.places.any(Place.entrant_id.in_(sa.select(Entrant.id).where(its))),
+    )
+    matches = session.scalars(locks.locking(waiting, Match)).all()
+    checks = sa.select(Check).where(
+        Check.version_id.in_(versions), Check.status.in_(entries.UNDECIDED)
+    )
+    session.scalars(locks.locking(checks, Check, anew=True)).all()
+    session.scalars(locks.locking(_sittings(versions), Sitting)).all()
+    competitions = sa.select(Competition).where(
+        Competition.state != CompetitionState.CLOSED,
+        sa.or_(
+            Competition.id.in_(sa.select(Entrant.competition_id).where(its)),
+            Competition.id.in_(sa.select(SignUp.competition_id).where(SignUp.bot_id.in_(ids))),
+        ),
+    )
+    session.scalars(locks.locking(competitions, Competition, anew=True)).all()
+    return matches
+
+
+def _delete(session: Session, bot: Bot, matches: Sequence[Match], now: datetime) -> BotGone:
     name, versions = bot.name, sa.select(BotVersion.id).where(BotVersion.bot_id == bot.id)
     entrants = sa.select(Entrant.id).where(Entrant.version_id.in_(versions))
     _leave(session, bot, entrants, now)
+    its = set(session.scalars(sa.select(Place.match_id).where(Place.entrant_id.in_(entrants))))
+    for match in matches:
+        if match.id in its and match.status in (JobStatus.OPEN, JobStatus.SET_ASIDE):
+            make_void(session, match, WHY)
     issued = sa.select(sa.func.max(Match.lease_ends)).where(
         Match.status == JobStatus.ISSUED, Match.places.any(Place.entrant_id.in_(entrants))
     )
@@ -184,12 +226,9 @@ def _is_elsewhere(session: Session, entrants: sa.Select[int]) -> bool:
 
 def _leave(session: Session, bot: Bot, entrants: sa.Select[int], now: datetime) -> None:
     """Takes a bot out of everything that goes on."""
-    waiting = sa.select(Match).where(
-        Match.status.in_([JobStatus.OPEN, JobStatus.SET_ASIDE]),
-        Match.places.any(Place.entrant_id.in_(entrants)),
-    )
-    matches = session.scalars(locks.locking(waiting, Match)).all()
-    _end_sittings(session, bot, now)
+    its = sa.select(BotVersion.id).where(BotVersion.bot_id == bot.id)
+    for sitting in session.scalars(locks.locking(_sittings(its), Sitting)).all():
+        sitting.break_off(WHY, now)
     entries.stop_entering(session, bot, WHY, now)
     query = (
         sa.select(Entrant)
@@ -207,17 +246,6 @@ def _leave(session: Session, bot: Bot, entrants: sa.Select[int], now: datetime) 
     )
     for tournament in session.scalars(coming.order_by(Tournament.id)).all():
         sign_ups.sign_off(session, tournament, bot, now, ARENA)
-    for match in matches:
-        if match.status in (JobStatus.OPEN, JobStatus.SET_ASIDE):
-            make_void(session, match, WHY)
-    unplayed = sa.select(Match.id).where(
-        Match.id.in_([one.id for one in matches]),
-        Match.requester_id.is_not(None),
-        ~Match.games.any(),
-    )
-    numbers = session.scalars(unplayed).all()
-    session.execute(sa.delete(Place).where(Place.match_id.in_(numbers)))
-    session.execute(sa.delete(Match).where(Match.id.in_(numbers)))
 
 
 def _leave_one(session: Session, entrant: Entrant, now: datetime) -> None:
@@ -239,13 +267,11 @@ def _leave_one(session: Session, entrant: Entrant, now: datetime) -> None:
         gauntlets.stop(session, competition, now, ARENA)
 
 
-def _end_sittings(session: Session, bot: Bot, now: datetime) -> None:
-    its = sa.select(BotVersion.id).where(BotVersion.bot_id == bot.id)
-    query = sa.select(Sitting).where(
-        Sitting.finished.is_(None), Sitting.seats.any(SittingSeat.version_id.in_(its))
+def _sittings(versions: sa.Select[int]) -> sa.Select[Sitting]:
+    """A query for the sittings under way against some versions."""
+    return sa.select(Sitting).where(
+        Sitting.finished.is_(None), Sitting.seats.any(SittingSeat.version_id.in_(versions))
     )
-    for sitting in session.scalars(locks.locking(query, Sitting)).all():
-        sitting.break_off(WHY, now)
 
 
 def _forget(session: Session, bot: Bot, versions: sa.Select[int]) -> None:

@@ -241,8 +241,8 @@ def _note_whole(session: Session, user_id: int, digest: str, size: int, now: dat
 
 
 def began(session: Session, user_id: int, files: Collection[str], now: datetime) -> datetime:
-    """When a bot began to be handed in: with the first part of its large files, if these were sent
-    for it, the last of them just before.
+    """When a bot began to be handed in: when the last of its large files was begun, if they were
+    sent for it just before. One that was begun earlier makes nothing else come earlier.
 
     Args:
         files: the digests of its large files.
@@ -254,7 +254,7 @@ def began(session: Session, user_id: int, files: Collection[str], now: datetime)
         SentFile.begun >= now - LONGEST_SENDING,
         SentFile.ended >= now - JUST_SENT,
     )
-    return min([now, *filter(None, session.scalars(query))])
+    return max(filter(None, session.scalars(query)), default=now)
 
 
 def claim(

@@ -38,6 +38,7 @@ from arena.models import (
     SignUp,
     Tournament,
 )
+from arena.present import maintenance
 from engine.seeds import derive
 from engine.translation import ENGLISH, N_, gettext, speaking
 
@@ -117,7 +118,10 @@ def draw(
 
 
 def open_check_ins(session: Session) -> None:
-    """Tells the owners of all who are signed up when a check-in opens, once."""
+    """Tells the owners of all who are signed up when a check-in opens, once; during maintenance,
+    when nobody could check in, not yet."""
+    if maintenance(session) is not None:
+        return
     now = present(session)
     query = (
         sa.select(Tournament, CompetitionDate.at)

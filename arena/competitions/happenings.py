@@ -1,7 +1,8 @@
 """What happens at the dates of competitions, each in a transaction of its own, by the recorder.
 
 Several that are overdue happen in their order, however long nobody was there to do it. What can't
-be done is told beside the date, and nothing waits for it: it has happened.
+be done is told beside the date, and nothing waits for it: it has happened. During maintenance
+nothing does; after it all that is overdue happens.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ from arena.models import (
     Tournament,
     VersionStatus,
 )
+from arena.present import maintenance
 from engine.game import GameError
 from engine.seeds import derive
 from engine.translation import ENGLISH, speaking
@@ -51,7 +53,9 @@ log = logging.getLogger("arena.recorder.dates")
 
 
 def happen_next(session: Session) -> CompetitionDate | None:
-    """Has the first date happen that is due; None if none is."""
+    """Has the first date happen that is due; None if none is, or nothing happens for now."""
+    if maintenance(session) is not None:
+        return None
     now = present(session)
     rank = sa.case(RANKS, value=CompetitionDate.what)
     found = session.scalar(

@@ -371,6 +371,7 @@ def fitting_versions(
             games[entrant.version.bot_id] += entrant.games
             if entrant.state is EntrantState.ACTIVE:
                 fielded[entrant.version.bot_id] = entrant.version
+    suspended = _suspended(session, tournament.game, bots) if ladder is None else set[int]()
     versions = {bot.id: chosen or fielded.get(bot.id) for bot, chosen in wanted}
     able = proven(session, tournament.game, [one for one in versions.values() if one])
 
@@ -381,6 +382,10 @@ def fitting_versions(
             if ladder is None:
                 return gettext("no version of %(bot)s has passed its check", **its)
             return gettext("%(bot)s is not active on the ladder %(ladder)s", **its)
+        if bot.id in suspended:
+            return gettext(
+                "%(bot)s is suspended for its faults: bring it back on a ladder first", **its
+            )
         if games[bot.id] < conditions.games and ladder is not None:
             return gettext(
                 "%(bot)s has had %(games)s rated games on the ladder %(ladder)s, and needs "
@@ -399,6 +404,28 @@ def fitting_versions(
         return version
 
     return {bot.id: found(bot) for bot, _ in wanted}
+
+
+def _suspended(session: Session, game: str, bots: Sequence[int]) -> set[int]:
+    """Those of some bots that are suspended wherever they are on a ladder of a game."""
+    its = (
+        sa.select(BotVersion.bot_id, Entrant.state)
+        .join(Entrant, Entrant.version_id == BotVersion.id)
+        .join(Ladder, Ladder.id == Entrant.competition_id)
+        .where(
+            BotVersion.bot_id.in_(bots),
+            Ladder.game == game,
+            Ladder.state != CompetitionState.CLOSED,
+        )
+    )
+    states: dict[int, set[EntrantState]] = {}
+    for bot, state in session.execute(its):
+        states.setdefault(bot, set()).add(state)
+    return {
+        bot
+        for bot, found in states.items()
+        if EntrantState.SUSPENDED in found and EntrantState.ACTIVE not in found
+    }
 
 
 def _of_bot(tournament: Tournament, sign_ups: Sequence[SignUp], bot: Bot) -> SignUp:

@@ -11,6 +11,7 @@ many part by part, by the recorder.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
@@ -20,6 +21,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload
 
+from arena.competitions.happenings import FAULTY
 from arena.competitions.kinds import kind_of
 from arena.competitions.ranks import games_to_be_ranked
 from arena.ground.db import FAILED, Database, count_rows
@@ -37,9 +39,10 @@ from arena.models import (
     SetState,
     SetVerdict,
 )
+from arena.present import maintenance
 from arena.recorder.fold import Fold
 from arena.recorder.storage import EntrantTally
-from arena.schedule.match_sets import carry_out, waiting
+from arena.schedule.match_sets import BATCH, carry_out, leave_next, waiting
 
 FEW = 1000
 """Matches of which all are folded when a set of them is chosen, at once."""
@@ -51,6 +54,8 @@ KEPT = timedelta(days=7)
 """For how long a set is kept that nobody decides on."""
 MOST_SHOWN = 1000
 """Changes of one competition that are kept."""
+
+log = logging.getLogger("arena.recorder.sets")
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,18 +272,20 @@ class SetsAtWork:
             few_seconds: how long one call of `go_on` takes, about.
         """
         self._part, self._seconds = part, few_seconds
-        self._looking: Iterator[bool] | None = None
+        self._looking: tuple[int, Iterator[bool]] | None = None
+        """The set that is looked at, and how far it is."""
 
     def go_on(self, database: Database, now: datetime) -> bool:
-        """Does the next parts of what waits.
+        """Does the next parts of what waits; during maintenance no set is carried out.
 
         Returns:
             Whether a set is being carried out: then nothing is made anew meanwhile.
         """
         end = monotonic() + self._seconds
-        while (number := _first(database, SetState.DECIDED)) is not None:
-            with database.begin() as session:
-                carry_out(session, number, now)
+        with database.read() as session:
+            is_held = maintenance(session) is not None
+        while not is_held and (number := _first(database, SetState.DECIDED)) is not None:
+            _carry_out_next(database, number, now)
             if monotonic() >= end:
                 return True
         while monotonic() < end:
@@ -287,12 +294,16 @@ class SetsAtWork:
                 if number is None:
                     forget_undecided(database, now)
                     break
-                self._looking = self._look(database, number)
+                self._looking = number, self._look(database, number)
             try:
-                is_further = next(self._looking, None)
+                is_further = next(self._looking[1], None)
             except FAILED:
                 self._looking = None  # it is begun anew
                 raise
+            except Exception:
+                log.exception("what match set %s would change", self._looking[0])
+                _give_up(database, self._looking[0])
+                is_further = None
             if is_further is None:
                 self._looking = None
             elif not is_further:
@@ -372,6 +383,43 @@ def _note_progress(database: Database, number: int, looked: int, of: int) -> Non
     values = {"looked": looked, "to_look": of}
     with database.begin() as session:
         session.execute(sa.update(MatchSet).where(MatchSet.id == number).values(values))
+
+
+def _carry_out_next(database: Database, number: int, now: datetime) -> None:
+    """Does the next batch of a set. If something is wrong with it, each of its matches is done
+    alone, and those with which it is stay as they are, with the reason."""
+    try:
+        with database.begin() as session:
+            carry_out(session, number, now)
+        return
+    except FAILED:
+        raise
+    except Exception:
+        log.exception("a batch of match set %s", number)
+    for _ in range(BATCH):
+        try:
+            with database.begin() as session:
+                if not carry_out(session, number, now, 1):
+                    return
+        except FAILED:
+            raise
+        except Exception:
+            log.exception("a match of match set %s", number)
+            with database.begin() as session:
+                leave_next(session, number, now, FAULTY)
+
+
+def _give_up(database: Database, number: int) -> None:
+    """Has all matches of a set stay as they are, since it can't be said what it would change."""
+    with database.begin() as session:
+        made = session.get(MatchSet, number, with_for_update=True)
+        if made is not None and made.state is SetState.LOOKING:
+            its = sa.update(MatchOfSet).where(
+                MatchOfSet.set_id == number, MatchOfSet.state == MemberState.WAITS
+            )
+            session.execute(its.values(state=MemberState.LEFT, why=FAULTY))
+            its_competitions = _competitions(session, number)
+            _keep(made, [_outlook(session, made, one, None) for one in its_competitions])
 
 
 def forget_undecided(database: Database, now: datetime) -> None:

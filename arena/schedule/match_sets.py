@@ -222,6 +222,23 @@ def carry_out(session: Session, number: int, now: datetime, most: int | None = N
     return False
 
 
+def leave_next(session: Session, number: int, now: datetime, why: str) -> None:
+    """Has the next match of a set that is carried out stay as it is; if none waits, the set is
+    done.
+
+    Args:
+        why: the reason, in English.
+    """
+    found = find_row(session, MatchSet, number, to_change=True)
+    if found is None or found.state is not SetState.DECIDED:
+        return
+    member = session.scalars(members(number, MemberState.WAITS).limit(1)).first()
+    if member is None:
+        found.state, found.done = SetState.DONE, now
+    else:
+        member.state, member.why = MemberState.LEFT, why
+
+
 def _decide(
     session: Session, found: MatchSet, some: Sequence[tuple[MatchOfSet, Match]], now: datetime
 ) -> None:

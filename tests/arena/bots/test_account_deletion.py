@@ -9,13 +9,16 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+from sqlalchemy.orm import Session
 
 from arena.audit import ARENA, Actor
 from arena.bots import account_export
 from arena.bots.account_deletion import DeleteUser
 from arena.bots.bot_deeds import ShareBot
+from arena.competitions.pairings import Pairing
 from arena.deeds import By, perform
 from arena.ground.db import Database
+from arena.ground.locks import lock
 from arena.models import (
     SCOPES,
     ApiToken,
@@ -24,6 +27,9 @@ from arena.models import (
     Bot,
     CoOwner,
     Follow,
+    JobStatus,
+    Ladder,
+    Match,
     Role,
     Scope,
     Selection,
@@ -33,9 +39,11 @@ from arena.models import (
 from arena.people import accounts
 from arena.people.accounts import PeopleError
 from arena.people.profiles import DescribeUser
+from arena.schedule.matchmaking import make
 from tests.arena.bots.test_deletion import stored
-from tests.arena.bots.test_entries import NOW, version
+from tests.arena.bots.test_entries import NOW, ladders, version
 from tests.arena.doing import do
+from tests.arena.meanwhile import at_once
 
 
 def test_an_account_goes_with_what_was_its_own(database: Database, tmp_path: Path) -> None:
@@ -73,6 +81,32 @@ def test_an_account_goes_with_what_was_its_own(database: Database, tmp_path: Pat
         }
         assert named == set()
         assert accounts.add(session, ARENA, "ada", now=NOW).id != number
+
+
+def test_all_bots_are_locked_before_one_is_deleted(database: Database) -> None:
+    """Matches of all, then their competitions: the recorder, which has a match of the second and
+    wants the ladder, gets it."""
+    with database.begin() as session:
+        ada = accounts.add(session, ARENA, "ada", now=NOW)
+        bob = accounts.add(session, ARENA, "bob", now=NOW)
+        for owner, name in ((ada, "one"), (ada, "two"), (bob, "three")):
+            version(session, owner, name, name[1])
+        ladder = ladders(session)[0]
+        made = [make(session, ladder, Pairing((one, 3)), NOW) for one in (1, 2)]
+        session.flush()
+        second, number = made[1].id, ladder.id
+
+    def record(session: Session) -> None:
+        session.get_one(Match, second, with_for_update=True)
+
+    def settle(session: Session) -> None:
+        lock(session, session.get_one(Ladder, number))
+
+    at_once(
+        database, record, lambda session: do(session, DeleteUser("ada", "ada"), NOW), rest=settle
+    )
+    with database.read() as session:
+        assert session.scalars(sa.select(Match.status)).all() == [JobStatus.VOID] * 2
 
 
 def test_the_last_administrator_stays(database: Database) -> None:

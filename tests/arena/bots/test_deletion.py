@@ -17,6 +17,7 @@ from arena.bots.bot_deeds import ShareBot
 from arena.bots.deletion import DeleteBot
 from arena.bots.profile_deeds import DescribeBot, PictureBot, RenameBot
 from arena.bots.submissions import SubmissionError, submit
+from arena.competitions.pairings import Pairing
 from arena.competitions.renaming import RenameCompetition
 from arena.ground.db import Database
 from arena.ground.refusals import NotThere, Refusal
@@ -31,8 +32,13 @@ from arena.models import (
     Ladder,
     LargeFile,
     Match,
+    MatchOfSet,
+    MatchSet,
+    MemberState,
     PlayedGame,
     SearchEntry,
+    SetState,
+    SetVerdict,
     User,
     VersionStatus,
     Worker,
@@ -41,7 +47,8 @@ from arena.people import accounts
 from arena.people.profiles import RenameUser
 from arena.recorder import rebuild
 from arena.recorder.storage import unpack
-from tests.arena.bots.test_entries import NOW, version
+from arena.schedule.matchmaking import make
+from tests.arena.bots.test_entries import NOW, ladders, version
 from tests.arena.doing import do
 from tests.arena.simulator import CALM, Simulation
 from tests.arena.test_deeds import PICTURE
@@ -157,6 +164,27 @@ def test_what_was_only_refused_leaves_no_name(database: Database) -> None:
         second.status = VersionStatus.READY
         with pytest.raises(SubmissionError, match="there is a bot Wanted already"):
             hands_in(ada, "c")
+
+
+def test_what_was_asked_for_and_never_played_stays_void(database: Database) -> None:
+    """Though a set of matches has it: its number is never given to another match."""
+    with database.begin() as session:
+        ada = accounts.add(session, ARENA, "ada", now=NOW)
+        for name in ("one", "two"):
+            version(session, ada, name, name[0])
+        asked = make(session, ladders(session)[0], Pairing((1, 2)), NOW, requester=ada)
+        asked.status = JobStatus.SET_ASIDE
+        made = MatchSet(
+            verdict=SetVerdict.REQUEUE, words="", note="", made=NOW, maker="ada",
+            state=SetState.READY, matches=1, games=0,
+        )  # fmt: skip
+        session.add(made)
+        session.flush()
+        session.add(MatchOfSet(set_id=made.id, match_id=asked.id, state=MemberState.WAITS))
+        session.flush()
+        assert do(session, DeleteBot("one"), NOW)[0] == "one"
+        assert session.scalars(sa.select(Match.status)).all() == [JobStatus.VOID]
+        assert session.get_one(Match, asked.id).problem == "the bot was deleted"
 
 
 Change = Callable[[sa.orm.Session, datetime], object]

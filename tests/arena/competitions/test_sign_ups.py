@@ -16,6 +16,7 @@ from sqlalchemy.orm import Session
 
 from arena.audit import Actor
 from arena.bots.deletion import DeleteBot
+from arena.bots.submissions import enter
 from arena.competitions import drawn_fields, sign_ups
 from arena.competitions.fields import entrants_of
 from arena.competitions.happenings import happen_next
@@ -212,6 +213,27 @@ def test_who_can_not_sign_up_is_told_why(
     with pytest.raises(Refusal, match=said):
         house.do(deed, who)
     assert house.listed() == []
+
+
+def test_who_is_suspended_everywhere_signs_up_nowhere(house: Hall) -> None:
+    """Without a ladder, too; one that is active on another ladder of the game does."""
+    with house.database.begin() as session:
+        for one in session.scalars(sa.select(Entrant).order_by(Entrant.id).limit(2)).all():
+            one.state, one.reason = EntrantState.SUSPENDED, "6 of its last 10 games"
+        ladder = session.scalars(sa.select(Ladder)).one()
+        other = Ladder(
+            name="other", title="Other", variant=ladder.variant, time=ladder.time,
+            memory_bytes=ladder.memory_bytes, draw_probability=0.1, seed=1, created=house.now,
+            state=CompetitionState.OPEN,
+        )  # fmt: skip
+        session.add(other)
+        session.flush()
+        enter(session, other, one.version, house.now)
+    house.create(ladder="", game="clobber size=4x3")
+    with pytest.raises(Refusal, match="bot-0 is suspended for its faults: bring it back on a"):
+        house.sign_up("bot-0")
+    house.sign_up("bot-1", "bot-2")
+    assert [name for name, _ in house.listed()] == ["bot-1", "bot-2"]
 
 
 CREATED: list[tuple[dict[str, Any], str]] = [

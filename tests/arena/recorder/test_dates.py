@@ -12,10 +12,13 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
+from arena.audit import ARENA
 from arena.competitions.happenings import happen_next
+from arena.deeds import By, perform
 from arena.ground import db
 from arena.ground.db import Database, present
-from arena.models import AuditEntry, CompetitionDate, DateKind, Ladder
+from arena.models import AuditEntry, CompetitionDate, DateKind, Ladder, Scope
+from arena.operation.maintenance import SetMaintenance
 from arena.recorder.claim import claim_connections
 from tests.arena.running import until
 from tests.arena.simulator import CALM, Simulation
@@ -75,6 +78,17 @@ def test_two_recorders_do_each_once(arena: Database) -> None:
     second.close()
     assert found == [DateKind.CLOSES]
     assert told(arena) == ["entries-close", "freeze", "closes"]
+
+
+def test_during_maintenance_nothing_happens(arena: Database) -> None:
+    """What was due then happens after it, as of its date."""
+    at = lay(arena, DateKind.CLOSES, -2)
+    for is_on, happened in ((True, []), (False, [DateKind.CLOSES])):
+        with arena.begin() as session:
+            perform(session, SetMaintenance(is_on), By(ARENA, frozenset(Scope), at))
+        assert happen(arena) == happened
+    with arena.read() as session:
+        assert session.scalars(sa.select(Ladder.finished)).one() == at
 
 
 def test_a_wrong_clock_of_a_machine_decides_nothing(

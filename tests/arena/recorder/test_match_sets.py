@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from arena.audit import Actor
+from arena.competitions.happenings import FAULTY
 from arena.deeds import By, perform
 from arena.ground.db import Database, count_rows
 from arena.ground.refusals import NotThere, Refusal, WrongField
@@ -28,7 +29,9 @@ from arena.models import (
     Scope,
     SetState,
 )
+from arena.operation.maintenance import SetMaintenance
 from arena.recorder import match_set_deeds, outlooks
+from arena.recorder.fold import Fold
 from arena.recorder.match_set_deeds import ChooseMatches, DecideMatches
 from arena.recorder.outlooks import SetsAtWork
 from arena.recorder.rebuild import Upkeep
@@ -179,6 +182,69 @@ def test_what_comes_in_later_is_none_of_a_set(
         assert count_rows(session, Match, *newer) > 0
         assert {*session.scalars(sa.select(Ladder.alarm))} == {""}
     assert all(one["last"] <= last for one in made.changes)
+
+
+def test_nothing_is_carried_out_during_maintenance(
+    played: Simulation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was decided before is done when it is over."""
+    database = played.database
+    monkeypatch.setattr(match_set_deeds, "BATCH", 1)
+    made = choose(database)
+    decide(database, made.id)
+    with database.begin() as session:
+        perform(session, SetMaintenance(True), BY)
+    assert not SetsAtWork().go_on(database, START)
+    with database.read() as session:
+        assert {*session.scalars(sa.select(MatchOfSet.state))} == {MemberState.WAITS}
+    with database.begin() as session:
+        perform(session, SetMaintenance(False), BY)
+    rest(database)
+    assert read(database, made.id).state is SetState.DONE
+
+
+def test_what_goes_wrong_with_one_set_holds_up_no_other(
+    played: Simulation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It stays as it is, with the reason: a match of which that is so, or a set that can't be
+    looked at."""
+    database = played.database
+    monkeypatch.setattr(match_set_deeds, "BATCH", 1)
+    first = choose(database)
+    decide(database, first.id)
+    with database.read() as session:
+        wrong = session.scalars(sa.select(MatchOfSet.match_id)).all()[1]
+    make_void, fold = match_sets.make_all_void, Fold.of
+
+    def fails_with_one(session: Session, matches: Sequence[Match], why: str) -> None:
+        make_void(session, matches, why)
+        if any(match.id == wrong for match in matches):
+            raise ValueError("a fault of the program")
+
+    def fails_for_one(competition: Ladder, *, without: int | None = None) -> Fold:
+        if without == first.id + 1:
+            raise ValueError("a fault of the program")
+        return fold(competition, without=without)
+
+    monkeypatch.setattr(match_sets, "make_all_void", fails_with_one)
+    monkeypatch.setattr(Fold, "of", fails_for_one)
+    monkeypatch.setattr(outlooks, "FEW", 0)
+    second, third = (choose(database, words="worker=one") for _ in range(2))
+    rest(database)
+    with database.read() as session:
+        left = sa.select(MatchOfSet).where(MatchOfSet.state == MemberState.LEFT)
+        its = {(one.set_id, one.match_id): one.why for one in session.scalars(left)}
+        void = session.scalars(sa.select(Match.id).where(Match.status == JobStatus.VOID)).all()
+        assert {*session.scalars(sa.select(Ladder.rebuild_due))} == {False}
+    assert {set_id for set_id, _ in its} == {first.id, second.id}
+    assert [match for set_id, match in its if set_id == first.id] == [wrong]
+    assert {*its.values()} == {FAULTY}
+    assert len(void) == first.matches - 1
+    assert read(database, first.id).state is SetState.DONE
+    assert {one["left"] > 0 for one in read(database, second.id).changes} == {True}
+    assert {one["matches"] > 0 for one in read(database, third.id).changes} == {True}
+    with pytest.raises(Refusal, match="nothing can be done to any match"):
+        decide(database, second.id)
 
 
 def test_a_set_that_was_broken_off_is_gone_on_with(
