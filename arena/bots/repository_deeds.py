@@ -85,11 +85,8 @@ class FollowRepository(BotDeed):
         default=False,
     )
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _demand(self.repository, self.revision, self.folder, self.token)
-
     def asks(self, session: Session, by: By) -> str:
+        self._demand()
         before = repositories.find(session, own_bot(session, by, self.name))
         if before is not None and before.sealed and not self._keeps(before):
             return gettext("The token that was given before is forgotten; nothing brings it back.")
@@ -101,7 +98,11 @@ class FollowRepository(BotDeed):
         """
         return not self.token and read_address(before.address) == read_address(self.repository)
 
+    def _demand(self) -> None:
+        _demand(self.repository, self.revision, self.folder, self.token)
+
     def do(self, session: Session, by: By) -> Done:
+        self._demand()
         bot = own_bot(session, by, self.name)
         ladders = [find_named(session, Ladder, name) for name in dict.fromkeys(self.ladders)]
         for ladder in ladders:

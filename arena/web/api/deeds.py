@@ -11,6 +11,7 @@ from pydantic import Field, create_model
 
 from arena.all_deeds import DEEDS
 from arena.deeds import Deed, Part, perform
+from arena.ground.refusals import Refusal, WrongField
 from arena.models import Scope
 from arena.web.api.answers import answer_of, shape_of
 from arena.web.api.shapes import Shape
@@ -67,9 +68,13 @@ def _view(deed: type[Deed]) -> Callable[..., Any]:
         filled = {} if said is None else {key: _value(one) for key, one in dict(said).items()}
         if deed.personal:
             demand_token()
-        by = signed_in().by()
+        by, asked = signed_in().by(), deed(**given, **filled)
         with database().begin() as session:
-            done = perform(session, deed(**given, **filled), by)
+            try:
+                done = perform(session, asked, by)
+            except WrongField as error:
+                # All that the document says of its fields is true.
+                raise Refusal(str(error)) from None
             answer = answer_of(session, deed, done)
         return (answer, 201) if deed.makes else answer
 

@@ -349,10 +349,15 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
 ]
 
 
-def test_what_names_no_repository(subtests: pytest.Subtests) -> None:
+def test_what_names_no_repository(arena: Arena, subtests: pytest.Subtests) -> None:
     for address, more, words in WRONG:
-        with subtests.test((address, *more.values())), pytest.raises(WrongField, match=words):
-            FollowRepository("bot-0", address, ("ladder-0",), **more)
+        asked = FollowRepository("bot-0", address, ("ladder-0",), **more)
+        with (
+            subtests.test((address, *more.values())),
+            arena.database.begin() as session,
+            pytest.raises(WrongField, match=words),
+        ):
+            perform(session, asked, arena.by())
 
 
 def test_a_host_of_the_inside_is_not_asked(arena: Arena) -> None:
