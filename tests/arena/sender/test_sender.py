@@ -623,6 +623,13 @@ def test_a_name_that_leads_elsewhere_a_moment_later_changes_nothing(
     assert (path, headers["Host"], body) == ("/hook?of=ada", host, b"{}")
 
 
+def test_what_a_host_of_the_inside_says_is_not_kept(hooks_server: Receiver) -> None:
+    """Whoever has a hook there would read by its log what only the operator's network does."""
+    hooks_server.status, hooks_server.answer = 403, b"the key is 1234"
+    answer = posting.post(read_address(hooks_server.url), b"{}", {}, inside={"localhost"})
+    assert answer == posting.HookAnswer(403, "")
+
+
 def test_a_hook_that_is_removed_meanwhile_is_in_nobodys_way(
     database: Database, hooks_server: Receiver
 ) -> None:
