@@ -10,6 +10,7 @@ from __future__ import annotations
 import random
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from itertools import zip_longest
 from types import MappingProxyType
 from typing import Any
 
@@ -40,8 +41,8 @@ from arena.signing import unsubscribe_path
 from engine.plurals import counted
 from engine.translation import ENGLISH, N_, gettext, speaking
 
-HELD = timedelta(minutes=5)
-"""For how long something is whoever's who has taken it."""
+HELD, LETTER_HELD = timedelta(minutes=5), timedelta(minutes=10)
+"""For how long a message to a hook, and a letter, are whoever's who has taken them."""
 FIRST_PAUSE, LONGEST_PAUSE = timedelta(seconds=10), timedelta(hours=1)
 """Before the second try, and before one of the last."""
 MAIL_LASTS = timedelta(days=2)
@@ -88,13 +89,16 @@ def is_mail_due(session: Session, now: datetime) -> bool:
 
 def write_letters(session: Session, settings: Settings, now: datetime) -> None:
     """Makes a letter for each who is to get one, of all that they were told and have not read."""
-    people = session.scalars(_mail_wanted(now)).all()
-    for wishes in session.scalars(sa.select(Wishes).where(Wishes.user_id.in_(people))).all():
-        user = session.get_one(User, wishes.user_id)
-        its = Notification.user_id == user.id, Notification.mail_waits
-        query = sa.select(Notification).where(*its).order_by(Notification.id)
-        told = [one for one in session.scalars(query) if one.read is None]
-        session.execute(sa.update(Notification).where(*its).values(mail_waits=False))
+    # Who is just being written to by another sender is left to that one.
+    wanted = sa.select(User).where(User.id.in_(session.scalars(_mail_wanted(now)).all()))
+    for user in session.scalars(locking(wanted, User, free=True)).all():
+        wishes = session.get_one(Wishes, user.id)
+        waiting = Notification.user_id == user.id, Notification.mail_waits
+        # Marked and read at once: nothing that another has marked comes in a second letter, and
+        # nothing that is told meanwhile comes in none.
+        marked = sa.update(Notification).where(*waiting).values(mail_waits=False)
+        found = session.scalars(marked.returning(Notification)).all()
+        told = sorted((one for one in found if one.read is None), key=lambda one: one.id)
         if not (told and user.mail and user.active):
             continue
         wishes.mailed = now
@@ -125,17 +129,25 @@ def take_letters(session: Session, now: datetime) -> list[Mail]:
     query = sa.select(Mail).where(Mail.due <= now).order_by(Mail.due).limit(LETTERS_AT_ONCE)
     letters = list(session.scalars(locking(query, Mail, free=True)))
     for letter in letters:
-        letter.due, letter.tries = now + HELD, letter.tries + 1
+        letter.due, letter.tries = now + LETTER_HELD, letter.tries + 1
     return letters
 
 
 def note_letters(
     session: Session, letters: Sequence[Mail], fates: Sequence[MailFate], now: datetime
 ) -> Iterator[str]:
-    """Forgets what the server has, and what it never takes; says of each of those why."""
-    for letter, fate in zip(letters, fates, strict=True):
-        given_up = fate.for_good or now - letter.created >= MAIL_LASTS
+    """Forgets what the server has, and what it never takes; says of each of those why.
+
+    Args:
+        fates: what became of the letters; those at the end that have none were not tried.
+    """
+    for letter, fate in zip_longest(letters, fates):
         its = Mail.id == letter.id
+        if fate is None:
+            values = {"due": now, "tries": letter.tries - 1}
+            session.execute(sa.update(Mail).where(its).values(values))
+            continue
+        given_up = fate.for_good or now - letter.created >= MAIL_LASTS
         if not fate.problem or given_up:
             session.execute(sa.delete(Mail).where(its))
         else:

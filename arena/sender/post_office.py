@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import smtplib
 import ssl
+import time
 from collections.abc import Sequence
+from contextlib import suppress
 from email.message import EmailMessage
 from email.policy import SMTP
 from email.utils import format_datetime
@@ -16,6 +18,10 @@ from arena.models import Mail
 
 SECONDS = 20.0
 """For which each step with the server may take."""
+BEGUN_WITHIN = 30.0
+"""The seconds after which no further letter is begun: even if each step with the server takes as
+long as it may, it is over before another sender may take it (`arena.sender.backlog.LETTER_HELD`).
+"""
 PORTS = {"smtps": 465, "smtp": 587, "smtp+plain": 25}
 
 
@@ -40,15 +46,31 @@ class MailServer:
         self._from, self._site = settings.mail_from, settings.pages
 
     def send(self, letters: Sequence[Mail]) -> list[MailFate]:
-        """Sends letters over one connection, and says of each what became of it."""
+        """Sends letters one after the other, and says of each what became of it.
+
+        A letter at which the connection breaks is to blame for that alone: the next one has
+        another. Those at the end that there was no time for have no fate.
+        """
         fates: list[MailFate] = []
-        try:
-            with self._connected() as server:
-                for letter in letters:
-                    fates.append(self._send(server, letter))
-        except (OSError, smtplib.SMTPException) as error:
-            # The server is away, or refuses us: it will be so for all that are left.
-            fates += [MailFate(_words(error))] * (len(letters) - len(fates))
+        until = time.monotonic() + BEGUN_WITHIN
+        server: smtplib.SMTP | None = None
+        for letter in letters:
+            if time.monotonic() > until:
+                break
+            if server is None or server.sock is None:
+                try:
+                    server = self._connected()
+                except (OSError, smtplib.SMTPException) as error:
+                    # The server is away, or refuses us: it will be so for all that are left.
+                    return fates + [MailFate(_words(error))] * (len(letters) - len(fates))
+            try:
+                fates.append(self._send(server, letter))
+            except (OSError, smtplib.SMTPException, ValueError) as error:
+                fates.append(MailFate(_words(error)))
+                server.close()
+        if server is not None and server.sock is not None:
+            with suppress(OSError, smtplib.SMTPException):
+                server.quit()
         return fates
 
     def _connected(self) -> smtplib.SMTP:
@@ -73,15 +95,16 @@ class MailServer:
         """Sends one letter.
 
         Raises:
-            OSError, SMTPException: the server is away, or takes nothing of ours.
+            OSError, SMTPException, ValueError: the connection broke, or this is no letter that
+                the server can be given.
         """
         try:
             server.send_message(self.written(letter), self._from, [letter.address])
         except smtplib.SMTPRecipientsRefused as error:
             code, words = error.recipients[letter.address]
             return MailFate(f"{code} {words.decode(errors='replace')}", 500 <= code < 600)
-        except smtplib.SMTPSenderRefused:
-            raise
+        except smtplib.SMTPSenderRefused as error:
+            return MailFate(_words(error))  # it is ours to mend, and so not for good
         except smtplib.SMTPResponseException as error:
             return MailFate(_words(error), 500 <= error.smtp_code < 600)
         return MailFate()

@@ -51,15 +51,20 @@ const inWords = (seconds) => {
   const two = (number) => String(number).padStart(2, "0");
   return `${Math.floor(seconds / 3600)}:${two(Math.floor((seconds % 3600) / 60))}:${two(seconds % 60)}`;
 };
+// By a date: how many seconds after it its page is asked for again.
+const askedAgain = new Map();
 const countDown = () => {
   const [page] = performance.getEntriesByType("navigation");
   const asked = document.readyState === "complete" ? Date.now() : performance.timeOrigin + page.requestStart;
-  for (const part of document.querySelectorAll("[data-until]")) {
+  for (const part of document.querySelectorAll("[data-until][data-soon]")) {
     ahead ??= new Date(part.dataset.now) - asked;
     const left = Math.ceil((new Date(part.dataset.until) - Date.now() - ahead) / 1000);
     part.textContent = left > 0 ? inWords(left) : part.dataset.soon;
     const renewed = part.closest("[hx-trigger=due]");
-    if (renewed && left <= 0 && left % 3 === 0) htmx.trigger(renewed, "due");
+    if (!renewed || -left < (askedAgain.get(part.dataset.until) ?? 0)) continue;
+    // What does not happen is asked for less and less often, at last once a minute.
+    askedAgain.set(part.dataset.until, -left + Math.min(Math.max(-left, 3), 60));
+    htmx.trigger(renewed, "due");
   }
 };
 // A field for a moment is filled in in the reader's zone, and sent in UTC.

@@ -140,10 +140,14 @@ class Mailbox:
         self.recipients: list[list[str]] = []
         self.answers: dict[str, str] = {}
         """What a recipient is refused with, by the address."""
+        self.breaks_at: str | None = None
+        """A recipient at which the connection is dropped."""
 
     async def handle_RCPT(
-        self, _server: Any, _session: Any, envelope: Any, address: str, _options: Any
+        self, server: Any, _session: Any, envelope: Any, address: str, _options: Any
     ) -> str:
+        if address == self.breaks_at:
+            server.transport.abort()
         if address in self.answers:
             return self.answers[address]
         envelope.rcpt_tos.append(address)

@@ -19,6 +19,7 @@ from sqlalchemy.orm import Session
 
 from arena.audit import ARENA, Actor
 from arena.deeds import By, perform
+from arena.ground import outside
 from arena.ground.config import Settings
 from arena.ground.db import Database
 from arena.ground.outside import read_address
@@ -41,6 +42,7 @@ from arena.people.notifications import notify
 from arena.people.outbox import add_mail
 from arena.sender import backlog, posting
 from arena.sender.process import Sending
+from tests.arena.meanwhile import at_once
 from tests.arena.sender.receivers import Mailbox, Receiver, mail_server
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -466,6 +468,69 @@ def test_a_letter_that_is_refused_for_good_is_not_tried_again(
     assert box.recipients == [["yes@example.org"], ["later@example.org"]]
 
 
+def test_a_letter_that_breaks_the_connection_is_in_no_others_way(
+    sqlite_database: Database, box: Mailbox, mail_port: int
+) -> None:
+    """Nor is one that can't be written to its address, or one at which the server hangs up."""
+    box.breaks_at, box.answers = "breaks@example.org", {"full@example.org": "421 too many"}
+    with sqlite_database.begin() as session:
+        for name in ("one", "breaks", "two", "full", "three", "a\nb", "four"):
+            its = {"subject": "hello", "text": "text", "created": NOW, "due": NOW}
+            session.add(Mail(address=f"{name}@example.org", **its))
+            session.flush()
+    sender = Sending(settings_for(port=mail_port), sqlite_database, Clock())
+    turn(sender)
+    assert box.recipients == [[f"{n}@example.org"] for n in ("one", "two", "three", "four")]
+    with sqlite_database.read() as session:
+        rows = session.execute(sa.select(Mail.address, Mail.problem).order_by(Mail.id)).all()
+    said = {"breaks": "closed", "full": "421 too many", "a\nb": "line"}
+    assert [address.partition("@")[0] for address, _ in rows] == list(said)
+    for (_, problem), words in zip(rows, said.values(), strict=True):
+        assert words in problem
+
+
+def test_what_there_is_no_time_for_is_given_back(
+    sqlite_database: Database, box: Mailbox, mail_port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No letter is held for longer than its sender has it, and none is said to have been tried."""
+    with sqlite_database.begin() as session:
+        for name in ("one", "two", "three"):
+            add_mail(session, f"{name}@example.org", "hello", "text", NOW)
+    monkeypatch.setattr("arena.sender.post_office.BEGUN_WITHIN", 0.0)
+    clock = Clock()
+    sender = Sending(settings_for(port=mail_port), sqlite_database, clock)
+    turn(sender)
+    with sqlite_database.read() as session:
+        rows = session.execute(sa.select(Mail.due, Mail.tries, Mail.problem)).all()
+    assert rows == [(NOW, 0, "")] * 3
+    monkeypatch.undo()
+    turn(sender)
+    assert len(box.letters) == 3
+
+
+def test_two_senders_write_no_letter_twice(database: Database) -> None:
+    """Neither at once nor one just after the other; what is told meanwhile comes, too."""
+    with database.begin() as session:
+        ada = somebody(session, "ada", mail=MailChoice.AT_ONCE)
+        bob = somebody(session, "bob", mail=MailChoice.AT_ONCE)
+        tell(session, ada, bob)
+
+    def write(session: Session, now: datetime = NOW) -> None:
+        backlog.write_letters(session, settings_for(port=25), now)
+
+    def tell_and_write(session: Session) -> None:
+        tell(session, ada)
+        write(session)
+
+    at_once(database, write, tell_and_write)
+    letters = sa.select(sa.func.count(Mail.id))
+    with database.begin() as session:
+        write(session)
+        assert session.scalar(letters) == 2
+        write(session, NOW + timedelta(minutes=2))
+        assert session.scalar(letters) == 3
+
+
 def test_a_mail_server_that_is_away_is_waited_for(
     sqlite_database: Database, box: Mailbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -548,12 +613,21 @@ def test_a_name_that_leads_elsewhere_a_moment_later_changes_nothing(
     monkeypatch.setattr(socket, "getaddrinfo", once)
     monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
     hooks_server.status, hooks_server.answer = 200, b"thanks\x1b[31m\0" + b"x" * 10_000
-    answer = posting.post(read_address(hooks_server.url), b"{}", {}, inside={"localhost"})
+    monkeypatch.setattr(outside, "is_public", lambda _: True)
+    monkeypatch.setattr(outside, "is_own", lambda _: False)
+    answer = posting.post(read_address(hooks_server.url), b"{}", {})
     assert (answer.status, answer.words[:16], len(asked)) == (200, r"thanks\x1b[31mxx", 1)
     assert len(answer.words) < 600
     ((path, headers, body),) = hooks_server.got
     host = f"localhost:{hooks_server.port}"
     assert (path, headers["Host"], body) == ("/hook?of=ada", host, b"{}")
+
+
+def test_what_a_host_of_the_inside_says_is_not_kept(hooks_server: Receiver) -> None:
+    """Whoever has a hook there would read by its log what only the operator's network does."""
+    hooks_server.status, hooks_server.answer = 403, b"the key is 1234"
+    answer = posting.post(read_address(hooks_server.url), b"{}", {}, inside={"localhost"})
+    assert answer == posting.HookAnswer(403, "")
 
 
 def test_a_hook_that_is_removed_meanwhile_is_in_nobodys_way(
