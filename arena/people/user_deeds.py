@@ -109,7 +109,8 @@ class ResetSecondFactor(UserDeed):
     command = "user reset-second-factor NAME"
     example = "ada"
     lasting = N_(
-        "The password alone lets them in then, until they set up another second factor. Their "
+        "The password, or whatever else they sign in with, lets them in alone then, until they set "
+        "up another second factor. Who had passkeys alone needs a link to choose a password. Their "
         "sessions end."
     )
 

@@ -18,7 +18,7 @@ from werkzeug.wrappers import Response
 from arena import audit
 from arena.audit import Actor
 from arena.models import User
-from arena.people import second_factor, sessions
+from arena.people import accounts, second_factor, sessions
 from arena.web.identity import begin_session, database, demand_session, own_address, signed_in
 from engine.translation import gettext
 
@@ -46,7 +46,7 @@ def let_in(user: User, way: str, there: str, *, is_enough: bool = False) -> Resp
         session.clear()
         until = int(time.time()) + HALF_SECONDS
         kept = {"user": user.id, "name": user.lower_name, "way": way, "next": there[:500]}
-        session[HALF] = kept | {"until": until}
+        session[HALF] = kept | {"until": until, "mark": mark_of(user)}
         return redirect(url_for("second_step.second_factor"))
     now = datetime.now(UTC)
     with database().begin() as writing:
@@ -63,6 +63,11 @@ def let_in(user: User, way: str, there: str, *, is_enough: bool = False) -> Resp
 def next_page(address: str) -> str:
     """Where somebody was going, if that is a page of this arena."""
     return own_address(address) or url_for("accounts.account")
+
+
+def mark_of(user: User) -> str:
+    """What a half sign-in is good with: another password ends it."""
+    return accounts.digest(user.password or "")[:16]
 
 
 def half_in() -> dict[str, Any] | None:

@@ -15,7 +15,7 @@ from arena.people import passkeys as keys
 from arena.people import second_factor as factors
 from arena.people.accounts import PeopleError
 from arena.web.deeds import REFUSED
-from arena.web.entering import HALF, half_in, let_in
+from arena.web.entering import HALF, half_in, let_in, mark_of
 from arena.web.forms import CodeForm
 from arena.web.identity import anybody, database, keep_to_itself
 from arena.web.passkeys import SECOND, answered, challenge, site
@@ -40,6 +40,9 @@ def second_factor() -> Any:
     with database().read() as reading:
         user = reading.get_one(User, half["user"])
         there = keys.listed(reading, user.id)
+    if half.get("mark") != mark_of(user):
+        session.pop(HALF)
+        return redirect(url_for("accounts.sign_in"))
     answer = request.form.get("credential", "")
     if answer or form.validate_on_submit():
         with database().begin() as writing:

@@ -75,6 +75,18 @@ def test_the_code_is_asked_for_after_the_password(app: Flask, database: Database
         assert other.post(SECOND, {"code": typed}, page=SECOND).status_code == status
 
 
+def test_another_password_ends_what_was_half_a_sign_in(app: Flask, database: Database) -> None:
+    secret, _ = set_up(app)
+    browser = Browser(app)
+    assert browser.sign_in("ada").location == SECOND
+    proof = browser.secret(SECOND)
+    with database.begin() as session:
+        accounts.set_password(session, accounts.get(session, "ada"), "another hash")
+    fields = {"csrf_token": proof, "code": present(secret)}
+    assert browser.client.post(SECOND, data=fields).location == "/sign-in"
+    assert browser.get("/account").location == "/sign-in?next=/account"
+
+
 def test_the_second_step_alone_is_nothing(app: Flask) -> None:
     """Who has shown no password is sent to do so; who waits for too long, too."""
     secret, _ = set_up(app)
