@@ -78,9 +78,7 @@ def quotas_of(session: Session, ladder: Ladder, person_id: int, now: datetime) -
 def whose_next(session: Session, name: str, user_id: int) -> tuple[int, int | None]:
     """The person for whom a bot of a name counts that a user hands in, and the bot's id if it is
     there."""
-    found = session.execute(
-        sa.select(Bot.person_id, Bot.id).where(Bot.lower_name == name.lower())
-    ).one_or_none()
+    found = session.execute(sa.select(Bot.person_id, Bot.id).where(Bot.named(name))).one_or_none()
     return (user_id, None) if found is None else (found[0], found[1])
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import io
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Annotated, NamedTuple
 
 import sqlalchemy as sa
@@ -16,6 +17,7 @@ from sqlalchemy.orm import Session
 from arena import audit
 from arena.bots import entries, sharing
 from arena.competitions import members
+from arena.competitions.dates import is_frozen
 from arena.competitions.founding import find_named
 from arena.competitions.organised import OrganisedDeed
 from arena.competitions.visibility import change_visibility
@@ -177,7 +179,7 @@ class RemoveMember(CompetitionDeed):
 
     def asks(self, session: Session, by: By) -> str:
         found, user = find_named(session, Competition, self.name), _user(session, self.user)
-        leaving = ", ".join(one.version.label for one in _leaving(session, found, user))
+        leaving = ", ".join(one.version.label for one in _leaving(session, found, user, by.now))
         if not leaving:
             return ""
         return gettext(
@@ -323,16 +325,19 @@ def _take_out(
 ) -> tuple[MemberRole, int]:
     """Takes somebody out, and off a private ladder the bots whose last member they were; gives what
     they were, and how many bots left."""
-    leaving = _leaving(session, competition, user)
+    leaving = _leaving(session, competition, user, by.now)
     role = members.remove(session, by.actor, competition, user, by.now)
     for entrant in leaving:
         entries.retire(session, by.actor, entrant, by.now)
     return role, len(leaving)
 
 
-def _leaving(session: Session, competition: Competition, user: User) -> list[Entrant]:
-    """The entrants of a private ladder of which only this member is an owner."""
-    is_over = competition.state is CompetitionState.CLOSED
+def _leaving(
+    session: Session, competition: Competition, user: User, now: datetime
+) -> list[Entrant]:
+    """The entrants of a private ladder of which only this member is an owner; none of one whose
+    bots stay, as it is over or they are frozen."""
+    is_over = competition.state is CompetitionState.CLOSED or is_frozen(session, competition, now)
     is_left = competition.visibility is Visibility.PRIVATE and competition.kind == "ladder"
     if is_over or not is_left:
         return []

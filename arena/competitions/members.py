@@ -84,7 +84,7 @@ def add(
     """Makes somebody a member or an organiser of a competition; gives what they were before.
 
     Raises:
-        Refusal: there are too many, or no organiser would be left.
+        Refusal: there are too many.
     """
     demand_root(session, competition)
     lock(session, competition)  # two who do it at the same moment wait for each other

@@ -14,12 +14,14 @@ from arena.bots.entries import cancel, retire
 from arena.bots.first_tests import admit
 from arena.bots.furnish import HOUSE
 from arena.bots.ladder_quotas import quotas_of, whose_next, why_no_room
+from arena.bots.profile_deeds import RenameBot
 from arena.bots.submissions import enter
 from arena.ground.db import Database
 from arena.ground.refusals import Refusal
 from arena.models import Bot, Check, CoOwner, Entrant, EntrantState, JobStatus, User
 from engine import reporting
 from tests.arena.bots.test_submissions import NOW, furnished, ladder, person, take_in
+from tests.arena.doing import do
 
 DAY = timedelta(hours=24)
 
@@ -107,6 +109,16 @@ def test_what_is_too_much_is_refused(
             assert not before or digest == "a"
         if quotas != {"uploads": 0}:
             take_in(session, person(session, "bob"), "bobs")
+
+
+def test_a_former_name_is_that_of_its_bot(sqlite_database: Database) -> None:
+    with sqlite_database.begin() as session:
+        furnished(session)
+        take_in(session, person(session), "one")
+        do(session, RenameBot("one", "two"), NOW)
+        its = whose_next(session, "two", 0)
+        assert its[1] is not None
+        assert whose_next(session, "one", 0) == its
 
 
 def test_a_shared_bot_counts_for_its_owner_and_the_house_for_nobody(

@@ -36,6 +36,7 @@ from arena.models import (
     Bot,
     BotVersion,
     Check,
+    CompetitionDate,
     Entrant,
     EntrantState,
     JobStatus,
@@ -110,6 +111,21 @@ def test_bots_stay_that_another_member_owns_and_where_all_may_play(
         done(session, RemoveMember("open", "ada"))
         there = session.scalars(sa.select(Entrant).where(Entrant.competition_id == its["open"]))
         assert {one.state for one in there} == {EntrantState.ACTIVE}
+
+
+def test_who_leaves_leaves_frozen_bots_there(sqlite_database: Database) -> None:
+    its = furnish(sqlite_database)
+    with sqlite_database.begin() as session:
+        there = sa.select(Entrant.state).where(Entrant.competition_id == its["shut"])
+        done(session, AddMember("shut", "ada"))
+        session.add(CompetitionDate(competition_id=its["shut"], what="freeze", at=NOW, settings={}))
+        session.flush()
+        assert RemoveMember("shut", "ada").asks(session, ALL) == ""
+        done(session, RemoveMember("shut", "ada"))
+        done(session, AddMember("shut", "ada"))
+        done(session, LeaveCompetition("shut"), "ada")
+        assert session.scalars(sa.select(Membership)).all() == []
+        assert set(session.scalars(there)) == {EntrantState.ACTIVE}
 
 
 @pytest.mark.parametrize(
