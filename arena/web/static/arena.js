@@ -55,7 +55,7 @@ const inWords = (seconds) => {
 const askedAgain = new Map();
 const countDown = () => {
   const [page] = performance.getEntriesByType("navigation");
-  const asked = document.readyState === "complete" ? Date.now() : performance.timeOrigin + page.requestStart;
+  const asked = document.readyState === "complete" ? Date.now() : performance.timeOrigin + (page?.requestStart ?? 0);
   for (const part of document.querySelectorAll("[data-until][data-soon]")) {
     ahead ??= new Date(part.dataset.now) - asked;
     const left = Math.ceil((new Date(part.dataset.until) - Date.now() - ahead) / 1000);

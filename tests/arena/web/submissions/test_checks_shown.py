@@ -185,9 +185,11 @@ def test_what_a_check_found_is_its_owners_to_read(
     As public reports have it of judges whose verdicts told others what a program had written.
     """
     submit(ada, (BOT, "mine.py"))
+    settle(database)  # of a bot that was only refused others see nothing at all
+    submit(ada, (BOT, "mine.py"))
     settle(database, kept=False)
     with database.begin() as session:
-        check = session.scalars(sa.select(Check)).one()
+        check = session.get_one(Check, 2)
         finding = {"kept": False, "clause": "hello", "words": SAID, "lines": [f"< {SAID}"]}
         if aside:
             check.status, check.findings, check.problem = JobStatus.SET_ASIDE, [], SAID
@@ -195,14 +197,14 @@ def test_what_a_check_found_is_its_owners_to_read(
             check.findings = [finding]
     reader = Browser(app)
     addresses = [
-        "/", "/bots/mine", "/bots/mine/feed.atom", f"/ladders/{LADDER}", "/checks/1",
-        "/checks/1/live", "/api/v1/bots", "/api/v1/bots/mine", "/api/v1/bots/mine/checks",
-        "/api/v1/checks/1",
+        "/", "/bots/mine", "/bots/mine/feed.atom", f"/ladders/{LADDER}", "/checks/2",
+        "/checks/2/live", "/api/v1/bots", "/api/v1/bots/mine", "/api/v1/bots/mine/checks",
+        "/api/v1/checks/2",
     ]  # fmt: skip
     for address in addresses:
         assert "api-key" not in reader.get(address).text, address
     assert "api-key" in ada.get("/bots/mine").text
-    assert "api-key" in ada.get("/checks/1").text
+    assert "api-key" in ada.get("/checks/2").text
     if not aside:
         assert "<strong>hello</strong>" in reader.get("/bots/mine").text
         assert "broke hello (1 of 1)<" in reader.get("/bots/mine/feed.atom").text
