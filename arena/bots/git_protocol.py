@@ -24,6 +24,11 @@ MAX_PACK_BYTES = 64 << 20
 """Of a commit without its history, as it is sent: more than any bot has that is no large one."""
 MAX_SAID_BYTES = 4 << 20
 """Of all else that a server says."""
+TOO_LARGE = "the commit has more than {} MiB, of which a bot may have less"
+TOO_MANY = (
+    "the repository's server lists more than {} MiB of branches and tags, and so none is taken"
+)
+"""What is said of a server that says more, with the MiB that it may."""
 MAX_LINE = 65520
 """A packet line's length, with the four digits that tell it."""
 FLUSH, DELIMITER = 0, 1
@@ -100,7 +105,7 @@ class Remote:
             RepositoryError: the server does not give it, or it is too large.
         """
         asked = ["no-progress", "ofs-delta", "deepen 1", f"want {tip.object}", "done"]
-        said = self._ask("fetch", tip.object_format, asked, most_bytes=MAX_PACK_BYTES)
+        said = self._ask("fetch", tip.object_format, asked, MAX_PACK_BYTES, TOO_LARGE)
         while (section := next(said, None)) != b"packfile":
             if section is None:
                 raise RepositoryError("the repository's server sent no pack")
@@ -123,7 +128,7 @@ class Remote:
             raise RepositoryError(
                 f"{self.place.shown}{self.place.path} is no address that git can fetch from"
             )
-        said = [one for one in _packets(answer, MAX_SAID_BYTES) if isinstance(one, bytes)]
+        said = [one for one in _packets(answer, MAX_SAID_BYTES, TOO_MANY) if isinstance(one, bytes)]
         if b"version 2" not in said[:2]:
             raise RepositoryError(
                 f"{self.place.shown} does not speak version 2 of git's protocol, which servers "
@@ -137,13 +142,13 @@ class Remote:
         command: str,
         object_format: str,
         arguments: list[str],
-        *,
         most_bytes: int = MAX_SAID_BYTES,
+        beyond: str = TOO_MANY,
     ) -> Iterator[bytes | int]:
         """Asks one thing, and gives the packet lines of the answer."""
         told = [f"command={command}", f"object-format={object_format}"]
         body = b"".join([*map(_packet, told), b"0001", *map(_packet, arguments), b"0000"])
-        return _packets(self._request("POST", "/git-upload-pack", body), most_bytes)
+        return _packets(self._request("POST", "/git-upload-pack", body), most_bytes, beyond)
 
     def _request(
         self, method: str, path: str, body: bytes | None = None
@@ -194,7 +199,9 @@ def _packet(line: str) -> bytes:
     return b"%04x%s" % (len(data) + 4, data)
 
 
-def _packets(answer: http.client.HTTPResponse, most_bytes: int) -> Iterator[bytes | int]:
+def _packets(
+    answer: http.client.HTTPResponse, most_bytes: int, beyond: str
+) -> Iterator[bytes | int]:
     """The packet lines of an answer to its end, those of text without their line's end; numbers
     stand for what is between them.
 
@@ -217,9 +224,7 @@ def _packets(answer: http.client.HTTPResponse, most_bytes: int) -> Iterator[byte
             raise RepositoryError("the repository's server broke off")
         left -= length
         if left < 0:
-            raise RepositoryError(
-                f"the commit has more than {most_bytes >> 20} MiB, of which a bot may have less"
-            )
+            raise RepositoryError(beyond.format(most_bytes >> 20))
         if data.startswith(b"ERR "):
             raise RepositoryError(f"the repository's server says: {_shown(data[4:])}")
         # Of what is binary each byte counts; it begins with the number of its kind.

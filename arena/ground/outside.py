@@ -257,6 +257,10 @@ def connected(
         yield connection
         if connection.is_over:
             raise late  # the end of what came may be ours
+    except OutsideError:
+        if connection.is_over:
+            raise late from None  # as is what was made of that end
+        raise
     except (OSError, http.client.HTTPException) as error:
         if connection.is_over or isinstance(error, TimeoutError):
             raise late from None

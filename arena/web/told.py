@@ -52,6 +52,7 @@ from arena.web.identity import (
     signed_in,
 )
 from arena.web.lookup import reading
+from arena.web.present import open_in_maintenance
 from engine.translation import N_, gettext, translated
 
 told = Blueprint("told", __name__)
@@ -253,6 +254,7 @@ def make_feed() -> str:
 
 @told.route("/unsubscribe/<token>", methods=["GET", "POST"])
 @by_proof
+@open_in_maintenance
 def unsubscribe(token: str) -> str:
     """Ends the letters to who got this address in one; the address is the proof (RFC 8058)."""
     with reading() as session:

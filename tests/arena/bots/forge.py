@@ -154,7 +154,7 @@ class Forge(BaseHTTPRequestHandler):
         self._said(b"0019ERR \x1b[31mgo away\r\nnow")
 
     def _bomb(self) -> None:
-        """A pack that does not end."""
+        """A pack that does not end; with branches that don't, it is a crowd."""
         if self.command == "GET":
             self._said(b"000eversion 2\n", b"0000")
             return
@@ -162,17 +162,24 @@ class Forge(BaseHTTPRequestHandler):
         self.send_response(200)
         self.send_header("Connection", "close")
         self.end_headers()
-        if b"ls-refs" in asked:
-            line = b"a" * 40 + b" refs/heads/main\n"
-            self.wfile.write(b"%04x%s0000" % (len(line) + 4, line))
+        line = b"a" * 40 + b" refs/heads/main\n"
+        packet = b"%04x%s" % (len(line) + 4, line)
+        if b"ls-refs" not in asked:
+            self.wfile.write(b"000dpackfile\n")
+            packet = b"%04x\x01" % 65520 + bytes(65515)
+        elif not self.path.startswith("/crowd/"):
+            self.wfile.write(packet + b"0000")
             return
-        self.wfile.write(b"000dpackfile\n")
-        packet = b"%04x\x01" % 65520 + bytes(65515)
+        else:
+            line = line.removesuffix(b"\n") + b"x" * 60_000
+            packet = b"%04x%s" % (len(line) + 4, line)
         try:
             for _ in range(10_000):
                 self.wfile.write(packet)
         except OSError:
             return
+
+    _crowd = _bomb
 
     def log_message(self, *_: Any) -> None:
         pass

@@ -121,6 +121,7 @@ REFUSED = {
     ("/curses/x.git", "main"): r"server says: .*go away\S*now$",
     ("/hangs/x.git", "main"): "did not answer within 1 s",
     ("/bomb/x.git", "main"): "the commit has more than 1 MiB",
+    ("/crowd/x.git", "main"): "lists more than 4 MiB of branches and tags",
 }
 """What is asked of which repository, and the one line that is said of it."""
 
