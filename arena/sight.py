@@ -10,14 +10,16 @@ or a version is left out where all that is known of it is in such competitions.
 Of an unlisted competition the same is true until somebody names it, or something of it: from then
 on a session sees it (`open_named`). That is a courtesy, and no lock.
 
-Where nothing is hidden, all this costs a look at an index that is empty.
+What is hidden is nowhere listed: each row asks for its competition, so that a page costs the same
+however many of them are private. Where nothing is hidden, all this costs a look at an index that is
+empty.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Protocol
 
@@ -70,17 +72,18 @@ class Sight:
     """What a reader does not see."""
 
     reader: Reader = STRANGER
-    hidden: frozenset[int] = frozenset()
-    """The ids of the competitions."""
-    unlisted: Mapping[int, int] = field(default_factory=dict)
-    """Those of them that are seen by who names them, each with the one that it is within, or its
-    own id."""
+    hides: bool = False
+    """Whether there is anything."""
+    opened: frozenset[int] = frozenset()
+    """The ids of the unlisted competitions that were named: with what is within them, they are
+    seen."""
+    opens_all: bool = False
+    """Whether whatever is unlisted is seen."""
 
 
 NOTHING_HIDDEN = Sight()
 _now: ContextVar[Sight] = ContextVar("sight", default=NOTHING_HIDDEN)
 """That of the statement which is executed."""
-_KEPT = sa.select(Competition.id, Competition.within_id, Competition.visibility).where(NOT_PUBLIC)
 
 
 def roles_of(session: Session, user_id: int) -> dict[int, MemberRole]:
@@ -113,21 +116,16 @@ def look_up(session: Session, reader: Reader) -> None:
 
 
 def _sight(session: Session, reader: Reader) -> Sight:
-    hidden, unlisted = set(), {}
     # By the connection, as it is the same for all.
-    for number, within, visibility in session.connection().execute(_KEPT):
-        root = within or number
-        if root not in reader.member_of and number not in reader.member_of:
-            hidden.add(number)
-            if visibility is Visibility.UNLISTED:
-                unlisted[number] = root
-    return Sight(reader, frozenset(hidden), unlisted)
+    _now.set(Sight(reader, hides=True))
+    found = session.connection().scalar(_ANY_HIDDEN)
+    return Sight(reader, hides=found is not None)
 
 
 def _hide(session: Session, sight: Sight, narrow: Any) -> None:
-    if SIGHT not in session.info and sight.hidden:
+    if SIGHT not in session.info and sight.hides:
         event.listen(session, "do_orm_execute", narrow)
-    if SIGHT in session.info or sight.hidden:
+    if SIGHT in session.info or sight.hides:
         session.info[SIGHT] = sight
 
 
@@ -170,12 +168,14 @@ def open_named(session: Session, its: sa.Select[int]) -> None:
         its: gives the ids of the competitions that it is about.
     """
     sight: Sight = session.info.get(SIGHT, NOTHING_HIDDEN)
-    if not sight.unlisted:
+    if not sight.hides:
         return
-    named = {sight.unlisted.get(one) for one in session.connection().scalars(its)} - {None}
-    if named:
-        opened = {one for one, root in sight.unlisted.items() if root in named}
-        session.info[SIGHT] = replace(sight, hidden=sight.hidden - opened)
+    its_root = sa.select(_root(_COMPETITION)).where(
+        _COMPETITION.id.in_(its), _COMPETITION.visibility == Visibility.UNLISTED
+    )
+    named = frozenset(session.connection().scalars(its_root))
+    if named - sight.opened:
+        session.info[SIGHT] = replace(sight, opened=sight.opened | named)
 
 
 def _narrow(state: ORMExecuteState) -> None:
@@ -187,11 +187,11 @@ def _narrow_named(state: ORMExecuteState) -> None:
     if SUGGESTED.items() <= state.execution_options.items():
         _narrow_by(sight, state)
     elif LOOKED_UP.items() <= state.execution_options.items():
-        _narrow_by(replace(sight, hidden=sight.hidden - sight.unlisted.keys()), state)
+        _narrow_by(replace(sight, opens_all=True), state)
 
 
 def _narrow_by(sight: Sight, state: ORMExecuteState) -> None:
-    if sight.hidden and state.is_select and not state.is_column_load:
+    if sight.hides and state.is_select and not state.is_column_load:
         _now.set(sight)
         state.statement = state.statement.options(_narrowing())
 
@@ -223,6 +223,8 @@ def _seen(kind: Any) -> sa.ColumnElement[bool]:
         return sa.or_(_is_known(bot=kind.id), _is_own(kind.owner_id, kind.id))
     if mapper.class_ is BotVersion:
         return _is_version_seen(kind.id)
+    if mapper.local_table is Competition.__table__:
+        return sa.not_(_is_hidden(kind))
     if columns := [getattr(kind, name) for name in keys_of(mapper)]:
         return sa.and_(*(_is_seen(column) for column in columns))
     versions, games, bots = (
@@ -262,14 +264,34 @@ def _ids(name: str, value: Any) -> sa.BindParameter[Any]:
     return _value(name, value, expanding=True, literal_execute=True)
 
 
-def _hidden() -> sa.BindParameter[Any]:
-    return _ids("hidden", lambda: sorted(_now.get().hidden))
+def _root(its: Any) -> sa.ColumnElement[int]:
+    """The id of what a competition is within; its own where it is within none."""
+    return sa.func.coalesce(its.within_id, its.id)
+
+
+def _is_hidden(its: Any) -> sa.ColumnElement[bool]:
+    """Whether a competition is.
+
+    Args:
+        its: its class, or what has its columns.
+    """
+    unlisted = its.visibility == Visibility.UNLISTED
+    opened = _root(its).in_(_ids("opened", lambda: sorted(_now.get().opened)))
+    opens_all = _value("opens_all", lambda: int(_now.get().opens_all)) == 1
+    return sa.and_(
+        its.visibility != Visibility.PUBLIC,
+        *(
+            one.not_in(_ids("member_of", lambda: sorted(_now.get().reader.member_of)))
+            for one in (_root(its), its.id)
+        ),
+        sa.not_(sa.and_(unlisted, sa.or_(opens_all, opened))),
+    )
 
 
 def _is_seen(competition: Any) -> sa.ColumnElement[bool]:
-    seen: sa.ColumnElement[bool] = competition.not_in(_hidden())
-    is_nullable = getattr(competition.expression, "nullable", False)
-    return sa.or_(competition.is_(None), seen) if is_nullable else seen
+    """Whether that of an id is, or there is none."""
+    its = Competition.__table__.alias()
+    return ~sa.exists().where(its.c.id == competition, _is_hidden(its.c))
 
 
 def _is_own(owner: Any, bot: Any) -> sa.ColumnElement[bool]:
@@ -294,7 +316,7 @@ def _is_bot_seen(bot: Any) -> sa.ColumnElement[bool]:
 def _is_game_seen(game: Any) -> sa.ColumnElement[bool]:
     its = ListedSeat.__table__.alias()
     first = its.c.game_id == game, its.c.seat == sa.literal_column("0")
-    return ~sa.exists().where(*first, its.c.competition_id.in_(_hidden()))
+    return ~sa.exists().where(*first, sa.not_(_is_seen(its.c.competition_id)))
 
 
 def _is_known(*, bot: Any = None, version: Any = None) -> sa.ColumnElement[bool]:
@@ -307,5 +329,9 @@ def _is_known(*, bot: Any = None, version: Any = None) -> sa.ColumnElement[bool]
         if bot is not None:
             of_it = of_it.where(versions.c.bot_id == bot)
         there.append(of_it)
-        seen.append(of_it.where(its.c[key].not_in(_hidden())))
+        seen.append(of_it.where(_is_seen(its.c[key])))
     return sa.or_(*seen, sa.not_(sa.or_(*there)))
+
+
+_COMPETITION: Any = Competition.__table__.alias().c
+_ANY_HIDDEN = sa.select(_COMPETITION.id).where(NOT_PUBLIC, _is_hidden(_COMPETITION)).limit(1)

@@ -69,9 +69,10 @@ def happen_next(session: Session) -> CompetitionDate | None:
     competition = found.competition
     _lock_jobs(session, found)
     lock(session, competition)
-    session.refresh(found)
-    if found.at > now:
-        return found  # it was just moved
+    its = CompetitionDate.id == found.id, CompetitionDate.happened.is_(None)
+    anew = sa.select(CompetitionDate).where(*its, CompetitionDate.at <= now)
+    if session.scalar(anew.execution_options(populate_existing=True)) is None:
+        return found  # it was just moved or removed, or another has had it happen
     try:
         with session.begin_nested(), speaking(ENGLISH):  # what is told of it is kept
             found.made = _do(session, found, now)

@@ -20,6 +20,8 @@ from arena.competitions.founding import fair_start, free_name
 from arena.competitions.visibility import make_part
 from arena.ground.locks import locking
 from arena.models import (
+    Bot,
+    BotVersion,
     Check,
     Competition,
     CompetitionState,
@@ -34,6 +36,8 @@ from arena.models import (
     Repository,
     StrengthTest,
     TestVerdict,
+    Tournament,
+    VersionStatus,
 )
 from arena.ratings.book import NEW
 from arena.ratings.trueskill import Rating
@@ -51,11 +55,15 @@ WAITING = (JobStatus.OPEN, JobStatus.ISSUED, JobStatus.SET_ASIDE)
 
 
 def lock_what_moves(session: Session, ladder_id: int) -> None:
-    """Locks a ladder and what goes on in its next season: checks, and then it with its tests."""
+    """Locks a ladder and what goes on in its next season: checks, and then it with its tests and
+    tournaments."""
     checks = sa.select(Check).where(Check.ladder_id == ladder_id, Check.status.in_(WAITING))
     session.scalars(locking(checks, Check)).all()
     tests = sa.select(StrengthTest.id).where(*_waiting_tests(ladder_id))
-    which = sa.or_(Competition.id == ladder_id, Competition.id.in_(tests))
+    tournaments = sa.select(Tournament.id).where(*_waiting_tournaments(ladder_id))
+    which = sa.or_(
+        Competition.id == ladder_id, Competition.id.in_(tests), Competition.id.in_(tournaments)
+    )
     session.scalars(locking(sa.select(Competition).where(which), Competition)).all()
 
 
@@ -110,11 +118,18 @@ def _taken_over(past: Ladder) -> dict[str, Any]:
 
 
 def _enter(session: Session, past: Ladder, new: Ladder, keep: float, now: datetime) -> None:
-    """Enters all that were active, in their order."""
+    """Enters all that were active and can play, in their order."""
     last = session.scalar(sa.select(sa.func.max(Match.seq))) or 0
     there = session.scalars(
         sa.select(Entrant)
-        .where(Entrant.competition_id == past.id, Entrant.state == EntrantState.ACTIVE)
+        .join(Entrant.version)
+        .join(BotVersion.bot)
+        .where(
+            Entrant.competition_id == past.id,
+            Entrant.state == EntrantState.ACTIVE,
+            BotVersion.status == VersionStatus.READY,
+            Bot.deleted.is_(None),
+        )
         .order_by(Entrant.id)
     )
     for one in there.all():
@@ -143,7 +158,8 @@ def drawn_in(rating: Rating, keep: float) -> Rating:
 
 
 def _move(session: Session, past: Ladder, new: Ladder) -> None:
-    """What was handed in, or is tested first, enters the new season; who hears of the ladder, or
+    """What was handed in, or is tested first, enters the new season, and tournaments whose field is
+    not drawn have theirs from it; who hears of the ladder, or
     belongs to it, does so of that, and names that it had lead there."""
     for kind in (Follow, FormerName, Membership):
         of_it = sa.update(kind).where(kind.competition_id == past.id)
@@ -162,8 +178,14 @@ def _move(session: Session, past: Ladder, new: Ladder) -> None:
         check.ladder = new
     for test in session.scalars(sa.select(StrengthTest).where(*_waiting_tests(past.id))):
         test.ladder_id = new.id
+    for tournament in session.scalars(sa.select(Tournament).where(*_waiting_tournaments(past.id))):
+        tournament.ladder_id = new.id
     session.flush()
 
 
 def _waiting_tests(ladder_id: int) -> tuple[sa.ColumnElement[bool], ...]:
     return StrengthTest.ladder_id == ladder_id, StrengthTest.verdict == TestVerdict.RUNNING
+
+
+def _waiting_tournaments(ladder_id: int) -> tuple[sa.ColumnElement[bool], ...]:
+    return Tournament.ladder_id == ladder_id, Tournament.signing_up.is_(True)

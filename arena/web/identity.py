@@ -296,7 +296,7 @@ def look(reading: Session) -> None:
 
     Where nothing is hidden from strangers, nobody looks who asks: the answer is for everybody.
     """
-    if sight.look(reading, STRANGER).hidden and has_request_context():
+    if sight.look(reading, STRANGER).hides and has_request_context():
         account = _asker()
         if account is not None:
             sight.look(reading, account.reader)

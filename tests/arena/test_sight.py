@@ -211,6 +211,31 @@ def test_what_is_unlisted_is_suggested_to_nobody(database: Database) -> None:
             assert find_bot(session, "bot-quiet").name == "bot-quiet"
 
 
+def test_what_is_asked_of_a_database_does_not_grow_with_what_is_hidden(
+    sqlite_database: Database,
+) -> None:
+    its = furnish(sqlite_database)
+    asked: list[list[str]] = []
+    for name in ("", "more", "many"):
+        with sqlite_database.begin() as session:
+            shut = session.get_one(Ladder, its["shut"])
+            columns = {key: getattr(shut, key) for key in sa.inspect(Ladder).columns}
+            del columns["id"]
+            if name:
+                session.add_all(Ladder(**columns | {"name": f"{name}-{n}"}) for n in range(9))
+        with sqlite_database.read() as session:
+            asked.append([])
+            connection = session.connection()
+            sa.event.listen(
+                connection, "before_cursor_execute", lambda *what: asked[-1].append(f"{what[2:4]}")
+            )
+            look(session, STRANGER)
+            for kind in (Competition, Bot, BotVersion, Entrant, Check):
+                session.scalars(sa.select(kind)).all()
+    assert asked[0] == asked[1] == asked[2]
+    assert len(asked[0]) >= 6
+
+
 def test_organisers_of_one_organise_what_is_within_it(database: Database) -> None:
     its = furnish(database)
     with database.begin() as session:

@@ -19,7 +19,7 @@ from arena.audit import ARENA
 from arena.bots.bot_deeds import EnterBot, RetireBot, WithdrawBot
 from arena.bots.first_tests import admit
 from arena.bots.submissions import submit
-from arena.competitions import tournaments
+from arena.competitions import happenings, tournaments
 from arena.competitions.date_deeds import RemoveDate, SetDate
 from arena.competitions.dates import (
     current_season,
@@ -31,7 +31,7 @@ from arena.competitions.dates import (
 )
 from arena.competitions.fields import field_of
 from arena.competitions.happenings import FAULTY, OVER, happen_next
-from arena.competitions.tournament_deeds import EnterTournament
+from arena.competitions.tournament_deeds import CreateTournament, EnterTournament
 from arena.competitions.visibility import change_visibility
 from arena.deeds import By, perform
 from arena.ground.db import Database, present
@@ -60,6 +60,7 @@ from arena.models import (
 from arena.recorder.rebuild import rebuild
 from arena.schedule import leases
 from arena.sight import Reader, look, roles_of
+from tests.arena.doing import do
 from tests.arena.simulator import CALM, Simulation
 
 MINUTE = timedelta(minutes=1)
@@ -360,6 +361,49 @@ def test_a_tournament_that_is_not_over_when_it_closes_is_called_off(office: Offi
         assert session.get_one(Match, match.id).status is JobStatus.VOID
 
 
+def test_what_waits_for_a_ladder_and_who_can_play_goes_on(office: Office) -> None:
+    """A tournament whose field is not drawn has it from the new season; a bot that was deleted, or
+    whose version is refused, stays in the past."""
+    until = {"entries-close": (office.now + 60 * MINUTE).isoformat()}
+    cup = CreateTournament("cup", "swiss", ladder="clobber-4x3", sign_up=True, dates=until)
+    with office.database.begin() as session:
+        do(session, cup, office.now)
+        versions = session.scalars(sa.select(BotVersion).order_by(BotVersion.id)).all()
+        versions[0].bot.deleted = office.now
+        versions[1].status = VersionStatus.REFUSED
+        left = [one.id for one in versions[2:]]
+    office.lay(SEASON, -1, keep=0)
+    assert office.happen() == [(SEASON, "")]
+    with office.database.read() as session:
+        new = office.ladder(session)
+        assert [one.version.id for one in field_of(session, new)] == left
+        assert session.scalars(sa.select(Tournament)).one().ladder_id == new.id
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_what_another_did_meanwhile_happens_no_more(
+    office: Office, monkeypatch: pytest.MonkeyPatch, is_there: bool
+) -> None:
+    """While one waited for the lock, a date has happened, or was removed."""
+
+    def meanwhile(session: Session, date: CompetitionDate) -> None:
+        its = CompetitionDate.id == date.id
+        quiet: dict[str, Any] = {"execution_options": {"synchronize_session": False}}
+        if is_there:
+            happened = sa.update(CompetitionDate).where(its).values(happened=office.now)
+            session.execute(happened, **quiet)
+        else:
+            session.execute(sa.delete(CompetitionDate).where(its), **quiet)
+
+    office.lay(DateKind.CLOSES, -1)
+    monkeypatch.setattr(happenings, "_lock_jobs", meanwhile)
+    with office.database.begin() as session:
+        assert happen_next(session) is not None, "there may be more"
+    with office.database.read() as session:
+        assert office.ladder(session).state is CompetitionState.OPEN
+    assert office.happen() == []
+
+
 @pytest.mark.parametrize("keep", [0, 50, 100])
 def test_a_ladder_begins_again(database: Database, keep: int) -> None:
     """Its name goes on with whoever was active; nothing of its past is lost, and both are made anew
@@ -371,6 +415,7 @@ def test_a_ladder_begins_again(database: Database, keep: int) -> None:
     simulation.run(10)
     with database.begin() as session:
         session.scalars(sa.select(Ladder)).one().name = "clobber-4x3"
+        session.execute(sa.update(BotVersion).values(status=VersionStatus.READY))
         office = Office(database, present(session))
     office.hand_in("waits", 0)
     with database.read() as session:
