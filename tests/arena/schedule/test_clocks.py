@@ -298,7 +298,7 @@ def test_a_worker_that_lies_about_its_speed_is_found(
         assert take(sqlite_database, replace(told, games=games)) == (leases.Fate.FIXED, "")
     with sqlite_database.read() as session:
         found = speeds.ratios(session)
-        shown = WorkerList.now(session, SETTINGS, NOW, for_organisers=False).items
+        shown = WorkerList.now(session, SETTINGS, NOW, for_organisers=True).items
         alarms = [one.words for one in health.look(session, SETTINGS, NOW).alarms]
     # Not to the last digit: games of an odd number of plies are not shared out evenly.
     assert found == pytest.approx({"one": 1.0, "half": 1.0, "liar": 2.0}, rel=0.15)
