@@ -622,11 +622,11 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ),
     ("POST", "api.choose_told"): ("/api/v1/account/told", (401, 403, 403, 403, 415)),
     ("POST", "api.add_hook"): ("/api/v1/hooks", (401, 403, 403, 403, 415)),
-    ("POST", "api.remove_hook"): ("/api/v1/hooks/999/remove", (401, 403, 403, 403, 404)),
-    ("POST", "api.try_hook"): ("/api/v1/hooks/999/test", (401, 403, 403, 403, 404)),
+    ("POST", "api.remove_hook"): ("/api/v1/hooks/999/remove", (401, 403, 403, 403, 403)),
+    ("POST", "api.try_hook"): ("/api/v1/hooks/999/test", (401, 403, 403, 403, 403)),
     ("POST", "api.send_again"): (
         "/api/v1/hooks/999/deliveries/1/again",
-        (401, 403, 403, 403, 404),
+        (401, 403, 403, 403, 403),
     ),
     ("POST", "api.keep_selection"): ("/api/v1/selections", (401, 415, 415, 415, 415)),
     ("POST", "api.remove_selection"): (
