@@ -125,7 +125,7 @@ class SetDate(DateDeed):
 def _reserve(date: CompetitionDate | None) -> int:
     """The percent of the workers that a date gives; no less than is usual."""
     its = {} if date is None else date.settings or {}
-    return max(USUAL_RESERVE, its.get("reserve", USUAL_RESERVE))
+    return max(USUAL_RESERVE, int(its.get("reserve", USUAL_RESERVE)))
 
 
 @dataclass(frozen=True)
