@@ -125,7 +125,7 @@ def _named(
     if named.version is None:
         return bot, None
     its = BotVersion.bot_id == bot.id, BotVersion.number == named.version
-    version = session.scalar(sa.select(BotVersion).where(*its))
+    version = session.scalar(sa.select(BotVersion).where(*its), execution_options=LOOKED_UP)
     if version is None:
         raise NotThere(
             gettext(

@@ -26,7 +26,9 @@ from arena.competitions.fields import (
     demand_proven,
     proven,
 )
+from arena.competitions.players import handed_in
 from arena.competitions.tournament_courses import demand_not_too_long
+from arena.competitions.visibility import shows_none
 from arena.formats.catalogue import settings_for
 from arena.formats.settings import Frame
 from arena.ground.db import present
@@ -361,8 +363,10 @@ def fitting_versions(
             BotVersion.bot_id.in_(bots),
             BotVersion.status == VersionStatus.READY,
             BotVersion.language != AT_HOME,
+            handed_in(),
         )
-        for version in session.scalars(newest.order_by(BotVersion.number)):
+        there = session.scalars(newest.order_by(BotVersion.number)).all()
+        for version in shows_none(session, tournament, there):
             fielded[version.bot_id] = version
     else:
         its = sa.select(Entrant).join(Entrant.version).where(BotVersion.bot_id.in_(bots))
@@ -378,7 +382,8 @@ def fitting_versions(
     def found(bot: Bot) -> BotVersion | str:
         its = {"bot": bot.name, "ladder": ladder and ladder.name}
         version = versions[bot.id]
-        if bot.id not in fielded or version is None:
+        is_named = ladder is None and version is not None and not version.is_at_home
+        if version is None or not (bot.id in fielded or is_named):
             if ladder is None:
                 return gettext("no version of %(bot)s has passed its check", **its)
             return gettext("%(bot)s is not active on the ladder %(ladder)s", **its)

@@ -6,7 +6,7 @@ people see it. So nobody learns of them from a test.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from datetime import UTC, datetime
 
 import sqlalchemy as sa
@@ -111,7 +111,7 @@ def put_within(
     Raises:
         Refusal: these are known in different ones, and in none together.
     """
-    known = [*_known_in(session, versions)]
+    known = [*_hidden_in(session, versions).values()]
     if ladder is not None and ladder.visibility is not Visibility.PUBLIC:
         known.append({ladder.within_id or ladder.id})
     if not known:
@@ -126,8 +126,19 @@ def put_within(
     _set(session, competition, around.visibility, now)
 
 
-def _known_in(session: Session, versions: Collection[BotVersion]) -> Iterable[set[int]]:
-    """Of each version that is known only where not everybody sees it, in which competitions."""
+def shows_none(
+    session: Session, competition: Competition, versions: Collection[BotVersion]
+) -> list[BotVersion]:
+    """Those of some versions by which a competition shows nothing that those who see it don't see
+    elsewhere."""
+    root = competition.within_id or competition.id
+    hidden = _hidden_in(session, versions)
+    return [one for one in versions if root in hidden.get(one.id, (root,))]
+
+
+def _hidden_in(session: Session, versions: Collection[BotVersion]) -> dict[int, set[int]]:
+    """In which competitions each version is known that is known only where not everybody sees it,
+    by its id."""
     ids = [version.id for version in versions]
     columns = Competition.id, Competition.within_id, Competition.visibility
     entered = sa.select(Entrant.version_id, *columns).join(
@@ -145,7 +156,7 @@ def _known_in(session: Session, versions: Collection[BotVersion]) -> Iterable[se
             roots.setdefault(version, set()).add(within or number)
             if visibility is Visibility.PUBLIC:
                 public.add(version)
-    return [its for version, its in roots.items() if version not in public]
+    return {version: its for version, its in roots.items() if version not in public}
 
 
 def _made_of(session: Session, competition: Competition) -> list[Competition]:

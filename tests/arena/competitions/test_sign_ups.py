@@ -46,6 +46,7 @@ from arena.models import (
     Tournament,
     User,
     VersionStatus,
+    Visibility,
 )
 from arena.people.notifications import text_of
 from arena.schedule import leases
@@ -252,6 +253,21 @@ def test_what_can_be_no_such_tournament_is_refused(
 ) -> None:
     with pytest.raises(Refusal, match=said):
         house.create(**chosen)
+
+
+def test_no_version_is_drawn_that_few_may_know(house: Hall) -> None:
+    """But the one that its owner named for it."""
+    game = {"game": "clobber size=4x3", "move": 100, "ladder": "", "each_person": 2}
+    house.create(**game)
+    house.sign_up("bot-0", "bot-1", "bot-2:1")
+    with house.database.begin() as session:
+        session.scalars(sa.select(Ladder)).one().visibility = Visibility.PRIVATE
+    hidden = "no version of bot-0 has passed its check"
+    assert house.listed() == [
+        ("bot-0", hidden),
+        ("bot-1", hidden.replace("0", "1")),
+        ("bot-2", "3"),
+    ]
 
 
 def test_each_person_signs_up_so_many(house: Hall) -> None:
