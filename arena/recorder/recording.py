@@ -12,6 +12,8 @@ import logging
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import cache
+from itertools import zip_longest
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -262,21 +264,28 @@ def called_as_now(
 ) -> reporting.MatchReport:
     """A report that calls those as they are called now who were renamed or deleted meanwhile."""
     labels = {place.label: place.entrant.version.bot for place in match.places}
-    names = {name for record in report.games for name in record.players}
-    if names <= labels.keys():
+    spec = spec_of(match)
+    is_so = all(name in labels for record in report.games for name in record.players)
+    if is_so or len(report.games) != spec.games:
         return report
-    now = {}
-    for label, bot in labels.items():
+
+    @cache
+    def was(label: str, name: str) -> bool:
+        bot = labels[label]
         more = label.removeprefix(bot.name)
-        for name in names - labels.keys():
-            before = name.removesuffix(more)
-            is_its = session.scalar(sa.select(FormerName.of("bot", before))) == bot.id
-            if name.endswith(more) and (is_its or bot.deleted):
-                now[name] = label
-    games = (
-        replace(record, players=tuple(now.get(name, name) for name in record.players))
-        for record in report.games
-    )
+        its = sa.select(FormerName.of("bot", name.removesuffix(more)))
+        return name.endswith(more) and (bot.deleted is not None or session.scalar(its) == bot.id)
+
+    # Seat by seat, as two whose names are gone can't be told apart by them.
+    games = []
+    for number, record in enumerate(report.games):
+        seated = (spec.entrants[entrant] for entrant in spec.seating(number))
+        pairs = zip_longest(record.players, seated)
+        players = (
+            now if name and now and name not in labels and was(now, name) else name
+            for name, now in pairs
+        )
+        games.append(replace(record, players=tuple(filter(None, players))))
     return replace(report, games=tuple(games))
 
 

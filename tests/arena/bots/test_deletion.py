@@ -195,8 +195,14 @@ Change = Callable[[sa.orm.Session, datetime], object]
     [
         (lambda session, now: do(session, RenameBot("bot-0", "other"), now), "other"),
         (lambda session, now: do(session, DeleteBot("bot-0"), now), "deleted bot"),
+        (
+            lambda session, now: [
+                do(session, DeleteBot(f"bot-{number}"), now) for number in range(3)
+            ],
+            "deleted bot",
+        ),
     ],
-    ids=["renamed", "deleted"],
+    ids=["renamed", "deleted", "all deleted"],
 )
 def test_what_is_played_meanwhile_ends_well(
     database: Database, change: Change, called: str
