@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import IO, Any, cast
@@ -45,6 +45,14 @@ SECRET = frozenset(
     {"password", "totp_secret", "totp_counter", "digest", "key", "handle", "user_id", "owner_id"}
 )
 """Columns of a person's rows that are for nobody to read, or say nothing."""
+
+CHECK = frozenset(
+    {
+        "id", "version_id", "ladder_id", "at_home", "status", "created", "ended", "findings", "log",
+        "enters", "test_first", "cancelled",
+    }
+)  # fmt: skip
+"""Columns of a check that are its bot's; the others say how workers came by it."""
 
 
 class _Parts:
@@ -141,7 +149,7 @@ def _bot(session: Session, bot: Bot) -> dict[str, Any]:
     return _row(bot) | {
         "tags": [one.tag for one in bot.tags],
         "versions": [_row(one) for one in session.scalars(versions.order_by(BotVersion.number))],
-        "checks": [_row(one) for one in session.scalars(checks.order_by(Check.id))],
+        "checks": [_row(one, CHECK) for one in session.scalars(checks.order_by(Check.id))],
     }
 
 
@@ -181,13 +189,19 @@ def _logs(database: Database, bot_id: int) -> Iterator[bytes]:
             return
 
 
-def _row(row: Any) -> dict[str, Any]:
-    """The columns of a row but what is secret; those that are read at once."""
+def _row(row: Any, only: Collection[str] = ()) -> dict[str, Any]:
+    """The columns of a row but what is secret; those that are read at once.
+
+    Args:
+        only: the columns that are meant, if not all are.
+    """
     mapper = sa.inspect(type(row))
     return {
         one.key: getattr(row, one.key)
         for one in mapper.column_attrs
-        if one.key not in SECRET and not isinstance(getattr(row, one.key), bytes)
+        if one.key not in SECRET
+        and (not only or one.key in only)
+        and not isinstance(getattr(row, one.key), bytes)
     }
 
 

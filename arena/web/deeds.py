@@ -14,7 +14,7 @@ from wtforms.validators import Optional
 from arena.deeds import Deed, Done, Part, asked_before, fields_of, perform
 from arena.ground import bot_names
 from arena.ground.refusals import NotAllowed, NotThere, Refusal, WrongField
-from arena.web.forms import WholeNumber, later
+from arena.web.forms import SECRET, WholeNumber, later
 from arena.web.identity import database, demand_session, needs, own_address, signed_in, signer
 from arena.web.present import open_in_maintenance
 from arena.web.words import sentence
@@ -145,18 +145,26 @@ def is_meant() -> bool:
     return "confirmed" in request.form
 
 
-def asked_first(words: str) -> str:
-    """The page that asks whether what was sent is meant, and sends it once more.
+def asked_first(words: str, form: DeedForm | None = None) -> str:
+    """The page that asks whether what was sent is meant, and sends it once more; what is secret of
+    it is asked for anew, so that no page has it.
 
     Args:
         words: what will happen, in sentences.
+        form: that was sent, which says what its fields are called.
     """
-    sent = [pair for pair in request.form.items(multi=True) if pair[0] != "csrf_token"]
+    filled = [pair for pair in request.form.items(multi=True) if pair[0] != "csrf_token"]
+    sent = [pair for pair in filled if pair[0] not in SECRET]
+    anew = {
+        name: form[name].label.text if form is not None and name in form else name.capitalize()
+        for name, text in filled
+        if name in SECRET and text
+    }
     back = own_address(request.referrer) or url_for("front.first_page")
-    return render_template("ask.html", words=words, sent=sent, back=back)
+    return render_template("ask.html", words=words, sent=sent, anew=anew, back=back)
 
 
-def _asked(deed: Deed) -> str | None:
+def _asked(deed: Deed, form: DeedForm) -> str | None:
     """The page that asks before a deed, if it can be done; None to do it at once.
 
     Raises:
@@ -171,7 +179,7 @@ def _asked(deed: Deed) -> str | None:
             perform(session, deed, by)
             session.flush()
             session.rollback()
-    return asked_first(words) if words else None
+    return asked_first(words, form) if words else None
 
 
 def tell(done: Done) -> None:
@@ -206,7 +214,7 @@ def sent(
     try:
         meant = filled_in(deed, form, {**there, **more})
         if meant is not None:
-            if (page := _asked(meant)) is not None:
+            if (page := _asked(meant, form)) is not None:
                 return page
             done = do(meant)
             tell(done)

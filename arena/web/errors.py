@@ -25,6 +25,7 @@ from werkzeug.wrappers import Response
 from arena.ground.refusals import NotAllowed, NotThere, Refusal, UnderMaintenance, WrongField
 from arena.web import identity, outage, present, translations
 from arena.web.api import problems
+from arena.web.forms import SECRET
 from arena.web.uploads import UPLOADS, allowed
 from arena.web.words import sentence
 from engine.faulty_rules import fault_of
@@ -72,7 +73,7 @@ RULES_FAILED = N_(
     "arena should look at them: its log says in which line that was."
 )
 
-NOT_SHOWN = {"csrf_token", "password", "again", "present", "next", "invitation", "form", "key"}
+NOT_SHOWN = SECRET | {"csrf_token", "next", "invitation", "form", "key"}
 """Fields that nobody types, or that are nobody's to read."""
 
 log = logging.getLogger("arena.web")

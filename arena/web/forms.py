@@ -32,6 +32,8 @@ from arena.web.words import sentence
 from engine.translation import N_, gettext, translated
 
 PASSWORD_LENGTH_MAX = 200
+SECRET = frozenset({"password", "again", "present", "token", "code", "credential"})
+"""Fields of forms that no page may show again."""
 
 
 class _Later(LazyString):

@@ -25,6 +25,7 @@ from arena.models import (
     AuditEntry,
     Base,
     Bot,
+    Check,
     CoOwner,
     Follow,
     JobStatus,
@@ -127,6 +128,9 @@ def test_an_export_has_what_is_ones_own(database: Database, tmp_path: Path) -> N
         version(session, bob, "his", "b")
         do(session, ShareBot("his", "ada"), NOW)
         accounts.add_token(session, ARENA, ada, "ci", [Scope.READ], NOW)
+        for check in session.scalars(sa.select(Check)):
+            check.status, check.lease_ends = JobStatus.ISSUED, NOW
+            check.ticket, check.worker = "a ticket", "a worker"
         number = ada.id
     content = b"".join(account_export.export(database, store, number))
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
@@ -141,4 +145,6 @@ def test_an_export_has_what_is_ones_own(database: Database, tmp_path: Path) -> N
     assert not {"password", "totp_secret", "digest"} & (
         account.keys() | account["tokens"][0].keys()
     )
+    (check,) = bot["checks"]
+    assert check.keys() == account_export.CHECK
     assert (bot["name"], [one["number"] for one in bot["versions"]]) == ("hers", [1])

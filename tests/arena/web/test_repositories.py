@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import re
 from collections.abc import Iterator
 from datetime import timedelta
 from types import SimpleNamespace
@@ -74,6 +75,21 @@ def test_by_the_form(door: SimpleNamespace) -> None:
     assert f"It follows <bdi>{ADDRESS}</bdi>" in owner.get("/bots/bot-0").text
     for who in ("anonymous", "other", "administrator"):
         assert ADDRESS not in door.browsers[who].get("/bots/bot-0").text
+
+
+def test_a_page_that_asks_first_asks_for_the_token_anew(door: SimpleNamespace) -> None:
+    """It stands in no page."""
+    follow(door, token="first-token")
+    fields = {
+        "repository": ADDRESS.replace("github", "gitlab"),
+        "ladders": "ladder-0",
+        "token": "secret-token",
+    }
+    there = "/bots/bot-0/repository"
+    asked = door.browsers["owner"].send(there, fields, page=there)
+    assert 'id="ask"' in asked.text
+    assert "secret-token" not in asked.text
+    assert re.search(r'<input type="password" name="token" required', asked.text)
 
 
 SIGNED: dict[str, tuple[Any, int]] = {
