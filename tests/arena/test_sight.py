@@ -219,7 +219,8 @@ def test_what_is_asked_of_a_database_does_not_grow_with_what_is_hidden(
     for name in ("", "more", "many"):
         with sqlite_database.begin() as session:
             shut = session.get_one(Ladder, its["shut"])
-            columns = {key: getattr(shut, key) for key in sa.inspect(Ladder).columns}
+            its_columns = sa.inspect(Ladder).columns
+            columns = {one.key: getattr(shut, one.key) for one in its_columns}
             del columns["id"]
             if name:
                 session.add_all(Ladder(**columns | {"name": f"{name}-{n}"}) for n in range(9))

@@ -71,6 +71,7 @@ def test_a_setting_is_changed_while_all_run(database: Database, apps: tuple[Flas
         answer = browser.post(f"{PAGE}/{name}/change", {"value": value}, page=PAGE)
         assert answer.status_code == 302, answer.text
     assert "icence is CC0-1.0 now" in html.unescape(browser.get(PAGE).text)
+    writer.look()
     for found in (of(here), of(there), writer.settings):
         assert (found.registration, found.log_days, found.licence) == ("open", 3.0, "CC0-1.0")
     assert of(there).quota_mib == 7.0, "what nobody changed is the environment's"
