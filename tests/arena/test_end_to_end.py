@@ -181,10 +181,13 @@ def test_nothing_is_lost_or_counted_twice(database_url: str) -> None:
             running.await_matches(3, "at first")
             running.await_a_bot()
             # The bots are not touched: that they end with who plays them is the kernel's work.
-            for process in set(running.processes()) - set(running.bots()):
+            killed = set(running.processes()) - set(running.bots())
+            for process in killed:
                 with suppress(psutil.NoSuchProcess):
                     process.kill()
             running.wait()
+            # Until its server is gone for good nobody can listen there again.
+            psutil.wait_procs(killed, timeout=30)
             running.start()
             running.await_matches(3, "after all were killed")
             check_pages(running)
