@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from sqlalchemy.orm import Session
 
@@ -16,7 +16,7 @@ from arena.ground.db import count_rows
 from arena.ground.refusals import Refusal
 from arena.models import Bot, Competition, Follow, Scope
 from arena.people import accounts, following
-from engine.translation import gettext
+from engine.translation import N_, gettext
 
 MOST = 1000
 """Bots and competitions that one person may choose about."""
@@ -38,13 +38,18 @@ class FollowDeed(Deed):
     scope = Scope.SUBMIT
     subject = "notifications"
     answers = Heard
+    hears: ClassVar[bool]
+    """Whether they hear of it from now on."""
+    said: ClassVar[str]
+    """What is said then, as `gettext` takes it."""
 
-    def _choose(self, session: Session, by: By, subject: Bot | Competition, *, hears: bool) -> bool:
+    def _choose(self, session: Session, by: By, subject: Bot | Competition) -> bool:
         """Hears of something from now on, or does not; says whether that was so before.
 
         Raises:
             Refusal: they have chosen about as much as one may.
         """
+        hears = self.hears
         person = accounts.person_of(session, by.actor, by.now)
         locks.lock(session, person)  # two at once would each write a row
         usually = following.usually_hears(session, person.id, subject)
@@ -70,64 +75,59 @@ class FollowDeed(Deed):
 
 
 @dataclass(frozen=True)
-class FollowBot(FollowDeed):
+class BotFollowDeed(FollowDeed):
+    """Changes what one hears of a bot."""
+
+    name: str = asked("The bot's name")
+
+    def do(self, session: Session, by: By) -> Done:
+        bot = find_bot(session, self.name)
+        other = UnfollowBot if self.hears else FollowBot
+        undo = () if self._choose(session, by, bot) else (other(bot.name),)
+        return Done(gettext(self.said, bot=bot.name), Heard("bot", bot.name, self.hears), undo)
+
+
+@dataclass(frozen=True)
+class FollowBot(BotFollowDeed):
     """Hear of a bot: its checks, its suspensions."""
 
     address = "POST /bots/<name>/follow"
-
-    name: str = asked("The bot's name")
-
-    def do(self, session: Session, by: By) -> Done:
-        bot = find_bot(session, self.name)
-        was = self._choose(session, by, bot, hears=True)
-        said = gettext("you hear of the bot %(bot)s from now on", bot=bot.name)
-        undo = () if was else (UnfollowBot(bot.name),)
-        return Done(said, Heard("bot", bot.name, True), undo)
+    hears, said = True, N_("you hear of the bot %(bot)s from now on")
 
 
 @dataclass(frozen=True)
-class UnfollowBot(FollowDeed):
+class UnfollowBot(BotFollowDeed):
     """Hear nothing of a bot any more; of one's own neither."""
 
     address = "POST /bots/<name>/unfollow"
-
-    name: str = asked("The bot's name")
-
-    def do(self, session: Session, by: By) -> Done:
-        bot = find_bot(session, self.name)
-        was = self._choose(session, by, bot, hears=False)
-        said = gettext("you hear nothing of the bot %(bot)s any more", bot=bot.name)
-        undo = () if was else (FollowBot(bot.name),)
-        return Done(said, Heard("bot", bot.name, False), undo)
+    hears, said = False, N_("you hear nothing of the bot %(bot)s any more")
 
 
 @dataclass(frozen=True)
-class FollowCompetition(FollowDeed):
+class CompetitionFollowDeed(FollowDeed):
+    """Changes what one hears of a competition."""
+
+    name: str = asked("The competition's name")
+
+    def do(self, session: Session, by: By) -> Done:
+        found = find_named(session, Competition, self.name)
+        other = UnfollowCompetition if self.hears else FollowCompetition
+        undo = () if self._choose(session, by, found) else (other(found.name),)
+        heard = Heard(found.kind, found.name, self.hears)
+        return Done(gettext(self.said, title=found.title), heard, undo)
+
+
+@dataclass(frozen=True)
+class FollowCompetition(CompetitionFollowDeed):
     """Hear of a ladder, a tournament, a strength test, a tuning or a gauntlet: how it ends."""
 
     address = "POST /competitions/<name>/follow"
-
-    name: str = asked("The competition's name")
-
-    def do(self, session: Session, by: By) -> Done:
-        found = find_named(session, Competition, self.name)
-        was = self._choose(session, by, found, hears=True)
-        said = gettext("you hear of %(title)s from now on", title=found.title)
-        undo = () if was else (UnfollowCompetition(found.name),)
-        return Done(said, Heard(found.kind, found.name, True), undo)
+    hears, said = True, N_("you hear of %(title)s from now on")
 
 
 @dataclass(frozen=True)
-class UnfollowCompetition(FollowDeed):
+class UnfollowCompetition(CompetitionFollowDeed):
     """Hear nothing of a competition any more, though one made it or has a bot in it."""
 
     address = "POST /competitions/<name>/unfollow"
-
-    name: str = asked("The competition's name")
-
-    def do(self, session: Session, by: By) -> Done:
-        found = find_named(session, Competition, self.name)
-        was = self._choose(session, by, found, hears=False)
-        said = gettext("you hear nothing of %(title)s any more", title=found.title)
-        undo = () if was else (FollowCompetition(found.name),)
-        return Done(said, Heard(found.kind, found.name, False), undo)
+    hears, said = False, N_("you hear nothing of %(title)s any more")
