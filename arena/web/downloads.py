@@ -22,7 +22,7 @@ EACH = 2
 AGAIN_SECONDS = 30
 
 _under_way: Counter[str] = Counter()
-_lock = threading.Lock()
+_lock = threading.RLock()  # a download that is given up may be collected while one is begun
 
 
 class Download(Iterator[bytes]):
@@ -33,8 +33,10 @@ class Download(Iterator[bytes]):
         HTTPException: all places are taken, or all that one address may have.
     """
 
+    _ended = True
+
     def __init__(self, parts: Iterator[bytes]) -> None:
-        self._parts, self._address, self._ended = parts, address(), False
+        self._parts, self._address = parts, address()
         with _lock:
             if _under_way[self._address] >= EACH:
                 raise TooManyRequests(
@@ -58,6 +60,7 @@ class Download(Iterator[bytes]):
                     retry_after=AGAIN_SECONDS,
                 )
             _under_way[self._address] += 1
+            self._ended = False
 
     def __next__(self) -> bytes:
         try:
@@ -75,3 +78,6 @@ class Download(Iterator[bytes]):
             _under_way[self._address] -= 1
             if not _under_way[self._address]:
                 del _under_way[self._address]
+
+    def __del__(self) -> None:
+        self.close()  # what is answered with an error in its stead is closed by nobody
