@@ -1,8 +1,9 @@
-"""Where the arena itself writes down what a person is called, beside their account.
+"""Where the arena itself writes down what a person or a bot is called, beside their own row.
 
-Who deletes their account is in none of these any more (`arena.bots.account_deletion`). A test goes
-through all columns of all tables: what writes a person's name somewhere else has its line here.
-What people write by hand, as in a note, stays as it was written.
+Who deletes their account is in none of these any more (`arena.bots.account_deletion`), nor is a bot
+that is deleted (`arena.bots.deletion`), but in the audit log. A test goes through all columns of
+all tables: what writes a name somewhere else has its line here. What people write by hand, as in a
+note, stays as it was written.
 """
 
 from __future__ import annotations
@@ -14,25 +15,32 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
-from sqlalchemy.orm import InstrumentedAttribute, Session
+from sqlalchemy.orm import Session
 
 from arena import present
 from arena.bots.member_deeds import IMPORT
 from arena.bots.telling import SHARED
 from arena.competitions.gauntlets import Gauntlet
+from arena.ground.texts import LONGEST, cut
 from arena.models import (
     AuditEntry,
+    Bot,
     BotTuning,
     ChangedSetting,
     Check,
+    Competition,
+    Entrant,
     FormerName,
+    JobStatus,
     Mail,
+    Match,
     MatchSet,
     MemberRole,
     Notification,
     Runtime,
     Sitting,
     StrengthTest,
+    Tournament,
     User,
 )
 
@@ -149,5 +157,70 @@ def _in_sittings(session: Session, user: User, after: str) -> None:
         sitting.user_id, sitting.guest = None, secrets.token_hex(32)
 
 
-def _has_one(column: InstrumentedAttribute[str], names: Collection[str]) -> sa.ColumnElement[bool]:
+# Bots. Words about them have them with the number of the version, as ``greedy v2``.
+
+_OF_BOTS = (
+    (Competition.title, Competition.kind.in_(["test", "tuning", "gauntlet"])),
+    (StrengthTest.reason, sa.true()),
+    (BotTuning.reason, sa.true()),
+    (Tournament.winner, sa.true()),
+    (Match.problem, Match.status == JobStatus.VOID),
+)
+
+
+def bot_names_of(session: Session, bot: Bot) -> frozenset[str]:
+    """What a bot is called and was, in small letters."""
+    had = sa.select(FormerName.lower_name).where(FormerName.bot_id == bot.id)
+    return frozenset({bot.lower_name, *session.scalars(had)})
+
+
+def replace_bot_names(
+    session: Session, versions: sa.Select[int], names: Collection[str], after: str
+) -> None:
+    """Writes another name wherever the arena has written one of a bot's.
+
+    Args:
+        versions: the ids of its versions.
+        names: all that it had, in small letters (`bot_names_of`).
+    """
+    any_of = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
+    label = re.compile(rf"(?<![\w.-])(?:{any_of})(?= v\d)", re.IGNORECASE)
+    for column, where in (*_OF_BOTS, (Entrant.reason, Entrant.version_id.in_(versions))):
+        query = sa.select(column.class_).where(where, _has_one(column, names))
+        for row in session.scalars(query):
+            said = label.sub(after, getattr(row, column.key))
+            # A title has no more room than others have.
+            setattr(row, column.key, cut(said, getattr(column.type, "length", None) or LONGEST))
+    page = re.compile(rf"/bots/(?:{any_of})(?![\w.-])", re.IGNORECASE)
+    told = sa.cast(Notification.places, sa.Text), Notification.address
+    for one in session.scalars(
+        sa.select(Notification).where(sa.or_(*(_has_one(column, names) for column in told)))
+    ):
+        one.places = {
+            key: _without(key, said, names, label, after) for key, said in one.places.items()
+        }
+        one.address = "/bots" if page.match(one.address) else one.address
+    changes = sa.cast(MatchSet.changes, sa.Text)
+    for made in session.scalars(sa.select(MatchSet).where(_has_one(changes, names))):
+        made.changes = [
+            {
+                **one,
+                "changes": [
+                    {**line, "label": label.sub(after, line["label"])} for line in one["changes"]
+                ],
+            }
+            for one in made.changes
+        ]
+
+
+def _without(
+    key: str, said: Any, names: Collection[str], label: re.Pattern[str], after: str
+) -> Any:
+    """What stands at a place of something that was told."""
+    if not isinstance(said, str):
+        return said
+    return after if key == "bot" and said.lower() in names else label.sub(after, said)
+
+
+def _has_one(column: sa.SQLColumnExpression[Any], names: Collection[str]) -> sa.ColumnElement[bool]:
     return sa.or_(*(sa.func.lower(column).contains(name, autoescape=True) for name in names))

@@ -1,4 +1,4 @@
-"""Where names of deleted accounts were: no column of any table has one, on each database."""
+"""Where names of deleted accounts and bots were: no column of any table has one."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ from arena import audit, present
 from arena.audit import ARENA, Actor
 from arena.bots.account_deletion import DeleteUser
 from arena.bots.bot_deeds import CancelCheck, ShareBot, UnshareBot
+from arena.bots.deletion import DeleteBot
 from arena.bots.member_deeds import AddMember, ImportMembers, RemoveMember
 from arena.bots.profile_deeds import RenameBot
 from arena.bots.submissions import submit
+from arena.bots.telling import tell_shared
 from arena.competitions.gauntlet_deeds import StopGauntlet
 from arena.competitions.pairings import Pairing
 from arena.competitions.strength_deeds import StopTest
@@ -27,19 +29,24 @@ from arena.models import (
     AuditEntry,
     Base,
     Bot,
+    BotVersion,
     Check,
     Competition,
     JobStatus,
+    Ladder,
     Mail,
+    Notification,
     PlayedGame,
     Role,
     Runtime,
     Sitting,
+    Tournament,
     User,
 )
 from arena.operation.maintenance import SetMaintenance
 from arena.operation.settings import ChangeSetting
 from arena.people import accounts, identities
+from arena.people.notifications import notify
 from arena.people.outbox import add_mail
 from arena.people.profiles import RenameUser
 from arena.recorder.match_set_deeds import ChooseMatches, DecideMatches
@@ -48,6 +55,8 @@ from arena.schedule.matchmaking import make
 from arena.sittings import Person, Wish, begin
 from tests.arena.bots.test_entries import NOW, ladders, version
 from tests.arena.competitions.test_kinds import MAKERS
+from tests.arena.doing import do
+from tests.arena.simulator import CALM, Simulation
 
 NAMES = "Rowena", "Evelina"
 """What she was called, and is."""
@@ -200,3 +209,46 @@ def test_what_is_called_so_besides_keeps_its_name(sqlite_database: Database) -> 
         assert [bot.name for bot in session.scalars(sa.select(Bot).order_by(Bot.id))] == [
             "eve", "bot",
         ]  # fmt: skip
+
+
+def test_no_name_of_a_deleted_bot_is_left_but_in_records(database: Database) -> None:
+    """And in the audit log: in sets of matches, in titles, in what people were told, nowhere."""
+    simulation = Simulation(database, 3, CALM)
+    simulation.furnish([("clobber", {"size": "4x3"})], bots=3)
+    simulation.alive()
+    simulation.tick()
+    simulation.run(12)
+    now = simulation.now
+    with database.begin() as session:
+        bot = session.scalars(sa.select(Bot).where(Bot.name == "bot-0")).one()
+        do(session, RenameBot("bot-0", NAMES[0]), now)
+        versions = [*session.scalars(sa.select(BotVersion).order_by(BotVersion.id))]
+        ladder = session.scalars(sa.select(Ladder)).one()
+        for kind in ("test", "tuning", "gauntlet", "tournament"):
+            made = MAKERS[kind](session, ladder, versions)
+        assert isinstance(made, Tournament)
+        made.winner = f"{versions[0].label} and {versions[1].label}"
+        user = accounts.add(session, ARENA, "ada", now=now)
+        tell_shared(session, bot, "bob", user, now)
+        session.flush()
+        notify(session, [user.id], "%(version)s", {"version": versions[0].label}, "/checks/1", now)
+        session.flush()
+        do(session, RenameBot(NAMES[0], NAMES[1]), now)
+        chosen = do(session, ChooseMatches("void", "", "played", "why"), now)
+        its = {line["label"] for one in chosen.changes for line in one["changes"]}
+        assert f"{NAMES[1]} v1" in its
+        assert _having(session, *NAMES) >= {
+            "match_set.changes", "competition.title", "competition.winner",
+            "notification.places", "notification.address",
+        }  # fmt: skip
+        do(session, DeleteBot(NAMES[0]), now)
+        session.expire_all()
+        assert _having(session, *NAMES) <= {
+            "audit_entry.subject", "audit_entry.detail", "game.record",
+        }  # fmt: skip
+        after = f"deleted bot {bot.id}"
+        assert session.get_one(Tournament, made.id).winner == f"{after} v1 and bot-1 v1"
+        hers = sa.select(Notification).where(Notification.user_id == user.id)
+        told = session.scalars(hers.order_by(Notification.id)).all()
+        said = [(one.places.get("bot", one.places.get("version")), one.address) for one in told]
+        assert said == [(after, "/bots"), (f"{after} v1", "/checks/1")]
