@@ -9,7 +9,7 @@ entries of the audit log, in which they are "deleted user 17" from then on.
 
 from __future__ import annotations
 
-import secrets
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
@@ -18,7 +18,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from arena import audit, naming
-from arena.bots import deletion, sharing
+from arena.bots import deletion, sharing, written_names
 from arena.deeds import LONGEST_NAME, By, Done, asked
 from arena.ground import locks
 from arena.ground.refusals import WrongField
@@ -26,7 +26,6 @@ from arena.models import (
     AccountLink,
     Analysis,
     ApiToken,
-    AuditEntry,
     Bot,
     BrowserSession,
     CoOwner,
@@ -44,7 +43,6 @@ from arena.models import (
     Role,
     Selection,
     SentFile,
-    Sitting,
     User,
     Wishes,
 )
@@ -113,6 +111,7 @@ def delete(session: Session, user: User, now: datetime) -> UserGone:
     accounts.leave_an_administrator(session, user)
     locks.lock(session, user)
     name, passed, going = user.name, 0, list[Bot]()
+    names = written_names.names_of(session, user)
     own = session.scalars(sa.select(Bot).where(Bot.owner_id == user.id).order_by(Bot.id)).all()
     for bot in own:
         heir = next((one for one in sharing.co_owners(session, bot) if one.active), None)
@@ -125,7 +124,7 @@ def delete(session: Session, user: User, now: datetime) -> UserGone:
         bot.owner, passed = heir, passed + 1
     deletion.delete(session, going, now)
     _forget(session, user)
-    _make_nameless(session, user, now)
+    _make_nameless(session, user, names, now)
     return UserGone(name, len(going), passed)
 
 
@@ -153,18 +152,10 @@ def _forget(session: Session, user: User) -> None:
     naming.forget(session, user)
 
 
-def _make_nameless(session: Session, user: User, now: datetime) -> None:
+def _make_nameless(session: Session, user: User, names: Collection[str], now: datetime) -> None:
     """What stays names nobody."""
-    before, after = user.name, f"deleted user {user.id}"
-    for sitting in session.scalars(sa.select(Sitting).where(Sitting.user_id == user.id)).all():
-        game = dict(sitting.game)
-        game["players"] = [after if one == before else one for one in game["players"]]
-        # As if a guest had played it, whose browser nobody has.
-        sitting.game, sitting.user_id, sitting.guest = game, None, secrets.token_hex(32)
-    # What they did is known as theirs by their number.
-    own, of_them = AuditEntry.actor_id == user.id, AuditEntry.subject == f"user {before}"
-    session.execute(sa.update(AuditEntry).where(own).values(actor=after, origin=""))
-    session.execute(sa.update(AuditEntry).where(of_them).values(subject=f"user {after}"))
+    after = f"deleted user {user.id}"
+    written_names.replace_names(session, user, names, after)
     user.name = user.lower_name = after
     user.password = user.mail = user.mail_wanted = user.totp_secret = user.totp_counter = None
     user.quota_mib = user.last_sign_in = user.language = None

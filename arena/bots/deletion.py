@@ -20,7 +20,7 @@ from sqlalchemy.orm import Session, joinedload
 
 from arena import audit, naming
 from arena.audit import ARENA
-from arena.bots import discarding, entries, pictures
+from arena.bots import discarding, entries, pictures, written_names
 from arena.bots.bot_deeds import BotDeed, find_bot
 from arena.competitions import (
     gauntlets,
@@ -194,14 +194,21 @@ def _delete(session: Session, bot: Bot, matches: Sequence[Match], now: datetime)
     )
     files_go = session.scalar(issued) or now
     digests = set(session.scalars(sa.select(BotVersion.digest).where(BotVersion.bot_id == bot.id)))
+    names = written_names.bot_names_of(session, bot)
     _forget(session, bot, versions)
+    written_names.replace_bot_names(session, versions, names, _tombstone(bot))
     whole = not _is_in_matches(session, bot) and not _is_elsewhere(session, entrants)
     if whole:
         _go(session, bot, versions, entrants)
     else:
-        _make_nameless(session, bot, entrants, name, now)
+        _make_nameless(session, bot, entrants, now)
     discarding.discard(session, digests, files_go)
     return BotGone(name, None if whole else bot.name)
+
+
+def _tombstone(bot: Bot) -> str:
+    """What a deleted bot is called: nobody can give such a name, as it has spaces."""
+    return f"deleted bot {bot.id}"
 
 
 def _is_in_matches(session: Session, bot: Bot) -> bool:
@@ -314,9 +321,7 @@ def _go(session: Session, bot: Bot, versions: sa.Select[int], entrants: sa.Selec
     session.flush()
 
 
-def _make_nameless(
-    session: Session, bot: Bot, entrants: sa.Select[int], name: str, now: datetime
-) -> None:
+def _make_nameless(session: Session, bot: Bot, entrants: sa.Select[int], now: datetime) -> None:
     """What stays has no word of its author's."""
     session.execute(
         sa.update(GameSeat)
@@ -340,11 +345,7 @@ def _make_nameless(
             status=VersionStatus.REFUSED,
         )
     )
-    # A name that nobody can give: it has spaces.
-    bot.name = bot.lower_name = f"deleted bot {bot.id}"
-    won = sa.select(Tournament).where(Tournament.winner.startswith(f"{name} v", autoescape=True))
-    for tournament in session.scalars(won).all():
-        tournament.winner = bot.name + (tournament.winner or "").removeprefix(name)
+    bot.name = bot.lower_name = _tombstone(bot)
     bot.owner, bot.open_source, bot.deleted = accounts.nobody(session, now), False, now
     bot.description, bot.links, bot.tags = "", [], []
     session.flush()

@@ -132,7 +132,7 @@ def _what_hinders(
 ) -> str:
     """Why a repository need not even be asked; empty if it can be."""
     if not found.user.active or found.user_id not in _owners(session, found.bot):
-        return f"{found.user.name}, who had it followed, owns the bot no more: follow it anew"
+        return "who had it followed owns the bot no more: follow it anew"
     if token is None:
         return "the token can't be read any more, since the arena's secret was made anew: give it"
     if not any(ladder.takes_bots for ladder in ladders):

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 from arena import audit
 from arena.audit import Actor
 from arena.ground.db import count_rows
-from arena.ground.locks import lock
+from arena.ground.locks import lock, locking
 from arena.ground.refusals import Refusal
 from arena.models import (
     BotVersion,
@@ -70,7 +70,7 @@ def change_visibility(
             )
             enters = getattr(made, "ladder_id", None) == competition.id
             ladder = competition if enters and isinstance(competition, Ladder) else None
-            put_within(session, made, list(its), now, ladder)
+            _put_within(session, made, list(its), now, ladder)
     words = f"{before} to {visibility}"
     audit.note(
         session, actor, "change visibility", f"{competition.kind} {competition.name}", words,
@@ -111,6 +111,31 @@ def put_within(
     Raises:
         Refusal: these are known in different ones, and in none together.
     """
+    _lock_known(session, versions, ladder)
+    _put_within(session, competition, versions, now, ladder)
+
+
+def _lock_known(session: Session, versions: Collection[BotVersion], ladder: Ladder | None) -> None:
+    """Locks what versions are known in: who sees that may just be changed."""
+    ids = [version.id for version in versions]
+    known = {
+        *session.scalars(sa.select(Entrant.competition_id).where(Entrant.version_id.in_(ids))),
+        *session.scalars(sa.select(Check.ladder_id).where(Check.version_id.in_(ids))),
+        *([] if ladder is None else [ladder.id]),
+    }
+    around = sa.select(Competition.within_id).where(Competition.id.in_(known))
+    which = Competition.id.in_(known | {*session.scalars(around)} - {None})
+    found = sa.select(Competition).where(which, Competition.kind.in_(FOUND_BY))
+    session.scalars(locking(found, Competition, anew=True)).all()
+
+
+def _put_within(
+    session: Session,
+    competition: Competition,
+    versions: Collection[BotVersion],
+    now: datetime,
+    ladder: Ladder | None,
+) -> None:
     known = [*_hidden_in(session, versions).values()]
     if ladder is not None and ladder.visibility is not Visibility.PUBLIC:
         known.append({ladder.within_id or ladder.id})
@@ -166,8 +191,10 @@ def _made_of(session: Session, competition: Competition) -> list[Competition]:
     made_of = sa.select(Entrant.competition_id).where(
         sa.or_(Entrant.version_id.in_(checked), Entrant.version_id.in_(entered))
     )
+    # The class in the query itself would have it find tests alone.
+    naming = sa.select(StrengthTest.id).where(StrengthTest.ladder_id == competition.id)
     query = sa.select(Competition).where(
-        sa.or_(Competition.id.in_(made_of), StrengthTest.ladder_id == competition.id),
+        sa.or_(Competition.id.in_(made_of), Competition.id.in_(naming)),
         Competition.kind.not_in(FOUND_BY),
         Competition.visibility == Visibility.PUBLIC,
     )

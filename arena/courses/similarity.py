@@ -18,6 +18,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
+from math import comb
 from typing import NamedTuple
 
 from pygments.lexer import Lexer
@@ -29,6 +30,12 @@ RUN, WINDOW = 20, 15
 """How many tokens a fingerprint stands for, and of how many runs one is chosen."""
 MOST_BYTES = 256 * 1024
 """Of a file; of a longer one nothing is read."""
+MOST_ALL_BYTES = 2 * 1024 * 1024
+MOST_TOKENS = 200_000
+"""Of a submission, by the order of its files' names; what is beyond either is not read."""
+MOST_PAIRS = 2_000_000
+"""Of submissions with a fingerprint in common, over all fingerprints; and of places of two
+submissions that are put side by side. Beyond that what most have is taken for given."""
 MOST_ALIKE = 20
 """What stands more often in a submission is not looked for in fragments: such code is made by a
 program, or is a table."""
@@ -90,12 +97,17 @@ def prints_of(files: Mapping[str, bytes]) -> Prints:
 
     Args:
         files: what stands in them, by their names. What is no text in UTF-8, of a language that is
-            not known by the file's name, or larger than `MOST_BYTES`, is left out.
+            not known by the file's name, or beyond one of the limits above, is left out.
     """
     hashes: list[int] = []
     passages: list[Passage] = []
+    bytes_left, tokens_left = MOST_ALL_BYTES, MOST_TOKENS
     for name in sorted(files):
-        codes, lines = _tokens(name, files[name])
+        if len(files[name]) > min(MOST_BYTES, bytes_left):
+            continue
+        codes, lines = _tokens(name, files[name], tokens_left)
+        bytes_left -= len(files[name]) if codes else 0
+        tokens_left -= len(codes)
         for at, hashed in _winnowed(codes):
             hashes.append(hashed)
             passages.append(Passage(name, lines[at], lines[at + RUN - 1]))
@@ -110,7 +122,8 @@ def likenesses(
     Args:
         submissions: by the names of those who handed them in.
         given: of code that everybody was given, which counts nowhere.
-        common: what stands in more submissions than so many is taken for given, too.
+        common: what stands in more submissions than so many is taken for given, too, and what most
+            have where there are more pairs than `MOST_PAIRS`.
     """
     known = {one for prints in given for one in prints.hashes}
     its = {name: set(prints.without(known).hashes) for name, prints in submissions.items()}
@@ -119,10 +132,12 @@ def likenesses(
         for one in its[name]:
             owners[one].append(name)
     shared: Counter[tuple[str, str]] = Counter()
-    many = {one for one, names in owners.items() if common is not None and len(names) > common}
-    for one, names in owners.items():
-        if one not in many:
-            shared.update(combinations(names, 2))
+    counts = {one: len(names) for one, names in owners.items()}
+    many = {one for one, count in counts.items() if common is not None and count > common}
+    kept = _fewest({one: comb(count, 2) for one, count in counts.items() if one not in many})
+    for one in kept:
+        shared.update(combinations(owners[one], 2))
+    many |= counts.keys() - kept
     sizes = {name: len(own - many) for name, own in its.items()}
     found = [
         Likeness(first, second, prints / sizes[first], prints / sizes[second], prints)
@@ -143,10 +158,17 @@ def fragments(first: Prints, second: Prints, *, given: Iterable[Prints] = ()) ->
     for number, one in enumerate(second.hashes):
         where[one].append(number)
     often = Counter(first.hashes)
+    kept = _fewest(
+        {
+            one: count * len(where[one])
+            for one, count in often.items()
+            if one in where and max(count, len(where[one])) <= MOST_ALIKE
+        }
+    )
     pairs = {
         (number, other)
         for number, one in enumerate(first.hashes)
-        if often[one] <= MOST_ALIKE and len(where[one]) <= MOST_ALIKE
+        if one in kept
         for other in where[one]
     }
     begun = sorted(pair for pair in pairs if (pair[0] - 1, pair[1] - 1) not in pairs)
@@ -157,6 +179,21 @@ def fragments(first: Prints, second: Prints, *, given: Iterable[Prints] = ()) ->
             ones, others = zip(*part, strict=True)
             found.append(Fragment(_span(first, ones), _span(second, others), len(part)))
     return sorted(found, key=lambda one: (-one.prints, one.first, one.second))
+
+
+def _fewest(pairs: Mapping[int, int]) -> set[int]:
+    """The fingerprints that make no more than `MOST_PAIRS` pairs, those that make few first.
+
+    Args:
+        pairs: how many each makes.
+    """
+    left, kept = MOST_PAIRS, set[int]()
+    for one in sorted(pairs, key=lambda one: (pairs[one], one)):
+        left -= pairs[one]
+        if left < 0:
+            break
+        kept.add(one)
+    return kept
 
 
 def _chain(pairs: Collection[tuple[int, int]], at: tuple[int, int]) -> Iterator[tuple[int, int]]:
@@ -188,17 +225,19 @@ def _span(prints: Prints, numbers: Sequence[int]) -> Passage:
     return Passage(its[0].file, min(one.first for one in its), max(one.last for one in its))
 
 
-def _tokens(name: str, content: bytes) -> tuple[list[int], list[int]]:
-    """A code for each token of a file, and the line in which it begins."""
+def _tokens(name: str, content: bytes, most: int) -> tuple[list[int], list[int]]:
+    """A code for each token of a file, no more than so many, and the line in which it begins."""
     lexer = _lexer(name)
-    if lexer is None or len(content) > MOST_BYTES:
+    if lexer is None:
         return [], []
     try:
         text = content.decode()
     except UnicodeDecodeError:
         return [], []
-    codes, lines, line = [], [], 1
+    codes, lines, line = list[int](), list[int](), 1
     for kind, value in lexer.get_tokens(text):
+        if len(codes) >= most:
+            break
         word = _word(kind, value)
         if word:
             codes.append(zlib.crc32(word.encode()))

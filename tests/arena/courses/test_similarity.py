@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from time import process_time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from arena.courses import similarity
 from arena.courses.similarity import (
     MOST_BYTES,
     RUN,
     WINDOW,
+    Passage,
     Prints,
     fragments,
     likenesses,
@@ -174,3 +178,44 @@ def test_whatever_is_long_enough_and_shared_is_found(data: st.DataObject) -> Non
 @given(st.binary(max_size=300), st.sampled_from(["a.py", "a.c", "Makefile", "a.java", "x", "a.rs"]))
 def test_any_file_can_be_read(content: bytes, name: str) -> None:
     assert isinstance(prints_of({name: content}), Prints)
+
+
+@pytest.mark.parametrize(
+    ("limit", "most", "read"),
+    [
+        ("MOST_ALL_BYTES", 2 * len(PYTHON), {"a.py", "b.py"}),
+        ("MOST_ALL_BYTES", 2 * len(PYTHON) - 1, {"a.py"}),
+        ("MOST_TOKENS", 130, {"a.py"}),
+        ("MOST_TOKENS", 200_000, {"a.py", "b.py", "c.py"}),
+    ],
+)
+def test_no_more_is_read_than_some(
+    monkeypatch: pytest.MonkeyPatch, limit: str, most: int, read: set[str]
+) -> None:
+    """By the order of the names; the program has 139 tokens."""
+    monkeypatch.setattr(similarity, limit, most)
+    found = prints_of({"c.py": PYTHON, "a.py": PYTHON, "b.py": PYTHON, "0.txt": PYTHON * 9})
+    assert {passage.file for passage in found.passages} == read
+
+
+def test_what_fewest_have_is_compared_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where there would be too many pairs: what all have makes six, what two have one each."""
+    own = {"ann": OTHER, "bob": OTHER, "cia": b"", "dan": b""}
+    handed_in = {
+        name: prints_of({"a.py": PYTHON, "b.py": content}) for name, content in own.items()
+    }
+    assert len(likenesses(handed_in)) == 6
+    of_two = len(set(prints_of({"b.py": OTHER}).hashes))
+    monkeypatch.setattr(similarity, "MOST_PAIRS", of_two)
+    (found,) = likenesses(handed_in)
+    assert (found.first, found.second, found.share) == ("ann", "bob", 1.0)
+    monkeypatch.setattr(similarity, "MOST_PAIRS", 0)
+    assert likenesses(handed_in) == fragments(handed_in["ann"], handed_in["bob"]) == []
+
+
+def test_many_that_have_the_same_are_compared_within_seconds() -> None:
+    """300 hand-ins with 3,000 fingerprints in common would make 130 million pairs."""
+    same = Prints(tuple(range(3000)), (Passage("a.py", 1, 2),) * 3000)
+    began = process_time()
+    likenesses({f"student-{number}": same for number in range(300)})
+    assert process_time() - began < 10
