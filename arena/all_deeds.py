@@ -5,6 +5,7 @@ from __future__ import annotations
 from arena.analyses.analysis_deeds import KeepAnalysis, RemoveAnalysis
 from arena.analyses.asking import AskBots
 from arena.bots.account_deletion import DeleteUser
+from arena.bots.bar_deeds import BarBot, UnbarBot
 from arena.bots.bot_deeds import (
     CancelCheck,
     ChangeBot,
@@ -101,6 +102,8 @@ DEEDS: tuple[type[Deed], ...] = (
     CreateLadder,
     ChangeLadder,
     RenameCompetition,
+    BarBot,
+    UnbarBot,
     CreateTournament,
     ChangeTournament,
     EnterTournament,

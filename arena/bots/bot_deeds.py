@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session, joinedload
 
 from arena import audit, naming
 from arena.bots import entries, sharing
+from arena.bots.bars import demand_not_barred
 from arena.bots.first_tests import answer
 from arena.bots.ladder_quotas import demand_room
 from arena.bots.submissions import (
@@ -168,6 +169,7 @@ class EnterBot(BotDeed):
                 )
             )
         person = version.bot.person_id
+        demand_not_barred(session, ladder, version.bot_id)
         demand_room(session, ladder, person, version.bot_id, by.now, uploads=False)
         its = {"bot": version.label, "ladder": ladder.name}
         there = Entrant.competition_id == ladder.id, Entrant.version_id == version.id

@@ -160,10 +160,13 @@ def withdraw(session: Session, actor: Actor, bot: Bot, now: datetime) -> int:
     return len(withdrawn)
 
 
-def stop_entering(session: Session, bot: Bot, why: str, now: datetime) -> None:
-    """Ends what would let a version of a bot enter a ladder: checks, and tests."""
-    _cancel_checks(session, bot.id, why)
-    give_up(session, bot.id, why, now)
+def stop_entering(
+    session: Session, bot: Bot, why: str, now: datetime, ladder: Ladder | None = None
+) -> None:
+    """Ends what would let a version of a bot enter a ladder, by default any: checks, and tests."""
+    of_it = () if ladder is None else (Check.ladder_id == ladder.id,)
+    _cancel_checks(session, bot.id, why, *of_it)
+    give_up(session, bot.id, why, now, ladder)
 
 
 def ending(session: Session, bot: Bot, ladder: Ladder | None = None) -> int:

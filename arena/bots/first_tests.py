@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload
 
 from arena.audit import Actor
+from arena.bots.bars import why_barred
 from arena.bots.ladder_quotas import why_not_active
 from arena.bots.submissions import AGAINST, active_on, add_tried, enter
 from arena.competitions.dates import current_season, is_frozen
@@ -95,7 +96,9 @@ def _what_hinders(session: Session, check: Check) -> str:
             return f"version {there.version.number} came after it"
     if check.test_first and active is None and (old := check.test_first.get(AGAINST)):
         return f"version {old}, against which it was to be tested, plays there no more"
-    return why_not_active(session, ladder, version.bot)
+    return why_barred(session, ladder, version.bot_id) or why_not_active(
+        session, ladder, version.bot
+    )
 
 
 def give_up(

@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from arena import audit, naming
+from arena.bots.bars import demand_not_barred
 from arena.bots.bot_deeds import own_bot
 from arena.bots.entries import version_on
 from arena.bots.ladder_quotas import demand_room
@@ -143,6 +144,7 @@ class ConnectBot(Deed):
         if there is None or there.state is EntrantState.RETIRED:
             demand_in_time(session, ladder, by.now, version.bot_id)
         bot = version.bot
+        demand_not_barred(session, ladder, bot.id)
         demand_room(session, ladder, bot.person_id, bot.id, by.now, version_id=version.id)
         words = version_on(version, ladder)
         audit.note(session, by.actor, "connect", f"bot {version.bot.name}", words, now=by.now)

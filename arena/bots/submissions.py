@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session, joinedload
 
 from arena import audit, naming
 from arena.bots import ladder_quotas, quota, runtimes, sending
+from arena.bots.bars import demand_not_barred
 from arena.bots.forges import Commit, keep
 from arena.bots.intake import TakenIn
 from arena.bots.lost_bundles import bring_back
@@ -154,6 +155,7 @@ def submit(
     if test_first is not None:
         active = active_on(session, ladder, bot.id)
         asked = {**test_first.to_json(), AGAINST: active and active.version.number}
+    demand_not_barred(session, ladder, bot.id)
     ladder_quotas.demand_room(session, ladder, bot.person_id, bot.id, now, version_id=version.id)
     under_way = sa.select(Check).where(is_under_way(version.id), Check.ladder_id == ladder.id)
     # A form that is sent twice asks for one check.

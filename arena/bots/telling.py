@@ -6,7 +6,8 @@ from datetime import datetime
 
 from sqlalchemy.orm import Session
 
-from arena.models import Bot, Check, Entrant, Topic, User
+from arena.deeds import By
+from arena.models import Bot, Check, Entrant, Ladder, Topic, User
 from arena.people.following import followers, owners
 from arena.people.notifications import notify
 from arena.sight import who_see
@@ -15,6 +16,7 @@ from engine.translation import N_
 PASSED = N_("%(version)s passed its check for %(ladder)s")
 NOT_PASSED = N_("%(version)s did not pass its check for %(ladder)s")
 SUSPENDED = N_("%(version)s was suspended on %(ladder)s")
+BARRED_FROM = N_("An organiser took %(bot)s off the ladder %(ladder)s: %(note)s")
 SHARED = N_("%(person)s shares the bot %(bot)s with you: it is yours as well now")
 
 
@@ -42,6 +44,14 @@ def tell_suspension(session: Session, entrant: Entrant, now: datetime) -> None:
     people = who_see(session, entrant.competition, people)
     address = f"/bots/{bot.name}?ladder={entrant.competition.name}"
     notify(session, people, SUSPENDED, places, address, now, topic=Topic.SUSPENSION)
+
+
+def tell_barred(session: Session, bot: Bot, ladder: Ladder, note: str, by: By) -> None:
+    """Tells a bot's owners why an organiser took it off a ladder."""
+    people = who_see(session, ladder, owners(session, [bot.id])) - {by.actor.id}
+    places = {"bot": bot.name, "ladder": ladder.title, "note": note}
+    address = f"/bots/{bot.name}?ladder={ladder.name}"
+    notify(session, people, BARRED_FROM, places, address, by.now, topic=Topic.SUSPENSION)
 
 
 def tell_shared(session: Session, bot: Bot, person: str, mate: User, now: datetime) -> None:

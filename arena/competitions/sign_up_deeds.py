@@ -10,8 +10,9 @@ from sqlalchemy.orm import Session, joinedload
 from arena.competitions import sign_ups
 from arena.competitions.founding import find_named
 from arena.competitions.tournament_deeds import TournamentDeed
-from arena.deeds import By, Done, asked
-from arena.ground import bot_names
+from arena.competitions.tournament_telling import tell_taken_out
+from arena.deeds import LONGEST_NOTE, By, Done, asked
+from arena.ground import bot_names, texts
 from arena.ground.bot_names import LONGEST_PLAYER
 from arena.ground.db import LOOKED_UP
 from arena.ground.guesses import meant
@@ -66,11 +67,13 @@ class SignOffBot(TournamentDeed):
     )
 
     bot: str = asked("The bot", label="Bot", most=LONGEST_PLAYER)
+    note: str = asked("Why, for its owners, if it is another's", default="", most=LONGEST_NOTE)
 
     def do(self, session: Session, by: By) -> Done:
         found = find_named(session, Tournament, self.name)
         bot, _ = _named(session, found, self.bot, by)
         sign_ups.sign_off(session, found, bot, by.now, by.actor)
+        tell_taken_out(session, found, bot, texts.typed(self.note), by)
         its = {"bot": bot.name, "name": found.name}
         return Done(gettext("the bot %(bot)s is not signed up for %(name)s any more", **its), found)
 

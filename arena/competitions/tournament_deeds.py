@@ -33,6 +33,7 @@ from arena.competitions.sign_ups import (
     most_places,
 )
 from arena.competitions.tournament_courses import new_frame
+from arena.competitions.tournament_telling import tell_taken_out
 from arena.competitions.tournaments import (
     LONGEST_TITLE,
     TournamentPlan,
@@ -43,6 +44,7 @@ from arena.deeds import LONGEST_NAME, LONGEST_NOTE, By, Deed, Done, asked
 from arena.formats.catalogue import FORMATS, settings_for
 from arena.formats.format import Format
 from arena.formats.standings import TIE_BREAKS
+from arena.ground import texts
 from arena.ground.bot_names import LONGEST_PLAYER
 from arena.ground.locks import lock
 from arena.ground.refusals import NotAllowed, Refusal
@@ -405,7 +407,9 @@ class WithdrawFromTournament(TournamentDeed):
             raise NotAllowed(
                 gettext("%(label)s is for its owner or an organiser to withdraw", label=label)
             )
+        bot = entrant.version.bot
         begun = tournament_fields.withdraw(session, found, entrant, self.note, by.now, by.actor)
+        tell_taken_out(session, found, bot, texts.typed(self.note), by)
         is_so = (
             N_("the bot %(label)s is withdrawn from the tournament %(name)s")
             if begun

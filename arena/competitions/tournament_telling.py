@@ -1,4 +1,4 @@
-"""Telling people that their bots play in a tournament."""
+"""Telling people that their bots play in a tournament, or do not any more."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from sqlalchemy.orm import Session
 
 from arena.audit import Actor
 from arena.competitions.players import NamedPlayer
-from arena.models import Topic, Tournament
+from arena.deeds import By
+from arena.models import Bot, Topic, Tournament
 from arena.people.following import owners
 from arena.people.notifications import notify
 from arena.sight import who_see
@@ -33,5 +34,26 @@ def tell_entered(
         {"title": tournament.title},
         f"/competitions/{tournament.name}",
         now,
+        topic=Topic.TOURNAMENT,
+    )
+
+
+def tell_taken_out(session: Session, tournament: Tournament, bot: Bot, note: str, by: By) -> None:
+    """Tells a bot's owners that an organiser took it out, and why, if that was said."""
+    people = owners(session, [bot.id])
+    if by.actor.id in people:
+        return
+    message = (
+        N_("An organiser took %(bot)s out of the tournament %(title)s: %(note)s")
+        if note
+        else N_("An organiser took %(bot)s out of the tournament %(title)s")
+    )
+    notify(
+        session,
+        who_see(session, tournament, people),
+        message,
+        {"bot": bot.name, "title": tournament.title, "note": note},
+        f"/competitions/{tournament.name}",
+        by.now,
         topic=Topic.TOURNAMENT,
     )

@@ -25,6 +25,7 @@ from arena.models.bots import (
     VersionStatus,
 )
 from arena.models.competitions import (
+    BARRED,
     CALLED_OFF,
     SIGNING_UP,
     TRIED,

@@ -500,6 +500,11 @@ TRIED = "it was only tried"
 its owners ask."""
 
 
+BARRED = "an organiser took it off"
+"""What the reason begins with why an entrant of a ladder is retired whose bot does not come back
+there until an organiser lets it."""
+
+
 class Entrant(Base):
     """A version with its options in a competition, with its rating there if that is a ladder."""
 
@@ -591,6 +596,16 @@ class Entrant(Base):
     def label(self) -> str:
         """Its version's, with its options, and with what it is granted of its own."""
         return player_label(self, self.options)
+
+    @hybrid_property
+    def is_barred(self) -> bool:
+        """Whether an organiser took it off, and has not let it come back."""
+        return self.state is EntrantState.RETIRED and self.reason.startswith(BARRED)
+
+    @is_barred.inplace.expression
+    @classmethod
+    def _is_barred(cls) -> sa.ColumnElement[bool]:
+        return sa.and_(cls.state == EntrantState.RETIRED, cls.reason.startswith(BARRED))
 
     @hybrid_property
     def is_tried(self) -> bool:

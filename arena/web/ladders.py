@@ -12,10 +12,13 @@ from flask import Blueprint, Response, abort, jsonify, render_template, request,
 from sqlalchemy.orm import Session
 from wtforms import Field, SelectField, StringField
 
+from arena.bots.bar_deeds import BarBot, UnbarBot
+from arena.bots.bars import all_barred
 from arena.competitions.dates import KINDS, dates_of, next_dates, seasons_of
 from arena.competitions.final_tables import PODIUM, final_table
 from arena.competitions.ladder_deeds import ChangeLadder, CreateLadder
 from arena.competitions.ladder_settings import CHANGED_TO_THE_LAST, SETTINGS
+from arena.deeds import Done
 from arena.lists import explorer
 from arena.lists.accuracy import is_solved
 from arena.lists.explorer import BranchTally, total_of
@@ -24,7 +27,7 @@ from arena.models import AT_HOME, CompetitionState, Ladder, Scope
 from arena.web import exports, leaderboards, queries
 from arena.web.api.ladder_shapes import FinalLineShape, FinalTableShape
 from arena.web.dates import given_dates, is_shut
-from arena.web.deeds import DeedForm, sent
+from arena.web.deeds import DeedForm, add_deed, form_of, sent
 from arena.web.forms import NEEDED, later
 from arena.web.identity import demand_organiser, needs, settings, signed_in
 from arena.web.leaderboards import SORTS, LadderBoard, View
@@ -309,6 +312,29 @@ def change_state(name: str) -> Any:
     return _sent(ladder, form, {"state": state})
 
 
+BarForm = form_of(
+    BarBot,
+    # The form of settings, on the same page, has a field for a note, too.
+    note=StringField(
+        later(N_("Why, for its owners")), id="why", render_kw={"required": True, "maxlength": 2000}
+    ),
+)
+
+
+def _bar_again(name: str, form: DeedForm, problem: str) -> str:
+    """The page with what is wrong about taking a bot off."""
+    ladder, settings = _form(name, formdata=None)
+    return _page(ladder, settings, problem, form)
+
+
+def _changed(_: Done, name: str) -> str:
+    return url_for("ladders.change", name=name)
+
+
+add_deed(ladders, "/ladders/<name>/bar", BarBot, then=_changed, again=_bar_again, form=BarForm)
+add_deed(ladders, "/ladders/<name>/unbar", UnbarBot, then=_changed)
+
+
 def _form(name: str, **how: Any) -> tuple[Ladder, LadderForm]:
     """A ladder, and the form of what can be changed about it."""
     with reading() as session:
@@ -345,11 +371,15 @@ def _of_site(ladder: Ladder) -> list[str]:
     return [key for key, its in SETTINGS.items() if its.of_site and key not in stays(ladder)]
 
 
-def _page(ladder: Ladder, form: DeedForm, problem: str) -> str:
+def _page(ladder: Ladder, form: DeedForm, problem: str, bar: DeedForm | None = None) -> str:
+    with reading() as session:
+        off = all_barred(session, ladder)
     return render_template(
         "change_ladder.html",
         ladder=ladder,
         form=form,
+        bar=bar or BarForm(formdata=None),
+        off=off,
         problem=problem,
         fixed={key: SETTINGS[key] for key in stays(ladder)},
         of_site={key: SETTINGS[key] for key in _of_site(ladder)},

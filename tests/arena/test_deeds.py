@@ -26,6 +26,7 @@ from arena.analyses.analysis_deeds import KeepAnalysis, RemoveAnalysis
 from arena.analyses.asking import AskBots
 from arena.audit import ARENA, Actor
 from arena.bots.account_deletion import DeleteUser
+from arena.bots.bar_deeds import BarBot, UnbarBot
 from arena.bots.bot_deeds import (
     CancelCheck,
     ChangeBot,
@@ -556,6 +557,16 @@ EXAMPLES: dict[type[Deed], tuple[Callable[[Numbers], dict[str, Any]], dict[str, 
         {"to": "test-7"},
         "test-7 is what a strength test is called: choose another name",
     ),
+    BarBot: (
+        lambda _: {"name": "ladder-0", "bot": "bot-0", "note": "it is a copy"},
+        {"bot": "nobody"},
+        "there is no bot 'nobody'",
+    ),
+    UnbarBot: (
+        lambda _: {"name": "ladder-2", "bot": "bot-3"},
+        {"bot": "bot-0"},
+        "no organiser took bot-0 off ladder-2",
+    ),
     ShareBot: (
         lambda _: {"name": "bot-0", "user": "mate"},
         {"user": "nobody"},
@@ -701,6 +712,9 @@ def copied(
                 session.add(check)
             for worker in session.scalars(sa.select(Worker)):
                 worker.set_aside = now()
+            perform(
+                session, BarBot("ladder-2", "bot-3", "a copy"), By(ARENA, frozenset(Scope), now())
+            )
             ladder = session.scalars(sa.select(Ladder).where(Ladder.name == "ladder-0")).one()
             closes = datetime(2101, 1, 1, tzinfo=UTC)
             session.add(

@@ -284,13 +284,15 @@ def test_each_person_signs_up_so_many(house: Hall) -> None:
 
 
 def test_who_signs_off_makes_room_for_the_next(house: Hall) -> None:
-    """The next on the list is told; who leaves the list itself moves nobody into the field."""
+    """The next on the list is told; who leaves the list itself moves nobody into the field. Whose
+    bot an organiser takes out is told why."""
     house.create(places=2, each_person=2)
     house.sign_up("bot-0", "bot-1", "bot-2", "bot-3")
-    house.do(SignOffBot("cup", "bot-2"))
-    assert house.told() == []
+    house.do(SignOffBot("cup", "bot-2", "it is a copy"))
+    taken_out = "An organiser took bot-2 out of the tournament cup: it is a copy"
+    assert house.told() == [("p2", taken_out)]
     house.do(SignOffBot("cup", "bot-0"), 1)
-    assert house.told() == [("p3", "bot-3 has a place in the tournament cup now")]
+    assert house.told()[1:] == [("p3", "bot-3 has a place in the tournament cup now")]
     house.sign_up("bot-0")
     assert house.listed() == [("bot-1", "1"), ("bot-3", "2"), ("bot-0", "waits 1")]
 

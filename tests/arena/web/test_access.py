@@ -248,6 +248,10 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ("GET", "ladders.create"): ("/new-ladder/clobber", ORGANISERS),
     ("POST", "ladders.create"): ("/new-ladder/clobber", (401, 403, 403, 422, 422)),
     ("GET", "ladders.change"): ("/ladders/ladder-0/settings", ORGANISERS),
+    ("POST", "ladders.bar"): ("/ladders/ladder-0/bar", (401, 403, 403, 422, 422)),
+    ("POST", "ladders.unbar"): ("/ladders/ladder-0/unbar", (401, 403, 403, 422, 422)),
+    ("POST", "api.bar_bot"): ("/api/v1/ladders/ladder-0/bar", (401, 403, 403, 415, 415)),
+    ("POST", "api.unbar_bot"): ("/api/v1/ladders/ladder-0/unbar", (401, 403, 403, 415, 415)),
     ("POST", "ladders.change"): (
         "/ladders/ladder-0/settings",
         (401, 403, 403, 302, 302),

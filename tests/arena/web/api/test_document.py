@@ -54,6 +54,8 @@ ELSEWHERE = {
     "/hooks/{number}/deliveries/{delivery}/again",
     "/competitions/{name}/dates/remove",
     "/ladders/{name}/final-table",
+    "/ladders/{name}/bar",
+    "/ladders/{name}/unbar",
     "/analyses/{code}/remove",
     "/games/{number}/pgn",  # the games of this arena have none
     "/tests/{number}/without",  # what is asked besides names a worker

@@ -1,0 +1,129 @@
+"""Bots of others that the organiser of a ladder takes off it, on each kind of database."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from arena.audit import ARENA, Actor
+from arena.bots.bar_deeds import BarBot, UnbarBot
+from arena.bots.bot_deeds import EnterBot
+from arena.bots.first_tests import admit
+from arena.bots.home_deeds import ConnectBot
+from arena.bots.submissions import submit
+from arena.deeds import By, Deed, perform
+from arena.ground.db import Database
+from arena.ground.refusals import NotAllowed, Refusal
+from arena.models import (
+    BARRED,
+    SCOPES,
+    AuditEntry,
+    BotVersion,
+    Check,
+    CompetitionState,
+    Entrant,
+    EntrantState,
+    HomeRule,
+    JobStatus,
+    MemberRole,
+    Membership,
+    Notification,
+    Role,
+    Scope,
+    User,
+    VersionStatus,
+)
+from arena.people import accounts
+from tests.arena.bots.test_entries import NOW, ladders, version
+from tests.arena.doing import do
+
+WHY = f"{BARRED}: it is a copy"
+
+
+def _by(user: User, *organised: int) -> By:
+    scopes = SCOPES[user.role] | {Scope.CONNECT}
+    return By(Actor(user.id, user.name, ""), scopes, NOW, organised=frozenset(organised))
+
+
+def test_who_organises_one_ladder_takes_bots_off_it(database: Database) -> None:
+    """Of that one alone; its owners are told why, and nothing brings it back but an organiser."""
+    with database.begin() as session:
+        ada, bob = (accounts.add(session, ARENA, name, now=NOW) for name in ("ada", "bob"))
+        first, older = version(session, ada, "mine"), version(session, ada, "other", "c")
+        ladder, other = ladders(session)[:2]
+        ladder.home = HomeRule.BESIDE
+        session.add(
+            Membership(
+                competition_id=ladder.id, user_id=bob.id, role=MemberRole.ORGANISER, joined=NOW
+            )
+        )
+        do(session, EnterBot("mine", other.name, 1), NOW)
+        organiser = _by(bob, ladder.id)
+        with pytest.raises(NotAllowed):
+            perform(session, BarBot(other.name, "mine", "why"), organiser)
+        with pytest.raises(NotAllowed):
+            perform(session, BarBot(ladder.name, "mine", "why"), _by(ada))
+        submit(session, ada, "mine", digest="b" * 64, size=1, language="C", ladder=ladder, now=NOW)
+        perform(session, BarBot(ladder.name, "mine", "it is a copy"), organiser)
+        entrants = sa.select(Entrant).where(Entrant.competition_id == ladder.id)
+        found = {one.version.label: (one.state, one.reason) for one in session.scalars(entrants)}
+        assert found == {
+            first.label: (EntrantState.RETIRED, WHY),
+            older.label: (EntrantState.ACTIVE, ""),
+        }
+        coming = sa.select(Check).where(Check.status.in_([JobStatus.OPEN, JobStatus.ISSUED]))
+        assert {check.ladder for check in session.scalars(coming)} == {other}
+        (told,) = session.scalars(sa.select(Notification))
+        assert (told.user_id, told.places["note"]) == (ada.id, "it is a copy")
+        noted = sa.select(AuditEntry.actor, AuditEntry.detail).where(AuditEntry.action == "bar bot")
+        assert session.execute(noted).all() == [("bob", "mine: it is a copy")]
+
+        for comes_back in _ways_back(session, ada, ladder.name):
+            refused = pytest.raises(Refusal, match="until an organiser of it lets it: an organiser")
+            with refused, session.begin_nested():
+                comes_back()
+        # One that passes its check all the same, as a worker had it already.
+        late = session.scalars(sa.select(BotVersion).where(BotVersion.digest == "b" * 64)).one()
+        check = Check(
+            version=late, ladder=ladder, status=JobStatus.FIXED, created=NOW,
+            findings=[{"kept": True, "words": "it plays"}],
+        )  # fmt: skip
+        session.add(check)
+        late.status = VersionStatus.READY
+        session.flush()
+        admit(session, check, NOW)
+        assert check.problem == WHY
+        perform(session, UnbarBot(ladder.name, "MINE"), organiser)
+        assert {one.state for one in session.scalars(entrants)} == {EntrantState.ACTIVE}
+        with pytest.raises(Refusal, match="no organiser took mine off"):
+            perform(session, UnbarBot(ladder.name, "mine"), organiser)
+        do(session, EnterBot("mine", ladder.name, 1), NOW)
+
+
+def _ways_back(session: Session, ada: User, ladder: str) -> list[Callable[[], object]]:
+    def hands_in() -> None:
+        its = ladders(session)[0]
+        submit(session, ada, "mine", digest="d" * 64, size=1, language="C", ladder=its, now=NOW)
+
+    deeds: tuple[Deed, ...] = EnterBot("mine", ladder, 1), ConnectBot("mine", ladder, "another")
+    return [hands_in, *(lambda deed=deed: perform(session, deed, _by(ada)) for deed in deeds)]  # type: ignore[misc]
+
+
+def test_what_can_not_be_barred_is_refused(sqlite_database: Database) -> None:
+    with sqlite_database.begin() as session:
+        ada = accounts.add(session, ARENA, "ada", role=Role.ORGANISER, now=NOW)
+        version(session, ada, "mine")
+        ladder, other = ladders(session)[:2]
+        for deed, words in (
+            (BarBot(other.name, "mine", "why"), "the bot mine is not on the ladder"),
+            (BarBot(ladder.name, "nobody", "why"), "there is no bot 'nobody'"),
+        ):
+            with pytest.raises(Refusal, match=words):
+                perform(session, deed, _by(ada))
+        ladder.state = CompetitionState.CLOSED
+        session.flush()
+        with pytest.raises(Refusal, match="is closed, and its table final"):
+            perform(session, BarBot(ladder.name, "mine", "why"), _by(ada))
