@@ -4,14 +4,15 @@ Theory of operation. A date is a moment by the clock of the database (`arena.gro
 that it does not matter whose clocks are wrong. What a date forbids it forbids from that moment on,
 whether or not the recorder has come to it: who hands something in is asked when that began
 (`demand_in_time`). What it brings about the recorder does (`arena.competitions.happenings`), in the
-order of the dates, each once; then it has happened, and is moved no more.
+order of the dates, each once; then it has happened, and is moved no more. Only that of rounds comes
+again: it is set to its next moment then (`arena.competitions.rounds`).
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import sqlalchemy as sa
@@ -20,6 +21,7 @@ from sqlalchemy.orm import Session, joinedload
 from arena import audit
 from arena.competitions.tournament_courses import demand_not_too_long, new_frame
 from arena.formats.catalogue import FORMATS, settings_for
+from arena.ground.db import count_rows
 from arena.ground.locks import lock
 from arena.ground.refusals import NotThere, Refusal
 from arena.models import (
@@ -30,6 +32,7 @@ from arena.models import (
     CompetitionState,
     DateKind,
     Entrant,
+    EntrantState,
     JobStatus,
     Ladder,
     Tournament,
@@ -48,6 +51,7 @@ TITLES: Mapping[DateKind, str] = {
     DateKind.OPENS: N_("Opens"),
     DateKind.ENTRIES_CLOSE: N_("Entries close"),
     DateKind.FREEZE: N_("Bots are frozen"),
+    DateKind.ROUND: N_("Next round"),
     DateKind.FINAL: N_("Final"),
     DateKind.CLOSES: N_("Closes"),
     DateKind.SEASON: N_("New season"),
@@ -56,6 +60,7 @@ WORDS: Mapping[DateKind, str] = {
     DateKind.OPENS: N_("games are played from then on"),
     DateKind.ENTRIES_CLOSE: N_("no new bots come in; those that are in may have new versions"),
     DateKind.FREEZE: N_("no bot enters, leaves or is changed any more; games go on"),
+    DateKind.ROUND: N_("all bots meet in a tournament, and again after each period"),
     DateKind.FINAL: N_("a tournament of the first is made, of the versions that they have then"),
     DateKind.CLOSES: N_("it is over: nothing is played any more, and its table is final"),
     DateKind.SEASON: N_("it begins again: its past is kept as a season, with its final table"),
@@ -65,6 +70,18 @@ ONLY_OF_LADDERS = N_("%(name)s is no ladder: it can have %(kinds)s")
 MOST_IN_FINAL, USUAL_IN_FINAL = 256, 8
 USUAL_RESERVE = 50
 """Percent of the workers that a final has before all others."""
+PERIODS: Mapping[str, timedelta] = {
+    "hour": timedelta(hours=1),
+    "day": timedelta(days=1),
+    "week": timedelta(days=7),
+}
+"""How long it may be from one round to the next."""
+PERIOD_WORDS: Mapping[str, str] = {
+    "hour": N_("every hour"),
+    "day": N_("every day"),
+    "week": N_("every week"),
+}
+MOST_IN_DIVISION = 100
 _PERCENT = re.compile(r"([0-9]{1,3})%?", re.ASCII)
 
 
@@ -106,6 +123,12 @@ def coming(session: Session, most: int) -> Sequence[CompetitionDate]:
         .options(joinedload(CompetitionDate.competition))
     )
     return session.scalars(query).all()
+
+
+def next_moment(date: CompetitionDate, now: datetime) -> datetime:
+    """The first moment after now at which a date comes again, by whole periods."""
+    period = PERIODS[date.settings["every"]]
+    return date.at + ((now - date.at) // period + 1) * period
 
 
 def read_moment(text: str) -> datetime:
@@ -213,7 +236,7 @@ def set_date(
             )
         )
     _demand_order(session, competition, what, at)
-    chosen = _settings(competition, what, settings, found.settings if found else {})
+    chosen = _settings(session, competition, what, settings, found.settings if found else {})
     before = None if found is None else found.at
     if found is None:
         found = CompetitionDate(
@@ -427,7 +450,11 @@ def _demand_kind(competition: Competition, what: DateKind) -> None:
 
 def _demand_order(session: Session, competition: Competition, what: DateKind, at: datetime) -> None:
     """Refuses a date that is in no order with the others of a competition."""
+    if what is DateKind.ROUND:
+        return
     for other in dates_of(session, competition):
+        if other.what is DateKind.ROUND:  # there are more of them
+            continue
         earlier = RANKS[other.what] < RANKS[what]
         if other.what is what or (other.at <= at if earlier else at <= other.at):
             continue
@@ -440,6 +467,7 @@ def _demand_order(session: Session, competition: Competition, what: DateKind, at
 
 
 def _settings(
+    session: Session,
     competition: Competition,
     what: DateKind,
     given: Mapping[str, str],
@@ -458,6 +486,9 @@ def _settings(
     if what is DateKind.FINAL:
         kept = _final_settings(competition, given, before)
         known = ("top", "format", "reserve", *FORMATS[kept["format"]].settings)
+    if what is DateKind.ROUND:
+        kept = _round_settings(session, competition, given, before)
+        known = ("every", "size", "moves", "format", *FORMATS[kept["format"]].settings)
     if strange := [key for key in given if key not in known]:
         raise Refusal(
             gettext(
@@ -473,6 +504,48 @@ def _settings(
 def _final_settings(
     competition: Competition, given: Mapping[str, str], before: Mapping[str, Any]
 ) -> dict[str, Any]:
+    top = _number("top", given.get("top", str(before.get("top", USUAL_IN_FINAL))), 2, MOST_IN_FINAL)
+    reserve = _percent("reserve", given.get("reserve", str(before.get("reserve", USUAL_RESERVE))))
+    return {"top": top, "reserve": reserve, **_format_settings(competition, top, given, before)}
+
+
+def _round_settings(
+    session: Session, ladder: Competition, given: Mapping[str, str], before: Mapping[str, Any]
+) -> dict[str, Any]:
+    every = given.get("every", before.get("every", "week"))
+    if every not in PERIODS:
+        raise Refusal(
+            gettext(
+                "every=%(text)s can't be: rounds come every %(periods)s",
+                text=every[:40],
+                periods=", ".join(PERIODS),
+            )
+        )
+    size = _number("size", given.get("size", str(before.get("size", 0))), 0, MOST_IN_DIVISION)
+    least = 2 if ladder.variant.seats == 1 else entrants_needed(ladder.variant)
+    if 0 < size < least:
+        raise Refusal(
+            gettext(
+                "size=%(size)s can't be: a division has %(least)s bots at least, or is 0 for none",
+                size=size,
+                least=least,
+            )
+        )
+    # Nobody can be among those who rise and those who fall.
+    usual = min(before.get("moves", 1) if before.get("size") else 1, size // 2)
+    moves = _number("moves", given.get("moves", str(usual)), 0, size // 2)
+    field = size
+    if not size:
+        active = Entrant.competition_id == ladder.id, Entrant.state == EntrantState.ACTIVE
+        field = max(least, count_rows(session, Entrant, *active))
+    its = _format_settings(ladder, field, given, before)
+    return {"every": every, "size": size, "moves": moves, **its}
+
+
+def _format_settings(
+    competition: Competition, size: int, given: Mapping[str, str], before: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The format of a tournament of so many bots that a date makes, and its settings."""
     variant = competition.variant
     races = variant.seats == 1
     usual = next(
@@ -481,14 +554,12 @@ def _final_settings(
         if (2 if races else entrants_needed(variant)) in kind.for_seats
     )
     form = given.get("format", before.get("format", usual))
-    top = _number("top", given.get("top", str(before.get("top", USUAL_IN_FINAL))), 2, MOST_IN_FINAL)
-    reserve = _percent("reserve", given.get("reserve", str(before.get("reserve", USUAL_RESERVE))))
     its = dict(before.get("settings", {})) if form == before.get("format") else {}
     known = FORMATS[form].settings if form in FORMATS else {}
     its |= {key: _number(key, given[key], 0, 1000) for key in known if key in given}
-    frame = new_frame(variant, top, 0)
+    frame = new_frame(variant, size, 0)
     demand_not_too_long(form, frame, settings_for(form, frame, its))
-    return {"top": top, "format": form, "reserve": reserve, "settings": its}
+    return {"format": form, "settings": its}
 
 
 def _number(key: str, text: str, least: int, most: int) -> int:

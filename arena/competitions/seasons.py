@@ -25,6 +25,7 @@ from arena.models import (
     Check,
     Competition,
     CompetitionState,
+    DivisionPlace,
     Entrant,
     EntrantState,
     Follow,
@@ -159,9 +160,9 @@ def drawn_in(rating: Rating, keep: float) -> Rating:
 
 def _move(session: Session, past: Ladder, new: Ladder) -> None:
     """What was handed in, or is tested first, enters the new season, and tournaments whose field is
-    not drawn have theirs from it; who hears of the ladder, or
-    belongs to it, does so of that, and names that it had lead there."""
-    for kind in (Follow, FormerName, Membership):
+    not drawn have theirs from it; who hears of the ladder, or belongs to it, does so of that, names
+    that it had lead there, and divisions go on."""
+    for kind in (Follow, FormerName, Membership, DivisionPlace):
         of_it = sa.update(kind).where(kind.competition_id == past.id)
         session.execute(of_it.values(competition_id=new.id))
     for repository in session.scalars(sa.select(Repository)):
