@@ -50,6 +50,7 @@ from arena.models import (
     GameSeat,
     JobStatus,
     Ladder,
+    LadderRound,
     PlayedGame,
     Scope,
     Tournament,
@@ -84,9 +85,11 @@ SHOWN_CELLS = 64
 
 @tournaments.get("/tournaments")
 def listing() -> str:
-    """All tournaments, the last made first."""
+    """All tournaments but the rounds of ladders, the last made first."""
     with reading() as session:
-        found = session.scalars(sa.select(Tournament).order_by(Tournament.id.desc())).all()
+        its = Tournament.id.not_in(sa.select(LadderRound.made_id))
+        query = sa.select(Tournament).where(its).order_by(Tournament.id.desc())
+        found = session.scalars(query).all()
         formats = {one.id: translated(FORMATS[one.format].title) for one in found}
         return list_page(session, gettext("Tournaments"), found, formats)
 

@@ -7,30 +7,24 @@ recorder had slept.
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from sqlalchemy.orm import Session
 
 from arena.audit import ARENA
 from arena.competitions import rounds
 from arena.competitions.date_deeds import SetDate
 from arena.competitions.dates import find_date
 from arena.competitions.final_tables import trophies_of
-from arena.competitions.happenings import OVER, happen_next
+from arena.competitions.happenings import OVER
 from arena.competitions.telling import tell_ends
 from arena.competitions.tournaments import call_off
-from arena.deeds import By, perform
-from arena.ground.db import Database, present
+from arena.deeds import perform
+from arena.ground.db import Database
 from arena.ground.refusals import Refusal
 from arena.models import (
     AuditEntry,
     Bot,
-    BotVersion,
     CompetitionDate,
     CompetitionState,
     DateKind,
@@ -40,159 +34,21 @@ from arena.models import (
     Ladder,
     LadderRound,
     Match,
-    Meeting,
     Notification,
-    Scope,
     Topic,
     Tournament,
     User,
     Visibility,
 )
-from tests.arena.competitions.tournament_simulation import TournamentSimulation
-from tests.arena.simulator import CALM
-
-HOUR = timedelta(hours=1)
-USUAL = {"every": "hour", "size": 0, "moves": 0, "format": "round-robin", "settings": {}}
-
-
-@dataclass
-class Field:
-    """A ladder of some bots, called by their numbers from 0."""
-
-    database: Database
-    simulation: TournamentSimulation
-    now: datetime
-
-    def ladder(self, session: Session) -> Ladder:
-        return session.scalars(sa.select(Ladder).order_by(Ladder.id)).one()
-
-    def by(self) -> By:
-        return By(ARENA, frozenset(Scope), self.now, at_machine=True)
-
-    def lay(self, hours: float = -0.5, **settings: Any) -> None:
-        """Sets the date of the next round, so many hours from now."""
-        with self.database.begin() as session:
-            ladder = self.ladder(session)
-            date = find_date(session, ladder, DateKind.ROUND)
-            if date is None:
-                date = CompetitionDate(
-                    competition=ladder, what=DateKind.ROUND, at=self.now, settings=USUAL
-                )
-                session.add(date)
-            date.at = self.now + hours * HOUR
-            date.settings = {**date.settings, **settings}
-
-    def tick(self) -> list[str]:
-        """Has all be done that is due, as the recorder does; gives what is told of dates."""
-        while True:
-            with self.database.begin() as session:
-                if not rounds.settle_next(session):
-                    break
-        found = []
-        while True:
-            with self.database.begin() as session:
-                date = happen_next(session)
-                if date is None:
-                    return found
-                found.append(date.outcome)
-
-    def begin(self, **settings: Any) -> list[list[int]]:
-        """Begins a round, and gives who plays in its tournaments."""
-        self.lay(**settings)
-        assert self.tick() == [""]
-        with self.database.read() as session:
-            last = session.scalar(sa.select(sa.func.max(LadderRound.number)))
-            its = sa.select(LadderRound.made_id).where(LadderRound.number == last)
-            made = session.scalars(its.order_by(LadderRound.division)).all()
-            return [self.field(session, one) for one in made]
-
-    def field(self, session: Session, tournament: int) -> list[int]:
-        query = (
-            sa.select(Bot.name)
-            .join(BotVersion, BotVersion.bot_id == Bot.id)
-            .join(Entrant, Entrant.version_id == BotVersion.id)
-            .where(Entrant.competition_id == tournament)
-            .order_by(Entrant.number)
-        )
-        return [int(name.removeprefix("bot-")) for name in session.scalars(query)]
-
-    def end(
-        self,
-        tables: Sequence[Sequence[int]],
-        lost: Mapping[int, Sequence[int]] = {},
-    ) -> None:
-        """Has all tournaments that go on end with these tables.
-
-        Args:
-            lost: which bots each boss has lost against.
-        """
-        with self.database.begin() as session:
-            query = sa.select(LadderRound).where(LadderRound.settled.is_(None))
-            parts = session.scalars(query.order_by(LadderRound.division)).all()
-            for part, table in zip(parts, tables, strict=True):
-                entrants = {
-                    int(one.version.bot.name.removeprefix("bot-")): one
-                    for one in session.scalars(
-                        sa.select(Entrant).where(Entrant.competition_id == part.made_id)
-                    )
-                }
-                assert sorted(entrants) == sorted(table)
-                for place, bot in enumerate(table, 1):
-                    entrants[bot].final_place = place
-                    entrants[bot].final_points = float(len(table) - place)
-                for boss, winners in lost.items():
-                    for bot, one in entrants.items():
-                        if boss in entrants and bot != boss:
-                            first, second = sorted((one.id, entrants[boss].id))
-                            won = (bot in winners) is (first == one.id)
-                            session.add(
-                                Meeting(
-                                    first_id=first,
-                                    second_id=second,
-                                    competition_id=part.made_id,
-                                    matches=1,
-                                    games=2,
-                                    wins=2 if won else 0,
-                                )
-                            )
-                part.made.placed_games = part.made.games
-                part.made.state, part.made.finished = CompetitionState.CLOSED, self.now
-        self.tick()
-
-    def divisions(self) -> list[list[int]]:
-        """Who stands where."""
-        with self.database.read() as session:
-            query = sa.select(DivisionPlace).where(~DivisionPlace.is_boss)
-            found: dict[int, list[int]] = {}
-            for one in session.scalars(
-                query.order_by(DivisionPlace.division, DivisionPlace.number)
-            ):
-                its = found.setdefault(one.division, [])
-                its.append(int(one.bot.name.removeprefix("bot-")))
-            return list(found.values())
-
-    def entrant(self, session: Session, bot: int) -> Entrant:
-        query = sa.select(Entrant).join(Entrant.version).join(BotVersion.bot)
-        ladder = self.ladder(session)
-        its = query.where(Bot.name == f"bot-{bot}", Entrant.competition_id == ladder.id)
-        return session.scalars(its).one()
-
-    def set(self, bot: int, **values: Any) -> None:
-        """Changes the entrant of a bot on the ladder."""
-        with self.database.begin() as session:
-            entrant = self.entrant(session, bot)
-            for name, value in values.items():
-                setattr(entrant, name, value)
+from tests.arena.competitions.round_simulation import HOUR, USUAL, RoundField, round_field
 
 
 @pytest.fixture
-def field(database: Database) -> Field:
-    simulation = TournamentSimulation(database, 0, CALM, "clobber", 8, size="4x3")
-    with database.begin() as session:
-        return Field(database, simulation, present(session))
+def field(database: Database) -> RoundField:
+    return round_field(database)
 
 
-def test_a_round_comes_again(field: Field) -> None:
+def test_a_round_comes_again(field: RoundField) -> None:
     """After an outage of three and a half periods once; the next is at the next whole one."""
     field.lay(-3.5)
     assert field.tick() == [""]
@@ -210,7 +66,7 @@ def test_a_round_comes_again(field: Field) -> None:
         assert session.scalars(notes).all() == ["round, made ladder-0-round-1"]
 
 
-def test_a_round_begins_when_the_one_before_is_over(field: Field) -> None:
+def test_a_round_begins_when_the_one_before_is_over(field: RoundField) -> None:
     """Else it is skipped, and that is said; a match that is made void has it go on."""
     field.begin()
     field.lay()
@@ -225,7 +81,7 @@ def test_a_round_begins_when_the_one_before_is_over(field: Field) -> None:
     assert field.tick() == ["round 2 was not over, so that none was begun"]
 
 
-def test_a_round_that_can_not_be_played_is_said(field: Field) -> None:
+def test_a_round_that_can_not_be_played_is_said(field: RoundField) -> None:
     """With one bot, and on a ladder that is frozen; one that is closed has no more."""
     for bot in range(1, 8):
         field.set(bot, state=EntrantState.RETIRED)
@@ -245,12 +101,12 @@ def test_a_round_that_can_not_be_played_is_said(field: Field) -> None:
     assert field.tick() == [], "it has happened for the last time"
 
 
-def test_two_recorders_begin_a_round_once_and_settle_it_once(field: Field) -> None:
+def test_two_recorders_begin_a_round_once_and_settle_it_once(field: RoundField) -> None:
     field.lay(size=4, moves=1)
     others = [Database(field.database.url) for _ in range(2)]
 
     def tick(database: Database) -> None:
-        Field(database, field.simulation, field.now).tick()
+        RoundField(database, field.simulation, field.now).tick()
 
     def both() -> None:
         threads = [threading.Thread(target=tick, args=(one,)) for one in others]
@@ -274,7 +130,7 @@ def test_two_recorders_begin_a_round_once_and_settle_it_once(field: Field) -> No
         one.engine.dispose()
 
 
-def test_who_rises_and_falls(field: Field) -> None:
+def test_who_rises_and_falls(field: RoundField) -> None:
     """Three rounds of two divisions of three and one of two, by hand."""
     assert field.begin(size=3, moves=1) == [[0, 1, 2], [3, 4, 5], [6, 7]]
     field.end([[2, 0, 1], [5, 4, 3], [7, 6]])
@@ -293,7 +149,7 @@ def test_who_rises_and_falls(field: Field) -> None:
         ]
 
 
-def test_who_leaves_is_followed_from_below_and_newcomers_come_last(field: Field) -> None:
+def test_who_leaves_is_followed_from_below_and_newcomers_come_last(field: RoundField) -> None:
     """Sizes stay as they were chosen; who comes back is a newcomer."""
     field.set(7, state=EntrantState.SUSPENDED)
     assert field.begin(size=3, moves=0) == [[0, 1, 2], [3, 4, 5]], "the last has one, and sits out"
@@ -311,14 +167,14 @@ def test_who_leaves_is_followed_from_below_and_newcomers_come_last(field: Field)
     assert field.divisions() == []
 
 
-def test_who_retired_meanwhile_neither_rises_nor_falls(field: Field) -> None:
+def test_who_retired_meanwhile_neither_rises_nor_falls(field: RoundField) -> None:
     field.begin(size=4, moves=1)
     field.set(4, state=EntrantState.RETIRED)
     field.end([[0, 1, 2, 3], [4, 5, 6, 7]])
     assert field.begin() == [[0, 1, 2, 5], [3, 6, 7]]
 
 
-def test_newcomers_play_their_placement_first(field: Field) -> None:
+def test_newcomers_play_their_placement_first(field: RoundField) -> None:
     """Where the ladder makes matches; by their ratings they come in when there are no divisions."""
     with field.database.begin() as session:
         field.ladder(session).state = CompetitionState.OPEN
@@ -331,22 +187,9 @@ def test_newcomers_play_their_placement_first(field: Field) -> None:
     assert field.begin() == [[5, 2], [0, 1]]
 
 
-def boss(field: Field, bot: int, division: int) -> None:
-    with field.database.begin() as session:
-        ladder = field.ladder(session)
-        session.add(
-            DivisionPlace(
-                competition_id=ladder.id,
-                bot_id=field.entrant(session, bot).version.bot_id,
-                division=division,
-                is_boss=True,
-            )
-        )
-
-
-def test_who_has_not_beaten_the_boss_does_not_rise(field: Field) -> None:
+def test_who_has_not_beaten_the_boss_does_not_rise(field: RoundField) -> None:
     """It plays in each round and never moves, whatever its place; nobody falls in its stead."""
-    boss(field, 7, 2)
+    field.name_boss(7, 2)
     assert field.begin(size=3, moves=1) == [[0, 1, 2], [3, 4, 5, 7]], "the last has one bot"
     field.end([[0, 1, 2], [3, 7, 4, 5]], {7: [4]})
     assert field.divisions() == [[0, 1, 2], [3, 4, 5], [6]]
@@ -354,19 +197,19 @@ def test_who_has_not_beaten_the_boss_does_not_rise(field: Field) -> None:
     field.end([[0, 1, 2], [7, 4, 3, 5]], {7: [4]})
     assert field.divisions() == [[0, 1, 4], [2, 3, 5], [6]]
     # One bot and a boss are enough.
-    boss(field, 0, 3)
+    field.name_boss(0, 3)
     assert field.begin() == [[1, 4, 2], [3, 5, 6, 7]]
 
 
-def test_a_boss_that_is_gone_stops_nobody(field: Field) -> None:
-    boss(field, 7, 2)
+def test_a_boss_that_is_gone_stops_nobody(field: RoundField) -> None:
+    field.name_boss(7, 2)
     field.set(7, state=EntrantState.RETIRED)
     assert field.begin(size=4, moves=1) == [[0, 1, 2, 3], [4, 5, 6]]
     field.end([[0, 1, 2, 3], [6, 5, 4]])
     assert field.divisions() == [[0, 1, 2, 6], [3, 5, 4]]
 
 
-def test_one_that_is_called_off_moves_nobody(field: Field) -> None:
+def test_one_that_is_called_off_moves_nobody(field: RoundField) -> None:
     field.begin(size=3, moves=1)
     with field.database.begin() as session:
         query = sa.select(Tournament).where(Tournament.name == "ladder-0-round-1-3")
@@ -377,7 +220,7 @@ def test_one_that_is_called_off_moves_nobody(field: Field) -> None:
     assert field.divisions() == [[0, 1, 5], [2, 4, 3], [6, 7]]
 
 
-def test_the_moves_stand_though_a_table_changes(field: Field) -> None:
+def test_the_moves_stand_though_a_table_changes(field: RoundField) -> None:
     """As it does when a match is made void after the round; its places are another's then."""
     field.begin(size=4, moves=1)
     field.end([[0, 1, 2, 3], [4, 5, 6, 7]])
@@ -389,7 +232,7 @@ def test_the_moves_stand_though_a_table_changes(field: Field) -> None:
     assert field.divisions() == after == [[0, 1, 2, 4], [3, 5, 6, 7]]
 
 
-def test_divisions_go_on_in_the_next_season(field: Field) -> None:
+def test_divisions_go_on_in_the_next_season(field: RoundField) -> None:
     """So do the numbers of rounds; the date is the past's, and is set anew."""
     field.begin(size=4, moves=1)
     with field.database.begin() as session:
@@ -412,7 +255,7 @@ def test_divisions_go_on_in_the_next_season(field: Field) -> None:
     assert field.tick() == ["round 1 was not over, so that none was begun"]
 
 
-def test_rounds_are_played_to_their_end(field: Field) -> None:
+def test_rounds_are_played_to_their_end(field: RoundField) -> None:
     """By the scheduling and recording as they are; nobody is flooded by what is told of them."""
     with field.database.begin() as session:
         session.execute(sa.update(Entrant).where(Entrant.id > 4).values(state="retired"))
@@ -458,7 +301,7 @@ REFUSED = [
 ]
 
 
-def test_what_rounds_can_not_be_is_refused(field: Field, subtests: pytest.Subtests) -> None:
+def test_what_rounds_can_not_be_is_refused(field: RoundField, subtests: pytest.Subtests) -> None:
     at = (field.now + HOUR).isoformat()
     for settings, words in REFUSED:
         with subtests.test(words), field.database.begin() as session:
@@ -481,7 +324,7 @@ def test_what_rounds_can_not_be_is_refused(field: Field, subtests: pytest.Subtes
             assert date.settings == kept
 
 
-def test_rounds_of_a_private_ladder_are_within_it(field: Field) -> None:
+def test_rounds_of_a_private_ladder_are_within_it(field: RoundField) -> None:
     with field.database.begin() as session:
         field.ladder(session).visibility = Visibility.PRIVATE
         session.add(User(name="stranger", created=field.now))
