@@ -531,6 +531,13 @@ def _round_settings(
                 least=least,
             )
         )
+    if not size and given.get("moves", "0") != "0":
+        raise Refusal(
+            gettext(
+                "moves=%(moves)s can't be without divisions: choose size, too",
+                moves=given["moves"][:40],
+            )
+        )
     # Nobody can be among those who rise and those who fall.
     usual = min(before.get("moves", 1) if before.get("size") else 1, size // 2)
     moves = _number("moves", given.get("moves", str(usual)), 0, size // 2)

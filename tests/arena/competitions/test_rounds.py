@@ -294,7 +294,7 @@ REFUSED = [
     ({"every": "month"}, "every=month can't be: rounds come every hour, day, week"),
     ({"size": "1"}, "a division has 2 bots at least, or is 0 for none"),
     ({"size": "4", "moves": "3"}, "moves is a whole number from 0 to 2"),
-    ({"moves": "1"}, "moves is a whole number from 0 to 0"),
+    ({"moves": "1"}, "moves=1 can't be without divisions: choose size, too"),
     ({"format": "balanced"}, "balanced is not for matches of 2 bots"),
     ({"keep": "1"}, "has no setting 'keep'; it has every, size, moves, format, cyc"),
     ({"size": "100", "cycles": "3"}, "these are 14850 matches, and a tournament has 5000 at most"),
