@@ -17,6 +17,7 @@ from arena.competitions.date_deeds import SetDate
 from arena.competitions.dates import find_date
 from arena.competitions.final_tables import trophies_of
 from arena.competitions.happenings import OVER
+from arena.competitions.round_deeds import NameBoss
 from arena.competitions.telling import tell_ends
 from arena.competitions.tournaments import call_off
 from arena.deeds import perform
@@ -199,6 +200,32 @@ def test_who_has_not_beaten_the_boss_does_not_rise(field: RoundField) -> None:
     # One bot and a boss are enough.
     field.name_boss(0, 3)
     assert field.begin() == [[1, 4, 2], [3, 5, 6, 7]]
+
+
+def test_a_boss_is_named_for_one_division(field: RoundField) -> None:
+    """Its place among the others is kept until the next round begins, so that this can be undone;
+    then whoever stands below fills it up."""
+    field.begin(size=4, moves=0)
+    field.end([[0, 1, 2, 3], [4, 5, 6, 7]])
+    with field.database.begin() as session:
+        for division, bot, words in (
+            (2, "bot-9", "there is no bot 'bot-9' on ladder-0 that can play in a tournament"),
+            (2, "", "division 2 of ladder-0 has no boss"),
+        ):
+            with pytest.raises(Refusal, match=words):
+                perform(session, NameBoss("ladder-0", division, bot), field.by())
+        done = perform(session, NameBoss("ladder-0", 2, "bot-1"), field.by())
+        assert done.undo == (NameBoss("ladder-0", 2, ""),)
+        assert "already" in perform(session, NameBoss("ladder-0", 2, "bot-1"), field.by()).said
+        with pytest.raises(Refusal, match="bot-1 is the boss of division 2: name none there first"):
+            perform(session, NameBoss("ladder-0", 1, "bot-1"), field.by())
+        perform(session, done.undo[0], field.by())
+        perform(session, NameBoss("ladder-0", 2, "bot-1"), field.by())
+        other = perform(session, NameBoss("ladder-0", 2, "bot-0"), field.by())
+        assert other.undo == (NameBoss("ladder-0", 2, "bot-1"),)
+        perform(session, other.undo[0], field.by())
+    assert field.divisions() == [[0, 1, 2, 3], [4, 5, 6, 7]]
+    assert field.begin() == [[0, 2, 3, 4], [5, 6, 7, 1]]
 
 
 def test_a_boss_that_is_gone_stops_nobody(field: RoundField) -> None:
