@@ -49,6 +49,7 @@ from arena.models import (
 )
 from arena.people.following import owners
 from arena.people.notifications import notify
+from arena.present import maintenance
 from arena.sight import who_see
 from engine.seeds import derive
 from engine.translation import N_
@@ -224,7 +225,12 @@ def _placed(session: Session, ladder: Ladder) -> set[int]:
 
 
 def settle_next(session: Session) -> bool:
-    """Has bots rise and fall by a round of some ladder that is over; whether there was one."""
+    """Has bots rise and fall by a round of some ladder that is over; whether there was one.
+
+    During maintenance none do.
+    """
+    if maintenance(session) is not None:
+        return False
     others = aliased(LadderRound)
     made = aliased(Tournament)
     going_on = sa.exists().where(
