@@ -8,8 +8,8 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
+from arena.competitions.date_settings import USUAL_RESERVE
 from arena.competitions.dates import (
-    USUAL_RESERVE,
     find_date,
     kind_named,
     moment_words,

@@ -10,18 +10,14 @@ again: it is set to its next moment then (`arena.competitions.rounds`).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
-from typing import Any
+from datetime import UTC, datetime
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload
 
 from arena import audit
-from arena.competitions.tournament_courses import demand_not_too_long, new_frame
-from arena.formats.catalogue import FORMATS, settings_for
-from arena.ground.db import count_rows
+from arena.competitions.date_settings import PERIODS, settings_of
 from arena.ground.locks import lock
 from arena.ground.refusals import NotThere, Refusal
 from arena.models import (
@@ -32,13 +28,11 @@ from arena.models import (
     CompetitionState,
     DateKind,
     Entrant,
-    EntrantState,
     JobStatus,
     Ladder,
     Tournament,
 )
-from engine.match import entrants_needed
-from engine.translation import N_, gettext, pgettext
+from engine.translation import N_, gettext
 
 RANKS: Mapping[DateKind, int] = {kind: rank for rank, kind in enumerate(DateKind)}
 """In this order the dates of a competition have to be."""
@@ -67,22 +61,6 @@ WORDS: Mapping[DateKind, str] = {
 }
 """What each is, for whoever sets it or waits for it."""
 ONLY_OF_LADDERS = N_("%(name)s is no ladder: it can have %(kinds)s")
-MOST_IN_FINAL, USUAL_IN_FINAL = 256, 8
-USUAL_RESERVE = 50
-"""Percent of the workers that a final has before all others."""
-PERIODS: Mapping[str, timedelta] = {
-    "hour": timedelta(hours=1),
-    "day": timedelta(days=1),
-    "week": timedelta(days=7),
-}
-"""How long it may be from one round to the next."""
-PERIOD_WORDS: Mapping[str, str] = {
-    "hour": N_("every hour"),
-    "day": N_("every day"),
-    "week": N_("every week"),
-}
-MOST_IN_DIVISION = 100
-_PERCENT = re.compile(r"([0-9]{1,3})%?", re.ASCII)
 
 
 def kinds_of(competition: Competition) -> tuple[DateKind, ...]:
@@ -236,7 +214,7 @@ def set_date(
             )
         )
     _demand_order(session, competition, what, at)
-    chosen = _settings(session, competition, what, settings, found.settings if found else {})
+    chosen = settings_of(session, competition, what, settings, found.settings if found else {})
     before = None if found is None else found.at
     if found is None:
         found = CompetitionDate(
@@ -464,125 +442,3 @@ def _demand_order(session: Session, competition: Competition, what: DateKind, at
             else N_("%(what)s can't be after %(other)s, which is on %(moment)s")
         )
         raise Refusal(gettext(words, what=what, other=other.what, moment=moment_words(other.at)))
-
-
-def _settings(
-    session: Session,
-    competition: Competition,
-    what: DateKind,
-    given: Mapping[str, str],
-    before: Mapping[str, Any],
-) -> dict[str, Any]:
-    """The settings of a date as they are kept.
-
-    Raises:
-        Refusal: one of them can't be.
-    """
-    known: Collection[str] = ()
-    kept: dict[str, Any] = {}
-    if what is DateKind.SEASON:
-        known = ("keep",)
-        kept = {"keep": _percent("keep", given.get("keep", str(before.get("keep", 0))))}
-    if what is DateKind.FINAL:
-        kept = _final_settings(competition, given, before)
-        known = ("top", "format", "reserve", *FORMATS[kept["format"]].settings)
-    if what is DateKind.ROUND:
-        kept = _round_settings(session, competition, given, before)
-        known = ("every", "size", "moves", "format", *FORMATS[kept["format"]].settings)
-    if strange := [key for key in given if key not in known]:
-        raise Refusal(
-            gettext(
-                "the date %(what)s has no setting %(key)r; it has %(known)s",
-                what=what,
-                key=strange[0][:40],
-                known=", ".join(known) or pgettext("of settings", "none"),
-            )
-        )
-    return kept
-
-
-def _final_settings(
-    competition: Competition, given: Mapping[str, str], before: Mapping[str, Any]
-) -> dict[str, Any]:
-    top = _number("top", given.get("top", str(before.get("top", USUAL_IN_FINAL))), 2, MOST_IN_FINAL)
-    reserve = _percent("reserve", given.get("reserve", str(before.get("reserve", USUAL_RESERVE))))
-    return {"top": top, "reserve": reserve, **_format_settings(competition, top, given, before)}
-
-
-def _round_settings(
-    session: Session, ladder: Competition, given: Mapping[str, str], before: Mapping[str, Any]
-) -> dict[str, Any]:
-    every = given.get("every", before.get("every", "week"))
-    if every not in PERIODS:
-        raise Refusal(
-            gettext(
-                "every=%(text)s can't be: rounds come every %(periods)s",
-                text=every[:40],
-                periods=", ".join(PERIODS),
-            )
-        )
-    size = _number("size", given.get("size", str(before.get("size", 0))), 0, MOST_IN_DIVISION)
-    least = 2 if ladder.variant.seats == 1 else entrants_needed(ladder.variant)
-    if 0 < size < least:
-        raise Refusal(
-            gettext(
-                "size=%(size)s can't be: a division has %(least)s bots at least, or is 0 for none",
-                size=size,
-                least=least,
-            )
-        )
-    if not size and given.get("moves", "0") != "0":
-        raise Refusal(
-            gettext(
-                "moves=%(moves)s can't be without divisions: choose size, too",
-                moves=given["moves"][:40],
-            )
-        )
-    # Nobody can be among those who rise and those who fall.
-    usual = min(before.get("moves", 1) if before.get("size") else 1, size // 2)
-    moves = _number("moves", given.get("moves", str(usual)), 0, size // 2)
-    field = size
-    if not size:
-        active = Entrant.competition_id == ladder.id, Entrant.state == EntrantState.ACTIVE
-        field = max(least, count_rows(session, Entrant, *active))
-    its = _format_settings(ladder, field, given, before)
-    return {"every": every, "size": size, "moves": moves, **its}
-
-
-def _format_settings(
-    competition: Competition, size: int, given: Mapping[str, str], before: Mapping[str, Any]
-) -> dict[str, Any]:
-    """The format of a tournament of so many bots that a date makes, and its settings."""
-    variant = competition.variant
-    races = variant.seats == 1
-    usual = next(
-        name
-        for name, kind in FORMATS.items()
-        if (2 if races else entrants_needed(variant)) in kind.for_seats
-    )
-    form = given.get("format", before.get("format", usual))
-    its = dict(before.get("settings", {})) if form == before.get("format") else {}
-    known = FORMATS[form].settings if form in FORMATS else {}
-    its |= {key: _number(key, given[key], 0, 1000) for key in known if key in given}
-    frame = new_frame(variant, size, 0)
-    demand_not_too_long(form, frame, settings_for(form, frame, its))
-    return {"format": form, "settings": its}
-
-
-def _number(key: str, text: str, least: int, most: int) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) < 9 and least <= int(text) <= most):
-        raise Refusal(
-            gettext(
-                "%(key)s=%(text)s can't be: %(key)s is a whole number from %(least)s to %(most)s",
-                key=key,
-                text=text[:40],
-                least=least,
-                most=most,
-            )
-        )
-    return int(text)
-
-
-def _percent(key: str, text: str) -> int:
-    found = _PERCENT.fullmatch(text.strip())
-    return _number(key, found[1] if found else text, 0, 100)

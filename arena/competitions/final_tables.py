@@ -210,7 +210,7 @@ def trophies_of(session: Session, bots: Collection[int]) -> list[Trophy]:
             BotVersion.bot_id.in_(bots),
             Entrant.final_place <= PODIUM,
             Competition.state == CompetitionState.CLOSED,
-            Competition.id.not_in(sa.select(LadderRound.made_id)),
+            LadderRound.lists(),
         )
         .order_by(Competition.finished.desc(), Competition.id.desc(), Entrant.final_place)
         .options(

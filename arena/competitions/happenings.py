@@ -66,8 +66,9 @@ def happen_next(session: Session) -> CompetitionDate | None:
     competition = found.competition
     _lock_jobs(session, found)
     lock(session, competition)
-    its = CompetitionDate.id == found.id, CompetitionDate.happened.is_(None)
-    anew = sa.select(CompetitionDate).where(*its, CompetitionDate.at <= now)
+    its = CompetitionDate.id == found.id, CompetitionDate.competition_id == competition.id
+    due = CompetitionDate.happened.is_(None), CompetitionDate.at <= now
+    anew = sa.select(CompetitionDate).where(*its, *due)
     if session.scalar(anew.execution_options(populate_existing=True)) is None:
         return found  # it was just moved or removed, or another has had it happen
     made, found.outcome = None, ""

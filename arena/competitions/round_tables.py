@@ -119,19 +119,28 @@ def round_table(session: Session, ladder: Ladder, most: int = MOST_ROUNDS) -> Ro
         PlayedRound(number, [one for one in parts if one.number == number]) for number in numbers
     ]
     lines: dict[int, RoundLine] = {}
+    is_over = Tournament.state == CompetitionState.CLOSED
     sums = (
-        sa.select(Bot, sa.func.sum(Entrant.final_points), sa.func.count(Entrant.final_points))
-        .join(BotVersion, BotVersion.bot_id == Bot.id)
+        sa.select(
+            BotVersion.bot_id,
+            sa.func.sum(Entrant.final_points).filter(is_over),
+            sa.func.count(Entrant.final_points).filter(is_over),
+        )
         .join(Entrant, Entrant.version_id == BotVersion.id)
         .join(LadderRound, LadderRound.made_id == Entrant.competition_id)
+        .join(LadderRound.made)
         .where(of_it)
-        .group_by(Bot.id)
+        .group_by(BotVersion.bot_id)
     )
-    for bot, points, count in session.execute(sums.options(joinedload(Bot.owner))):
-        lines[bot.id] = RoundLine(bot, points=points or 0.0, rounds=count)
+    totals = {row[0]: row[1:] for row in session.execute(sums)}
+    its_bots = sa.select(Bot).where(Bot.id.in_(sums.with_only_columns(BotVersion.bot_id)))
+    for bot in session.scalars(its_bots.options(joinedload(Bot.owner))):
+        total, count = totals[bot.id]
+        lines[bot.id] = RoundLine(bot, points=total or 0.0, rounds=count)
     standing = sa.select(DivisionPlace).where(DivisionPlace.competition_id == ladder.id)
     standing = standing.order_by(DivisionPlace.is_boss)
-    for one in session.scalars(standing.options(joinedload(DivisionPlace.bot))):
+    with_owner = joinedload(DivisionPlace.bot).joinedload(Bot.owner)
+    for one in session.scalars(standing.options(with_owner)):
         line = lines.setdefault(one.bot_id, RoundLine(one.bot))
         line.division, line.standing = one.division, one.number or None
         line.is_boss = one.is_boss
@@ -146,10 +155,11 @@ def round_table(session: Session, ladder: Ladder, most: int = MOST_ROUNDS) -> Ro
         .where(of_it, LadderRound.number.in_(numbers))
     )
     for part, number, version, entrant in session.execute(places):
-        is_over = part.made.state is CompetitionState.CLOSED
-        its = (entrant.final_place, entrant.final_points) if is_over else (None, None)
+        place, points = entrant.final_place, entrant.final_points
+        if part.made.state is not CompetitionState.CLOSED:
+            place = points = None
         lines[number].places[part.number] = RoundPlace(
-            part.number, part.division, part.made, version, *its
+            part.number, part.division, part.made, version, place, points
         )
     return RoundTable(ladder, played, sorted(lines.values(), key=_order))
 

@@ -190,7 +190,7 @@ def _arrange(
     by_bot = {one.version.bot_id: one for one in ready}
     bosses = {division: one.bot_id for division, one in bosses_of(session, ladder).items()}
     query = sa.select(DivisionPlace).where(*_places_of(ladder))
-    query = query.order_by(DivisionPlace.division, DivisionPlace.number)
+    query = query.order_by(DivisionPlace.division, DivisionPlace.number, DivisionPlace.id)
     places = {one.bot_id: one for one in session.scalars(query)}
     able = by_bot.keys() - set(bosses.values())
     staying = [bot for bot in places if bot in able]
@@ -237,7 +237,7 @@ def settle_next(session: Session) -> bool:
         others.competition_id == LadderRound.competition_id,
         others.number == LadderRound.number,
         made.id == others.made_id,
-        made.state != CompetitionState.CLOSED,
+        sa.or_(made.state != CompetitionState.CLOSED, made.rebuild_due),
     )
     query = sa.select(LadderRound).where(LadderRound.settled.is_(None), ~going_on)
     found = session.scalar(query.order_by(LadderRound.id).limit(1))
@@ -252,8 +252,8 @@ def settle_next(session: Session) -> bool:
     parts = session.scalars(query).all()
     for part in sorted(parts, key=lambda one: one.made_id):
         lock(session, part.made)
-    is_over = all(one.made.state is CompetitionState.CLOSED for one in parts)
-    if not is_over or any(one.settled for one in parts):
+    over = [one.made.state is CompetitionState.CLOSED and not one.made.rebuild_due for one in parts]
+    if found.settled is not None or not all(over):
         return True  # by another recorder, or a match was just made void
     now = present(session)
     try:
@@ -282,7 +282,7 @@ def _settle(session: Session, ladder: Ladder, parts: Sequence[LadderRound], now:
     query = (
         sa.select(DivisionPlace).where(*_places_of(ladder)).options(joinedload(DivisionPlace.bot))
     )
-    query = query.order_by(DivisionPlace.division, DivisionPlace.number)
+    query = query.order_by(DivisionPlace.division, DivisionPlace.number, DivisionPlace.id)
     places = {one.bot_id: one for one in session.scalars(query)}
     active = set(
         session.scalars(

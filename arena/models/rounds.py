@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from datetime import datetime
 
+import sqlalchemy as sa
 from sqlalchemy import CheckConstraint, ForeignKey, Index, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from arena.models.base import Base
 from arena.models.bots import Bot
-from arena.models.competitions import Tournament
+from arena.models.competitions import Competition, Tournament
 
 
 class LadderRound(Base):
@@ -39,6 +40,19 @@ class LadderRound(Base):
     """The tournament that it is."""
 
     made: Mapped[Tournament] = relationship(foreign_keys=made_id)
+
+    @classmethod
+    def lists(cls, ladder_id: int | None = None) -> sa.ColumnElement[bool]:
+        """Of competitions: whether a list has them. None has rounds, of which there may be one an
+        hour, but that of a ladder's rounds.
+
+        Args:
+            ladder_id: the ladder whose rounds are asked for.
+        """
+        made = sa.select(cls.made_id)
+        if ladder_id is None:
+            return Competition.id.not_in(made)
+        return Competition.id.in_(made.where(cls.competition_id == ladder_id))
 
 
 class DivisionPlace(Base):

@@ -45,7 +45,7 @@ class RoundField:
     now: datetime
 
     def ladder(self, session: Session) -> Ladder:
-        return session.scalars(sa.select(Ladder).order_by(Ladder.id)).one()
+        return session.scalars(sa.select(Ladder).where(Ladder.name == "ladder-0")).one()
 
     def by(self) -> By:
         return By(ARENA, frozenset(Scope), self.now, at_machine=True)
@@ -137,6 +137,14 @@ class RoundField:
                                 )
                             )
                 part.made.placed_games = part.made.games
+                part.made.state, part.made.finished = CompetitionState.CLOSED, self.now
+        self.tick()
+
+    def finish(self) -> None:
+        """Has all tournaments that go on end as their bots stand there."""
+        with self.database.begin() as session:
+            its = LadderRound.settled.is_(None)
+            for part in session.scalars(sa.select(LadderRound).where(its)):
                 part.made.state, part.made.finished = CompetitionState.CLOSED, self.now
         self.tick()
 

@@ -247,6 +247,19 @@ def test_one_that_is_called_off_moves_nobody(field: RoundField) -> None:
     assert field.divisions() == [[0, 1, 5], [2, 4, 3], [6, 7]]
 
 
+def test_nobody_moves_by_what_is_to_be_counted_anew(field: RoundField) -> None:
+    """As what is between a bot and the boss is after a match of theirs was made void."""
+    field.begin(size=4, moves=1)
+    with field.database.begin() as session:
+        session.scalars(sa.select(Tournament)).first().rebuild_due = True
+    field.end([[0, 1, 2, 3], [4, 5, 6, 7]])
+    assert field.divisions() == [[0, 1, 2, 3], [4, 5, 6, 7]]
+    with field.database.begin() as session:
+        session.execute(sa.update(Tournament).values(rebuild_due=False))
+    field.tick()
+    assert field.divisions() == [[0, 1, 2, 4], [3, 5, 6, 7]]
+
+
 def test_the_moves_stand_though_a_table_changes(field: RoundField) -> None:
     """As it does when a match is made void after the round; its places are another's then."""
     field.begin(size=4, moves=1)
@@ -260,7 +273,7 @@ def test_the_moves_stand_though_a_table_changes(field: RoundField) -> None:
 
 
 def test_divisions_go_on_in_the_next_season(field: RoundField) -> None:
-    """So do the numbers of rounds; the date is the past's, and is set anew."""
+    """So do rounds and their numbers; by that of the past that goes on nobody moves."""
     field.begin(size=4, moves=1)
     with field.database.begin() as session:
         session.add(
@@ -275,11 +288,43 @@ def test_divisions_go_on_in_the_next_season(field: RoundField) -> None:
     with field.database.begin() as session:
         new = session.scalars(sa.select(Ladder).where(Ladder.name == "ladder-0")).one()
         assert set(session.scalars(sa.select(DivisionPlace.competition_id))) == {new.id}
-        date = CompetitionDate(
-            competition=new, what=DateKind.ROUND, at=field.now - 0.2 * HOUR, settings=USUAL
-        )
-        session.add(date)
+        date = find_date(session, new, DateKind.ROUND)
+        assert date is not None
+        assert (date.at, date.settings["size"]) == (field.now + 0.5 * HOUR, 4)
+        date.at = field.now - 0.2 * HOUR
     assert field.tick() == ["round 1 was not over, so that none was begun"]
+    field.end([[0, 1, 2, 3], [4, 5, 6, 7]])
+    assert field.divisions() == [[0, 1, 2, 3], [4, 5, 6, 7]]
+    field.lay()
+    assert field.tick() == [""]
+    with field.database.read() as session:
+        assert session.scalars(sa.select(Tournament.name).order_by(Tournament.id)).all()[2:] == [
+            "ladder-0-round-2-1", "ladder-0-round-2-2"
+        ]  # fmt: skip
+
+
+def test_rounds_go_on_where_the_past_was_closed_first(field: RoundField) -> None:
+    """From the next moment on: what was due while it was closed is not played."""
+    field.lay()
+    with field.database.begin() as session:
+        ladder = field.ladder(session)
+        ladder.state = CompetitionState.CLOSED
+    assert field.tick() == [OVER]
+    with field.database.begin() as session:
+        season = CompetitionDate(
+            competition=field.ladder(session),
+            what=DateKind.SEASON,
+            at=field.now - 0.1 * HOUR,
+            settings={"keep": 0},
+        )
+        session.add(season)
+    assert field.tick() == [""]
+    with field.database.read() as session:
+        date = session.scalars(
+            sa.select(CompetitionDate).where(CompetitionDate.what == DateKind.ROUND)
+        ).one()
+        assert date.competition.name == "ladder-0"
+        assert (date.at, date.happened, date.outcome) == (field.now + 0.5 * HOUR, None, "")
 
 
 def test_rounds_are_played_to_their_end(field: RoundField) -> None:
@@ -321,10 +366,11 @@ REFUSED = [
     ({"every": "month"}, "every=month can't be: rounds come every hour, day, week"),
     ({"size": "1"}, "a division has 2 bots at least, or is 0 for none"),
     ({"size": "4", "moves": "3"}, "moves is a whole number from 0 to 2"),
-    ({"moves": "1"}, "moves=1 can't be without divisions: choose size, too"),
+    ({"moves": "1"}, "moves=1 can't be without divisions: choose size, or leave moves out"),
     ({"format": "balanced"}, "balanced is not for matches of 2 bots"),
     ({"keep": "1"}, "has no setting 'keep'; it has every, size, moves, format, cyc"),
-    ({"size": "100", "cycles": "3"}, "these are 14850 matches, and a tournament has 5000 at most"),
+    ({"size": "100"}, "size is a whole number from 0 to 99"),
+    ({"size": "99", "cycles": "3"}, "these are 14850 matches, and a tournament has 5000 at most"),
 ]
 
 
@@ -338,6 +384,7 @@ def test_what_rounds_can_not_be_is_refused(field: RoundField, subtests: pytest.S
     with field.database.begin() as session:
         for settings, kept in (
             ({}, {**USUAL, "every": "week"}),
+            ({"size": "99"}, {**USUAL, "every": "week", "size": 99, "moves": 1}),
             ({"size": "6", "every": "day"}, {**USUAL, "every": "day", "size": 6, "moves": 1}),
             (
                 {"size": "2", "format": "swiss", "rounds": "1"},
