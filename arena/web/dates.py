@@ -10,13 +10,15 @@ from flask import Blueprint, abort, render_template, request, url_for
 from wtforms import StringField
 
 from arena.competitions.date_deeds import RemoveDate, SetDate
-from arena.competitions.dates import (
+from arena.competitions.date_settings import (
     MOST_IN_DIVISION,
     PERIOD_WORDS,
     PERIODS,
-    TITLES,
     USUAL_IN_FINAL,
     USUAL_RESERVE,
+)
+from arena.competitions.dates import (
+    TITLES,
     WORDS,
     dates_of,
     kinds_of,

@@ -27,7 +27,7 @@ from arena.lists.lines import root_of
 from arena.models import AT_HOME, CompetitionState, Ladder, Scope
 from arena.web import exports, leaderboards, queries
 from arena.web.api.ladder_shapes import FinalLineShape, FinalTableShape
-from arena.web.api.round_shapes import LadderRoundPlaceShape, LadderRoundsShape
+from arena.web.api.round_shapes import CSV, LadderRoundsShape, csv_lines
 from arena.web.dates import given_dates, is_shut
 from arena.web.deeds import DeedForm, add_deed, form_of, sent
 from arena.web.forms import NEEDED, later
@@ -190,20 +190,19 @@ def final_csv(name: str) -> Response:
 def rounds_json(name: str) -> Response:
     """The rounds of a ladder, and its divisions, as JSON."""
     with reading() as session:
-        return jsonify(_rounds(session, name).model_dump(mode="json"))
+        return jsonify(_rounds(session, name))
 
 
 @ladders.get("/ladders/<name>/rounds.csv")
 def rounds_csv(name: str) -> Response:
     """The same as CSV, a line for each bot in each round."""
     with reading() as session:
-        lines = _rounds(session, name).bots
-    rows = [{"bot": line.bot} | one.model_dump() for line in lines for one in line.results]
-    return exports.csv_answer(rows, ["bot", *LadderRoundPlaceShape.model_fields])
+        return exports.csv_answer(csv_lines(_rounds(session, name)), CSV)
 
 
-def _rounds(session: Session, name: str) -> LadderRoundsShape:
-    return LadderRoundsShape.shown(round_table(session, find_ladder(session, name), MOST_ROUNDS))
+def _rounds(session: Session, name: str) -> dict[str, Any]:
+    table = round_table(session, find_ladder(session, name), MOST_ROUNDS)
+    return LadderRoundsShape.shown(table).model_dump(mode="json")
 
 
 def _final(session: Session, name: str) -> FinalTableShape:

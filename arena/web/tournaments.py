@@ -64,7 +64,7 @@ from arena.web.forms import WholeNumber, later
 from arena.web.games import live_game
 from arena.web.identity import current, needs, settings, signed_in
 from arena.web.leaderboards import View
-from arena.web.lookup import find_tournament, reading
+from arena.web.lookup import find_ladder, find_tournament, reading
 from arena.web.tournament_forecasts import TournamentForecast
 from arena.web.words import sentence
 from engine.translation import N_, gettext, translated
@@ -85,13 +85,17 @@ SHOWN_CELLS = 64
 
 @tournaments.get("/tournaments")
 def listing() -> str:
-    """All tournaments but the rounds of ladders, the last made first."""
+    """All tournaments but rounds, or the rounds of a ladder: ``?round_of=blitz``; the last made
+    first."""
     with reading() as session:
-        its = Tournament.id.not_in(sa.select(LadderRound.made_id))
-        query = sa.select(Tournament).where(its).order_by(Tournament.id.desc())
-        found = session.scalars(query).all()
+        title, ladder_id = gettext("Tournaments"), None
+        if name := request.args.get("round_of"):
+            ladder = find_ladder(session, name)
+            title, ladder_id = gettext("Rounds of %(ladder)s", ladder=ladder.title), ladder.id
+        query = sa.select(Tournament).where(LadderRound.lists(ladder_id))
+        found = session.scalars(query.order_by(Tournament.id.desc())).all()
         formats = {one.id: translated(FORMATS[one.format].title) for one in found}
-        return list_page(session, gettext("Tournaments"), found, formats)
+        return list_page(session, title, found, formats)
 
 
 @tournaments.get("/tournaments/<name>")

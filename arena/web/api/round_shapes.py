@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -69,3 +70,16 @@ class LadderRoundsShape(Shape):
             rounds=[LadderRoundShape.of(one) for one in table.rounds],
             bots=[LadderRoundLineShape.of(one) for one in table.lines],
         )
+
+
+CSV = ("bot", *LadderRoundPlaceShape.model_fields)
+"""What CSV says of rounds."""
+
+
+def csv_lines(told: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What CSV says of rounds: of each bot in each round a line.
+
+    Args:
+        told: a `LadderRoundsShape` as JSON.
+    """
+    return [{"bot": line["bot"]} | one for line in told["bots"] for one in line["results"]]
