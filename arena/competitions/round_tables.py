@@ -112,6 +112,9 @@ def round_table(session: Session, ladder: Ladder, most: int = MOST_ROUNDS) -> Ro
     of_it = LadderRound.competition_id == ladder.id
     newest = sa.select(LadderRound.number).where(of_it).distinct()
     numbers = session.scalars(newest.order_by(LadderRound.number.desc()).limit(most)).all()
+    standing = sa.select(DivisionPlace).where(DivisionPlace.competition_id == ladder.id)
+    if not numbers and session.scalar(standing.limit(1)) is None:
+        return RoundTable(ladder, (), ())
     query = sa.select(LadderRound).where(of_it, LadderRound.number.in_(numbers))
     query = query.order_by(LadderRound.number.desc(), LadderRound.division)
     parts = session.scalars(query.options(joinedload(LadderRound.made))).all()
@@ -137,7 +140,6 @@ def round_table(session: Session, ladder: Ladder, most: int = MOST_ROUNDS) -> Ro
     for bot in session.scalars(its_bots.options(joinedload(Bot.owner))):
         total, count = totals[bot.id]
         lines[bot.id] = RoundLine(bot, points=total or 0.0, rounds=count)
-    standing = sa.select(DivisionPlace).where(DivisionPlace.competition_id == ladder.id)
     standing = standing.order_by(DivisionPlace.is_boss)
     with_owner = joinedload(DivisionPlace.bot).joinedload(Bot.owner)
     for one in session.scalars(standing.options(with_owner)):
@@ -148,17 +150,22 @@ def round_table(session: Session, ladder: Ladder, most: int = MOST_ROUNDS) -> Ro
     for number in session.scalars(active):
         if number in lines:
             lines[number].is_active = True
+    its = {one.id: one for one in parts}
     places = (
-        sa.select(LadderRound, BotVersion.bot_id, BotVersion.number, Entrant)
+        sa.select(
+            LadderRound.id,
+            *(BotVersion.bot_id, BotVersion.number),
+            *(Entrant.final_place, Entrant.final_points),
+        )
         .join(Entrant, Entrant.competition_id == LadderRound.made_id)
         .join(BotVersion, BotVersion.id == Entrant.version_id)
         .where(of_it, LadderRound.number.in_(numbers))
     )
-    for part, number, version, entrant in session.execute(places):
-        place, points = entrant.final_place, entrant.final_points
+    for number, bot_id, version, place, points in session.execute(places):
+        part = its[number]
         if part.made.state is not CompetitionState.CLOSED:
             place = points = None
-        lines[number].places[part.number] = RoundPlace(
+        lines[bot_id].places[part.number] = RoundPlace(
             part.number, part.division, part.made, version, place, points
         )
     return RoundTable(ladder, played, sorted(lines.values(), key=_order))

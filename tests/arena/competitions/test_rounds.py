@@ -150,6 +150,18 @@ def test_who_rises_and_falls(field: RoundField) -> None:
         ]
 
 
+def test_a_division_may_be_larger_than_the_field(field: RoundField) -> None:
+    """Then there is one, out of which nobody moves; with one bot more there are two."""
+    table = [7, *range(7)]
+    assert field.begin(size=99, moves=49) == [list(range(8))]
+    field.end([table])
+    assert field.begin(size=8, moves=4) == [table]
+    field.end([table])
+    assert field.begin(size=7, moves=3) == [table[:7]], "the last has one bot, and sits out"
+    field.end([table[:7]])
+    assert field.divisions() == [table[:7], table[7:]]
+
+
 def test_who_leaves_is_followed_from_below_and_newcomers_come_last(field: RoundField) -> None:
     """Sizes stay as they were chosen; who comes back is a newcomer."""
     field.set(7, state=EntrantState.SUSPENDED)
