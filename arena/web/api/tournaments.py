@@ -28,7 +28,7 @@ class TournamentPages(Pages):
     ] = None
 
 
-@operation("GET /tournaments", TournamentList, tag=TAG)
+@operation("GET /tournaments", TournamentList, tag=TAG, errors=(404,))
 def list_tournaments(query: TournamentPages) -> TournamentList:
     """What each is and how far; what stands in it is read one by one."""
     with reading() as session:
