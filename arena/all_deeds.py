@@ -41,6 +41,7 @@ from arena.competitions.gauntlet_deeds import CreateGauntlet, StopGauntlet
 from arena.competitions.ladder_deeds import ChangeLadder, CreateLadder
 from arena.competitions.presets import KeepPreset, RemovePreset
 from arena.competitions.renaming import RenameCompetition
+from arena.competitions.round_deeds import NameBoss
 from arena.competitions.sign_up_deeds import CheckInBot, SignOffBot, SignUpBot
 from arena.competitions.strength_deeds import (
     ApproveTest,
@@ -114,6 +115,7 @@ DEEDS: tuple[type[Deed], ...] = (
     CheckInBot,
     SetDate,
     RemoveDate,
+    NameBoss,
     CreateTest,
     ApproveTest,
     StopTest,

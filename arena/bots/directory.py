@@ -25,6 +25,7 @@ from arena.models import (
     Entrant,
     EntrantState,
     Ladder,
+    LadderRound,
     SearchEntry,
     User,
 )
@@ -303,7 +304,9 @@ def search(session: Session, text: str, *, page: int = 1) -> SearchResult:
     )
     competitions = _page(
         session,
-        sa.select(Competition).where(Competition.id.in_(_matching(session, "competition", words))),
+        sa.select(Competition).where(
+            LadderRound.lists(), Competition.id.in_(_matching(session, "competition", words))
+        ),
         (_nearness(Competition.name, typed), Competition.id.desc()),
         page,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import partial, wraps
@@ -34,7 +34,7 @@ from arena.competitions.tournament_deeds import ChangeTournament, CreateTourname
 from arena.formats.catalogue import settings_of_all
 from arena.ground.config import SettingError, Settings, load
 from arena.ground.db import Database
-from arena.models import CompetitionState, Tournament
+from arena.models import CompetitionState, Ladder, LadderRound, Tournament
 from arena.operation.broker import BrokerError
 from arena.operation.supervisor import StartupError, Supervisor, is_running
 from arena.web.api.results import TournamentDetail, TournamentShape
@@ -135,17 +135,28 @@ def _stands_here(session: Session, settings: Settings, *, name: str) -> Tourname
 
 
 @tournament.command("list")
+@click.option(
+    "--round-of",
+    "ladder",
+    type=Name("ladders"),
+    metavar="LADDER",
+    help="The rounds of a ladder; without this, all but rounds.",
+)
 @on_arena
 @as_json
-def list_(where: Where, in_json: bool) -> None:
+def list_(ladder: str | None, where: Where, in_json: bool) -> None:
     """List the tournaments, the first made first.
 
     Example: arena tournament list
     """
-    newest_first = sa.select(Tournament).order_by(Tournament.id.desc())
-    found = read_all(
-        where, "/tournaments", TournamentShape, lambda session: session.scalars(newest_first)
-    )[::-1]
+
+    def here(session: Session) -> Iterable[Tournament]:
+        ladder_id = find_named(session, Ladder, ladder).id if ladder else None
+        wanted = sa.select(Tournament).where(LadderRound.lists(ladder_id))
+        return session.scalars(wanted.order_by(Tournament.id.desc()))
+
+    query: dict[str, Any] = {"round_of": ladder} if ladder else {}
+    found = read_all(where, "/tournaments", TournamentShape, here, **query)[::-1]
     show_rows(
         found,
         (

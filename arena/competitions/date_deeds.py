@@ -8,8 +8,8 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
+from arena.competitions.date_settings import USUAL_RESERVE
 from arena.competitions.dates import (
-    USUAL_RESERVE,
     find_date,
     kind_named,
     moment_words,
@@ -30,7 +30,9 @@ from engine.translation import N_, gettext
 
 SETTINGS = (
     "Of final: top (of so many bots), format and its settings, and reserve (percent of the workers "
-    "that it has before all others). Of season: keep (percent of what each rating is off that of a "
+    "that it has before all others). Of round: every (hour, day or week), size (how many bots a "
+    "division has; 0 for no divisions), moves (how many rise and fall), format and its settings. "
+    "Of season: keep (percent of what each rating is off that of a "
     "new bot)"
 )
 DATES = (

@@ -4,22 +4,20 @@ Theory of operation. A date is a moment by the clock of the database (`arena.gro
 that it does not matter whose clocks are wrong. What a date forbids it forbids from that moment on,
 whether or not the recorder has come to it: who hands something in is asked when that began
 (`demand_in_time`). What it brings about the recorder does (`arena.competitions.happenings`), in the
-order of the dates, each once; then it has happened, and is moved no more.
+order of the dates, each once; then it has happened, and is moved no more. Only that of rounds comes
+again: it is set to its next moment then (`arena.competitions.rounds`).
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload
 
 from arena import audit
-from arena.competitions.tournament_courses import demand_not_too_long, new_frame
-from arena.formats.catalogue import FORMATS, settings_for
+from arena.competitions.date_settings import PERIODS, settings_of
 from arena.ground.locks import lock
 from arena.ground.refusals import NotThere, Refusal
 from arena.models import (
@@ -34,8 +32,7 @@ from arena.models import (
     Ladder,
     Tournament,
 )
-from engine.match import entrants_needed
-from engine.translation import N_, gettext, pgettext
+from engine.translation import N_, gettext
 
 RANKS: Mapping[DateKind, int] = {kind: rank for rank, kind in enumerate(DateKind)}
 """In this order the dates of a competition have to be."""
@@ -48,6 +45,7 @@ TITLES: Mapping[DateKind, str] = {
     DateKind.OPENS: N_("Opens"),
     DateKind.ENTRIES_CLOSE: N_("Entries close"),
     DateKind.FREEZE: N_("Bots are frozen"),
+    DateKind.ROUND: N_("Next round"),
     DateKind.FINAL: N_("Final"),
     DateKind.CLOSES: N_("Closes"),
     DateKind.SEASON: N_("New season"),
@@ -56,16 +54,13 @@ WORDS: Mapping[DateKind, str] = {
     DateKind.OPENS: N_("games are played from then on"),
     DateKind.ENTRIES_CLOSE: N_("no new bots come in; those that are in may have new versions"),
     DateKind.FREEZE: N_("no bot enters, leaves or is changed any more; games go on"),
+    DateKind.ROUND: N_("all bots meet in a tournament, and again after each period"),
     DateKind.FINAL: N_("a tournament of the first is made, of the versions that they have then"),
     DateKind.CLOSES: N_("it is over: nothing is played any more, and its table is final"),
     DateKind.SEASON: N_("it begins again: its past is kept as a season, with its final table"),
 }
 """What each is, for whoever sets it or waits for it."""
 ONLY_OF_LADDERS = N_("%(name)s is no ladder: it can have %(kinds)s")
-MOST_IN_FINAL, USUAL_IN_FINAL = 256, 8
-USUAL_RESERVE = 50
-"""Percent of the workers that a final has before all others."""
-_PERCENT = re.compile(r"([0-9]{1,3})%?", re.ASCII)
 
 
 def kinds_of(competition: Competition) -> tuple[DateKind, ...]:
@@ -106,6 +101,12 @@ def coming(session: Session, most: int) -> Sequence[CompetitionDate]:
         .options(joinedload(CompetitionDate.competition))
     )
     return session.scalars(query).all()
+
+
+def next_moment(date: CompetitionDate, now: datetime) -> datetime:
+    """The first moment after now at which a date comes again, by whole periods."""
+    period = PERIODS[date.settings["every"]]
+    return date.at + ((now - date.at) // period + 1) * period
 
 
 def read_moment(text: str) -> datetime:
@@ -213,7 +214,7 @@ def set_date(
             )
         )
     _demand_order(session, competition, what, at)
-    chosen = _settings(competition, what, settings, found.settings if found else {})
+    chosen = settings_of(session, competition, what, settings, found.settings if found else {})
     before = None if found is None else found.at
     if found is None:
         found = CompetitionDate(
@@ -427,7 +428,11 @@ def _demand_kind(competition: Competition, what: DateKind) -> None:
 
 def _demand_order(session: Session, competition: Competition, what: DateKind, at: datetime) -> None:
     """Refuses a date that is in no order with the others of a competition."""
+    if what is DateKind.ROUND:
+        return
     for other in dates_of(session, competition):
+        if other.what is DateKind.ROUND:  # there are more of them
+            continue
         earlier = RANKS[other.what] < RANKS[what]
         if other.what is what or (other.at <= at if earlier else at <= other.at):
             continue
@@ -437,74 +442,3 @@ def _demand_order(session: Session, competition: Competition, what: DateKind, at
             else N_("%(what)s can't be after %(other)s, which is on %(moment)s")
         )
         raise Refusal(gettext(words, what=what, other=other.what, moment=moment_words(other.at)))
-
-
-def _settings(
-    competition: Competition,
-    what: DateKind,
-    given: Mapping[str, str],
-    before: Mapping[str, Any],
-) -> dict[str, Any]:
-    """The settings of a date as they are kept.
-
-    Raises:
-        Refusal: one of them can't be.
-    """
-    known: Collection[str] = ()
-    kept: dict[str, Any] = {}
-    if what is DateKind.SEASON:
-        known = ("keep",)
-        kept = {"keep": _percent("keep", given.get("keep", str(before.get("keep", 0))))}
-    if what is DateKind.FINAL:
-        kept = _final_settings(competition, given, before)
-        known = ("top", "format", "reserve", *FORMATS[kept["format"]].settings)
-    if strange := [key for key in given if key not in known]:
-        raise Refusal(
-            gettext(
-                "the date %(what)s has no setting %(key)r; it has %(known)s",
-                what=what,
-                key=strange[0][:40],
-                known=", ".join(known) or pgettext("of settings", "none"),
-            )
-        )
-    return kept
-
-
-def _final_settings(
-    competition: Competition, given: Mapping[str, str], before: Mapping[str, Any]
-) -> dict[str, Any]:
-    variant = competition.variant
-    races = variant.seats == 1
-    usual = next(
-        name
-        for name, kind in FORMATS.items()
-        if (2 if races else entrants_needed(variant)) in kind.for_seats
-    )
-    form = given.get("format", before.get("format", usual))
-    top = _number("top", given.get("top", str(before.get("top", USUAL_IN_FINAL))), 2, MOST_IN_FINAL)
-    reserve = _percent("reserve", given.get("reserve", str(before.get("reserve", USUAL_RESERVE))))
-    its = dict(before.get("settings", {})) if form == before.get("format") else {}
-    known = FORMATS[form].settings if form in FORMATS else {}
-    its |= {key: _number(key, given[key], 0, 1000) for key in known if key in given}
-    frame = new_frame(variant, top, 0)
-    demand_not_too_long(form, frame, settings_for(form, frame, its))
-    return {"top": top, "format": form, "reserve": reserve, "settings": its}
-
-
-def _number(key: str, text: str, least: int, most: int) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) < 9 and least <= int(text) <= most):
-        raise Refusal(
-            gettext(
-                "%(key)s=%(text)s can't be: %(key)s is a whole number from %(least)s to %(most)s",
-                key=key,
-                text=text[:40],
-                least=least,
-                most=most,
-            )
-        )
-    return int(text)
-
-
-def _percent(key: str, text: str) -> int:
-    found = _PERCENT.fullmatch(text.strip())
-    return _number(key, found[1] if found else text, 0, 100)

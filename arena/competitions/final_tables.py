@@ -34,6 +34,7 @@ from arena.models import (
     GameSeat,
     JobStatus,
     Ladder,
+    LadderRound,
     Match,
     PlayedGame,
     Tournament,
@@ -55,6 +56,7 @@ class Placed(NamedTuple):
 
     place: int | None
     strength: Strength | None = None
+    points: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +99,10 @@ def placed(session: Session, competition: Competition) -> dict[int, Placed]:
     """Where everybody came in a competition that is over, by the entrants' ids."""
     if isinstance(competition, Tournament):
         found = results(session, competition)
-        return {found.entrants[line.number].id: Placed(line.place) for line in found.standings}
+        return {
+            found.entrants[line.number].id: Placed(line.place, points=line.points)
+            for line in found.standings
+        }
     assert isinstance(competition, Ladder)
     return _of_ladder(session, competition)
 
@@ -166,7 +171,7 @@ def keep(session: Session, competition: Competition, found: Mapping[int, Placed]
         return
     query = sa.select(Entrant).where(Entrant.competition_id == competition.id).order_by(Entrant.id)
     for entrant in session.scalars(query):
-        entrant.final_place, its = found.get(entrant.id, Placed(None))
+        entrant.final_place, its, entrant.final_points = found.get(entrant.id, Placed(None))
         elo: list[float | None] = [None] * 3
         if its is not None:
             elo = [round(one, 3) for one in (its.elo, its.lower, its.upper)]
@@ -192,7 +197,7 @@ def final_table(session: Session, ladder: Ladder, *, most: int | None = None) ->
 
 
 def trophies_of(session: Session, bots: Collection[int]) -> list[Trophy]:
-    """The first three places of bots in what is over, the last first.
+    """The first three places of bots in what is over, but for rounds of ladders; the last first.
 
     Args:
         bots: their ids.
@@ -205,6 +210,7 @@ def trophies_of(session: Session, bots: Collection[int]) -> list[Trophy]:
             BotVersion.bot_id.in_(bots),
             Entrant.final_place <= PODIUM,
             Competition.state == CompetitionState.CLOSED,
+            LadderRound.lists(),
         )
         .order_by(Competition.finished.desc(), Competition.id.desc(), Entrant.final_place)
         .options(

@@ -1,8 +1,9 @@
 """What happens at the dates of competitions, each in a transaction of its own, by the recorder.
 
 Several that are overdue happen in their order, however long nobody was there to do it. What can't
-be done is told beside the date, and nothing waits for it: it has happened. During maintenance
-nothing does; after it all that is overdue happens.
+be done is told beside the date, and nothing waits for it: it has happened. A date that comes again
+happens once however often it is overdue, and then waits for its next moment after now. During
+maintenance nothing does; after it all that is overdue happens.
 """
 
 from __future__ import annotations
@@ -17,15 +18,12 @@ from sqlalchemy.orm import Session
 
 from arena import audit
 from arena.audit import ARENA
-from arena.competitions import drawn_fields, ladder_settings, tournaments
-from arena.competitions.dates import RANKS
-from arena.competitions.fields import field_of, proven
-from arena.competitions.founding import come_back, free_name
+from arena.competitions import drawn_fields, ladder_settings, rounds
+from arena.competitions.dates import RANKS, next_moment
+from arena.competitions.founding import come_back
+from arena.competitions.ladder_tournaments import demand_enough, make, ready_on
 from arena.competitions.seasons import begin_again, lock_what_moves
-from arena.competitions.tournament_courses import new_frame
-from arena.competitions.tournaments import TournamentPlan, call_off
-from arena.competitions.visibility import make_part
-from arena.formats.catalogue import FORMATS
+from arena.competitions.tournaments import call_off
 from arena.ground.db import FAILED, present
 from arena.ground.locks import lock, locking
 from arena.ground.refusals import Refusal
@@ -38,7 +36,6 @@ from arena.models import (
     Ladder,
     Match,
     Tournament,
-    VersionStatus,
 )
 from arena.present import maintenance
 from engine.game import GameError
@@ -69,13 +66,15 @@ def happen_next(session: Session) -> CompetitionDate | None:
     competition = found.competition
     _lock_jobs(session, found)
     lock(session, competition)
-    its = CompetitionDate.id == found.id, CompetitionDate.happened.is_(None)
-    anew = sa.select(CompetitionDate).where(*its, CompetitionDate.at <= now)
+    its = CompetitionDate.id == found.id, CompetitionDate.competition_id == competition.id
+    due = CompetitionDate.happened.is_(None), CompetitionDate.at <= now
+    anew = sa.select(CompetitionDate).where(*its, *due)
     if session.scalar(anew.execution_options(populate_existing=True)) is None:
         return found  # it was just moved or removed, or another has had it happen
+    made, found.outcome = None, ""
     try:
         with session.begin_nested(), speaking(ENGLISH):  # what is told of it is kept
-            found.made = _do(session, found, now)
+            found.made = made = _do(session, found, now)
     except (Refusal, GameError) as error:
         found.outcome = str(error)
     except FAILED:
@@ -83,10 +82,13 @@ def happen_next(session: Session) -> CompetitionDate | None:
     except Exception:
         log.exception("the date %s of %s", found.what, competition.name)
         found.outcome = FAULTY
-    found.happened = now
+    if found.what is DateKind.ROUND and found.outcome != OVER:
+        found.at = next_moment(found, now)
+    else:
+        found.happened = now
     subject = f"{competition.kind} {competition.name}"
-    made = f"made {found.made.name}" if found.made is not None else ""
-    words = ", ".join(filter(None, [str(found.what), found.outcome, made]))
+    what = f"made {made.name}" if made is not None else ""
+    words = ", ".join(filter(None, [str(found.what), found.outcome, what]))
     audit.note(session, ARENA, "date", subject, words, now=now)
     log.info("%s: %s", subject, words)
     session.flush()
@@ -136,30 +138,20 @@ def _make_final(
     session: Session, date: CompetitionDate, ladder: Ladder, now: datetime
 ) -> Competition:
     its = date.settings
-    there = field_of(session, ladder)
-    able = proven(session, ladder.game, [one.version for one in there])
-    ready = [one for one in there if one.version.status is VersionStatus.READY]
-    field = [one for one in ready if one.version.id in able][: its["top"]]
-    if len(field) < 2:
-        raise Refusal("it takes two bots, and there " + ("is one" if field else "are none"))
-    frame = new_frame(ladder.variant, len(field), 0)
-    kinds = FORMATS[its["format"]].settings
-    plan = TournamentPlan(
-        free_name(session, f"{ladder.name[:70]}-final"),
-        ladder.variant,
-        ladder.time,
-        its["format"],
+    field = ready_on(session, ladder)[: its["top"]]
+    demand_enough(ladder, field)
+    made = make(
+        session,
+        ladder,
+        field,
+        now,
+        name=f"{ladder.name[:70]}-final",
         title=f"{ladder.title[:110]}: final",
-        settings={key: kinds[key].nearest(value, frame) for key, value in its["settings"].items()},
-        openings=ladder.openings_words,
-        limits=ladder.limits,
+        format=its["format"],
+        settings=its["settings"],
         seed=derive(ladder.seed, "final", date.id) % 2**48,
-        allows_options=ladder.allows_options,
-        visibility=ladder.visibility,
     )
-    made = tournaments.create(session, plan, field, now, ARENA)
     made.reserve = its["reserve"] / 100 or None
-    make_part(made, ladder)
     return made
 
 
@@ -183,6 +175,7 @@ DOING: Mapping[DateKind, Callable[..., Competition | None]] = {
     DateKind.OPENS: _open,
     DateKind.ENTRIES_CLOSE: _close_entries,
     DateKind.FREEZE: _nothing,
+    DateKind.ROUND: rounds.begin,
     DateKind.FINAL: _make_final,
     DateKind.CLOSES: _close,
     DateKind.SEASON: _begin_again,

@@ -16,6 +16,7 @@ from sqlalchemy.orm import Session
 
 from arena.audit import ARENA
 from arena.competitions import ladder_settings
+from arena.competitions.dates import find_date, next_moment
 from arena.competitions.founding import fair_start, free_name
 from arena.competitions.visibility import make_part
 from arena.ground.locks import locking
@@ -25,6 +26,8 @@ from arena.models import (
     Check,
     Competition,
     CompetitionState,
+    DateKind,
+    DivisionPlace,
     Entrant,
     EntrantState,
     Follow,
@@ -101,7 +104,7 @@ def begin_again(session: Session, past: Ladder, keep: float, at: datetime, now: 
     session.add(new)
     session.flush()
     _enter(session, past, new, keep, now)
-    _move(session, past, new)
+    _move(session, past, new, now)
     return new
 
 
@@ -157,13 +160,18 @@ def drawn_in(rating: Rating, keep: float) -> Rating:
     )
 
 
-def _move(session: Session, past: Ladder, new: Ladder) -> None:
+def _move(session: Session, past: Ladder, new: Ladder, now: datetime) -> None:
     """What was handed in, or is tested first, enters the new season, and tournaments whose field is
-    not drawn have theirs from it; who hears of the ladder, or
-    belongs to it, does so of that, and names that it had lead there."""
-    for kind in (Follow, FormerName, Membership):
+    not drawn have theirs from it; who hears of the ladder, or belongs to it, does so of that, names
+    that it had lead there, and rounds and divisions go on."""
+    for kind in (Follow, FormerName, Membership, DivisionPlace):
         of_it = sa.update(kind).where(kind.competition_id == past.id)
         session.execute(of_it.values(competition_id=new.id))
+    coming = find_date(session, past, DateKind.ROUND)
+    if coming is not None:
+        if coming.happened is not None:  # the past was closed by then
+            coming.at, coming.happened, coming.outcome = next_moment(coming, now), None, ""
+        coming.competition = new
     for repository in session.scalars(sa.select(Repository)):
         if past.id in repository.ladders:
             others = [one for one in repository.ladders if one != past.id]

@@ -2,7 +2,8 @@
 
 However a competition ends (all is played, a verdict, a date, somebody's deed), the recorder finds
 it closed and not told of yet, and tells of it once. One that is opened again and ends another time
-is told of again.
+is told of again. Nobody is told that a round of a ladder is over, of which there may be one an
+hour: who rises or falls by it hears of that (`arena.competitions.rounds`).
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from arena.competitions.kinds import kind_of
+from arena.competitions.rounds import is_round
 from arena.models import Competition, CompetitionState, Topic
 from arena.models.competitions import IS_UNTOLD
 from arena.people.following import hearers
@@ -40,7 +42,7 @@ def tell_ends(session: Session, now: datetime) -> None:
     query = sa.select(Competition).where(IS_UNTOLD).order_by(Competition.id).limit(AT_ONCE)
     for competition in session.scalars(query).all():
         competition.told = competition.finished
-        if competition.state is CompetitionState.CLOSED:
+        if competition.state is CompetitionState.CLOSED and not is_round(session, competition):
             end = kind_of(competition).conclusion(session, competition)
             people, address = hearers(session, competition), page_of(competition)
             topic = topic_of(competition)

@@ -100,6 +100,8 @@ class TournamentPlan:
     its field is named now."""
     ladder_id: int | None = None
     """The ladder on which those have to be."""
+    tells: bool = True
+    """Whether those are told whose bots play in it."""
 
 
 def create(
@@ -181,7 +183,8 @@ def create(
     bots = f"{size} bots" if plan.sign_up is None else f"{size} places to sign up for"
     detail = f"{plan.format}, {plan.variant}, {bots}, seed {plan.seed}"
     audit.note(session, actor, "create tournament", f"tournament {plan.name}", detail, now=now)
-    tell_entered(session, tournament, players, actor, now)
+    if plan.tells:
+        tell_entered(session, tournament, players, actor, now)
     return tournament
 
 

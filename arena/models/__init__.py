@@ -95,6 +95,7 @@ from arena.models.people import (
     User,
 )
 from arena.models.repositories import Repository
+from arena.models.rounds import DivisionPlace, LadderRound
 from arena.models.runtimes import Runtime
 from arena.models.searching import SearchEntry
 from arena.models.settings import ChangedSetting

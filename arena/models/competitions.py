@@ -575,6 +575,8 @@ class Entrant(Base):
     final_place: Mapped[int | None]
     """In a competition that is over; None where it has no place (see
     `arena.competitions.final_tables`)."""
+    final_points: Mapped[float | None]
+    """Its points in the standings of a tournament that is over, those of byes included."""
     final_elo: Mapped[float | None]
     final_lower: Mapped[float | None]
     final_upper: Mapped[float | None]

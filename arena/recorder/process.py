@@ -25,7 +25,7 @@ import redis
 from sqlalchemy.orm import Session
 
 from arena import sittings
-from arena.competitions import drawn_fields, happenings, ranks
+from arena.competitions import drawn_fields, happenings, ranks, rounds
 from arena.competitions.telling import tell_ends
 from arena.ground.config import Settings, load
 from arena.ground.db import SchemaError
@@ -82,6 +82,8 @@ class Recorder:
         self.writer.look()
         settings, transact, now = self.writer.settings, self.writer.transact, utc_now()
         self._claim_broker()
+        while transact(rounds.settle_next):  # before the next ones begin
+            pass
         while transact(happenings.happen_next):
             pass
         transact(drawn_fields.open_check_ins)

@@ -20,6 +20,7 @@ from arena.models import (
     Competition,
     Entrant,
     Ladder,
+    LadderRound,
     StrengthTest,
     Tournament,
 )
@@ -70,8 +71,9 @@ def title_of(kind: CompetitionKind[Any]) -> str:
 
 @competitions.get("/competitions")
 def listing() -> str:
-    """The last competitions of all kinds, or of one: ``?kind=tournament``."""
-    wanted = sa.select(Competition).order_by(Competition.id.desc()).limit(LISTED)
+    """The last competitions of all kinds but rounds, or of one kind: ``?kind=tournament``."""
+    wanted = sa.select(Competition).where(LadderRound.lists())
+    wanted = wanted.order_by(Competition.id.desc()).limit(LISTED)
     if kind := request.args.get("kind"):
         wanted = wanted.where(Competition.kind == kind)
     with reading() as session:

@@ -10,20 +10,27 @@ from flask import Blueprint, abort, render_template, request, url_for
 from wtforms import StringField
 
 from arena.competitions.date_deeds import RemoveDate, SetDate
-from arena.competitions.dates import (
-    TITLES,
+from arena.competitions.date_settings import (
+    MOST_IN_DIVISION,
+    PERIOD_WORDS,
+    PERIODS,
     USUAL_IN_FINAL,
     USUAL_RESERVE,
+)
+from arena.competitions.dates import (
+    TITLES,
     WORDS,
     dates_of,
     kinds_of,
     moment_words,
     read_moment,
 )
+from arena.competitions.round_deeds import NameBoss
+from arena.competitions.rounds import bosses_of
 from arena.deeds import Done
 from arena.formats.catalogue import FORMATS
 from arena.ground.refusals import Refusal
-from arena.models import CompetitionDate, DateKind, Scope
+from arena.models import CompetitionDate, DateKind, Ladder, Scope
 from arena.web.deeds import DeedForm, add_deed, form_of, sent
 from arena.web.identity import began, demand_organiser, needs
 from arena.web.lookup import find_competition, reading
@@ -33,7 +40,7 @@ from engine.translation import gettext
 
 dates = Blueprint("dates", __name__)
 
-SETTINGS = ("top", "format", "reserve", "keep")
+SETTINGS = ("top", "format", "reserve", "keep", "every", "size", "moves")
 """The fields of dates' settings; those of a format stand in one, as KEY=VALUE."""
 DateForm = form_of(SetDate, settings=StringField())
 
@@ -65,6 +72,7 @@ GLOBALS = {
     "clock": began,
     "given_dates": given_dates,
     "DATE_TITLES": TITLES,
+    "PERIOD_WORDS": PERIOD_WORDS,
     "DATE_WORDS": WORDS,
     "FORMAT_TITLES": {name: kind.title for name, kind in FORMATS.items()},
 }
@@ -97,8 +105,11 @@ def _page(name: str, form: DeedForm, problem: str) -> str:
         demand_organiser(found)
         kinds = kinds_of(found) or abort(404, gettext("%(name)s has no dates.", name=found.title))
         there = {str(one.what): one for one in dates_of(session, found)}
-        final = there.get(str(DateKind.FINAL))
-        its = final.settings["settings"] if final else {}
+        more = {
+            what: " ".join(f"{key}={value}" for key, value in its.settings["settings"].items())
+            for what, its in there.items()
+            if "settings" in its.settings
+        }
         seats = 2 if found.variant.seats == 1 else entrants_needed(found.variant)
         return render_template(
             "dates.html",
@@ -106,12 +117,16 @@ def _page(name: str, form: DeedForm, problem: str) -> str:
             kinds=[str(kind) for kind in kinds],
             dates=there,
             formats=[key for key, kind in FORMATS.items() if seats in kind.for_seats],
-            more=" ".join(f"{key}={value}" for key, value in its.items()),
+            more=more,
+            bosses=bosses_of(session, found) if isinstance(found, Ladder) else {},
             asked={**request.form, "at": form["at"].data} if wrong else {},
             problem=wrong,
+            PERIODS=PERIODS,
+            MOST_IN_DIVISION=MOST_IN_DIVISION,
             USUAL_IN_FINAL=USUAL_IN_FINAL,
             USUAL_RESERVE=USUAL_RESERVE,
         )
 
 
 add_deed(dates, "/competitions/<name>/dates/remove", RemoveDate, then=_there)
+add_deed(dates, "/competitions/<name>/bosses", NameBoss, then=_there)

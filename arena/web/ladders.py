@@ -18,6 +18,7 @@ from arena.competitions.dates import KINDS, dates_of, next_dates, seasons_of
 from arena.competitions.final_tables import PODIUM, final_table
 from arena.competitions.ladder_deeds import ChangeLadder, CreateLadder
 from arena.competitions.ladder_settings import CHANGED_TO_THE_LAST, SETTINGS
+from arena.competitions.round_tables import MOST_ROUNDS, round_table
 from arena.deeds import Done
 from arena.lists import explorer
 from arena.lists.accuracy import is_solved
@@ -26,6 +27,7 @@ from arena.lists.lines import root_of
 from arena.models import AT_HOME, CompetitionState, Ladder, Scope
 from arena.web import exports, leaderboards, queries
 from arena.web.api.ladder_shapes import FinalLineShape, FinalTableShape
+from arena.web.api.round_shapes import CSV, LadderRoundsShape, csv_lines
 from arena.web.dates import given_dates, is_shut
 from arena.web.deeds import DeedForm, add_deed, form_of, sent
 from arena.web.forms import NEEDED, later
@@ -40,6 +42,8 @@ ladders = Blueprint("ladders", __name__)
 
 SHOWN_PLACES = 100
 """So many of a final table stand on the page of its ladder; CSV and JSON have all."""
+SHOWN_ROUNDS = 8
+"""So many rounds stand there."""
 LAST_PAGE = 1_000_000
 """Nobody asks for a later one in earnest."""
 LABELS = {
@@ -117,7 +121,9 @@ def leaderboard(name: str) -> str:
             placed=final_table(session, board.ladder, most=SHOWN_PLACES)
             if board.ladder.placed_games is not None
             else [],
+            rounds=round_table(session, board.ladder, SHOWN_ROUNDS),
             SHOWN_PLACES=SHOWN_PLACES,
+            SHOWN_ROUNDS=SHOWN_ROUNDS,
             PODIUM=PODIUM,
             MOVEMENT_GAMES=leaderboards.MOVEMENT_GAMES,
         )
@@ -178,6 +184,25 @@ def final_csv(name: str) -> Response:
     with reading() as session:
         lines = _final(session, name).bots
     return exports.csv_answer([one.model_dump() for one in lines], FinalLineShape.model_fields)
+
+
+@ladders.get("/ladders/<name>/rounds.json")
+def rounds_json(name: str) -> Response:
+    """The rounds of a ladder, and its divisions, as JSON."""
+    with reading() as session:
+        return jsonify(_rounds(session, name))
+
+
+@ladders.get("/ladders/<name>/rounds.csv")
+def rounds_csv(name: str) -> Response:
+    """The same as CSV, a line for each bot in each round."""
+    with reading() as session:
+        return exports.csv_answer(csv_lines(_rounds(session, name)), CSV)
+
+
+def _rounds(session: Session, name: str) -> dict[str, Any]:
+    table = round_table(session, find_ladder(session, name), MOST_ROUNDS)
+    return LadderRoundsShape.shown(table).model_dump(mode="json")
 
 
 def _final(session: Session, name: str) -> FinalTableShape:

@@ -29,6 +29,7 @@ from arena.models import (
     Entrant,
     JobStatus,
     Ladder,
+    LadderRound,
     StrengthTest,
     User,
     Wishes,
@@ -212,7 +213,7 @@ def _suspensions(session: Session, bot: Bot, count: int) -> Iterator[Event]:
 
 
 def _ends(session: Session, bot: Bot, count: int) -> Iterator[Event]:
-    """The ends of the competitions that versions of a bot were in."""
+    """The ends of the competitions that versions of a bot were in, but for rounds of ladders."""
     entered = (
         sa.select(Entrant.competition_id)
         .join(BotVersion, BotVersion.id == Entrant.version_id)
@@ -223,6 +224,7 @@ def _ends(session: Session, bot: Bot, count: int) -> Iterator[Event]:
         .where(
             Competition.id.in_(entered),
             Competition.state == CompetitionState.CLOSED,
+            LadderRound.lists(),
         )
         .order_by(Competition.finished.desc(), Competition.id.desc())
         .limit(count)

@@ -50,6 +50,7 @@ from arena.models import (
     GameSeat,
     JobStatus,
     Ladder,
+    LadderRound,
     PlayedGame,
     Scope,
     Tournament,
@@ -63,7 +64,7 @@ from arena.web.forms import WholeNumber, later
 from arena.web.games import live_game
 from arena.web.identity import current, needs, settings, signed_in
 from arena.web.leaderboards import View
-from arena.web.lookup import find_tournament, reading
+from arena.web.lookup import find_ladder, find_tournament, reading
 from arena.web.tournament_forecasts import TournamentForecast
 from arena.web.words import sentence
 from engine.translation import N_, gettext, translated
@@ -84,11 +85,17 @@ SHOWN_CELLS = 64
 
 @tournaments.get("/tournaments")
 def listing() -> str:
-    """All tournaments, the last made first."""
+    """All tournaments but rounds, or the rounds of a ladder: ``?round_of=blitz``; the last made
+    first."""
     with reading() as session:
-        found = session.scalars(sa.select(Tournament).order_by(Tournament.id.desc())).all()
+        title, ladder_id = gettext("Tournaments"), None
+        if name := request.args.get("round_of"):
+            ladder = find_ladder(session, name)
+            title, ladder_id = gettext("Rounds of %(ladder)s", ladder=ladder.title), ladder.id
+        query = sa.select(Tournament).where(LadderRound.lists(ladder_id))
+        found = session.scalars(query.order_by(Tournament.id.desc())).all()
         formats = {one.id: translated(FORMATS[one.format].title) for one in found}
-        return list_page(session, gettext("Tournaments"), found, formats)
+        return list_page(session, title, found, formats)
 
 
 @tournaments.get("/tournaments/<name>")

@@ -65,6 +65,7 @@ from arena.competitions.gauntlet_deeds import CreateGauntlet, StopGauntlet
 from arena.competitions.ladder_deeds import ChangeLadder, CreateLadder
 from arena.competitions.presets import KeepPreset, RemovePreset
 from arena.competitions.renaming import RenameCompetition
+from arena.competitions.round_deeds import NameBoss
 from arena.competitions.sign_up_deeds import CheckInBot, SignOffBot, SignUpBot
 from arena.competitions.strength_deeds import (
     ApproveTest,
@@ -365,6 +366,11 @@ EXAMPLES: dict[type[Deed], tuple[Callable[[Numbers], dict[str, Any]], dict[str, 
         lambda _: {"name": "ladder-0", "what": "closes"},
         {"what": "freeze"},
         "ladder-0 has no date freeze",
+    ),
+    NameBoss: (
+        lambda _: {"name": "ladder-0", "division": 2, "bot": "bot-1"},
+        {"bot": "nobody"},
+        "there is no bot 'nobody' on ladder-0 that can play in a tournament",
     ),
     CreateTest: (
         lambda _: {

@@ -79,10 +79,15 @@ class DateShape(Shape):
     settings: Annotated[dict[str, str], At(told_settings)] = Field(
         description="What it needs besides, such as the format of a final."
     )
-    happened: datetime | None = Field(description="When it did; null before.")
-    outcome: str = Field(description="Why nothing came of it; empty if all went as it was to.")
+    happened: datetime | None = Field(
+        description="When it did; null before, and of rounds as long as they come again."
+    )
+    outcome: str = Field(
+        description="Why nothing came of it; empty if all went as it was to. Of rounds, of the "
+        "last one."
+    )
     made: Annotated[str | None, At(lambda one: one.made and one.made.name)] = Field(
-        description="The final that was made, or the season that followed."
+        description="The final or the last round that was made, or the season that followed."
     )
 
 

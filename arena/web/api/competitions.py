@@ -15,6 +15,7 @@ from arena.models import (
     Competition,
     Entrant,
     EntrantState,
+    LadderRound,
     MemberRole,
     Membership,
     Scope,
@@ -52,8 +53,9 @@ class EntrantPages(Pages):
 
 @operation("GET /competitions", CompetitionList, tag=TAG)
 def list_competitions(query: CompetitionPages) -> CompetitionList:
-    """Ladders, tournaments, strength tests and what else is played, in one list."""
-    wanted = sa.select(Competition)
+    """Ladders, tournaments, strength tests and what else is played, in one list, but for rounds of
+    ladders, which GET /tournaments lists by round_of."""
+    wanted = sa.select(Competition).where(LadderRound.lists())
     if query.kind is not None:
         wanted = wanted.where(Competition.kind == query.kind)
     with reading() as session:

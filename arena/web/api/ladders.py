@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from pydantic import Field
 
 from arena.bots import ladder_quotas
+from arena.competitions.round_tables import MOST_ROUNDS, round_table
 from arena.lists.accuracy import accuracies
 from arena.models import Bot, Ladder, Scope
 from arena.web import leaderboards
@@ -24,6 +25,7 @@ from arena.web.api.ladder_shapes import (
     QuotasShape,
 )
 from arena.web.api.paging import Pages, page
+from arena.web.api.round_shapes import LadderRoundsShape
 from arena.web.api.shapes import Id, Name, Shape
 from arena.web.api.specification import operation
 from arena.web.crosstable import ladder_crosstable
@@ -109,6 +111,20 @@ def get_final_table(name: str) -> FinalTableShape:
     """The final table of a ladder that is closed, which no order of its games decides."""
     with reading() as session:
         return FinalTableShape.read(session, find_ladder(session, name))
+
+
+class RoundView(Shape):
+    """Of how many rounds it is asked."""
+
+    last: Annotated[int, Field(ge=1, le=MOST_ROUNDS, description="So many, the newest.")] = 20
+
+
+@operation("GET /ladders/<name>/rounds", LadderRoundsShape, tag=TAG)
+def get_rounds(name: str, query: RoundView) -> LadderRoundsShape:
+    """The rounds of a ladder, its divisions, and where each bot came."""
+    with reading() as session:
+        found = find_ladder(session, name)
+        return LadderRoundsShape.shown(round_table(session, found, query.last))
 
 
 @operation("GET /ladders/<name>/seasons", LadderList, tag=TAG)

@@ -3,24 +3,38 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Annotated
 
 import sqlalchemy as sa
+from pydantic import Field
 
-from arena.models import Tournament
+from arena.models import LadderRound, Tournament
 from arena.web.api.paging import Pages, page
 from arena.web.api.results import TournamentDetail, TournamentList
+from arena.web.api.shapes import Name
 from arena.web.api.specification import operation
 from arena.web.identity import settings
-from arena.web.lookup import find_tournament, reading
+from arena.web.lookup import find_ladder, find_tournament, reading
 
 TAG = "tournaments"
 
 
-@operation("GET /tournaments", TournamentList, tag=TAG)
-def list_tournaments(query: Pages) -> TournamentList:
+class TournamentPages(Pages):
+    """Which tournaments are wanted."""
+
+    round_of: Annotated[
+        Name | None,
+        Field(description="The ladder whose rounds are wanted; without it, all but rounds are."),
+    ] = None
+
+
+@operation("GET /tournaments", TournamentList, tag=TAG, errors=(404,))
+def list_tournaments(query: TournamentPages) -> TournamentList:
     """What each is and how far; what stands in it is read one by one."""
     with reading() as session:
-        return page(TournamentList, session, sa.select(Tournament), Tournament.id, query)
+        ladder_id = find_ladder(session, query.round_of).id if query.round_of else None
+        wanted = sa.select(Tournament).where(LadderRound.lists(ladder_id))
+        return page(TournamentList, session, wanted, Tournament.id, query)
 
 
 @operation("GET /tournaments/<name>", TournamentDetail, tag=TAG)

@@ -64,7 +64,7 @@ from tests.arena.doing import do
 from tests.arena.simulator import CALM, Simulation
 
 MINUTE = timedelta(minutes=1)
-OPENS, ENTRIES, FREEZE, FINAL, CLOSES, SEASON = DateKind
+OPENS, ENTRIES, FREEZE, ROUND, FINAL, CLOSES, SEASON = DateKind
 
 
 @dataclass

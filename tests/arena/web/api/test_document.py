@@ -56,6 +56,7 @@ ELSEWHERE = {
     "/ladders/{name}/final-table",
     "/ladders/{name}/bar",
     "/ladders/{name}/unbar",
+    "/ladders/{name}/bosses",  # the body names a bot
     "/analyses/{code}/remove",
     "/games/{number}/pgn",  # the games of this arena have none
     "/tests/{number}/without",  # what is asked besides names a worker

@@ -1,0 +1,177 @@
+"""The table of a ladder's rounds: who came where in each, and in which division everybody is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import NamedTuple
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session, joinedload
+
+from arena.competitions.ranks import active_on
+from arena.models import (
+    Bot,
+    BotVersion,
+    CompetitionState,
+    DivisionPlace,
+    Entrant,
+    Ladder,
+    LadderRound,
+    Tournament,
+)
+
+MOST_ROUNDS = 200
+"""So many are told of at a time."""
+
+
+class RoundPlace(NamedTuple):
+    """Where a bot came in a round."""
+
+    number: int
+    """The round's."""
+    division: int
+    """0 where there were none."""
+    made: Tournament
+    version: int
+    place: int | None
+    """None while it goes on, and of one that was called off."""
+    points: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class PlayedRound:
+    """A round of a ladder."""
+
+    number: int
+    parts: Sequence[LadderRound]
+    """One for each division, the highest first."""
+
+    @property
+    def begun(self) -> datetime:
+        """When it was."""
+        return self.parts[0].begun
+
+    @property
+    def settled(self) -> datetime | None:
+        """When it was over for the ladder."""
+        return self.parts[0].settled
+
+
+@dataclass(slots=True)
+class RoundLine:
+    """A bot in the table of a ladder's rounds."""
+
+    bot: Bot
+    division: int | None = None
+    """In which it is; None if in none."""
+    standing: int | None = None
+    """Where it stands there, as it is seeded in the next round."""
+    is_boss: bool = False
+    is_active: bool = False
+    """Whether it is on the ladder."""
+    points: float = 0.0
+    """Of all rounds that are over, added up."""
+    rounds: int = 0
+    """How many these are."""
+    places: dict[int, RoundPlace] = field(default_factory=dict)
+    """Where it came in those rounds that are told of, by their numbers."""
+
+    @property
+    def results(self) -> list[RoundPlace]:
+        """The same in a row, the newest first."""
+        return [self.places[number] for number in sorted(self.places, reverse=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class RoundTable:
+    """The rounds of a ladder that are told of, and all bots that were in any."""
+
+    ladder: Ladder
+    rounds: Sequence[PlayedRound]
+    """The newest first."""
+    lines: Sequence[RoundLine]
+    """By divisions, and where they stand there; then by points."""
+
+    @property
+    def divisions(self) -> Mapping[int, Sequence[RoundLine]]:
+        """Who is in each division, the boss last; of no division are those who are in none."""
+        found: dict[int, list[RoundLine]] = {}
+        for line in self.lines:
+            found.setdefault(line.division or 0, []).append(line)
+        return found
+
+
+def round_table(session: Session, ladder: Ladder, most: int = MOST_ROUNDS) -> RoundTable:
+    """The table of a ladder's rounds.
+
+    Args:
+        most: so many of them are told one by one, the newest; points are of all.
+    """
+    of_it = LadderRound.competition_id == ladder.id
+    newest = sa.select(LadderRound.number).where(of_it).distinct()
+    numbers = session.scalars(newest.order_by(LadderRound.number.desc()).limit(most)).all()
+    standing = sa.select(DivisionPlace).where(DivisionPlace.competition_id == ladder.id)
+    if not numbers and session.scalar(standing.limit(1)) is None:
+        return RoundTable(ladder, (), ())
+    query = sa.select(LadderRound).where(of_it, LadderRound.number.in_(numbers))
+    query = query.order_by(LadderRound.number.desc(), LadderRound.division)
+    parts = session.scalars(query.options(joinedload(LadderRound.made))).all()
+    played = [
+        PlayedRound(number, [one for one in parts if one.number == number]) for number in numbers
+    ]
+    lines: dict[int, RoundLine] = {}
+    is_over = Tournament.state == CompetitionState.CLOSED
+    sums = (
+        sa.select(
+            BotVersion.bot_id,
+            sa.func.sum(Entrant.final_points).filter(is_over),
+            sa.func.count(Entrant.final_points).filter(is_over),
+        )
+        .join(Entrant, Entrant.version_id == BotVersion.id)
+        .join(LadderRound, LadderRound.made_id == Entrant.competition_id)
+        .join(LadderRound.made)
+        .where(of_it)
+        .group_by(BotVersion.bot_id)
+    )
+    totals = {row[0]: row[1:] for row in session.execute(sums)}
+    its_bots = sa.select(Bot).where(Bot.id.in_(sums.with_only_columns(BotVersion.bot_id)))
+    for bot in session.scalars(its_bots.options(joinedload(Bot.owner))):
+        total, count = totals[bot.id]
+        lines[bot.id] = RoundLine(bot, points=total or 0.0, rounds=count)
+    standing = standing.order_by(DivisionPlace.is_boss)
+    with_owner = joinedload(DivisionPlace.bot).joinedload(Bot.owner)
+    for one in session.scalars(standing.options(with_owner)):
+        line = lines.setdefault(one.bot_id, RoundLine(one.bot))
+        line.division, line.standing = one.division, one.number or None
+        line.is_boss = one.is_boss
+    active = sa.select(BotVersion.bot_id).join(Entrant.version).where(active_on(ladder.id))
+    for number in session.scalars(active):
+        if number in lines:
+            lines[number].is_active = True
+    its = {one.id: one for one in parts}
+    places = (
+        sa.select(
+            LadderRound.id,
+            *(BotVersion.bot_id, BotVersion.number),
+            *(Entrant.final_place, Entrant.final_points),
+        )
+        .join(Entrant, Entrant.competition_id == LadderRound.made_id)
+        .join(BotVersion, BotVersion.id == Entrant.version_id)
+        .where(of_it, LadderRound.number.in_(numbers))
+    )
+    for number, bot_id, version, place, points in session.execute(places):
+        part = its[number]
+        if part.made.state is not CompetitionState.CLOSED:
+            place = points = None
+        lines[bot_id].places[part.number] = RoundPlace(
+            part.number, part.division, part.made, version, place, points
+        )
+    return RoundTable(ladder, played, sorted(lines.values(), key=_order))
+
+
+def _order(line: RoundLine) -> tuple[float, ...]:
+    if line.division is not None:
+        return 0, line.division, line.is_boss, line.standing or 0, line.bot.id
+    return 1, not line.is_active, -line.points, line.rounds, line.bot.id
