@@ -46,6 +46,8 @@ KEPT = timedelta(days=1)
 JUST_SENT, LONGEST_SENDING = timedelta(minutes=15), timedelta(hours=2)
 """For so long a file that came belongs to what is handed in next; and no sending counts from longer
 ago, or who begins one in time could go on with it for ever."""
+LEAST_GRACE, LEAST_RATE = timedelta(minutes=5), 125_000
+"""So long any sending may take, and how many bytes a second it brings besides: 1 Mbit/s."""
 STORING_SECONDS = 60
 """A file that was written so lately may be of a bot that is just being handed in."""
 CHUNK = 1 << 18
@@ -240,6 +242,12 @@ def _note_whole(session: Session, user_id: int, digest: str, size: int, now: dat
     session.merge(sent)
 
 
+def grace(size: int) -> timedelta:
+    """How long before it is there a bot can have begun to be handed in, by what was sent of it:
+    nobody holds a place before a date who sends next to nothing, and finishes later."""
+    return min(LONGEST_SENDING, LEAST_GRACE + timedelta(seconds=size / LEAST_RATE))
+
+
 def began(session: Session, user_id: int, files: Collection[str], now: datetime) -> datetime:
     """When a bot began to be handed in: when the last of its large files was begun, if they were
     sent for it just before. One that was begun earlier makes nothing else come earlier.
@@ -248,13 +256,17 @@ def began(session: Session, user_id: int, files: Collection[str], now: datetime)
         files: the digests of its large files.
         now: when the request began that brings the rest.
     """
-    query = sa.select(SentFile.begun).where(
-        SentFile.user_id == user_id,
-        SentFile.digest.in_(files),
-        SentFile.begun >= now - LONGEST_SENDING,
-        SentFile.ended >= now - JUST_SENT,
+    # What came in an archive came when that was there.
+    begun = sa.func.coalesce(SentFile.begun, SentFile.ended)
+    query = sa.select(SentFile.size, begun, SentFile.ended).where(
+        SentFile.user_id == user_id, SentFile.digest.in_(files), begun >= now - LONGEST_SENDING
     )
-    return max(filter(None, session.scalars(query)), default=now)
+    sent = session.execute(query).all()
+    ends = [one.ended for one in sent]
+    if not ends or None in ends or max(ends) < now - JUST_SENT:
+        return now
+    last = max(one[1] for one in sent)
+    return min(now, max(last, now - grace(sum(one.size for one in sent))))
 
 
 def claim(

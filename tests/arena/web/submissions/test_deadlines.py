@@ -56,20 +56,34 @@ def test_an_upload_that_began_in_time_counts(database: Database, app: Flask, ada
     assert "Enter a bot here" not in ada.get(f"/ladders/{LADDER}").text
 
 
+def test_who_sends_a_byte_in_time_and_the_rest_much_later_is_late(
+    database: Database, app: Flask, ada: Browser
+) -> None:
+    """A small bot has five minutes: one that came for an hour began five minutes ago."""
+    lay(database, DateKind.FREEZE, -310)
+    begun(ada, 3600)
+    late = submit(ada, (BOT, "late.py"), name="late")
+    assert late.status_code == 422
+    assert "are frozen since" in late.text
+    assert sending.grace(16 * 2**20) == timedelta(seconds=300 + 16 * 2**20 / 125_000)
+    assert sending.grace(2**30) == timedelta(hours=2)
+
+
 def test_the_first_part_of_the_last_large_file_counts(database: Database) -> None:
     """If they were sent for what is handed in next, and not for long."""
     minute = 60 * SECOND
     with database.begin() as session:
         ada = session.scalars(sa.select(User.id).where(User.name == "ada")).one()
         now = present(session)
-        for digest, begun, ended in (
-            ("1", 50, 1), ("2", 5, None), ("3", 40, 20), ("4", 150, 1), ("5", 10, 2)
+        for digest, begun, ended, mib in (
+            ("1", 50, 1, 400), ("2", 5, None, 2), ("3", 40, 20, 400), ("4", 150, 1, 900),
+            ("5", 10, 2, 200), ("6", 30, 20, 2), ("7", 40, 1, 2),
         ):  # fmt: skip
             session.add(
                 SentFile(
                     user_id=ada,
                     digest=digest * 64,
-                    size=2**21,
+                    size=mib * 2**20,
                     used=now,
                     begun=now - begun * minute,
                     ended=None if ended is None else now - ended * minute,
@@ -84,9 +98,13 @@ def test_the_first_part_of_the_last_large_file_counts(database: Database) -> Non
             ("15", 10),
             ("5", 10),
             ("", 0),
+            ("16", 30),  # the last that was begun, though another came later
+            ("41", 50),  # one of before, which is in this bot, too
+            ("12", 0),
+            ("7", (300 + 2**21 / 125_000) / 60),  # a small one doesn't take so long
         ):
             digests = [one * 64 for one in files]
-            assert sending.began(session, ada, digests, now) == now - expected * minute
+            assert sending.began(session, ada, digests, now) == now - expected * minute, files
         # What comes with the bot itself came when that did, whatever was begun before.
         sending.claim(session, ada, {"2" * 64: 2**21}, 2**30, now)
         assert sending.began(session, ada, ["2" * 64], now) == now
