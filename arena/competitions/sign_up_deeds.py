@@ -11,6 +11,7 @@ from arena.competitions import sign_ups
 from arena.competitions.founding import find_named
 from arena.competitions.tournament_deeds import TournamentDeed
 from arena.competitions.tournament_telling import tell_taken_out
+from arena.competitions.visibility import demand_shown
 from arena.deeds import LONGEST_NOTE, By, Done, asked
 from arena.ground import bot_names, texts
 from arena.ground.bot_names import LONGEST_PLAYER
@@ -44,6 +45,8 @@ class SignUpBot(TournamentDeed):
     def do(self, session: Session, by: By) -> Done:
         found = find_named(session, Tournament, self.name)
         bot, version = _named(session, found, self.bot, by)
+        if version is not None:
+            demand_shown(session, found.name, [version], by, found)
         made, waits = sign_ups.sign_up(session, found, bot, version, by.now, by.actor)
         label = bot.name if made.version is None else made.version.label
         is_so = (

@@ -40,6 +40,7 @@ from arena.competitions.tournaments import (
     call_off,
     demand_not_over,
 )
+from arena.competitions.visibility import demand_shown
 from arena.deeds import LONGEST_NAME, LONGEST_NOTE, By, Deed, Done, asked
 from arena.formats.catalogue import FORMATS, settings_for
 from arena.formats.format import Format
@@ -209,6 +210,8 @@ class CreateTournament(CreateByRules):
         if self.sign_up:
             return self._open_to_sign_ups(session, by, ladder, plan)
         field = self._field(session, by, ladder)[: self.top]
+        if plan.visibility not in (None, Visibility.PRIVATE):
+            demand_shown(session, self.name, [player.version for player in field], by)
         made = tournaments.create(session, plan, field, by.now, by.actor)
         set_dates(session, made, self.dates, by)
         planned = results(session, made).planned
@@ -357,6 +360,7 @@ class EnterTournament(TournamentDeed):
         found = find_named(session, Tournament, self.name)
         demand_entries_open(session, found, by.now)
         players = named_players(session, self.bots, by)
+        demand_shown(session, self.name, [one.version for one in players], by, found)
         tournament_fields.enter(session, found, players, by.now, by.actor)
         size = len(entrants_of(session, found))
         labels = ", ".join(one.label for one in players)

@@ -14,9 +14,10 @@ from sqlalchemy.orm import Session
 
 from arena import audit
 from arena.audit import Actor
+from arena.deeds import By
 from arena.ground.db import count_rows
 from arena.ground.locks import lock, locking
-from arena.ground.refusals import Refusal
+from arena.ground.refusals import NotAllowed, Refusal
 from arena.models import (
     BotVersion,
     Check,
@@ -159,6 +160,38 @@ def shows_none(
     root = competition.within_id or competition.id
     hidden = _hidden_in(session, versions)
     return [one for one in versions if root in hidden.get(one.id, (root,))]
+
+
+def demand_shown(
+    session: Session,
+    name: str,
+    versions: Collection[BotVersion],
+    by: By,
+    competition: Competition | None = None,
+) -> None:
+    """Refuses versions that those would learn of who see a competition, but for the owner's own.
+
+    Args:
+        name: the competition's.
+        competition: itself; None of one that everybody is to see.
+
+    Raises:
+        NotAllowed: one is such.
+    """
+    hidden = _hidden_in(session, versions)
+    if competition is not None:
+        for version in shows_none(session, competition, versions):
+            hidden.pop(version.id, None)
+    for version in versions:
+        if version.id in hidden and not by.owns(version.bot):
+            raise NotAllowed(
+                gettext(
+                    "%(version)s is known only where not everybody sees it who sees %(name)s: its "
+                    "owner can enter it there",
+                    version=version.label,
+                    name=name,
+                )
+            )
 
 
 def _hidden_in(session: Session, versions: Collection[BotVersion]) -> dict[int, set[int]]:

@@ -29,7 +29,7 @@ from arena.competitions.tournament_deeds import (
 )
 from arena.deeds import By, perform
 from arena.ground.db import Database, present
-from arena.ground.refusals import Refusal
+from arena.ground.refusals import NotAllowed, Refusal
 from arena.models import (
     SIGNING_UP,
     AuditEntry,
@@ -50,6 +50,7 @@ from arena.models import (
 )
 from arena.people.notifications import text_of
 from arena.schedule import leases
+from arena.sight import Reader
 from tests.arena.simulator import CALM, Simulation
 
 MINUTE = timedelta(minutes=1)
@@ -74,7 +75,10 @@ class Hall:
         scopes = {Scope.SUBMIT, Scope.READ} if who else set(Scope)
         actor = Actor(who, f"user {who}" if who else "organiser", "a test")
         with self.database.begin() as session:
-            by = By(actor, frozenset(scopes), self.now + minutes * MINUTE)
+            # An organiser of the site sees all.
+            by = By(
+                actor, frozenset(scopes), self.now + minutes * MINUTE, reader=Reader(who, not who)
+            )
             return perform(session, deed, by).said
 
     def sign_up(self, *bots: str) -> list[str]:
@@ -268,6 +272,26 @@ def test_no_version_is_drawn_that_few_may_know(house: Hall) -> None:
         ("bot-1", hidden.replace("0", "1")),
         ("bot-2", "3"),
     ]
+
+
+def test_nobody_else_enters_a_version_that_few_may_know(house: Hall) -> None:
+    """By its number, in a tournament that is there, or in one that is to be public."""
+    with house.database.begin() as session:
+        session.scalars(sa.select(Ladder)).one().visibility = Visibility.PRIVATE
+    words = "bot-0 v1 is known only where not everybody sees it who sees cup: its owner can enter"
+    game = {"game": "clobber size=4x3", "move": 100, "ladder": ""}
+    with pytest.raises(NotAllowed, match=words):
+        house.create(
+            **game, sign_up=False, bots=("bot-0:1", "bot-1:1"), visibility="public", dates={}
+        )
+    house.create(**game)
+    with pytest.raises(NotAllowed, match=words):
+        house.do(SignUpBot("cup", "bot-0:1"))
+    assert house.do(SignUpBot("cup", "bot-0:1"), 1) == "the bot bot-0 v1 is signed up for cup"
+    with house.database.begin() as session:
+        cup(session).signing_up, cup(session).sign_up = False, None
+    with pytest.raises(NotAllowed, match="bot-1 v1 is known only where"):
+        house.do(EnterTournament("cup", ("bot-1",)))
 
 
 def test_each_person_signs_up_so_many(house: Hall) -> None:

@@ -14,10 +14,23 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
+from arena.bots.submissions import enter
 from arena.competitions.happenings import happen_next
 from arena.ground.config import Settings
 from arena.ground.db import Database
-from arena.models import Bot, CompetitionDate, Role, Tournament
+from arena.models import (
+    Bot,
+    BotVersion,
+    Check,
+    CompetitionDate,
+    CompetitionState,
+    Entrant,
+    Ladder,
+    Role,
+    Tournament,
+    VersionStatus,
+    Visibility,
+)
 from arena.web.app import create_app
 from tests.arena.competitions.tournament_simulation import TournamentSimulation
 from tests.arena.simulator import CALM
@@ -103,6 +116,52 @@ def test_a_bot_is_signed_up_and_off(desk: Desk) -> None:
     assert "waiting list" not in read(desk.page())
     status, text = desk.send(desk.ada, "check-in", bot="bot-1")
     assert (status, "The check-in of cup opens later" in read(text)) == (422, True)
+
+
+def test_pages_of_a_tournament_name_no_version_that_few_may_know(desk: Desk) -> None:
+    """Neither while bots sign up nor when the field is drawn, in whatever form: the newest of bot-0
+    is known on a private ladder alone, and so is bot-2."""
+    desk.make(ladder="", game="clobber size=4x3", move="100", each_person="2", places="4")
+    with desk.database.begin() as session:
+        ladder = session.scalars(sa.select(Ladder)).one()
+        session.execute(sa.update(BotVersion).values(status=VersionStatus.READY))
+        course = Ladder(
+            name="course", title="Course", variant=ladder.variant, time=ladder.time,
+            memory_bytes=ladder.memory_bytes, draw_probability=0.1, seed=1, created=now(),
+            state=CompetitionState.OPEN, visibility=Visibility.PRIVATE,
+        )  # fmt: skip
+        first, *_ = session.scalars(sa.select(BotVersion).order_by(BotVersion.id))
+        new = BotVersion(
+            bot=first.bot, number=2, digest="f" * 64, size=1, language=first.language,
+            status=VersionStatus.READY, created=now(), note="only here",
+        )  # fmt: skip
+        session.add_all([course, new])
+        session.flush()
+        enter(session, course, new, now())
+        hidden = sa.select(BotVersion.id).join(BotVersion.bot).where(Bot.name == "bot-2")
+        for kind, column in ((Entrant, Entrant.competition_id), (Check, Check.ladder_id)):
+            its = sa.update(kind).where(kind.version_id.in_(hidden))
+            session.execute(its.values({column: course.id}))
+    for bot in ("bot-0", "bot-1", "bot-2"):
+        desk.send(desk.organiser, "sign-up", bot=bot)
+    desk.send(desk.ada, "sign-up", bot="bot-0")
+    client = desk.app.test_client()
+    for drawn in (False, True):
+        if drawn:
+            desk.lay(-1)
+            assert desk.database.run(happen_next) is not None
+        said = {
+            address: client.get(address).text
+            for address in (
+                "/tournaments/cup", "/tournaments/cup.json", "/tournaments/cup.csv",
+                "/api/v1/tournaments/cup", "/api/v1/competitions/cup/entrants", "/bots/bot-0",
+                "/bots/bot-0/feed.atom", "/competitions/cup/feed.atom", "/bots", "/tournaments",
+            )
+        }  # fmt: skip
+        for address, text in said.items():
+            for told in ("bot-0 v2", "bot-0:2", "f" * 64, "only here", "bot-2"):
+                assert told not in text, (address, told, drawn)
+        assert ("bot-0 v1" in said["/tournaments/cup.json"]) is drawn
 
 
 def test_what_hinders_a_bot_is_said(desk: Desk) -> None:
