@@ -32,6 +32,7 @@ from arena.bots.bot_deeds import (
     WithdrawBot,
 )
 from arena.bots.submissions import demand_admission
+from arena.bots.team_deeds import GiveBot
 from arena.competitions.dates import demand_in_time
 from arena.competitions.strength_plans import SITE_TERMS
 from arena.deeds import Done
@@ -274,6 +275,7 @@ add_deed(submissions, "/bots/<name>/retire", RetireBot, then=_retired)
 add_deed(submissions, "/bots/<name>/withdraw", WithdrawBot, then=_bot)
 add_deed(submissions, "/bots/<name>/settings", ChangeBot, then=_bot)
 add_deed(submissions, "/bots/<name>/share", ShareBot, then=_bot)
+add_deed(submissions, "/bots/<name>/give", GiveBot, then=_bot)
 add_deed(submissions, "/bots/<name>/unshare", UnshareBot, then=_bot)
 
 
