@@ -35,6 +35,18 @@ from arena.bots.member_deeds import (
 from arena.bots.profile_deeds import DescribeBot, PictureBot, RenameBot
 from arena.bots.repository_deeds import FetchRepository, FollowRepository, UnfollowRepository
 from arena.bots.runtimes import RemoveRuntime
+from arena.bots.team_deeds import (
+    DescribeTeam,
+    DissolveTeam,
+    FoundTeam,
+    GiveBot,
+    HandOverTeam,
+    JoinTeam,
+    LeaveTeam,
+    RemoveTeamMember,
+    RenameTeam,
+    RenewTeamCode,
+)
 from arena.competitions.book_deeds import AddBook, RemoveBook
 from arena.competitions.date_deeds import RemoveDate, SetDate
 from arena.competitions.gauntlet_deeds import CreateGauntlet, StopGauntlet
@@ -151,6 +163,16 @@ DEEDS: tuple[type[Deed], ...] = (
     DeleteBot,
     ShareBot,
     UnshareBot,
+    GiveBot,
+    FoundTeam,
+    DescribeTeam,
+    RenameTeam,
+    RenewTeamCode,
+    JoinTeam,
+    LeaveTeam,
+    RemoveTeamMember,
+    HandOverTeam,
+    DissolveTeam,
     FollowRepository,
     FetchRepository,
     UnfollowRepository,

@@ -47,11 +47,13 @@ class By:
     scopes: frozenset[Scope]
     now: datetime
     shared: frozenset[int] = frozenset()
-    """The ids of the bots that they are a co-owner of."""
+    """The ids of the bots that they have without being their owner."""
     requests_a_day: int | None = None
     """How many matches they may ask for within a day; None for no limit."""
     asked_seconds_a_day: float | None = None
     """How long bots may think about what they ask them within a day; None for no limit."""
+    stored_bytes: int | None = None
+    """How much everybody may have stored who has no quota of their own; None for no limit."""
     may_have_hooks: bool = True
     """Whether messages may be sent for them to addresses elsewhere."""
     at_machine: bool = False
@@ -73,6 +75,10 @@ class By:
     def owns(self, bot: Bot) -> bool:
         """Whether a bot is their own, or shared with them."""
         return self.at_machine or bot.owner_id == self.actor.id or bot.id in self.shared
+
+    def heads(self, bot: Bot) -> bool:
+        """Whether they decide whose a bot is: its owner, or the captain of the team that is."""
+        return self.at_machine or bot.person_id == self.actor.id
 
 
 @dataclass(frozen=True, slots=True)

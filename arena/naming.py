@@ -18,13 +18,14 @@ from engine.translation import gettext
 MOST_FORMER = 10
 """How many names something may have had; each is one that nobody else can have."""
 Nameable = Bot | User | Competition
+_KINDS = ((Bot, "bot"), (User, "user"))
 
 _noted: ContextVar[dict[str, str] | None] = ContextVar("noted", default=None)
 
 
 def kind_of(one: Nameable) -> str:
     """The kind of names that it has."""
-    return {Bot: "bot", User: "user"}.get(type(one), "competition")
+    return next((kind for its, kind in _KINDS if isinstance(one, its)), "competition")
 
 
 def demand_never(session: Session, one: Nameable) -> None:

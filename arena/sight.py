@@ -61,7 +61,7 @@ class Reader:
     member_of: frozenset[int] = frozenset()
     """The ids of the competitions that they belong to."""
     shared: frozenset[int] = frozenset()
-    """The ids of the bots that they are a co-owner of: what is their own they see."""
+    """The ids of the bots that they have without being their owner: what is their own they see."""
 
 
 STRANGER, EVERYTHING = Reader(), Reader(sees_all=True)

@@ -18,7 +18,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from arena import audit, naming
-from arena.bots import deletion, sharing, written_names
+from arena.bots import deletion, sharing, teams, written_names
 from arena.deeds import LONGEST_NAME, By, Done, asked
 from arena.ground import locks
 from arena.ground.refusals import WrongField
@@ -43,6 +43,8 @@ from arena.models import (
     Role,
     Selection,
     SentFile,
+    Team,
+    TeamMember,
     User,
     Wishes,
 )
@@ -65,7 +67,8 @@ class UserGone(NamedTuple):
 class DeleteUser(AccountDeed):
     """Delete one's account for good, with one's bots and all else that is one's own.
 
-    A bot that is shared passes to the first of its co-owners by name. Games stay, as those of bots
+    A bot that is shared passes to the first of its co-owners by name, a team to the member who has
+    been in it for longest; one without other members goes. Games stay, as those of bots
     without names, and the audit log names "deleted user" and a number. Administrators can do so for
     others; the last administrator can't go. Export it before: that can't be done afterwards.
     """
@@ -81,7 +84,10 @@ class DeleteUser(AccountDeed):
 
     def asks(self, session: Session, by: By) -> str:
         user = own_account(session, by, self.name)
-        own = session.scalars(sa.select(Bot.name).where(Bot.owner_id == user.id)).all()
+        team = teams.led_by(session, user.id)
+        stays = team is not None and teams.others_in(session, team, user)
+        whose = Bot.owner_id == user.id if stays else Bot.is_of(user.id)
+        own = session.scalars(sa.select(Bot.name).where(whose)).all()
         return gettext(
             "The account %(user)s goes for good, and with it its bots (%(bots)s), but for those "
             "that a co-owner has. This can't be undone.",
@@ -109,10 +115,11 @@ def delete(session: Session, user: User, now: datetime) -> UserGone:
         Refusal: one of its bots can't be spared.
     """
     accounts.leave_an_administrator(session, user)
+    alone = teams.pass_on(session, user)
     locks.lock(session, user)
     name, passed, going = user.name, 0, list[Bot]()
     names = written_names.names_of(session, user)
-    own = session.scalars(sa.select(Bot).where(Bot.owner_id == user.id).order_by(Bot.id)).all()
+    own = session.scalars(sa.select(Bot).where(Bot.is_of(user.id)).order_by(Bot.id)).all()
     for bot in own:
         heir = next((one for one in sharing.co_owners(session, bot) if one.active), None)
         if heir is None:
@@ -123,9 +130,20 @@ def delete(session: Session, user: User, now: datetime) -> UserGone:
         )
         bot.owner, passed = heir, passed + 1
     deletion.delete(session, going, now)
+    session.flush()
+    if alone is not None:
+        dissolve(session, alone, now)
     _forget(session, user)
     _make_nameless(session, user, names, now)
     return UserGone(name, len(going), passed)
+
+
+def dissolve(session: Session, team: Team, now: datetime) -> None:
+    """Ends a team that has no bots, without a note; its name is free."""
+    names = written_names.names_of(session, team)
+    _forget(session, team)
+    team.captain, team.join_code = None, None
+    _make_nameless(session, team, names, now)
 
 
 def _forget(session: Session, user: User) -> None:
@@ -145,6 +163,9 @@ def _forget(session: Session, user: User) -> None:
                 Passkey, RecoveryCode, SentFile, CoOwner, Membership, Repository,
             )
         ),
+        sa.delete(TeamMember).where(
+            sa.or_(TeamMember.user_id == user.id, TeamMember.team_id == user.id)
+        ),
         *(sa.delete(kind).where(kind.owner_id == user.id) for kind in (Selection, Analysis)),
         sa.update(Question).where(Question.user_id == user.id).values(user_id=None),
     ):  # fmt: skip
@@ -154,7 +175,7 @@ def _forget(session: Session, user: User) -> None:
 
 def _make_nameless(session: Session, user: User, names: Collection[str], now: datetime) -> None:
     """What stays names nobody."""
-    after = f"deleted user {user.id}"
+    after = f"deleted {'team' if user.is_team else 'user'} {user.id}"
     written_names.replace_names(session, user, names, after)
     user.name = user.lower_name = after
     user.password = user.mail = user.mail_wanted = user.totp_secret = user.totp_counter = None

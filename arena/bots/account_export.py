@@ -4,7 +4,7 @@ It is a ZIP of these files: ``account.json`` (the account, tokens, sessions, kep
 what is followed, and the audit log's entries of what they did), ``bots.json`` (bots with versions
 and checks), ``games/BOT.jsonl`` (as exports have games), ``sittings.jsonl``, ``logs/BOT.jsonl``
 (what versions wrote, by game and seat), ``bundles/BOT-vN.tar``. Of bots that are shared with them
-there is nothing: these are their owners'.
+there is nothing: these are their owners', and those of a team its captain's.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import IO, Any, cast
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, undefer
 
-from arena.bots import stored_files
+from arena.bots import stored_files, teams
 from arena.ground.bot_names import Named
 from arena.ground.db import Database
 from arena.lists import exported
@@ -102,7 +102,7 @@ def _files(database: Database, store: Path, user_id: int) -> Iterator[tuple[str,
     with database.read() as session:
         yield "account.json", [_json(_account(session, user_id))]
         bots = session.scalars(
-            sa.select(Bot).where(Bot.owner_id == user_id, Bot.deleted.is_(None)).order_by(Bot.id)
+            sa.select(Bot).where(Bot.is_of(user_id), Bot.deleted.is_(None)).order_by(Bot.id)
         ).all()
         yield "bots.json", [_json([_bot(session, bot) for bot in bots])]
         versions = [
@@ -138,9 +138,8 @@ def _account(session: Session, user_id: int) -> dict[str, Any]:
         "follows": sa.select(Follow).where(Follow.user_id == user_id),
         "done": sa.select(AuditEntry).where(AuditEntry.actor_id == user_id).order_by(AuditEntry.id),
     }
-    return _row(user) | {
-        key: [_row(one) for one in session.scalars(query)] for key, query in its.items()
-    }
+    found = {key: [_row(one) for one in session.scalars(query)] for key, query in its.items()}
+    return _row(user) | found | {"teams": [one.name for one in teams.teams_of(session, user_id)]}
 
 
 def _bot(session: Session, bot: Bot) -> dict[str, Any]:

@@ -358,8 +358,9 @@ class ChangeBot(BotDeed):
 
 @dataclass(frozen=True)
 class ShareBot(BotDeed):
-    """Make another user a co-owner of a bot of one's own, who may do whatever one may, as in a
-    team.
+    """Make another user a co-owner of a bot of one's own, who may do whatever one may.
+
+    A team's captain can do so with the team's bots.
     """
 
     address = "POST /bots/<name>/share"
@@ -370,7 +371,7 @@ class ShareBot(BotDeed):
 
     def do(self, session: Session, by: By) -> Done:
         bot = find_bot(session, self.name)
-        if not (by.at_machine or bot.owner_id == by.actor.id):
+        if not by.heads(bot):
             raise NotAllowed(
                 gettext("only %(owner)s can share %(bot)s", owner=bot.owner.name, bot=bot.name)
             )
@@ -378,7 +379,7 @@ class ShareBot(BotDeed):
         # Who shares it with another at the same moment waits, and sees how many it has then.
         locks.lock(session, bot)
         there = sharing.co_owners(session, bot)
-        if mate.id == bot.owner_id or mate in there:
+        if mate.id in sharing.owners(session, bot):
             raise Refusal(
                 gettext("the bot %(bot)s is %(user)s's already", bot=bot.name, user=mate.name)
             )
@@ -421,7 +422,7 @@ class UnshareBot(BotDeed):
     def do(self, session: Session, by: By) -> Done:
         bot, user = find_bot(session, self.name), self.user.strip()
         themselves = user.lower() == by.actor.name.lower()
-        if not (by.at_machine or bot.owner_id == by.actor.id or themselves):
+        if not (by.heads(bot) or themselves):
             raise NotAllowed(
                 gettext(
                     "only %(owner)s can end what others share of %(bot)s",

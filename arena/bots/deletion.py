@@ -131,7 +131,7 @@ def _to_delete(session: Session, by: By, name: str) -> Bot:
     bot = find_bot(session, name)
     if bot.deleted:
         raise Refusal(gettext("the bot %(bot)s is deleted already", bot=bot.name))
-    if not (by.at_machine or bot.owner_id == by.actor.id or by.may(Scope.ADMIN)):
+    if not (by.heads(bot) or by.may(Scope.ADMIN)):
         raise NotAllowed(
             gettext("only %(owner)s can delete %(bot)s", owner=bot.owner.name, bot=bot.name)
         )

@@ -1,8 +1,8 @@
-"""The directory of bots and of people, and the search over both and over competitions.
+"""The directory of bots, of people and of teams, and the search over both and over competitions.
 
 A bot stands in it once a version of it has entered something, and a person with their first bot
-there, their own or one that is shared with them. Everything is asked by the classes of
-`arena.models`, so that what a reader may not see is left out.
+there, their own or one that is shared with them; a team likewise. Everything is asked by the
+classes of `arena.models`, so that what a reader may not see is left out.
 """
 
 from __future__ import annotations
@@ -17,17 +17,19 @@ from sqlalchemy.orm import Session, joinedload, selectinload
 
 from arena.models import (
     HOUSE,
+    PERSON,
+    TEAM,
     Bot,
     BotTag,
     BotVersion,
     Competition,
-    CoOwner,
     Entrant,
     EntrantState,
     Ladder,
     LadderRound,
     SearchEntry,
     User,
+    owners_of_bots,
 )
 from arena.models.searching import FULL_TEXT, lexemes, words_of
 
@@ -130,8 +132,8 @@ def narrowed(wish: Narrowing) -> list[sa.ColumnElement[bool]]:
         found.append(Bot.id.in_(plays))
     if wish.owner:
         people = sa.select(User.id).where(User.named(wish.owner))
-        shared = sa.select(CoOwner.bot_id).where(CoOwner.user_id.in_(people))
-        found.append(sa.or_(Bot.owner_id.in_(people), Bot.id.in_(shared)))
+        owned = owners_of_bots().subquery()
+        found.append(Bot.id.in_(sa.select(owned.c.bot_id).where(owned.c.user_id.in_(people))))
     return found
 
 
@@ -156,8 +158,19 @@ def bots(session: Session, wish: Narrowing) -> Page[ListedBot]:
 
 def people(session: Session, wish: Narrowing) -> Page[ListedPerson]:
     """A page of the directory of people."""
+    return _people(session, wish, PERSON)
+
+
+def teams(session: Session, wish: Narrowing) -> Page[ListedPerson]:
+    """A page of the directory of teams."""
+    return _people(session, wish, TEAM)
+
+
+def _people(session: Session, wish: Narrowing, kind: str) -> Page[ListedPerson]:
     has = _has(sa.select(Bot.id).where(is_listed(), *narrowed(wish))).subquery()
-    query = sa.select(User).join(has, has.c.user_id == User.id).where(_is_somebody())
+    query = (
+        sa.select(User).join(has, has.c.user_id == User.id).where(_is_somebody(), User.kind == kind)
+    )
     order: list[Any] = [User.lower_name]
     if wish.sort == "new":
         order = [User.created.desc(), User.id.desc()]
@@ -168,12 +181,12 @@ def people(session: Session, wish: Narrowing) -> Page[ListedPerson]:
 
 
 def is_listed_person(wish: Narrowing = ALL) -> sa.ColumnElement[bool]:
-    """Of users: whether the directory has them, with a bot of which something is asked."""
+    """Of users, teams too: whether the directory has them, with a bot of which something is
+    asked."""
     which = is_listed(), *narrowed(wish)
-    own = sa.select(Bot.id).where(Bot.owner_id == User.id, *which)
-    shared = sa.select(CoOwner.bot_id).join(Bot, Bot.id == CoOwner.bot_id)
-    shared = shared.where(CoOwner.user_id == User.id, *which)
-    return sa.and_(_is_somebody(), sa.or_(own.exists(), shared.exists()))
+    owned = owners_of_bots().subquery()
+    theirs = sa.select(owned.c.user_id).join(Bot, Bot.id == owned.c.bot_id).where(*which)
+    return sa.and_(_is_somebody(), User.id.in_(theirs))
 
 
 def _is_somebody() -> sa.ColumnElement[bool]:
@@ -182,19 +195,19 @@ def _is_somebody() -> sa.ColumnElement[bool]:
 
 def _has(which: sa.Select[int]) -> sa.Select[Any]:
     """How many of some bots each person has, of those that have any."""
-    own = sa.select(Bot.owner_id.label("user_id"), Bot.id.label("bot_id")).where(Bot.id.in_(which))
-    shared = sa.select(CoOwner.user_id, CoOwner.bot_id).where(CoOwner.bot_id.in_(which))
-    both = sa.union_all(own, shared).subquery()
-    count = sa.func.count().label("bots")
-    return sa.select(both.c.user_id, count).group_by(both.c.user_id)
+    owned = owners_of_bots().subquery()
+    count = sa.func.count(owned.c.bot_id.distinct()).label("bots")
+    its = sa.select(owned.c.user_id, count).where(owned.c.bot_id.in_(which))
+    return its.group_by(owned.c.user_id)
 
 
 def with_bots(session: Session, those: Sequence[User]) -> list[ListedPerson]:
     ids = [one.id for one in those]
     if not ids:
         return []
-    which = sa.select(Bot.id).outerjoin(CoOwner, CoOwner.bot_id == Bot.id)
-    which = which.where(is_listed(), sa.or_(Bot.owner_id.in_(ids), CoOwner.user_id.in_(ids)))
+    owned = owners_of_bots().subquery()
+    theirs = sa.select(owned.c.bot_id).where(owned.c.user_id.in_(ids))
+    which = sa.select(Bot.id).where(is_listed(), Bot.id.in_(theirs))
     has = {row.user_id: row.bots for row in session.execute(_has(which))}
     return [ListedPerson(one, has.get(one.id, 0)) for one in those]
 

@@ -30,6 +30,7 @@ from arena.models import (
     Ladder,
     StrengthTest,
     TestVerdict,
+    User,
 )
 from arena.strength.terms import StrengthTerms
 from engine import reporting
@@ -65,7 +66,7 @@ def admit(session: Session, check: Check, now: datetime) -> None:
         enter(session, ladder, version, now)
         return
     give_up(session, version.bot_id, f"version {version.number} came after it", now, ladder)
-    owner = version.bot.owner
+    owner = session.get_one(User, version.bot.person_id)
     seed = derive(ladder.seed, "first test", version.id)
     plan = StrengthPlan.on(ladder, terms=StrengthTerms.from_json(check.test_first), seed=seed)
     by = Actor(owner.id, owner.name, "")

@@ -1,7 +1,7 @@
 """How many bots of each person a ladder takes, and how often: known before anything is sent.
 
-A bot counts for the person whose it is, whoever hands it in. One whose check is under way counts as
-active, since it enters when it has passed. The arena's own bots count for nobody.
+A bot counts for the person or the team whose it is, whoever hands it in. One whose check is under
+way counts as active, since it enters when it has passed. The arena's own bots count for nobody.
 """
 
 from __future__ import annotations
@@ -183,7 +183,7 @@ def _entered(ladder: Ladder, person_id: int) -> sa.Select[int]:
         sa.select(Bot.id)
         .join(BotVersion, BotVersion.bot_id == Bot.id)
         .join(Entrant, Entrant.version_id == BotVersion.id)
-        .where(Entrant.competition_id == ladder.id, ~Entrant.is_tried, Bot.person_id == person_id)
+        .where(Entrant.competition_id == ladder.id, ~Entrant.is_tried, Bot.is_of(person_id))
     )
 
 
@@ -192,7 +192,7 @@ def _had(session: Session, ladder: Ladder, person_id: int, now: datetime) -> _Ha
         sa.select(BotVersion.id, BotVersion.bot_id, BotVersion.created, Check)
         .join(BotVersion, BotVersion.id == Check.version_id)
         .join(Bot, Bot.id == BotVersion.bot_id)
-        .where(Check.ladder_id == ladder.id, Check.enters, Bot.person_id == person_id)
+        .where(Check.ladder_id == ladder.id, Check.enters, Bot.is_of(person_id))
     )
     under_way = its.where(Check.status.in_(UNDER_WAY), Check.cancelled == "")
     coming = set(session.scalars(under_way.with_only_columns(BotVersion.bot_id)))

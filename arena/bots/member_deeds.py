@@ -357,9 +357,7 @@ def _leaving(
     )
     found = []
     for entrant in session.scalars(theirs).all():
-        bot = entrant.version.bot
-        owners = {bot.owner_id, *(one.id for one in sharing.co_owners(session, bot))}
-        if not owners & belong:
+        if not sharing.owners(session, entrant.version.bot) & belong:
             found.append(entrant)
     return found
 

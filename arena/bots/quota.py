@@ -1,9 +1,10 @@
 """How many bytes of each person's the arena stores, and may.
 
 What counts is easy to say: each file once, whichever of the person's bots and versions have it.
-Those are the bundles of the versions of the bots that the person owns, their large files, and the
-large files that the person sends or has sent and no bot has yet. What several people have is
-stored once, and counts for each of them, so that nobody's room depends on what others do.
+Those are the bundles of the versions of the bots that are the person's (`Bot.person_id`), their
+large files, and the large files that the person sends or has sent and no bot has yet. What several
+people have is stored once, and counts for each of them, so that nobody's room depends on what
+others do.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ def stored_bytes(session: Session, user_id: int) -> int:
     bundles = (
         sa.select(BotVersion.digest, sa.func.max(BotVersion.size))
         .join(Bot, Bot.id == BotVersion.bot_id)
-        .where(Bot.owner_id == user_id)
+        .where(Bot.is_of(user_id))
         .group_by(BotVersion.digest)
     )
     whole: dict[str, int] = {row[0]: row[1] for row in session.execute(bundles)}

@@ -131,18 +131,13 @@ def _what_hinders(
     session: Session, found: Repository, ladders: Collection[Ladder], token: str | None
 ) -> str:
     """Why a repository need not even be asked; empty if it can be."""
-    if not found.user.active or found.user_id not in _owners(session, found.bot):
+    if not found.user.active or found.user_id not in sharing.owners(session, found.bot):
         return "who had it followed owns the bot no more: follow it anew"
     if token is None:
         return "the token can't be read any more, since the arena's secret was made anew: give it"
     if not any(ladder.takes_bots for ladder in ladders):
         return "no ladder that it is handed in to takes bots: choose another"
     return ""
-
-
-def _owners(session: Session, bot: Bot) -> set[int]:
-    """The ids of who may do with a bot what its owner may."""
-    return {bot.owner_id, *(one.id for one in sharing.co_owners(session, bot))}
 
 
 def take_in(
@@ -211,7 +206,7 @@ def conclude(
         audit.note(session, audit.ARENA, FAIL, f"bot {bot}", detail, now=now)
         notify(
             session,
-            _owners(session, found.bot),
+            sharing.owners(session, found.bot),
             N_("nothing new was handed in as %(bot)s from its git repository: %(problem)s"),
             {"bot": bot, "problem": problem},
             f"/bots/{bot}/repository",

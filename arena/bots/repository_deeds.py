@@ -118,7 +118,7 @@ class FollowRepository(BotDeed):
         if self.token or (found.sealed and not self._keeps(found)):
             found.sealed = seal(session, self.token) if self.token else ""
         # In the name of a person: whoever runs the arena does it for the owner.
-        found.user_id = bot.owner_id if by.actor.id is None else by.actor.id
+        found.user_id = bot.person_id if by.actor.id is None else by.actor.id
         found.address, found.revision = self.repository, self.revision
         found.folder, found.test_first = self.folder.strip("/"), self.test_first
         found.ladders = [ladder.id for ladder in ladders]

@@ -1,28 +1,41 @@
-"""Who else may do with a bot whatever its owner may: its co-owners, as in a team."""
+"""Who else may do with a bot whatever its owner may: its co-owners, and a team's members."""
 
 from __future__ import annotations
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena.models import Bot, CoOwner, User
+from arena.models import Bot, CoOwner, User, owners_of_bots, sharers_of_bots
 
 MOST_CO_OWNERS = 9
-"""How many co-owners a bot may have: a team is no crowd."""
+"""How many co-owners a bot may have."""
 
 
 def belongs_to(user_id: int) -> sa.ColumnElement[bool]:
-    """Of bots: whether somebody is their owner or co-owner."""
+    """Of bots: whether somebody is one of their owners."""
     return sa.or_(Bot.owner_id == user_id, Bot.id.in_(_shared_with(user_id)))
 
 
 def shared_with(session: Session, user_id: int) -> frozenset[int]:
-    """The ids of the bots that somebody is a co-owner of."""
+    """The ids of the bots that somebody has, without being their owner."""
     return frozenset(session.scalars(_shared_with(user_id)))
 
 
 def _shared_with(user_id: int) -> sa.Select[int]:
-    return sa.select(CoOwner.bot_id).where(CoOwner.user_id == user_id)
+    shared = sharers_of_bots().subquery()
+    return sa.select(shared.c.bot_id).where(shared.c.user_id == user_id)
+
+
+def has(session: Session, user_id: int | None, bot: Bot) -> bool:
+    """Whether somebody is one of a bot's owners."""
+    return bot.owner_id == user_id or user_id in owners(session, bot)
+
+
+def owners(session: Session, bot: Bot) -> set[int]:
+    """The ids of those who have a bot: the owner, co-owners, and the members of its team."""
+    all_of_them = owners_of_bots().subquery()
+    query = sa.select(all_of_them.c.user_id).where(all_of_them.c.bot_id == bot.id)
+    return set(session.scalars(query))
 
 
 def co_owners(session: Session, bot: Bot) -> list[User]:

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload
 
 from arena import audit, naming
-from arena.bots import ladder_quotas, quota, runtimes, sending
+from arena.bots import ladder_quotas, quota, runtimes, sending, sharing
 from arena.bots.bars import demand_not_barred
 from arena.bots.forges import Commit, keep
 from arena.bots.intake import TakenIn
@@ -28,7 +28,6 @@ from arena.models import (
     BotVersion,
     Check,
     CompetitionState,
-    CoOwner,
     Entrant,
     EntrantState,
     HomeRule,
@@ -37,6 +36,7 @@ from arena.models import (
     LargeFile,
     Match,
     Runtime,
+    Team,
     User,
     VersionStatus,
 )
@@ -81,6 +81,7 @@ def submit(
     enters: bool = True,
     tries_a_day: int | None = None,
     began: datetime | None = None,
+    team: Team | None = None,
     now: datetime,
 ) -> BotVersion:
     """Takes in a version whose bundle is stored, and has it checked for a ladder.
@@ -99,11 +100,12 @@ def submit(
         tries_a_day: how many of those a bot's owner may have checked within a day; None for no
             limit.
         began: when it began to be handed in, by the clock of the database; by default now.
+        team: a team of theirs, whose bot it is to be.
 
     Raises:
-        SubmissionError: the name is no name or somebody else's, the note is too long, the ladder
-            takes no bots, it can't be tested so, its runtime is not there or not for it, or enough
-            was tried on this day.
+        SubmissionError: the name is no name, or somebody else's or not the team's, the note is too
+            long, the ladder takes no bots, it can't be tested so, its runtime is not there or not
+            for it, or enough was tried on this day.
         Refusal: it is too late for that ladder.
         Refusal: the ladder takes no more of this person's.
     """
@@ -130,7 +132,7 @@ def submit(
     # Two forms of one person at the same moment wait for each other here.
     lock(session, owner)
     bot = free_of_refused(session, owner.id, name, now)
-    if bot and bot.owner_id != owner.id and session.get(CoOwner, (bot.id, owner.id)) is None:
+    if bot and not sharing.has(session, owner.id, bot):
         called = bot.name if bot.lower_name == name.lower() else name
         raise SubmissionError(
             gettext("there is a bot %(bot)s already, of another owner: choose a name", bot=called)
@@ -139,10 +141,19 @@ def submit(
         raise SubmissionError(
             gettext("your bot is called %(bot)s: write it so, or choose another name", bot=bot.name)
         )
+    if bot and team is not None and bot.owner_id != team.id:
+        raise SubmissionError(
+            gettext(
+                "the bot %(bot)s is not the team %(team)s's: give it to the team before, or choose "
+                "another name",
+                bot=bot.name,
+                team=team.name,
+            )
+        )
     if enters:
         demand_in_time(session, ladder, began or now, bot.id if bot else None)
     if bot is None:
-        bot = Bot(name=name, owner=owner, created=now)
+        bot = Bot(name=name, owner=team or owner, created=now)
         session.add(bot)
         naming.demand_never(session, bot)
     version = _version(session, bot, digest, size, language, given, note, now)
@@ -188,9 +199,7 @@ def free_of_refused(session: Session, who: int | None, name: str, now: datetime)
         who: the id of who wants it.
     """
     found = session.scalar(sa.select(Bot).where(Bot.named(name)))
-    if found is None or found.owner_id == who:
-        return found
-    if session.get(CoOwner, (found.id, who)) is not None:
+    if found is None or sharing.has(session, who, found):
         return found
     is_refused = sa.select(is_only_refused()).where(Bot.id == found.id)
     if not session.scalar(is_refused):
@@ -219,7 +228,7 @@ def _try(
     )
     if session.scalar(known.limit(1)) is not None:
         return
-    if most is not None and tried_lately(session, version.bot.owner_id, now) >= most:
+    if most is not None and tried_lately(session, version.bot.person_id, now) >= most:
         raise SubmissionError(
             gettext(
                 "%(versions)s may be tried within 24 hours, and so many were: hand it in, or come "
@@ -230,9 +239,9 @@ def _try(
     add_check(session, version, ladder, now, enters=False)
 
 
-def tried_lately(session: Session, owner_id: int, now: datetime) -> int:
+def tried_lately(session: Session, person_id: int, now: datetime) -> int:
     """How many versions of somebody's bots were tried within the last day."""
-    its = sa.select(BotVersion.id).join(BotVersion.bot).where(Bot.owner_id == owner_id)
+    its = sa.select(BotVersion.id).join(BotVersion.bot).where(Bot.is_of(person_id))
     lately = is_lately(Check.created, DAY, now)
     return count_rows(session, Check, Check.version_id.in_(its), Check.enters.is_(False), lately)
 
@@ -327,12 +336,13 @@ def hand_in(
     enters: bool = True,
     commit: Commit | None = None,
     tries_a_day: int | None = None,
+    team: Team | None = None,
     now: datetime,
 ) -> BotVersion:
     """What a person does: `submit`, with a note in the audit log, and the version's note anew.
 
     Args:
-        enters, tries_a_day: as of `submit`.
+        enters, tries_a_day, team: as of `submit`.
         commit: the commit that the files are of, if somebody says.
         most_stored: bytes that everybody may have stored who has no quota of their own; None for
             as many as there are.
@@ -345,7 +355,7 @@ def hand_in(
     before, began = 0, now
     if most_stored is not None:
         there = free_of_refused(session, owner.id, name, now)
-        payer = there.owner_id if there else owner.id
+        payer = there.person_id if there else (team or owner).person_id
         quota.lock_people(session, {owner.id, payer})
         began = sending.began(session, owner.id, files.large, now)
         sending.use(session, owner.id, files.large, now)
@@ -365,14 +375,15 @@ def hand_in(
         enters=enters,
         tries_a_day=tries_a_day,
         began=began,
+        team=team,
         now=now,
     )
     version.files_bytes = files.files_bytes
     if commit is not None:
         keep(version, commit)
     if most_stored is not None:
-        after = quota.stored_bytes(session, version.bot.owner_id)
-        most = quota.most_bytes(session, version.bot.owner_id, most_stored)
+        after = quota.stored_bytes(session, version.bot.person_id)
+        most = quota.most_bytes(session, version.bot.person_id, most_stored)
         if after > max(before, most):
             raise Refusal(quota.refusal(before, after - before, most))
     _renote(session, version, note, now, actor)

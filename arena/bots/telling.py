@@ -18,6 +18,15 @@ NOT_PASSED = N_("%(version)s did not pass its check for %(ladder)s")
 SUSPENDED = N_("%(version)s was suspended on %(ladder)s")
 BARRED_FROM = N_("An organiser took %(bot)s off the ladder %(ladder)s: %(note)s")
 SHARED = N_("%(person)s shares the bot %(bot)s with you: it is yours as well now")
+JOINED = N_("%(person)s joined the team %(team)s")
+LEFT = N_("%(person)s left the team %(team)s")
+REMOVED = N_("you are not in the team %(team)s any more")
+CAPTAIN = N_("you are the captain of the team %(team)s now")
+GIVEN = N_("the bot %(bot)s is the team %(team)s's now")
+DISSOLVED = N_("the team %(team)s was dissolved")
+TAKEN = N_("the bot %(bot)s is the team %(team)s's no more: %(person)s has it")
+OF_PEOPLE = (SHARED, JOINED, LEFT, REMOVED, CAPTAIN, GIVEN, DISSOLVED, TAKEN)
+"""What names people or teams, at the places ``person`` and ``team``."""
 
 
 def tell_check(session: Session, check: Check, now: datetime) -> None:

@@ -19,7 +19,7 @@ from sqlalchemy.orm import Session
 
 from arena import present
 from arena.bots.member_deeds import IMPORT
-from arena.bots.telling import SHARED
+from arena.bots.telling import OF_PEOPLE
 from arena.competitions.gauntlets import Gauntlet
 from arena.ground.texts import LONGEST, cut
 from arena.models import (
@@ -44,7 +44,7 @@ from arena.models import (
     User,
 )
 
-_OF_USERS = AuditEntry.subject.startswith("user ")
+_OF_USERS = sa.or_(*(AuditEntry.subject.startswith(word) for word in ("user ", "team ")))
 
 
 class _Place(NamedTuple):
@@ -62,11 +62,12 @@ def _did(*actions: str) -> sa.ColumnElement[bool]:
 _PLACES = (
     # Signing in failed before it was known who it was.
     _Place(AuditEntry.actor, where=AuditEntry.actor_id.is_(None)),
-    _Place(AuditEntry.subject, "user {}"),
+    *(_Place(AuditEntry.subject, f"{word} {{}}") for word in ("user", "team")),
     _Place(AuditEntry.detail, "to {}", _did("rename") & _OF_USERS),
     _Place(AuditEntry.detail, "with {}", _did("share", "unshare")),
     *(_Place(AuditEntry.detail, f"{{}}, {role}", _did("add member")) for role in MemberRole),
-    _Place(AuditEntry.detail, where=_did("remove member")),
+    _Place(AuditEntry.detail, where=_did("remove member", "join team", "leave team")),
+    _Place(AuditEntry.detail, "to {}", _did("hand over team", "give")),
     _Place(AuditEntry.detail, "stopped: by {}", _did("end test")),
     _Place(AuditEntry.detail, "by {}", _did("end tuning")),
     _Place(StrengthTest.reason, "by {}"),
@@ -131,10 +132,13 @@ def _in_lists(session: Session, names: Collection[str], after: str) -> None:
 
 
 def _in_notifications(session: Session, names: Collection[str], after: str) -> None:
-    said = sa.func.lower(Notification.places["person"].as_string())
-    query = sa.select(Notification).where(Notification.message == SHARED, said.in_(names))
-    for one in session.scalars(query):
-        one.places = {**one.places, "person": after}
+    for place in ("person", "team"):
+        said = sa.func.lower(Notification.places[place].as_string())
+        query = sa.select(Notification).where(Notification.message.in_(OF_PEOPLE), said.in_(names))
+        for one in session.scalars(query):
+            one.places = {**one.places, place: after}
+            if place == "team" and one.address.startswith("/teams/"):
+                one.address = "/teams"
 
 
 def _in_letters(session: Session, names: Collection[str], after: str) -> None:

@@ -62,6 +62,7 @@ GROUPS = {
         "status": ("status", "Show how bots stand on a server."),
         "cancel": ("bot", "Cancel the checks of a bot of yours, on a server."),
         "logs": ("logs", "Show what bots wrote in a game or their check, from a server."),
+        "team": ("team", "Found teams, join them, and list them."),
     },
     "Look around": {
         "ladders": ("leaderboard", "List the ladders."),

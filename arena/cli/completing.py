@@ -28,6 +28,7 @@ KINDS: Mapping[str, str] = {
     "baseline": "bots",
     "against": "bots",
     "worker": "workers",
+    "team": "teams",
 }
 """What is listed where a deed asks for something by such a word."""
 
@@ -164,6 +165,7 @@ def _names(kind: str, server: str | None, data: Any, begun: str) -> list[str]:
         "runtimes": models.Runtime.name,
         "workers": models.Worker.name,
         "users": models.User.name,
+        "teams": models.Team.name,
     }[kind]
     like = sa.func.lower(name).startswith(begun, autoescape=True)
     with opened(data) as (database, _), database.read() as session:

@@ -70,6 +70,11 @@ LONGEST_SUBJECT = 200
 @click.option("--note", default="", help="What is new in this version.")
 @click.option("--owner", help="Whose bot it is; by default you.")
 @click.option(
+    "--team",
+    shell_complete=named("teams"),
+    help="On a server: the team of yours whose bot it is.",
+)
+@click.option(
     "--test-first",
     is_flag=True,
     help="It enters when it has passed a strength test against the active version.",
@@ -98,6 +103,7 @@ def submit(
     name: str | None,
     note: str,
     owner: str | None,
+    team: str | None,
     test_first: bool,
     elo: str | None,
     max_games: int | None,
@@ -121,6 +127,7 @@ def submit(
     Examples:
       arena submit mybot.py --ladder clobber-6x7
       arena submit mybot.py --ladder clobber-6x7 --server https://arena.example --wait
+      arena submit mybot.py --ladder clobber-6x7 --team knights
       arena submit --git https://example.org/me/mybot.git#v2 --ladder clobber-6x7
     """
     wish = _wish(test_first, elo, max_games)
@@ -147,6 +154,8 @@ def submit(
             }
         if only_tried:
             fields["enters"] = "false"
+        if team is not None:
+            fields["team"] = team
         if wish is not None:
             fields |= {"test_first": "true", "elo0": str(wish.elo0), "elo1": str(wish.elo1)}
             fields["max_games"] = str(wish.max_games)
@@ -156,6 +165,8 @@ def submit(
         finally:
             keep.write()
         sys.exit(code)
+    if team is not None:
+        raise InputError(gettext("--team is for a server: here --owner takes a team's name, too"))
     if wait or only_tried or json_file is not None:
         raise InputError(
             gettext("--try, --wait and --json are for a server: name one with --server, or log in")
@@ -312,7 +323,8 @@ def submit_there(
     ladder = server.get(f"/ladders/{fields['ladder']}")
     if _has_quotas(ladder):
         path = f"/ladders/{fields['ladder']}/quotas"
-        if refusal := server.get(path, bot=fields["name"])["refusal"]:
+        whose = {"team": fields["team"]} if "team" in fields else {}
+        if refusal := server.get(path, bot=fields["name"], **whose)["refusal"]:
             raise InputError(visible(refusal))
     if bundle.large:
         most = ladder["bundle_bytes"]

@@ -39,6 +39,7 @@ from arena.models import (
     Meeting,
     Place,
     Presence,
+    Team,
     User,
 )
 from arena.ratings.trueskill import Rating
@@ -324,17 +325,19 @@ def _rivals(session: Session, ladder: Ladder) -> tuple[list[Rival], list[tuple[R
             Entrant.games - Entrant.games_before,
             Entrant.version_id,
             BotVersion.language,
-            Bot.person_id,
+            Bot.owner_id,
         )
         .join(Entrant.version)
         .join(BotVersion.bot)
         .where(Entrant.competition_id == ladder.id, Entrant.state == EntrantState.ACTIVE)
         .order_by(Entrant.id)
     )
+    # As `Bot.person_id`, which is asked for each bot by itself.
+    captains = dict(session.execute(sa.select(Team.id, Team.captain_id)).all())
     boxed: list[Rival] = []
     at_home: list[tuple[Rival, int]] = []
-    for entrant, mu, sigma, games, version, language, person in session.execute(active):
-        rival = Rival(entrant, Rating(mu, sigma), games, person)
+    for entrant, mu, sigma, games, version, language, owner in session.execute(active):
+        rival = Rival(entrant, Rating(mu, sigma), games, captains.get(owner) or owner)
         if language == AT_HOME:
             at_home.append((rival, version))
         else:

@@ -190,6 +190,24 @@ def to_json(session: Session, tournament: Tournament) -> dict[str, Any]:
     }
 
 
+def demand_few(session: Session, tournament: Tournament, person_id: int) -> None:
+    """Refuses more bots of a person's than each may sign up.
+
+    Raises:
+        Refusal: this one has more there.
+    """
+    its = sum(one.bot.person_id == person_id for one in sign_ups_of(session, tournament))
+    each = conditions_of(tournament).each
+    if its > each:
+        raise Refusal(
+            gettext(
+                "each person may sign up so many bots for %(name)s: %(each)s",
+                name=tournament.name,
+                each=each,
+            )
+        )
+
+
 def sign_up(
     session: Session,
     tournament: Tournament,
@@ -216,15 +234,6 @@ def sign_up(
     everybody = sign_ups_of(session, tournament)
     found = next((one for one in everybody if one.bot_id == bot.id), None)
     if found is None:
-        its = sum(one.bot.person_id == bot.person_id for one in everybody)
-        if its >= conditions.each:
-            raise Refusal(
-                gettext(
-                    "each person may sign up so many bots for %(name)s: %(each)s",
-                    name=tournament.name,
-                    each=conditions.each,
-                )
-            )
         open_since = check_in_opens(conditions, closes(session, tournament))
         late = open_since is not None and open_since <= now
         found = SignUp(
@@ -236,6 +245,7 @@ def sign_up(
         )
         session.add(found)
         session.flush()
+        demand_few(session, tournament, bot.person_id)
         everybody = [*everybody, found]
     found.version = version
     session.flush()

@@ -23,6 +23,8 @@ from arena.models.bots import (
     Presence,
     SentFile,
     VersionStatus,
+    owners_of_bots,
+    sharers_of_bots,
 )
 from arena.models.competitions import (
     BARRED,
@@ -81,8 +83,10 @@ from arena.models.naming import FormerName
 from arena.models.people import (
     GUEST,
     HOUSE,
+    PERSON,
     RESERVED,
     SCOPES,
+    TEAM,
     AccountLink,
     ApiToken,
     BrowserSession,
@@ -92,6 +96,8 @@ from arena.models.people import (
     RecoveryCode,
     Role,
     Scope,
+    Team,
+    TeamMember,
     User,
 )
 from arena.models.repositories import Repository

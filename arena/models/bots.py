@@ -13,7 +13,7 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from arena.models.base import Base, Words
 from arena.models.naming import FormerName
-from arena.models.people import User, lower_name
+from arena.models.people import Team, TeamMember, User, lower_name
 from arena.models.runtimes import Runtime
 
 
@@ -59,8 +59,23 @@ class Bot(Base):
 
     @hybrid_property
     def person_id(self) -> int:
-        """Whose it is where people take turns and have so much each: its owner's."""
-        return self.owner_id
+        """Whose it is where people take turns and have so much each, and who decides whose it is:
+        its owner, or of a team the captain."""
+        return self.owner.person_id
+
+    @person_id.inplace.expression
+    @classmethod
+    def _person_id(cls) -> sa.ColumnElement[int]:
+        # Always by the same name: PostgreSQL groups by what is written alike.
+        team = User.__table__.alias("team")
+        captain = sa.select(team.c.captain_id).where(team.c.id == cls.owner_id).scalar_subquery()
+        return sa.func.coalesce(captain, sa.type_coerce(cls.owner_id, sa.Integer))
+
+    @classmethod
+    def is_of(cls, person_id: int) -> sa.ColumnElement[bool]:
+        """Of bots: whether they are this person's; found by the index of owners."""
+        team = sa.select(Team.id).where(Team.captain_id == person_id).scalar_subquery()
+        return cls.owner_id.in_((person_id, team))
 
     @classmethod
     def named(cls, name: str) -> sa.ColumnElement[bool]:
@@ -104,6 +119,26 @@ class CoOwner(Base):
 
     bot_id: Mapped[int] = mapped_column(ForeignKey("bot.id"), primary_key=True)
     user_id: Mapped[int] = mapped_column(ForeignKey("user.id"), primary_key=True, index=True)
+
+
+def owners_of_bots() -> sa.CompoundSelect[int, int]:
+    """Who may do with which bot whatever its owner may, as pairs of ``bot_id`` and ``user_id``: the
+    owner, co-owners, and if a team has it its members."""
+    own = sa.select(Bot.id.label("bot_id"), Bot.owner_id.label("user_id"))
+    return sa.union_all(own, *_beside())
+
+
+def sharers_of_bots() -> sa.CompoundSelect[int, int]:
+    """As `owners_of_bots`, without the owner."""
+    return sa.union_all(*_beside())
+
+
+def _beside() -> tuple[sa.Select[int, int], ...]:
+    members = sa.select(Bot.id.label("bot_id"), TeamMember.user_id)
+    return (
+        sa.select(CoOwner.bot_id, CoOwner.user_id),
+        members.join(TeamMember, TeamMember.team_id == Bot.owner_id),
+    )
 
 
 class BotVersion(Base):

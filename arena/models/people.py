@@ -19,6 +19,7 @@ from arena.models.base import Base
 from arena.models.naming import FormerName
 from engine.translation import N_
 
+PERSON, TEAM = "person", "team"
 HOUSE = "arena"
 """The owner of the sample bots, which wait behind people's bots."""
 GUEST = "guest"
@@ -64,11 +65,18 @@ def lower_name(context: DefaultExecutionContext) -> str:
 
 
 class User(Base):
-    """A person, or the arena itself as the owner of the sample bots."""
+    """A person, a team of them, or the arena itself as the owner of the sample bots."""
 
     __tablename__ = "user"
+    __table_args__ = (CheckConstraint("kind = 'team' OR captain_id IS NULL", name="captain"),)
+    __mapper_args__ = {  # noqa: RUF012
+        "polymorphic_on": "kind",
+        "polymorphic_identity": PERSON,
+        "with_polymorphic": "*",
+    }
 
     id: Mapped[int] = mapped_column(primary_key=True)
+    kind: Mapped[str] = mapped_column(sa.String(10), default=PERSON)
     name: Mapped[str] = mapped_column(sa.String(40), unique=True)
     lower_name: Mapped[str] = mapped_column(sa.String(80), unique=True, default=lower_name)
     """Nobody may pass for somebody else by the size of letters."""
@@ -104,6 +112,16 @@ class User(Base):
     """In which they are written to, by its tag; None for English."""
 
     @property
+    def is_team(self) -> bool:
+        """Whether it is several people, and no account."""
+        return self.kind == TEAM
+
+    @property
+    def person_id(self) -> int:
+        """As whom it has turns and quotas, and who decides whose its bots are: itself."""
+        return self.id
+
+    @property
     def can_sign_in(self) -> bool:
         """Whether something lets them in; asks the database about who has no password."""
         if self.password is not None:
@@ -117,6 +135,38 @@ class User(Base):
     def named(cls, name: str) -> sa.ColumnElement[bool]:
         """Of users: whether one is called so, or was, in whatever letters' size."""
         return sa.or_(cls.lower_name == name.lower(), cls.id == FormerName.of("user", name))
+
+
+class Team(User):
+    """Several people whose bots are each one's. It is called as people are, and has bots as they
+    have; nobody signs in as it."""
+
+    __mapper_args__ = {"polymorphic_identity": TEAM}  # noqa: RUF012
+
+    captain_id: Mapped[int | None] = mapped_column(ForeignKey("user.id"), index=True, unique=True)
+    """Who decides about it, one of its members; None of one that was dissolved. Each is the captain
+    of one team at most."""
+    join_code: Mapped[str | None] = mapped_column(sa.String(20), index=True, unique=True)
+    """By what one becomes a member; None if by nothing."""
+
+    captain: Mapped[User | None] = relationship(foreign_keys=[captain_id], remote_side=[User.id])
+
+    @property
+    def person_id(self) -> int:
+        """Its captain: so there are never more than people, however many teams they found."""
+        return self.id if self.captain_id is None else self.captain_id
+
+
+class TeamMember(Base):
+    """That somebody belongs to a team."""
+
+    __tablename__ = "team_member"
+
+    team_id: Mapped[int] = mapped_column(ForeignKey("user.id"), primary_key=True)
+    user_id: Mapped[int] = mapped_column(ForeignKey("user.id"), primary_key=True, index=True)
+    joined: Mapped[datetime]
+
+    user: Mapped[User] = relationship(foreign_keys=[user_id])
 
 
 class BrowserSession(Base):

@@ -25,6 +25,7 @@ from arena.ground.locks import locking
 from arena.ground.refusals import Refusal
 from arena.models import (
     HOUSE,
+    PERSON,
     RESERVED,
     SCOPES,
     AccountLink,
@@ -68,11 +69,13 @@ def get(session: Session, name: str) -> User:
     """The person of this name.
 
     Raises:
-        PeopleError: there is none, or it is the arena itself.
+        PeopleError: there is none, or it is the arena itself, or a team.
     """
     found = find(session, name)
     if found is None or found.name == HOUSE or found.deleted:
         raise PeopleError(gettext("there is no user %(name)r", name=name[:60]))
+    if found.is_team:
+        raise PeopleError(gettext("%(name)s is a team: name one of its members", name=found.name))
     return found
 
 
@@ -81,6 +84,8 @@ def person_of(session: Session, actor: Actor, now: datetime) -> User:
     if actor.id is not None:
         return session.get_one(User, actor.id)
     found = find(session, actor.name)
+    if found is not None and found.is_team:
+        found = get(session, actor.name)  # says that it is a team
     if found is None:
         found = User(name=actor.name[:40], created=now)
         session.add(found)
@@ -88,9 +93,14 @@ def person_of(session: Session, actor: Actor, now: datetime) -> User:
     return found
 
 
+def is_person() -> sa.ColumnElement[bool]:
+    """Of users: whether it is somebody's account."""
+    return sa.and_(User.kind == PERSON, User.name != HOUSE, User.deleted.is_(None))
+
+
 def listed(session: Session) -> list[User]:
-    """Everyone but the arena itself, by name."""
-    everyone = sa.select(User).where(User.name != HOUSE, User.deleted.is_(None))
+    """Everyone who has an account, by name."""
+    everyone = sa.select(User).where(is_person())
     return list(session.scalars(everyone.order_by(User.lower_name)))
 
 

@@ -1,7 +1,8 @@
 """Who hears of a bot or a competition.
 
-Owners and co-owners hear of their bots, who made a competition hears of that, and so does whoever
-takes part; everybody else hears of what they follow. Whoever hears of something can mute it.
+Owners hear of their bots, co-owners and a team's members, too; who made a competition hears of
+that, and so does whoever takes part; everybody else hears of what they follow. Whoever hears of
+something can mute it.
 """
 
 from __future__ import annotations
@@ -16,26 +17,24 @@ from arena.models import (
     Bot,
     BotVersion,
     Competition,
-    CoOwner,
     Entrant,
     EntrantState,
     Follow,
     StrengthTest,
+    owners_of_bots,
 )
 from arena.sight import who_see
 
 
 def owners(session: Session, bots: Iterable[int]) -> set[int]:
-    """Owners and co-owners of bots, who have not muted all of them that are theirs."""
+    """All who have one of some bots, and have not muted all of them that are theirs."""
     ids = set(bots)
-    theirs = sa.union(
-        sa.select(Bot.owner_id.label("person"), Bot.id.label("bot")).where(Bot.id.in_(ids)),
-        sa.select(CoOwner.user_id, CoOwner.bot_id).where(CoOwner.bot_id.in_(ids)),
-    ).subquery()
+    theirs = owners_of_bots().subquery()
     muted = sa.exists().where(
-        Follow.user_id == theirs.c.person, Follow.bot_id == theirs.c.bot, Follow.muted
+        Follow.user_id == theirs.c.user_id, Follow.bot_id == theirs.c.bot_id, Follow.muted
     )
-    return set(session.scalars(sa.select(theirs.c.person).where(~muted)))
+    query = sa.select(theirs.c.user_id).where(theirs.c.bot_id.in_(ids), ~muted)
+    return set(session.scalars(query))
 
 
 def followers(session: Session, bot_id: int) -> set[int]:
@@ -78,17 +77,18 @@ def follow_of(session: Session, user_id: int, subject: Bot | Competition) -> Fol
 
 def usually_hears(session: Session, user_id: int, subject: Bot | Competition) -> bool:
     """Whether somebody hears of something unless they choose otherwise."""
+    own = owners_of_bots().subquery()
+    theirs = sa.select(own.c.bot_id).where(own.c.user_id == user_id)
     if isinstance(subject, Bot):
-        return subject.owner_id == user_id or bool(session.get(CoOwner, (subject.id, user_id)))
+        its = theirs.where(own.c.bot_id == subject.id)
+        return session.scalar(its.limit(1)) is not None
     if subject.creator_id == user_id:
         return True
-    shared = sa.select(CoOwner.bot_id).where(CoOwner.user_id == user_id)
     muted = sa.select(Follow.bot_id).where(Follow.user_id == user_id, Follow.muted)
-    theirs = (
-        sa.or_(Bot.owner_id == user_id, Bot.id.in_(shared)),
-        Bot.id.not_in(muted.where(Follow.bot_id.is_not(None))),
+    query = _entered(subject).where(
+        BotVersion.bot_id.in_(theirs),
+        BotVersion.bot_id.not_in(muted.where(Follow.bot_id.is_not(None))),
     )
-    query = _entered(subject).join(Bot, Bot.id == BotVersion.bot_id).where(*theirs)
     return session.scalar(query.limit(1)) is not None
 
 

@@ -18,6 +18,7 @@ from sqlalchemy.orm import Session
 from arena.ground.db import count_rows
 from arena.models import (
     HOUSE,
+    PERSON,
     Delivery,
     Hook,
     MailChoice,
@@ -55,7 +56,7 @@ def notify(
     """Tells people something, in the caller's transaction.
 
     Args:
-        people: the ids of users; who is shut out, and the arena itself, is told nothing.
+        people: the ids of users; who is shut out, the arena itself, and teams are told nothing.
         message: in English, marked by `N_`, a sentence without its full stop.
         places: what stands at ``%(name)s``: texts, numbers, and moments.
         address: the path of the page where more can be seen.
@@ -71,7 +72,7 @@ def notify(
     query = (
         sa.select(User.id, User.mail, Wishes.mail, Wishes.silenced)
         .outerjoin(Wishes, Wishes.user_id == User.id)
-        .where(User.id.in_(wanted), User.active, User.name != HOUSE)
+        .where(User.id.in_(wanted), User.active, User.name != HOUSE, User.kind == PERSON)
         .order_by(User.id)
     )
     kept = {name: _kept(value) for name, value in places.items()}

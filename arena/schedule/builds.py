@@ -23,14 +23,14 @@ BUDGETED = timedelta(hours=1)
 SINCE, UNTIL = (sa.bindparam(name, type_=Build.ended.type) for name in ("since", "until"))
 """As `arena.ground.db.is_lately`, in a query that is written once (see `lately`)."""
 BUILT = (
-    sa.select(Bot.owner_id, sa.func.sum(Build.seconds).label("seconds"))
+    sa.select(Bot.person_id.label("person_id"), sa.func.sum(Build.seconds).label("seconds"))
     .join(BotVersion, BotVersion.bot_id == Bot.id)
     .join(Build, Build.version_id == BotVersion.id)
     .where(Build.ended.between(SINCE, UNTIL))
-    .group_by(Bot.owner_id)
+    .group_by(Bot.person_id)
     .subquery()
 )
-"""For how long the bots of each owner were built lately."""
+"""For how long the bots of each person were built lately."""
 
 
 def lately(now: datetime) -> dict[str, datetime]:
@@ -75,5 +75,5 @@ def waits_for_builds(session: Session, owner: User, build_seconds: float, now: d
     """
     if not build_seconds or owner.name == HOUSE:
         return False
-    built = sa.select(BUILT.c.seconds).where(BUILT.c.owner_id == owner.id)
+    built = sa.select(BUILT.c.seconds).where(BUILT.c.person_id == owner.person_id)
     return (session.scalar(built, lately(now)) or 0.0) >= build_seconds

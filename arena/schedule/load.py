@@ -200,22 +200,24 @@ _IS_FIRST = ~(
     )
     .exists()
 )
-_OF_ITS_OWNER = sa.select(Bot.owner_id).join(BotVersion, BotVersion.bot_id == Bot.id)
+_OF_ITS_OWNER = sa.select(Bot.person_id.label("person_id")).join(
+    BotVersion, BotVersion.bot_id == Bot.id
+)
 _OF_ITS_OWNER = _OF_ITS_OWNER.join(Check, Check.version_id == BotVersion.id)
 _BUSY = _OF_ITS_OWNER.where(Check.status == JobStatus.ISSUED)
 _SERVED = (
     _OF_ITS_OWNER.add_columns(sa.func.max(Check.ended).label("last"))
     .where(Check.ended.between(SINCE, UNTIL))
-    .group_by(Bot.owner_id)
+    .group_by(Bot.person_id)
     .subquery()
 )
 """Whose bots were checked lately, and when the last was."""
 _WAITING = (
     sa.select(
         Check.id,
-        Bot.owner_id,
+        Bot.person_id.label("person_id"),
         (User.name == HOUSE).label("is_of_the_house"),
-        sa.func.row_number().over(partition_by=Bot.owner_id, order_by=Check.id).label("place"),
+        sa.func.row_number().over(partition_by=Bot.person_id, order_by=Check.id).label("place"),
     )
     .join(Check.ladder)
     .join(Check.version)
@@ -233,14 +235,14 @@ _WAITING = (
 _OPEN_CHECKS = (
     sa.select(Check)
     .join(_WAITING, _WAITING.c.id == Check.id)
-    .outerjoin(_SERVED, _SERVED.c.owner_id == _WAITING.c.owner_id)
-    .outerjoin(BUILT, BUILT.c.owner_id == _WAITING.c.owner_id)
+    .outerjoin(_SERVED, _SERVED.c.person_id == _WAITING.c.person_id)
+    .outerjoin(BUILT, BUILT.c.person_id == _WAITING.c.person_id)
     .where(
         sa.or_(
             _WAITING.c.is_of_the_house,
             sa.and_(
                 _WAITING.c.place == 1,
-                _WAITING.c.owner_id.not_in(_BUSY),
+                _WAITING.c.person_id.not_in(_BUSY),
                 sa.bindparam("budget", type_=sa.Double()) > sa.func.coalesce(BUILT.c.seconds, 0.0),
             ),
         )

@@ -26,7 +26,6 @@ from arena.models import (
     Bot,
     BotVersion,
     CompetitionState,
-    CoOwner,
     Entrant,
     EntrantState,
     JobStatus,
@@ -36,6 +35,7 @@ from arena.models import (
     Scope,
     Topic,
     User,
+    owners_of_bots,
 )
 from arena.people import accounts
 from arena.people.notifications import notify
@@ -289,7 +289,9 @@ def _entrant(session: Session, requester: User, ladder: Ladder, named: Named) ->
 
 
 def _owns(session: Session, user: User, bot: Bot) -> bool:
-    return bot.owner_id == user.id or session.get(CoOwner, (bot.id, user.id)) is not None
+    its = owners_of_bots().subquery()
+    query = sa.select(its.c.bot_id).where(its.c.bot_id == bot.id, its.c.user_id == user.id)
+    return session.scalar(query.limit(1)) is not None
 
 
 def _check_quota(session: Session, requester: User, quota: int, now: datetime, count: int) -> None:

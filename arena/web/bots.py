@@ -20,12 +20,12 @@ from flask import (
 from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response as Answer
 
-from arena.bots import entries, repositories, sharing
+from arena.bots import entries, repositories, sharing, teams
 from arena.bots.forges import Commit, commit_of
 from arena.competitions.final_tables import trophies_of
 from arena.ground import bot_names
 from arena.ground.db import present
-from arena.models import Bot, BotVersion, Competition, Scope
+from arena.models import Bot, BotVersion, Competition, Scope, Team
 from arena.schedule.presence import whereabouts
 from arena.web import duels, queries
 from arena.web.api.results import DuelShape, Encounter
@@ -127,7 +127,15 @@ def _owners_choices(session: Session, bot: Bot) -> dict[str, Any]:
         "ladders": entries.ladders_taking_bots(session, now),
         "repository": repositories.find(session, bot),
         "may_withdraw": there is not None or entries.ending(session, bot) > 0,
+        "takers": _may_have(session, bot) if account and account.heads(bot) else [],
     }
+
+
+def _may_have(session: Session, bot: Bot) -> list[str]:
+    """To whom a bot can be given: teams of its owner; of a team's bot the members."""
+    if isinstance(bot.owner, Team):
+        return [one.user.name for one in teams.members_of(session, bot.owner)]
+    return [one.name for one in teams.teams_of(session, bot.owner_id)]
 
 
 @bots.get("/bots/<name>/against/<rival>")

@@ -233,7 +233,7 @@ def _page(draft: Draft, problem: str = "") -> str:
             shown = submissions.shown(session, check.id) | {"fitting": []}
             match = _last_match(session, check.version, who.id)
         # They are counted to the bot's owner, whoever tries it.
-        owner = sa.select(Bot.owner_id).where(Bot.named(draft.name))
+        owner = sa.select(Bot.person_id).where(Bot.named(draft.name))
         payer = session.scalar(owner) or who.id
         tries, matches = settings().tries_a_day, settings().requests_a_day
         return render_template(

@@ -278,5 +278,6 @@ class SubmitForm(FlaskForm):
         [Length(max=LONGEST_NOTE, message=later(N_("A note has at most %(max)d characters.")))],
         render_kw={"rows": 2},
     )
+    team = SelectField(later(N_("Whose bot it is")), default="")
     ladder = SelectField(later(N_("Ladder")), validate_choice=False)
     test_first = BooleanField(later(N_("A strength test against the active version first")))

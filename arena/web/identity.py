@@ -125,7 +125,7 @@ class Account(UserMixin):
     def by(self) -> By:
         """This account as who does something by the present request."""
         its = settings()
-        quotas = its.requests_a_day, its.asked_seconds_a_day
+        quotas = its.requests_a_day, its.asked_seconds_a_day, its.quota_bytes
         return By(
             self.actor,
             self.scopes,
@@ -147,12 +147,16 @@ class Account(UserMixin):
 
     @property
     def shared(self) -> frozenset[int]:
-        """The ids of the bots that it is a co-owner of."""
+        """The ids of the bots that it has without being their owner."""
         return self.reader.shared
 
     def owns(self, bot: Bot) -> bool:
         """Whether a bot is its own, or shared with it."""
         return bot.owner_id == self.id or bot.id in self.shared
+
+    def heads(self, bot: Bot) -> bool:
+        """Whether it decides whose a bot is."""
+        return bot.person_id == self.id
 
 
 BEGAN = "arena.began"

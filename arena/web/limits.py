@@ -211,6 +211,7 @@ LIMITS = {
         )
     ],
     "members.join": JOINED,
+    "teams.join": JOINED,
     "sittings.begin": BEGUN,
     "sittings.move": MOVES,
     "sittings.take_back": TAKEN_BACK,
@@ -240,6 +241,7 @@ LIMITS = {
         RateLimit("240 per hour", _account, N_("There were too many tries: wait %(time)s."))
     ],
     "api.join_competition": JOINED,
+    "api.join_team": JOINED,
     "api.begin_sitting": BEGUN,
     "api.play_move": MOVES,
     "api.take_back": TAKEN_BACK,

@@ -15,6 +15,7 @@ from arena import naming, sittings
 from arena.bots import directory
 from arena.bots.sharing import belongs_to
 from arena.bots.submissions import is_only_refused
+from arena.bots.teams import is_member
 from arena.competitions.gauntlets import Gauntlet
 from arena.ground.db import LARGEST_ID, LOOKED_UP
 from arena.ground.guesses import meant
@@ -31,6 +32,7 @@ from arena.models import (
     Scope,
     Sitting,
     StrengthTest,
+    Team,
     Tournament,
     User,
 )
@@ -181,6 +183,12 @@ def find_person(session: Session, name: str) -> User:
     """
     found = session.scalar(sa.select(User).where(User.named(name)))
     account = identity.current()
+    if isinstance(found, Team):
+        team, found = found, None
+        if _sees_team(session, team):
+            if request.endpoint == "directory.person":
+                abort(redirect(url_for("teams.team", name=team.name)))
+            abort(404, gettext("%(name)s is a team: see /teams/%(name)s", name=team.name))
     if found is not None and found.name != HOUSE and not found.deleted:
         own = account is not None and (account.id == found.id or account.may(Scope.ADMIN))
         if not own and not directory.is_seen(session, found):
@@ -188,6 +196,22 @@ def find_person(session: Session, name: str) -> User:
     if found is None or found.name == HOUSE or found.deleted:
         abort(404, gettext("There is nobody %(name)s with a bot here.", name=name))
     return _moved(name, found)
+
+
+def find_team(session: Session, name: str) -> Team:
+    """The team of this name, or of one that it had, if who asks may see it: one that has a bot to
+    be seen; its members and administrators see it in any case.
+    """
+    found = session.scalar(sa.select(Team).where(Team.named(name)))
+    if found is None or not _sees_team(session, found):
+        abort(404, gettext("There is no team %(name)s with a bot here.", name=name))
+    return _moved(name, found)
+
+
+def _sees_team(session: Session, team: Team) -> bool:
+    account = identity.current()
+    own = account is not None and (account.may(Scope.ADMIN) or is_member(session, team, account.id))
+    return not team.deleted and (own or directory.is_seen(session, team))
 
 
 def find_match(session: Session, number: int) -> Match:

@@ -6,7 +6,16 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from arena.models import HOUSE, Bot, BotVersion, CoOwner, Entrant, EntrantState, OpeningBook, User
+from arena.models import (
+    HOUSE,
+    Bot,
+    BotVersion,
+    Entrant,
+    EntrantState,
+    OpeningBook,
+    User,
+    owners_of_bots,
+)
 from arena.web.identity import current
 from arena.web.lookup import reading
 from engine.games import GAMES
@@ -34,7 +43,7 @@ def _queries() -> dict[str, sa.Select[str]]:
     active = sa.select(BotVersion.bot_id).join(Entrant, Entrant.version_id == BotVersion.id)
     playing = Bot.id.in_(active.where(Entrant.state == EntrantState.ACTIVE))
     # Who has a bot is named beside it; of nobody else it is told that they are here.
-    shown = sa.or_(User.id.in_(sa.select(Bot.owner_id)), User.id.in_(sa.select(CoOwner.user_id)))
+    shown = User.id.in_(sa.select(owners_of_bots().subquery().c.user_id))
     return {
         "bots": sa.select(Bot.name)
         .where(sa.or_(mine, playing))

@@ -64,11 +64,13 @@ class _Words(StringField):
         return " ".join(self.data or ())
 
 
-def _description() -> TextAreaField:
+def description_field() -> TextAreaField:
+    """For a description."""
     return TextAreaField(later(N_("Description")), render_kw={"rows": 8, "maxlength": 4000})
 
 
-def _links() -> _Lines:
+def links_field() -> TextAreaField:
+    """For links, each on a line."""
     return _Lines(later(N_("Links")), render_kw={"rows": 3, "inputmode": "url"})
 
 
@@ -83,8 +85,10 @@ class _WithPicture(DeedForm):
 
 
 _TAGS = _Words(later(N_("Tags")), render_kw={"autocapitalize": "none", "spellcheck": "false"})
-DescribeBotForm = form_of(DescribeBot, description=_description(), links=_links(), tags=_TAGS)
-DescribeUserForm = form_of(DescribeUser, description=_description(), links=_links())
+DescribeBotForm = form_of(
+    DescribeBot, description=description_field(), links=links_field(), tags=_TAGS
+)
+DescribeUserForm = form_of(DescribeUser, description=description_field(), links=links_field())
 _PICTURE = form_of(PictureBot, file=FileField(later(N_("Picture"))))
 PictureForm: type[DeedForm] = type("PictureForm", (_WithPicture, _PICTURE), {})
 RenameBotForm, RenameUserForm = form_of(RenameBot), form_of(RenameUser)

@@ -21,7 +21,7 @@ from sqlalchemy.orm import Session, joinedload
 from werkzeug.exceptions import HTTPException
 from wtforms import SelectChoice
 
-from arena.bots import entries, ladder_quotas, stored_files
+from arena.bots import entries, ladder_quotas, stored_files, teams
 from arena.bots.bot_deeds import (
     CancelCheck,
     ChangeBot,
@@ -32,6 +32,7 @@ from arena.bots.bot_deeds import (
     WithdrawBot,
 )
 from arena.bots.submissions import demand_admission
+from arena.bots.team_deeds import GiveBot
 from arena.competitions.dates import demand_in_time
 from arena.competitions.strength_plans import SITE_TERMS
 from arena.deeds import Done
@@ -82,10 +83,14 @@ def submit() -> Any:
     form = SubmitForm()
     with reading() as session:
         ladders = entries.ladders_taking_bots(session, began())
+        own = [one.name for one in teams.teams_of(session, signed_in().id)]
     form.ladder.choices = _by_game(ladders)
+    of_teams = [(one, gettext("the team %(team)s's", team=one)) for one in own]
+    form.team.choices = [("", gettext("mine, or whose it was")), *of_teams]
     if request.method == "GET":
         form.name.data = request.args.get("bot", "")
         form.ladder.data = request.args.get("ladder", "")
+        form.team.data = request.args.get("team", "")
     if not form.is_submitted():
         return _form(form, ladders)
     form.validate()
@@ -104,7 +109,9 @@ def submit() -> Any:
     form.name.data = name
     test_first = SITE_TERMS if form.test_first.data else None
     try:
-        number = uploads.store(name, taken, ladder, form.note.data, test_first=test_first)
+        number = uploads.store(
+            name, taken, ladder, form.note.data, test_first=test_first, team=form.team.data or ""
+        )
     except Refusal as error:
         form.name.errors = [sentence(error)]
         return _form(form, ladders)
@@ -274,6 +281,7 @@ add_deed(submissions, "/bots/<name>/retire", RetireBot, then=_retired)
 add_deed(submissions, "/bots/<name>/withdraw", WithdrawBot, then=_bot)
 add_deed(submissions, "/bots/<name>/settings", ChangeBot, then=_bot)
 add_deed(submissions, "/bots/<name>/share", ShareBot, then=_bot)
+add_deed(submissions, "/bots/<name>/give", GiveBot, then=_bot)
 add_deed(submissions, "/bots/<name>/unshare", UnshareBot, then=_bot)
 
 

@@ -19,7 +19,7 @@ from sqlalchemy.orm import Session
 from werkzeug.datastructures import FileStorage, MultiDict
 from werkzeug.formparser import FormDataParser
 
-from arena.bots import discarding, sending
+from arena.bots import discarding, sending, teams
 from arena.bots.forges import Commit
 from arena.bots.intake import FULL, Intake, Sender, TakenIn
 from arena.bots.profile_deeds import LONGEST_PICTURE
@@ -281,15 +281,17 @@ def store(
     test_first: StrengthTerms | None,
     enters: bool = True,
     commit: Commit | None = None,
+    team: str = "",
 ) -> int:
     """Takes a bot's stored files in, and gives the number of their check.
 
     Args:
         commit: the commit that they are of, if somebody says.
         enters: whether they are to enter the ladder, or are only tried.
+        team: the name of the team whose bot it is to be; empty for none.
 
     Raises:
-        Refusal: as `arena.bots.submissions.hand_in`.
+        Refusal: it is none of theirs; or as `arena.bots.submissions.hand_in`.
     """
     who = signed_in()
 
@@ -297,10 +299,11 @@ def store(
         now = max(began(), present(session) - sending.grace(taken.size))
         # By its name: it may have begun again meanwhile.
         there = find_named(session, Ladder, ladder.name)
+        user = session.get_one(User, who.id)
         version = hand_in(
             session,
             who.actor,
-            session.get_one(User, who.id),
+            user,
             name,
             taken,
             there,
@@ -310,6 +313,7 @@ def store(
             enters=enters,
             commit=commit,
             tries_a_day=settings().tries_a_day,
+            team=teams.own(session, team, user) if team else None,
             now=now,
         )
         asked = sa.select(sa.func.max(Check.id)).where(

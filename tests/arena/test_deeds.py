@@ -25,6 +25,7 @@ from arena.all_deeds import DEEDS
 from arena.analyses.analysis_deeds import KeepAnalysis, RemoveAnalysis
 from arena.analyses.asking import AskBots
 from arena.audit import ARENA, Actor
+from arena.bots import teams
 from arena.bots.account_deletion import DeleteUser
 from arena.bots.bar_deeds import BarBot, UnbarBot
 from arena.bots.bot_deeds import (
@@ -56,6 +57,18 @@ from arena.bots.member_deeds import (
 from arena.bots.profile_deeds import DescribeBot, PictureBot, RenameBot
 from arena.bots.repository_deeds import FetchRepository, FollowRepository, UnfollowRepository
 from arena.bots.runtimes import RemoveRuntime
+from arena.bots.team_deeds import (
+    DescribeTeam,
+    DissolveTeam,
+    FoundTeam,
+    GiveBot,
+    HandOverTeam,
+    JoinTeam,
+    LeaveTeam,
+    RemoveTeamMember,
+    RenameTeam,
+    RenewTeamCode,
+)
 from arena.cli import COMMANDS, InputError, cli, deeds, run
 from arena.cli.client import Where
 from arena.competitions import books, members
@@ -583,6 +596,56 @@ EXAMPLES: dict[type[Deed], tuple[Callable[[Numbers], dict[str, Any]], dict[str, 
         {"name": "bot-0"},
         "mate is no co-owner of the bot bot-0",
     ),
+    FoundTeam: (
+        lambda _: {"name": "bishops"},
+        {"name": "mate"},
+        "the name mate is taken: choose another",
+    ),
+    DescribeTeam: (
+        lambda _: {"name": "knights", "description": "We.", "links": ("mailto:a@example.org",)},
+        {"name": "nobody"},
+        "there is no team 'nobody'",
+    ),
+    RenameTeam: (
+        lambda _: {"name": "knights", "to": "pawns"},
+        {"to": "rooks"},
+        "the name rooks is taken: choose another",
+    ),
+    RenewTeamCode: (
+        lambda _: {"name": "knights"},
+        {"name": "nobody"},
+        "there is no team 'nobody'",
+    ),
+    JoinTeam: (
+        lambda _: {"code": "AAAA BBBB eeee"},
+        {"code": "aaaa-bbbb-dddd"},
+        "nothing is joined by the code 'aaaa-bbbb-dddd'",
+    ),
+    LeaveTeam: (
+        lambda _: {"name": "knights"},
+        {"name": "rooks"},
+        "administrator is no member of the team rooks",
+    ),
+    RemoveTeamMember: (
+        lambda _: {"name": "knights", "user": "administrator"},
+        {"user": "mate"},
+        "mate is the captain of the team knights",
+    ),
+    HandOverTeam: (
+        lambda _: {"name": "knights", "user": "administrator"},
+        {"user": "pupil"},
+        "pupil is no member of the team knights",
+    ),
+    DissolveTeam: (
+        lambda _: {"name": "rooks"},
+        {"name": "nobody"},
+        "there is no team 'nobody'",
+    ),
+    GiveBot: (
+        lambda _: {"name": "bot-0", "to": "knights"},
+        {"to": "rooks"},
+        "administrator is no member of the team rooks",
+    ),
     FollowRepository: (
         lambda _: {
             "name": "bot-0",
@@ -691,6 +754,10 @@ def copied(
             pupil = User(name="pupil", created=now())
             session.add(pupil)
             session.flush()
+            mates, themselves = (session.get_one(User, one.id) for one in (mate, user))
+            knights = teams.make(session, "knights", mates, now())
+            teams.join(session, knights, themselves, now())
+            teams.make(session, "rooks", pupil, now()).join_code = "aaaa-bbbb-eeee"
             for its, one in ((ladder, pupil), (other, user)):
                 members.add(session, ARENA, its, one, MemberRole.MEMBER, now())
             followed = session.scalars(sa.select(Bot).where(Bot.name == "bot-2")).one()
@@ -1056,6 +1123,12 @@ WHO: list[tuple[type[Deed], dict[str, Any], str]] = [
     (DeleteUser, {"name": "mate", "confirm": "mate"}, "co-owner"),
     (RenameUser, {"name": "mate", "to": "comrade"}, "co-owner"),
     (ShareBot, {"name": "bot-1", "user": "olga"}, "owner"),
+    (DescribeTeam, {"name": "knights", "description": "x"}, "co-owner"),
+    (RenameTeam, {"name": "knights", "to": "pawns"}, "co-owner"),
+    (RenewTeamCode, {"name": "knights"}, "co-owner"),
+    (RemoveTeamMember, {"name": "knights", "user": "administrator"}, "co-owner"),
+    (HandOverTeam, {"name": "knights", "user": "administrator"}, "co-owner"),
+    (DissolveTeam, {"name": "knights"}, "co-owner"),
     (UnshareBot, {"name": "bot-1", "user": "mate"}, "owner co-owner"),
     (
         FollowRepository,

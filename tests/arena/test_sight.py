@@ -68,6 +68,8 @@ ELSEWHERE = {
     "Selection": "is a person's words",
     "SentFile": "is of a person",
     "TestPreset": "is of the arena",
+    "Team": "is found through a bot",
+    "TeamMember": "is told with a team",
     "User": "is found through a bot",
     "Wishes": "is of a person",
     "Worker": "is of the arena",

@@ -59,6 +59,7 @@ def _seen() -> list[tuple[str, str]]:
     found["/tunings/{tuning}#"] = "administrator"
     found["/gauntlets/gauntlet#"] = "administrator"
     found["/presets#"] = "administrator"
+    found["/teams#"] = found["/teams/{team}#"] = "owner"
     found["/tournaments/cup#"] = "administrator"
     found["/analysis?game=clobber#"] = "owner"
     found["/nowhere"] = "anonymous"

@@ -9,10 +9,11 @@ import sqlalchemy as sa
 from pydantic import RootModel
 
 from arena import audit
-from arena.models import HOUSE, AuditEntry, Role, Scope, User
+from arena.models import AuditEntry, Role, Scope, User
 from arena.operation import queues
 from arena.operation.health import look
 from arena.operation.under_way import under_way
+from arena.people import accounts
 from arena.web.api.paging import Pages, page
 from arena.web.api.setting_shapes import MaintenanceShape, SettingList
 from arena.web.api.shapes import Name
@@ -67,7 +68,7 @@ def get_maintenance() -> MaintenanceShape:
 @operation("GET /users", UserList, tag=TAG, scope=Scope.ADMIN)
 def list_users(query: UserPages) -> UserList:
     """Everyone who has an account."""
-    wanted = sa.select(User).where(User.name != HOUSE, User.deleted.is_(None))
+    wanted = sa.select(User).where(accounts.is_person())
     if query.role is not None:
         wanted = wanted.where(User.role == query.role)
     with reading() as session:

@@ -27,6 +27,7 @@ from arena.models import (
     Repository,
     Selection,
     StrengthTest,
+    Team,
     TestPreset,
     Tournament,
     User,
@@ -46,7 +47,7 @@ from arena.web.api.selections import SelectionShape
 from arena.web.api.shapes import Shape
 from arena.web.api.told import HookShape
 from arena.web.api.tunings import TuningShape
-from arena.web.api.user_shapes import UserShape
+from arena.web.api.user_shapes import TeamShape, UserShape
 
 SHAPES: Mapping[type, type[Shape]] = {
     Match: MatchShape,
@@ -59,6 +60,7 @@ SHAPES: Mapping[type, type[Shape]] = {
     BotTuning: TuningShape,
     TestPreset: PresetShape,
     User: UserShape,
+    Team: TeamShape,
     Tournament: TournamentShape,
     OpeningBook: BookShape,
     Repository: RepositoryShape,

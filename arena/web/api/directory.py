@@ -6,10 +6,11 @@ from typing import Annotated
 
 import sqlalchemy as sa
 from pydantic import Field
+from sqlalchemy.orm import joinedload
 
-from arena.bots import directory
+from arena.bots import directory, teams
 from arena.bots.directory import LONGEST_QUERY, MOST_PAGES
-from arena.models import Scope, User
+from arena.models import PERSON, Scope, Team, User
 from arena.web import profiles
 from arena.web.api.bot_shapes import BotShape
 from arena.web.api.bots import BotPages
@@ -17,8 +18,14 @@ from arena.web.api.competition_shapes import CompetitionShape
 from arena.web.api.paging import page
 from arena.web.api.shapes import Shape
 from arena.web.api.specification import operation
-from arena.web.api.user_shapes import PersonDetail, PersonList, PersonShape
-from arena.web.lookup import find_person, reading
+from arena.web.api.user_shapes import (
+    PersonDetail,
+    PersonList,
+    PersonShape,
+    TeamDetail,
+    TeamList,
+)
+from arena.web.lookup import find_person, find_team, reading
 
 TAG = "people"
 
@@ -55,7 +62,7 @@ class SearchShape(Shape):
 @operation("GET /people", PersonList, tag=TAG)
 def list_people(query: PeoplePages) -> PersonList:
     """Whoever has a bot that has entered something; narrowed by what is asked of that bot."""
-    wanted = sa.select(User).where(directory.is_listed_person(query.wish))
+    wanted = sa.select(User).where(directory.is_listed_person(query.wish), User.kind == PERSON)
     with reading() as session:
         return page(PersonList, session, wanted, User.id, query)
 
@@ -67,6 +74,24 @@ def get_person(name: str) -> PersonDetail:
         user = find_person(session, name)
         bots = directory.names_of_bots(session, user)
         return PersonDetail.of(user, bots=bots)
+
+
+@operation("GET /teams", TeamList, tag="teams")
+def list_teams(query: BotPages) -> TeamList:
+    """Teams that have a bot that has entered something; narrowed by what is asked of that bot."""
+    wanted = sa.select(Team).where(directory.is_listed_person(query.wish))
+    with reading() as session:
+        return page(TeamList, session, wanted.options(joinedload(Team.captain)), Team.id, query)
+
+
+@operation("GET /teams/<name>", TeamDetail, tag="teams")
+def get_team(name: str) -> TeamDetail:
+    """What a team says of itself, its members and its bots."""
+    with reading() as session:
+        team = find_team(session, name)
+        members = [one.user.name for one in teams.members_of(session, team)]
+        bots = list(directory.names_of_bots(session, team))
+        return TeamDetail.of(team, members=members, bots=bots)
 
 
 export_person = operation(

@@ -8,10 +8,10 @@ from typing import Annotated, Literal
 import sqlalchemy as sa
 from pydantic import Field
 
-from arena.bots import ladder_quotas
+from arena.bots import ladder_quotas, teams
 from arena.competitions.round_tables import MOST_ROUNDS, round_table
 from arena.lists.accuracy import accuracies
-from arena.models import Bot, Ladder, Scope
+from arena.models import Bot, Ladder, Scope, User
 from arena.web import leaderboards
 from arena.web.api.competition_shapes import EntrantList
 from arena.web.api.competitions import EntrantPages, entrants_of, happening
@@ -69,6 +69,7 @@ class QuotaView(Shape):
     """Of which bot it is asked."""
 
     bot: Annotated[Name, Field(description="One's own, or the name of a new one.")] = ""
+    team: Annotated[Name, Field(description="A team of one's own, if a new one is its.")] = ""
 
 
 @operation("GET /ladders/<name>/quotas", QuotasShape, tag=TAG, scope=Scope.SUBMIT)
@@ -76,14 +77,16 @@ def get_quotas(name: str, query: QuotaView) -> QuotasShape:
     """What one has on a ladder of what each person may have there: to be asked before files are
     sent.
 
-    A bot that is shared with one counts for its owner.
+    A bot that is shared with one counts for its owner, a team's for the captain.
     """
     now = datetime.now(UTC)
     with reading() as session:
         ladder = find_ladder(session, name)
-        person, bot = ladder_quotas.whose_next(session, query.bot, signed_in().id)
+        user = session.get_one(User, signed_in().id)
+        new = (teams.own(session, query.team, user) if query.team else user).person_id
+        person, bot = ladder_quotas.whose_next(session, query.bot, new)
         if bot is not None and not signed_in().owns(session.get_one(Bot, bot)):
-            person, bot = signed_in().id, None
+            person, bot = new, None
         refusal = ladder_quotas.why_no_room(session, ladder, person, bot, now)
         its = ladder_quotas.quotas_of(session, ladder, person, now)
         parts = {key: QuotaShape(**part._asdict()) for key, part in its._asdict().items()}

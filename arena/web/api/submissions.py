@@ -45,6 +45,9 @@ class Submission(Shape):
             "digit first; by default as its file or manifest has it.",
         ),
     ] = None
+    team: Annotated[
+        Name, Field(description="The team of one's own whose bot it is to be; empty for none.")
+    ] = ""
     note: Line = ""
     commit: Annotated[
         str,
@@ -103,6 +106,7 @@ def submit_bot(form: Submission) -> tuple[CheckShape, int, dict[str, str]]:
         test_first=terms,
         enters=form.enters,
         commit=_commit(form),
+        team=form.team,
     )
     with reading() as session:
         found = submissions.find_check(session, number)

@@ -37,6 +37,7 @@ class PersonShape(Shape):
     created: datetime
     description: str = Field(description="What they say of themselves, in Markdown.")
     links: list[str]
+    is_team: bool = Field(description="Whether it is several people, of whom `GET /teams` tells.")
 
 
 class PersonList(List):
@@ -47,6 +48,27 @@ class PersonDetail(PersonShape):
     """Somebody with their bots."""
 
     bots: list[str] = Field(description="Their own and shared ones that have entered something.")
+
+
+class TeamShape(Shape):
+    """Several people whose bots are each one's."""
+
+    name: str
+    created: datetime
+    description: str = Field(description="What they say of it, in Markdown.")
+    links: list[str]
+    captain: Annotated[str, At("captain.name")] = Field(description="Who decides about it.")
+
+
+class TeamList(List):
+    items: list[TeamShape]
+
+
+class TeamDetail(TeamShape):
+    """A team with its members and its bots."""
+
+    members: list[str] = Field(description="In the order in which they came.")
+    bots: list[str] = Field(description="Its bots that have entered something.")
 
 
 class AuditShape(Shape):

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from arena.audit import ARENA, Actor
-from arena.bots import account_export
+from arena.bots import account_export, teams
 from arena.bots.account_deletion import DeleteUser
 from arena.bots.bot_deeds import ShareBot
 from arena.competitions.pairings import Pairing
@@ -127,6 +127,11 @@ def test_an_export_has_what_is_ones_own(database: Database, tmp_path: Path) -> N
         version(session, ada, "hers").digest = stored(store, empty_tar)
         version(session, bob, "his", "b")
         do(session, ShareBot("his", "ada"), NOW)
+        # Of teams the captain has them.
+        for captain, name in ((ada, "knights"), (bob, "rooks")):
+            teams.make(session, name, captain, NOW)
+            version(session, captain, name, name[0]).bot.owner = teams.find(session, name)
+        teams.join(session, teams.find(session, "rooks"), ada, NOW)
         accounts.add_token(session, ARENA, ada, "ci", [Scope.READ], NOW)
         for check in session.scalars(sa.select(Check)):
             check.status, check.lease_ends = JobStatus.ISSUED, NOW
@@ -137,14 +142,15 @@ def test_an_export_has_what_is_ones_own(database: Database, tmp_path: Path) -> N
         assert archive.testzip() is None
         assert set(archive.namelist()) == {
             "account.json", "bots.json", "sittings.jsonl", "games/hers.jsonl", "logs/hers.jsonl",
-            "bundles/hers-v1.tar",
+            "bundles/hers-v1.tar", "games/knights.jsonl", "logs/knights.jsonl",
         }  # fmt: skip
         account = json.loads(archive.read("account.json"))
-        (bot,) = json.loads(archive.read("bots.json"))
+        bot, of_team = json.loads(archive.read("bots.json"))
     assert (account["name"], [one["name"] for one in account["tokens"]]) == ("ada", ["ci"])
     assert not {"password", "totp_secret", "digest"} & (
         account.keys() | account["tokens"][0].keys()
     )
+    assert (of_team["name"], account["teams"]) == ("knights", ["knights", "rooks"])
     (check,) = bot["checks"]
     assert check.keys() == account_export.CHECK
     assert (bot["name"], [one["number"] for one in bot["versions"]]) == ("hers", [1])

@@ -11,12 +11,24 @@ from sqlalchemy.orm import Session
 
 from arena import audit, present
 from arena.audit import ARENA, Actor
+from arena.bots import teams
 from arena.bots.account_deletion import DeleteUser
 from arena.bots.bot_deeds import CancelCheck, ShareBot, UnshareBot
 from arena.bots.deletion import DeleteBot
 from arena.bots.member_deeds import AddMember, ImportMembers, RemoveMember
 from arena.bots.profile_deeds import RenameBot
 from arena.bots.submissions import submit
+from arena.bots.team_deeds import (
+    DissolveTeam,
+    FoundTeam,
+    GiveBot,
+    HandOverTeam,
+    JoinTeam,
+    LeaveTeam,
+    RemoveTeamMember,
+    RenameTeam,
+    RenewTeamCode,
+)
 from arena.bots.telling import tell_shared
 from arena.competitions.gauntlet_deeds import StopGauntlet
 from arena.competitions.pairings import Pairing
@@ -118,6 +130,14 @@ def _lives(session: Session, ada: User) -> User:
     )
     # As where it is not known by a number who signs in, or who types a command.
     _note_failed(session, her.name.lower())
+    (team,) = _do(session, ada, FoundTeam("knights"))
+    teams.join(session, team, accounts.add(session, ARENA, "mate", now=NOW), NOW)
+    (code,) = _do(session, ada, RenewTeamCode("knights"))
+    _do(session, her, JoinTeam(code.code), LeaveTeam("knights"), JoinTeam(code.code))
+    _do(session, ada, GiveBot("adas-1", "knights"), GiveBot("adas-1", her.name))
+    _do(session, ada, HandOverTeam("knights", her.name))
+    _do(session, her, HandOverTeam("knights", "ada"))
+    _do(session, ada, RemoveTeamMember("knights", her.name))
     match = make(session, ladder, Pairing((1, 2)), NOW, requester=ada)
     match.status = JobStatus.SET_ASIDE
     session.flush()
@@ -182,6 +202,30 @@ def test_no_name_of_a_deleted_account_is_left_anywhere(database: Database) -> No
         assert _having(session, "10.1.2.3") == {"audit_entry.origin"}, "only where others did it"
         own = sa.select(AuditEntry.origin).where(AuditEntry.actor == after)
         assert set(session.scalars(own)) == {""}
+
+
+def test_no_name_of_a_team_is_left_anywhere(database: Database) -> None:
+    """That was dissolved, or whose last member is gone."""
+    with database.begin() as session:
+        ada, eve, bob = (
+            accounts.add(session, ARENA, name, role=Role.ADMINISTRATOR, now=NOW)
+            for name in ("ada", "eve", "bob")
+        )
+        version(session, eve, "hers")
+        for captain, gone in ((ada, DissolveTeam(NAMES[1])), (eve, DeleteUser("eve", "eve"))):
+            _do(session, captain, FoundTeam(NAMES[0]))
+            (code,) = _do(session, captain, RenewTeamCode(NAMES[0]))
+            _do(session, bob, JoinTeam(code.code))
+            if captain is eve:
+                _do(session, eve, GiveBot("hers", NAMES[0]))
+            _do(session, captain, RenameTeam(*NAMES), RemoveTeamMember(NAMES[1], "bob"))
+            assert _having(session, *NAMES) >= {
+                "user.name", "audit_entry.subject", "audit_entry.detail",
+                "former_name.lower_name", "notification.places", "notification.address",
+            }  # fmt: skip
+            _do(session, captain, gone)
+            session.expire_all()
+            assert _having(session, *NAMES) == set()
 
 
 def test_what_is_called_so_besides_keeps_its_name(sqlite_database: Database) -> None:

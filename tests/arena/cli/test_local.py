@@ -149,6 +149,7 @@ def plain(folder: Path) -> Path:
         (plain, ["--name", "a.json"], "'a.json' is no name for a bot: .*no .json at the end"),
         (plain, ["--name", "random"], "there is a bot random already, of another owner"),
         (plain, ["--owner", " "], "the owner's name is empty: give one with --owner"),
+        (plain, ["--team", "knights"], "--team is for a server: here --owner takes a team's name"),
     ],
 )
 def test_what_is_no_bot_is_not_taken_in(

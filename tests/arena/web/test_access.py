@@ -19,10 +19,11 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from arena.audit import ARENA
+from arena.bots import teams
 from arena.cli.bundle_intake import BundleIntake
 from arena.ground.config import Settings
 from arena.ground.db import Database
-from arena.models import Bot, BotVersion, Check, Entrant, Ladder, Picture, Role, Scope, User
+from arena.models import Bot, BotVersion, Check, Entrant, Ladder, Picture, Role, Scope, Team, User
 from arena.people.accounts import add_token
 from arena.sittings import Person, Wish, begin
 from arena.web.app import create_app
@@ -41,6 +42,8 @@ OWNERS_AND_ADMINISTRATORS = (ASK, 403, 200, 403, 200)
 API_OWNERS = (401, 403, 200, 403, 403)
 ORGANISERS = (ASK, 403, 403, 200, 200)
 ADMINISTRATORS = (ASK, 403, 403, 403, 200)
+# A team without bots, of the owner's.
+TEAMS = (404, 404, 200, 404, 200)
 # A form that is sent empty: it comes back (422), or is refused for what it lacks (400, 404).
 ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ("GET", "static"): ("/static/arena.css", ALL),
@@ -110,6 +113,32 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ("GET", "directory.people"): ("/people", ALL),
     ("GET", "directory.person"): ("/people/{person}", ALL),
     ("GET", "directory.search"): ("/search?q=bot", ALL),
+    ("GET", "teams.listing"): ("/teams", ALL),
+    ("GET", "teams.team"): ("/teams/{team}", TEAMS),
+    ("GET", "teams.change"): ("/teams/{team}/profile", (ASK, *TEAMS[1:])),
+    ("POST", "teams.found"): ("/teams", (401, 422, 422, 422, 422)),
+    ("GET", "teams.join_form"): ("/join-team/aaaa-bbbb-cccc", SIGNED_IN),
+    ("POST", "teams.join"): ("/join-team", (401, 422, 422, 422, 422)),
+    ("POST", "teams.describe"): ("/teams/{team}/describe", (401, 403, 302, 403, 302)),
+    ("POST", "teams.rename"): ("/teams/{team}/rename", (401, 404, 422, 404, 422)),
+    ("POST", "teams.join_code"): ("/teams/nobody/join-code", (401, 404, 404, 404, 404)),
+    ("POST", "teams.leave"): ("/teams/nobody/leave", (401, 404, 404, 404, 404)),
+    ("POST", "teams.remove"): ("/teams/nobody/remove", (401, 422, 422, 422, 422)),
+    ("POST", "teams.captain"): ("/teams/nobody/captain", (401, 422, 422, 422, 422)),
+    ("POST", "teams.dissolve"): ("/teams/nobody/dissolve", (401, 404, 404, 404, 404)),
+    ("POST", "submissions.give"): ("/bots/bot-0/give", (401, 422, 422, 422, 422)),
+    ("GET", "api.list_teams"): ("/api/v1/teams", ALL),
+    ("GET", "api.get_team"): ("/api/v1/teams/{team}", TEAMS),
+    ("POST", "api.found_team"): ("/api/v1/teams", (401, 403, 403, 403, 415)),
+    ("POST", "api.join_team"): ("/api/v1/teams/join", (401, 415, 415, 415, 415)),
+    ("POST", "api.describe_team"): ("/api/v1/teams/nobody/describe", (401, 403, 403, 403, 415)),
+    ("POST", "api.rename_team"): ("/api/v1/teams/nobody/rename", (401, 403, 403, 403, 415)),
+    ("POST", "api.renew_team_code"): ("/api/v1/teams/nobody/join-code", (401, 403, 403, 403, 415)),
+    ("POST", "api.leave_team"): ("/api/v1/teams/nobody/leave", (401, 404, 404, 404, 404)),
+    ("POST", "api.remove_team_member"): ("/api/v1/teams/nobody/remove", (401, 403, 403, 403, 415)),
+    ("POST", "api.hand_over_team"): ("/api/v1/teams/nobody/captain", (401, 403, 403, 403, 415)),
+    ("POST", "api.dissolve_team"): ("/api/v1/teams/nobody/dissolve", (401, 403, 403, 403, 403)),
+    ("POST", "api.give_bot"): ("/api/v1/bots/bot-0/give", (401, 415, 415, 415, 415)),
     ("GET", "profiles.portrait"): ("/pictures/{portrait}.webp", ALL),
     ("GET", "profiles.change_bot"): ("/bots/bot-0/profile", OWNERS_AND_ADMINISTRATORS),
     ("POST", "profiles.describe"): ("/bots/bot-0/describe", (401, 403, 302, 403, 302)),
@@ -743,7 +772,10 @@ def opened(site: Site, data: Path) -> SimpleNamespace:
         begun = begin(session, Person(owner.name, owner.id), wish, now(), most_open=1)
         numbers["sitting"] = begun.id
         numbers["owners_token"] = session.scalars(sa.text("SELECT max(id) FROM api_token")).one()
-        numbers["person"] = name
+        numbers["person"], numbers["team"] = name, "knights"
+        if session.scalar(sa.select(Team.id).where(Team.name == "knights")) is None:
+            captain = session.get_one(User, owner.id)
+            teams.make(session, "knights", captain, now()).join_code = "aaaa-bbbb-ffff"
         numbers["portrait"] = "0" * 64
         session.merge(Picture(digest=numbers["portrait"], content=b"a picture"))
     browsers = {"anonymous": Browser(app)}

@@ -25,6 +25,7 @@ from tests.arena.web.signing_in import now
         (["submit", "BOT", "--ladder", "none"], 2, "There is no ladder none."),
         (["submit", "BOT", "--ladder", "ladder-0", "--name", "bot-0", "--token=eve"], 2, "owner"),
         (["submit", "BOT", "--ladder", "ladder-0", "--owner", "x"], 2, "goes by the token"),
+        (["submit", "BOT", "--ladder", "ladder-0", "--team", "x"], 2, "There is no team 'x'"),
         (["submit", "BOT", "--ladder", "ladder-0", "--token=reader"], 2, "no scope submit"),
         (["submit", "/none.py", "--ladder", "ladder-0"], 2, "/none.py"),
         (["status", "nobody"], 2, "There is no bot nobody."),

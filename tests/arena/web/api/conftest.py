@@ -9,6 +9,7 @@ import pytest
 import sqlalchemy as sa
 
 from arena.audit import ARENA
+from arena.bots import teams
 from arena.cli.bundle_intake import BundleIntake
 from arena.competitions import books
 from arena.ground.config import Settings
@@ -67,6 +68,9 @@ def arena(
             for user in users:
                 kind = "owner" if user is owner else user.name
                 tokens[kind] = add_token(session, ARENA, user, "ci", SCOPES[user.role], now())
+            # It has a bot, and so is not dissolved.
+            knights = teams.make(session, "knights", owner, now())
+            session.add(Bot(name="knight", owner=knights, created=now()))
             numbers["check"] = session.scalars(
                 sa.select(sa.func.min(Check.id))
                 .join(BotVersion, BotVersion.id == Check.version_id)

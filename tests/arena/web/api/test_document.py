@@ -62,6 +62,8 @@ ELSEWHERE = {
     "/tests/{number}/without",  # what is asked besides names a worker
     "/tests/{number}/exclude",
     "/tests/{number}/include",
+    "/teams/{name}/captain",
+    "/teams/{name}/remove",
 }
 """Those that say that something is not there even where what is in the path is."""
 
@@ -145,6 +147,7 @@ def test_what_is_there_is_answered_as_said(
         "sittings": {"number": numbers["sitting"]},
         "users": {"name": "other"},
         "people": {"name": "other"},
+        "teams": {"name": "knights"},
         "books": {"name": "small"},
         "dumps": {"name": DAY},
         "presets": {"name": "kept"},
