@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
+from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session, joinedload, load_only
+from sqlalchemy.orm import Session, joinedload
 
 from arena.competitions.kinds import kind_of
 from arena.competitions.voids import make_all_void
@@ -41,9 +42,9 @@ from engine.translation import ENGLISH, gettext, speaking
 
 MOST_MATCHES = 20_000
 """That a set may have."""
-MOST_PAGES = 200
+MOST_PAGES = 50
 """Of games that are looked at for a filter."""
-PAGE = 2000
+PAGE = 8000
 BATCH = 50
 """Matches that are decided on in one transaction."""
 AT_A_TIME = 1000
@@ -139,18 +140,29 @@ def keep(session: Session, made: MatchSet, numbers: Sequence[int]) -> None:
     """Keeps which matches a set has, and which of them stay as they are."""
     session.add(made)
     session.flush()
+    # Nobody else writes meanwhile where the database is SQLite: of those that stand alike one is
+    # asked, and of the others only if they stay, since each is told by its number.
+    stays: dict[tuple[Any, ...], bool] = {}
     for some in _parts(numbers):
         rows = []
-        for match in session.scalars(_of_numbers(some).options(load_only(*STANDING))):
-            why = why_not(made.verdict, match)
+        for number, *standing in session.execute(_standing(some)):
+            alike, why = tuple(standing), None
+            if stays.get(alike, True):
+                why = why_not(made.verdict, session.scalars(_of_numbers([number])).one())
+                stays[alike] = why is not None
             state = MemberState.LEFT if why else MemberState.WAITS
-            rows.append({"set_id": made.id, "match_id": match.id, "state": state, "why": why or ""})
+            rows.append({"set_id": made.id, "match_id": number, "state": state, "why": why or ""})
         session.execute(sa.insert(MatchOfSet), rows)
     its = MatchOfSet.set_id == made.id
     made.matches = count_rows(session, MatchOfSet, its)
     games = sa.select(sa.func.count()).select_from(PlayedGame)
     games = games.join(MatchOfSet, MatchOfSet.match_id == PlayedGame.match_id).where(its)
     made.games = session.scalars(games).one()
+
+
+def _standing(numbers: Iterable[int]) -> sa.Select[int, JobStatus, int, int | None]:
+    """The numbers of some matches, each with what `STANDING` says."""
+    return sa.select(Match.id, *STANDING).where(Match.id.in_(numbers)).order_by(Match.id)
 
 
 def _of_numbers(numbers: Iterable[int]) -> sa.Select[Match]:
