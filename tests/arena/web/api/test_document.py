@@ -37,6 +37,7 @@ NAMED = [one for one in OPERATIONS if "{" in one[1]]
 ELSEWHERE = {
     "/bots/{name}/versions/{number}/files",  # nobody keeps the files of a simulated bot
     "/bots/{name}/enter",  # the body names a ladder
+    "/bots/{name}/give",  # the body names a team
     "/bots/{name}/retire",
     "/tournaments/{name}/sign-up",  # the body names a bot
     "/tournaments/{name}/sign-off",
