@@ -78,7 +78,8 @@ def quotas_of(session: Session, ladder: Ladder, person_id: int, now: datetime) -
 def whose_next(session: Session, name: str, user_id: int) -> tuple[int, int | None]:
     """The person for whom a bot of a name counts that a user hands in, and the bot's id if it is
     there."""
-    found = session.execute(sa.select(Bot.person_id, Bot.id).where(Bot.named(name))).one_or_none()
+    its = sa.select(Bot.person_id, sa.func.coalesce(Bot.masks_id, Bot.id)).where(Bot.named(name))
+    found = session.execute(its).one_or_none()
     return (user_id, None) if found is None else (found[0], found[1])
 
 
@@ -166,10 +167,10 @@ def why_no_room(
 def why_not_active(session: Session, ladder: Ladder, bot: Bot) -> str:
     """Why a bot that passed its check can't become active, in words that are kept; else empty."""
     most = ladder.most_active
-    if most is None or bot.owner.name == HOUSE:
+    if most is None or bot.real.owner.name == HOUSE:
         return ""
     active = set(session.scalars(_active(ladder, bot.person_id)))
-    if bot.id in active or len(active) < most:
+    if bot.real.id in active or len(active) < most:
         return ""
     return f"each person may have {counted(most, 'bot')} active there: retire one, and enter it"
 
@@ -180,7 +181,7 @@ def _active(ladder: Ladder, person_id: int) -> sa.Select[int]:
 
 def _entered(ladder: Ladder, person_id: int) -> sa.Select[int]:
     return (
-        sa.select(Bot.id)
+        sa.select(sa.func.coalesce(Bot.masks_id, Bot.id))
         .join(BotVersion, BotVersion.bot_id == Bot.id)
         .join(Entrant, Entrant.version_id == BotVersion.id)
         .where(Entrant.competition_id == ladder.id, ~Entrant.is_tried, Bot.is_of(person_id))

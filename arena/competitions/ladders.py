@@ -363,12 +363,13 @@ def _had_lately(session: Session, ladder: Ladder, rivals: Sequence[Rival]) -> di
         .group_by(Place.entrant_id)
         .subquery()
     )
+    person = Bot.person_id.label("person")
     by_person = (
-        sa.select(Bot.person_id, sa.func.sum(by_entrant.c.times))
+        sa.select(person, sa.func.sum(by_entrant.c.times))
         .join(BotVersion, BotVersion.bot_id == Bot.id)
         .join(Entrant, Entrant.version_id == BotVersion.id)
         .join(by_entrant, by_entrant.c.entrant_id == Entrant.id)
-        .group_by(Bot.person_id)
+        .group_by(person)
     )
     games = entrants_needed(ladder.variant)
     return {person: int(times) * games for person, times in session.execute(by_person)}

@@ -18,6 +18,7 @@ from arena.audit import ARENA
 from arena.competitions import ladder_settings
 from arena.competitions.dates import find_date, next_moment
 from arena.competitions.founding import fair_start, free_name
+from arena.competitions.masks import masked
 from arena.competitions.visibility import make_part
 from arena.ground.locks import locking
 from arena.models import (
@@ -140,7 +141,7 @@ def _enter(session: Session, past: Ladder, new: Ladder, keep: float, now: dateti
         session.add(
             Entrant(
                 competition=new,
-                version_id=one.version_id,
+                version=masked(session, new, one.version.real, now),
                 state=EntrantState.ACTIVE,
                 entered=now,
                 entered_after=last,

@@ -137,6 +137,11 @@ class CreateTournament(CreateByRules):
         default=None,
         choices=tuple(map(str, Visibility)),
     )
+    anonymous: bool = asked(
+        "Show made-up names instead of bots' and owners' until it is over",
+        label="Anonymous until it is over: made-up names for bots and people",
+        default=False,
+    )
     paused: bool = asked(
         "Make no match until it is opened: its field can change so long",
         label="Let it wait: its field can change until you open it",
@@ -206,6 +211,7 @@ class CreateTournament(CreateByRules):
             allows_options=not self.no_options,
             paused=paused,
             visibility=Visibility(self.visibility) if self.visibility else None,
+            anonymous=self.anonymous,
         )
         if self.sign_up:
             return self._open_to_sign_ups(session, by, ladder, plan)

@@ -95,6 +95,8 @@ class TournamentPlan:
     """Whether it waits to be opened: until its first match is made its field can change."""
     visibility: Visibility | None = None
     """Who sees it; by default who sees all of its bots."""
+    anonymous: bool = False
+    """Whether bots play in it by masks until it is over."""
     sign_up: Mapping[str, Any] | None = None
     """By what bots sign up for it, as `arena.competitions.sign_ups.Conditions` has it; None if
     its field is named now."""
@@ -164,6 +166,7 @@ def create(
         head_start=fair_start(session, WEIGHT),
         created=now,
         allows_options=plan.allows_options,
+        anonymous=plan.anonymous,
         format=plan.format,
         settings={**settings, "tie_breaks": list(tie_breaks)},
         sign_up=plan.sign_up,

@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session, joinedload, selectinload
 
 from arena import audit
 from arena.audit import Actor
+from arena.bots import sharing
 from arena.competitions.founding import find_named
 from arena.competitions.pairings import Pairing
 from arena.competitions.players import NamedPlayer, choose, demand_allowed, told
@@ -35,7 +36,6 @@ from arena.models import (
     Scope,
     Topic,
     User,
-    owners_of_bots,
 )
 from arena.people import accounts
 from arena.people.notifications import notify
@@ -289,9 +289,7 @@ def _entrant(session: Session, requester: User, ladder: Ladder, named: Named) ->
 
 
 def _owns(session: Session, user: User, bot: Bot) -> bool:
-    its = owners_of_bots().subquery()
-    query = sa.select(its.c.bot_id).where(its.c.bot_id == bot.id, its.c.user_id == user.id)
-    return session.scalar(query.limit(1)) is not None
+    return sharing.has(session, user.id, bot)
 
 
 def _check_quota(session: Session, requester: User, quota: int, now: datetime, count: int) -> None:

@@ -239,7 +239,9 @@ class VersionShape(Shape):
     size: Annotated[
         int, At(lambda one: one.size if one.files_bytes is None else one.files_bytes)
     ] = Field(description="Bytes of its files.")
-    digest: str
+    digest: Annotated[str, At("told_digest")] = Field(
+        description="That of its bundle; empty in an anonymous competition."
+    )
     note: str
     status: VersionStatus
     created: datetime

@@ -1,0 +1,331 @@
+"""Anonymous competitions: a bot enters by a *mask*, a bot of a made-up name that nobody owns.
+
+Theory of operation. What is kept is pseudonymous, and not what is shown: the entrant of such a
+competition is a version of the mask, so that every page, feed, picture, file and record tells the
+made-up name without knowing of it. What names the real bot there (its checks for the competition)
+is seen by its owners alone (`arena.sight`), who own the mask as well. A bot has a mask for each
+such competition, and the arena's own bots have none: they are nobody's secret.
+
+When the competition is over, or its organiser says so, it is anonymous no more (`unmask`), and the
+recorder puts the real bots in the place of their masks, one in each transaction (`unmask_next`):
+each row that names the mask names the bot from then on, and the made-up name leads to it, as a
+former name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime
+from random import SystemRandom
+from typing import NamedTuple
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session, aliased, joinedload
+
+from arena import audit
+from arena.audit import ARENA, Actor
+from arena.competitions.players import NamedPlayer
+from arena.ground.locks import lock
+from arena.ground.refusals import Refusal
+from arena.models import (
+    HOUSE,
+    Bot,
+    BotAnswer,
+    BotVersion,
+    Build,
+    Competition,
+    CompetitionState,
+    Entrant,
+    Follow,
+    FormerName,
+    ListedSeat,
+    Question,
+    SignUp,
+    SittingSeat,
+    Tournament,
+    User,
+)
+from arena.people import accounts
+from engine.translation import gettext
+
+FIRST = """
+amber ample azure brave brief bright brisk bronze calm clear clever coral cosy crisp deep eager
+early fair fleet fond frosty gentle glad golden grand green happy hazel honest humble jolly keen
+kind light lively lucky mellow mild misty modest neat noble olive patient placid proud quick quiet
+rapid rosy ruby rustic sharp silent silver sleek smooth snowy sober sound steady still stout sunny
+swift tidy vivid warm wise witty
+"""
+SECOND = """
+badger bear beaver bee bison bittern buzzard camel carp cobra condor cormorant crane cricket crow
+curlew deer dingo dolphin dove eagle eel egret elk falcon ferret finch fox gecko gibbon goose
+grouse gull hare hawk heron hornet ibex ibis jackal jay kestrel kite koala lark lemur linnet
+lizard llama lynx magpie marten mole moose newt osprey otter owl oyster panda parrot pelican perch
+pike plover puffin quail rabbit raven robin salmon seal shrew snipe sparrow squid stork swan tapir
+tern thrush tiger toad trout turtle viper vole walrus weasel whale wombat wren yak zebra
+"""
+"""A name is one of each and a number, as ``brisk-otter-17``: they mean nothing of a bot."""
+
+_lots = SystemRandom()
+
+
+class WhoIsWho(NamedTuple):
+    """A mask, and whose it is."""
+
+    mask: str
+    bot: str
+    owner: str
+
+
+def masked(
+    session: Session, competition: Competition, version: BotVersion, now: datetime
+) -> BotVersion:
+    """The version by which a version enters a competition: its mask's, if that is anonymous.
+
+    What is a mask's, or the arena's own, enters as it is.
+
+    Args:
+        competition: locked, or just made.
+    """
+    bot = version.bot
+    if not competition.anonymous or version.masks_id is not None or bot.owner.name == HOUSE:
+        return version
+    mask = _mask_of(session, competition, bot, now)
+    numbers = sa.select(BotVersion).where(BotVersion.bot_id == mask.id)
+    known = session.scalars(numbers.order_by(BotVersion.number)).all()
+    for one in known:
+        if one.masks_id == version.id:
+            return one
+    # Neither its size nor what its author says of it goes with it, nor when it was handed in.
+    made = BotVersion(
+        bot=mask,
+        number=len(known) + 1,
+        digest=version.digest,
+        size=0,
+        language=version.language,
+        runtime=version.runtime,
+        status=version.status,
+        created=now,
+        masks=version,
+    )
+    session.add(made)
+    session.flush()
+    return made
+
+
+def masked_players(
+    session: Session, competition: Competition, players: Iterable[NamedPlayer], now: datetime
+) -> list[NamedPlayer]:
+    """Players as they enter a competition."""
+    return [one._replace(version=masked(session, competition, one.version, now)) for one in players]
+
+
+def mask_on(session: Session, competition: Competition, bot: Bot) -> Bot:
+    """What a bot is in a competition: its mask, if it has one there, else itself."""
+    its = sa.select(Bot).where(Bot.masks_id == bot.id, Bot.masked_in == competition.id)
+    return session.scalar(its) or bot
+
+
+def entered_as(session: Session, competition: Competition, version: BotVersion) -> BotVersion:
+    """The version of a mask by which a version has entered a competition; else itself."""
+    its = (
+        sa.select(BotVersion)
+        .join(BotVersion.bot)
+        .where(BotVersion.masks_id == version.id, Bot.masked_in == competition.id)
+    )
+    return session.scalar(its) or version
+
+
+def demand_no_mask(bot: Bot) -> None:
+    """Refuses what is the real bot's alone: a mask only plays, where it stands for that.
+
+    Raises:
+        Refusal: the bot is a mask.
+    """
+    if bot.masks_id is not None:
+        raise Refusal(
+            gettext(
+                "%(mask)s only stands for a bot in an anonymous competition: do it with that bot",
+                mask=bot.name,
+            )
+        )
+
+
+def unmask(session: Session, competition: Competition, actor: Actor, now: datetime) -> None:
+    """Has a competition be anonymous no more, which is locked; the recorder does what follows."""
+    competition.anonymous = False
+    subject = f"{competition.kind} {competition.name}"
+    audit.note(session, actor, "reveal", subject, now=now)
+
+
+def unmask_next(session: Session, now: datetime) -> bool:
+    """Ends the anonymity of competitions that are over, and puts a real bot in the place of one
+    mask; gives whether there may be more."""
+    over = sa.select(Competition).where(
+        Competition.anonymous, Competition.state == CompetitionState.CLOSED
+    )
+    for competition in session.scalars(over.order_by(Competition.id)).all():
+        lock(session, competition)
+        if competition.anonymous and competition.state is CompetitionState.CLOSED:
+            unmask(session, competition, ARENA, now)
+    session.flush()
+    due = (
+        sa.select(Bot)
+        .join(Competition, Competition.id == Bot.masked_in)
+        .where(Bot.masks_id.is_not(None), ~Competition.anonymous)
+        .order_by(Bot.id)
+        .limit(1)
+    )
+    mask = session.scalar(due)
+    if mask is None:
+        return False
+    _take_off(session, mask, now)
+    return True
+
+
+def who_is_who(session: Session, competition: Competition) -> list[WhoIsWho]:
+    """The masks of a competition by name, each with its bot and owner."""
+    real = aliased(Bot)
+    query = (
+        sa.select(Bot.name, real.name, User.name)
+        .join(real, real.id == Bot.masks_id)
+        .join(User, User.id == real.owner_id)
+        .where(Bot.masked_in == competition.id)
+        .order_by(Bot.lower_name)
+    )
+    return [WhoIsWho(*row) for row in session.execute(query)]
+
+
+def masks_of(session: Session, bots: Collection[int]) -> Sequence[Bot]:
+    """The masks of some bots, in the order in which they were made."""
+    query = sa.select(Bot).where(Bot.masks_id.in_(bots)).order_by(Bot.id)
+    return session.scalars(query).all()
+
+
+def _mask_of(session: Session, competition: Competition, bot: Bot, now: datetime) -> Bot:
+    found = mask_on(session, competition, bot)
+    if found is not bot:
+        return found
+    mask = Bot(
+        name=_free_name(session),
+        owner=accounts.anonymous(session, now),
+        created=now,
+        masks=bot,
+        masked_in=competition.id,
+    )
+    session.add(mask)
+    session.flush()
+    return mask
+
+
+def _free_name(session: Session) -> str:
+    """One that no bot has, or had."""
+    first, second = FIRST.split(), SECOND.split()
+    while True:
+        name = f"{_lots.choice(first)}-{_lots.choice(second)}-{_lots.randrange(10, 100)}"
+        if session.scalar(sa.select(Bot.id).where(Bot.named(name))) is None:
+            return name
+
+
+def _take_off(session: Session, mask: Bot, now: datetime) -> None:
+    """Puts the real bot in the place of a mask, wherever that is named."""
+    real = mask.real
+    lock(session, real)  # whoever hands in a version, or enters one, waits
+    name = mask.name
+    versions = sa.select(BotVersion).where(BotVersion.bot_id == mask.id)
+    versions = versions.order_by(BotVersion.number).options(joinedload(BotVersion.masks))
+    labels = {}
+    for version in session.scalars(versions).all():
+        stands_for = version.real
+        label = version.label
+        if _are_both_in_one(session, version, stands_for):
+            # Two rows of one competition can't be one player: it stays a version of its own.
+            number = session.scalar(
+                sa.select(sa.func.max(BotVersion.number)).where(BotVersion.bot_id == real.id)
+            )
+            version.bot, version.number, version.masks = real, (number or 0) + 1, None
+            version.size, version.files_bytes = stands_for.size, stands_for.files_bytes
+            session.flush()
+            _name_anew(session, ListedSeat.version_id == version.id, bot_id=real.id)
+            labels[label] = version.label
+            continue
+        _name_anew(
+            session,
+            ListedSeat.version_id == version.id,
+            bot_id=real.id,
+            version_id=stands_for.id,
+        )
+        for column in (
+            Entrant.version_id,
+            SignUp.version_id,
+            SittingSeat.version_id,
+            Question.version_id,
+            BotAnswer.version_id,
+            Build.version_id,
+        ):
+            its = sa.update(column.class_).where(column == version.id)
+            session.execute(its.values({column: stands_for.id}), execution_options=WHOLE)
+        labels[label] = stands_for.label
+        session.expire_all()
+        session.delete(version)
+        session.flush()
+    for old, new in labels.items():
+        _rename_winner(session, old, new)
+    _move_the_rest(session, mask, real)
+    session.expire_all()
+    session.delete(session.get_one(Bot, mask.id))
+    session.flush()
+    session.add(FormerName(kind="bot", lower_name=name.lower(), bot_id=real.id))
+    audit.note(session, ARENA, "reveal", f"bot {real.name}", f"was {name}", now=now)
+    session.flush()
+
+
+WHOLE = {"synchronize_session": False}
+
+
+def _are_both_in_one(session: Session, mask: BotVersion, real: BotVersion) -> bool:
+    """Whether both play as the same in one competition, as in a test of one against the other."""
+    one, other = aliased(Entrant), aliased(Entrant)
+    query = sa.select(one.id).join(
+        other,
+        sa.and_(
+            other.competition_id == one.competition_id,
+            other.options == one.options,
+            other.own_time == one.own_time,
+            other.own_threads == one.own_threads,
+        ),
+    )
+    both = query.where(one.version_id == mask.id, other.version_id == real.id)
+    return session.scalar(both.limit(1)) is not None
+
+
+def _name_anew(session: Session, which: sa.ColumnElement[bool], **values: int) -> None:
+    session.execute(sa.update(ListedSeat).where(which).values(**values), execution_options=WHOLE)
+
+
+def _rename_winner(session: Session, old: str, new: str) -> None:
+    """The winner of a tournament is kept as a text, of all who share that."""
+    won = sa.select(Tournament).where(Tournament.winner.contains(old, autoescape=True))
+    for tournament in session.scalars(won).all():
+        tournament.winner = _in_words(tournament.winner or "", old, new)
+
+
+def _in_words(text: str, old: str, new: str) -> str:
+    """A text with a label replaced, but not where it begins a longer one, as v1 does v12."""
+    parts = text.split(old)
+    found = parts[0]
+    for part in parts[1:]:
+        found += (old if part[:1].isdigit() else new) + part
+    return found
+
+
+def _move_the_rest(session: Session, mask: Bot, real: Bot) -> None:
+    """What names the bot itself: who signed it up, who follows it, what it was called."""
+    known = sa.select(Follow.user_id).where(Follow.bot_id == real.id)
+    doubled = sa.delete(Follow).where(Follow.bot_id == mask.id, Follow.user_id.in_(known))
+    session.execute(doubled, execution_options=WHOLE)
+    there = sa.select(SignUp.competition_id).where(SignUp.bot_id == real.id)
+    twice = sa.delete(SignUp).where(SignUp.bot_id == mask.id, SignUp.competition_id.in_(there))
+    session.execute(twice, execution_options=WHOLE)
+    for kind in (Follow, SignUp, FormerName):
+        its = sa.update(kind).where(kind.bot_id == mask.id)
+        session.execute(its.values(bot_id=real.id), execution_options=WHOLE)

@@ -1,0 +1,252 @@
+"""Anonymous competitions: whatever a stranger asks for, no answer names a bot, its owner, or its
+files; its owners see what is theirs, and in the end all of it is the bots'."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from arena.all_deeds import DEEDS
+from arena.audit import Actor
+from arena.competitions.masks import unmask_next
+from arena.deeds import By, asked_before, perform
+from arena.ground.config import Settings
+from arena.ground.db import Database
+from arena.ground.refusals import Refusal
+from arena.models import (
+    SCOPES,
+    Bot,
+    BotVersion,
+    Check,
+    Competition,
+    Entrant,
+    ListedSeat,
+    MemberRole,
+    Membership,
+    Role,
+    User,
+)
+from arena.people import accounts
+from arena.recorder import rebuild
+from arena.sight import Reader
+from arena.web.app import create_app
+from tests.arena.test_deeds import EXAMPLES
+from tests.arena.web.conftest import furnish
+from tests.arena.web.signing_in import Browser, now, person, signed_in
+from tests.arena.web.test_unseen import Numbers, addresses
+from tests.furnished import furnished_database
+
+DIGEST = "5ec2e7" * 10 + "abcd"
+NAMES = ("secret-", "hideous", DIGEST[:12], "a note that betrays it", "betraying-option")
+
+
+def mask_all(database: Database) -> None:
+    """Puts real bots behind all that play in the arena of `furnish`, whose names are masks' then,
+    in the records, too."""
+    with database.begin() as session:
+        owner = session.scalars(sa.select(User).where(User.name == "somebody")).one()
+        owner.name = owner.lower_name = "hideous"
+        session.execute(sa.update(Competition).values(anonymous=True))
+        first = session.scalars(sa.select(Competition.id).order_by(Competition.id)).first()
+        for mask in session.scalars(sa.select(Bot)).all():
+            real = Bot(name=f"secret-{mask.id}", owner=owner, created=now())
+            session.add(real)
+            mask.masks, mask.masked_in = real, first
+            mask.owner = accounts.anonymous(session, now())
+            versions = sa.select(BotVersion).where(BotVersion.bot_id == mask.id)
+            for version in session.scalars(versions).all():
+                behind = BotVersion(
+                    bot=real, number=version.number + 3, digest=DIGEST, size=4711, language="C",
+                    status=version.status, created=now(), note="a note that betrays it",
+                    options=["betraying-option int 1 20 6"],
+                )  # fmt: skip
+                version.masks, version.digest, version.size = behind, DIGEST, 0
+                session.flush()
+                its = sa.update(Check).where(Check.version_id == version.id)
+                session.execute(its.values(version_id=behind.id))
+
+
+@pytest.fixture
+def masked_site(
+    request: pytest.FixtureRequest, tmp_path: Path
+) -> Iterator[tuple[Database, dict[str, int], Flask]]:
+    with furnished_database(request, tmp_path, furnish) as (database, numbers):
+        mask_all(database)
+        person(database, "stranger")
+        person(database, "olga", Role.ORGANISER)
+        app = create_app(Settings(data=tmp_path, database=database.url))
+        yield database, numbers, app
+        app.extensions["arena.database"].close()
+
+
+def everywhere(database: Database, numbers: dict[str, int]) -> list[str]:
+    """All that can be read, and what there is of the bots behind, by name and by number."""
+    with database.read() as session:
+        bots = session.scalars(sa.select(Bot.name)).all()
+        checks = session.scalars(sa.select(Check.id)).all()
+    found = list(addresses(numbers))
+    for name in bots:
+        found += [f"/bots/{name}", f"/bots/{name}/feed.atom", f"/api/v1/bots/{name}"]
+        found += [f"/api/v1/bots/{name}/versions", f"/bots/{name}:4", f"/games?bot={name}"]
+    for number in checks:
+        found += [f"/checks/{number}", f"/api/v1/checks/{number}"]
+    for words in ("secret", "hideous", "secret-1"):
+        found += [f"{at}?q={words}" for at in ("/search", "/bots", "/people", "/api/v1/search")]
+    found += ["/people/hideous", "/api/v1/people/hideous", "/ladders/ladder-0?owner=hideous"]
+    return found
+
+
+def said_of(text: str, address: str) -> list[str]:
+    """What an answer tells of what nobody is to know, but for what was asked for by its name."""
+    return [name for name in NAMES if name in text and name not in address]
+
+
+def test_no_answer_tells_a_stranger_who_is_who(
+    masked_site: tuple[Database, dict[str, int], Flask], subtests: pytest.Subtests
+) -> None:
+    database, numbers, app = masked_site
+    readers = [Browser(app), signed_in(app, "stranger")]
+    for number, address in enumerate(everywhere(database, numbers)):
+        with subtests.test(address):
+            # Of pages who is signed in sees the more; of the others each second is enough.
+            answer = readers[number % 2 if address.startswith("/api/") else 1].get(address)
+            text = answer.get_data().decode("latin-1")
+            assert said_of(text, address) == []
+            if address.startswith(("/bots/secret", "/people/hideous", "/checks/")):
+                assert answer.status_code == 404
+            answer.close()
+
+
+def test_no_deed_tells_a_stranger_who_is_who(
+    masked_site: tuple[Database, dict[str, int], Flask], subtests: pytest.Subtests
+) -> None:
+    """Nor does it find a bot by the name that nobody is to know."""
+    database, numbers, _ = masked_site
+    with database.read() as session:
+        real = session.scalars(sa.select(Bot.name).where(Bot.name.startswith("secret-"))).all()[0]
+    for deed in DEEDS:
+        if deed.scope not in SCOPES[Role.PARTICIPANT]:
+            continue
+        values = EXAMPLES[deed][0](Numbers(numbers, waits=numbers["test"]))
+        named = {key: _renamed(value, real) for key, value in values.items()}
+        for fields in (values, named):
+            with subtests.test(deed.__name__), database.begin() as session:
+                user = session.scalars(sa.select(User).where(User.name == "stranger")).one()
+                actor = Actor(user.id, user.name, "")
+                by = By(actor, SCOPES[user.role], now(), reader=Reader(user.id))
+                for way in (asked_before, perform):
+                    try:
+                        done = way(session, deed(**fields), by)
+                        said = str(getattr(done, "said", done))
+                    except Refusal as refusal:
+                        said = str(refusal)
+                    assert said_of(said, real) == [] or said.startswith("there is no")
+                session.rollback()
+
+
+def _renamed(value: Any, name: str) -> Any:
+    """A field of a deed with a bot's name in the place of any that is there."""
+    if isinstance(value, tuple):
+        return tuple(_renamed(one, name) for one in value)
+    return re.sub(r"bot-[0-9]", name, value) if isinstance(value, str) else value
+
+
+def test_what_is_looked_for_would_be_found(
+    masked_site: tuple[Database, dict[str, int], Flask],
+) -> None:
+    """By who may see it: an organiser of the site."""
+    database, numbers, app = masked_site
+    olga, told = signed_in(app, "olga"), set()
+    for address in everywhere(database, numbers)[-200:]:
+        answer = olga.get(address)
+        told.update(said_of(answer.get_data().decode("latin-1"), address))
+        answer.close()
+    assert told >= {"secret-", "hideous", "a note that betrays it", DIGEST[:12]}
+
+
+def test_owners_own_their_masks(masked_site: tuple[Database, dict[str, int], Flask]) -> None:
+    """They see their checks, their logs and who is who; an organiser of one competition asks, and
+    that is noted."""
+    database, _, app = masked_site
+    with database.begin() as session:
+        ladder = session.scalars(sa.select(Competition).where(Competition.name == "ladder-0")).one()
+        user = session.scalars(sa.select(User).where(User.name == "stranger")).one()
+        its = {"competition_id": ladder.id, "user_id": user.id, "joined": now()}
+        session.add(Membership(role=MemberRole.ORGANISER, **its))
+        check = session.scalars(sa.select(Check.id)).first()
+    person(database, "hideous")
+    owner = signed_in(app, "hideous")
+    assert owner.get(f"/checks/{check}").status_code == 200
+    assert "secret-1" in owner.get("/account").text
+    page = owner.get("/bots/bot-0").text
+    assert "secret-1" in page
+    organiser = signed_in(app, "stranger")
+    told = organiser.post("/competitions/ladder-0/who", {})
+    assert "secret-1" in told.text
+    assert "hideous" in told.text
+
+
+def test_all_is_the_bots_in_the_end(
+    masked_site: tuple[Database, dict[str, int], Flask],
+) -> None:
+    """Nothing is lost or doubled; a rebuild comes out the same; made-up names lead on."""
+    database, numbers, app = masked_site
+
+    def counted() -> list[tuple[int, ...]]:
+        with database.read() as session:
+            return [
+                tuple(row)
+                for row in session.execute(
+                    sa.select(
+                        Entrant.id, Entrant.games, Entrant.wins, Entrant.mu, Entrant.sigma
+                    ).order_by(Entrant.id)
+                )
+            ]
+
+    before = counted()
+    with database.begin() as session:
+        first = session.scalars(sa.select(Bot.id).where(Bot.name == "bot-0")).one()
+        session.execute(sa.update(Competition).values(anonymous=False))
+    for _ in range(20):
+        with database.begin() as session:
+            if not unmask_next(session, now()):
+                break
+    assert counted() == before
+    with database.begin() as session:
+        assert session.scalars(sa.select(Bot.id).where(Bot.masks_id.is_not(None))).all() == []
+        assert (
+            session.scalars(sa.select(BotVersion.id).where(BotVersion.masks_id.is_not(None))).all()
+            == []
+        )
+        named = sa.select(ListedSeat).where(
+            ListedSeat.version_id.not_in(sa.select(BotVersion.id))
+            | ListedSeat.bot_id.not_in(sa.select(Bot.id))
+        )
+        assert session.scalars(named).all() == []
+        for competition in session.scalars(sa.select(Competition)).all():
+            competition.rebuild_due = True
+    upkeep = rebuild.Upkeep(1e9)
+    for _ in range(50):
+        upkeep.go_on(database, now())
+    assert counted() == before
+    browser = Browser(app)
+    moved = browser.get("/bots/bot-0")
+    assert (moved.status_code, moved.location) == (302, f"/bots/secret-{first}")
+    for address in (
+        "/ladders/ladder-0",
+        "/games/{trio}",
+        "/bots/bot-0",
+        "/tests/{test}",
+        "/tournaments/cup",
+        "/api/v1/ladders/ladder-0/leaderboard",
+        "/games?bot=bot-0",
+    ):
+        answer = browser.get(address.format_map(numbers), follow_redirects=True)
+        assert answer.status_code == 200, address
+        assert "secret-" in answer.text, address
