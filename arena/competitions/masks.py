@@ -7,9 +7,9 @@ is seen by its owners alone (`arena.sight`), who own the mask as well. A bot has
 such competition, and the arena's own bots have none: they are nobody's secret.
 
 When the competition is over, or its organiser says so, it is anonymous no more (`unmask`), and the
-recorder puts the real bots in the place of their masks, one in each transaction (`unmask_next`):
-each row that names the mask names the bot from then on, and the made-up name leads to it, as a
-former name.
+recorder puts the real bots in the place of their masks, at most one in each transaction
+(`unmask_next`): each row that names the mask names the bot from then on, and the made-up name leads
+to it, as a former name.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from random import SystemRandom
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, aliased, joinedload
@@ -25,23 +25,18 @@ from sqlalchemy.orm import Session, aliased, joinedload
 from arena import audit
 from arena.audit import ARENA, Actor
 from arena.competitions.players import NamedPlayer
-from arena.ground.locks import lock
+from arena.ground.locks import lock, locking
 from arena.ground.refusals import Refusal
 from arena.models import (
     HOUSE,
+    Base,
     Bot,
-    BotAnswer,
     BotVersion,
-    Build,
     Competition,
     CompetitionState,
     Entrant,
-    Follow,
     FormerName,
     ListedSeat,
-    Question,
-    SignUp,
-    SittingSeat,
     Tournament,
     User,
 )
@@ -65,6 +60,7 @@ tern thrush tiger toad trout turtle viper vole walrus weasel whale wombat wren y
 """
 """A name is one of each and a number, as ``brisk-otter-17``: they mean nothing of a bot."""
 
+T = TypeVar("T")
 _lots = SystemRandom()
 
 
@@ -79,7 +75,8 @@ class WhoIsWho(NamedTuple):
 def masked(
     session: Session, competition: Competition, version: BotVersion, now: datetime
 ) -> BotVersion:
-    """The version by which a version enters a competition: its mask's, if that is anonymous.
+    """The version by which a version enters a competition: its mask's, if that is anonymous, or was
+    until now and it has one still.
 
     What is a mask's, or the arena's own, enters as it is.
 
@@ -87,8 +84,10 @@ def masked(
         competition: locked, or just made.
     """
     bot = version.bot
-    if not competition.anonymous or version.masks_id is not None or bot.owner.name == HOUSE:
+    if version.masks_id is not None or bot.owner.name == HOUSE:
         return version
+    if not competition.anonymous:
+        return entered_as(session, competition, version)
     mask = _mask_of(session, competition, bot, now)
     numbers = sa.select(BotVersion).where(BotVersion.bot_id == mask.id)
     known = session.scalars(numbers.order_by(BotVersion.number)).all()
@@ -117,6 +116,13 @@ def masked_players(
 ) -> list[NamedPlayer]:
     """Players as they enter a competition."""
     return [one._replace(version=masked(session, competition, one.version, now)) for one in players]
+
+
+def in_lots(those: Iterable[T]) -> list[T]:
+    """Those of whom nothing is to be told by their order."""
+    found = list(those)
+    _lots.shuffle(found)
+    return found
 
 
 def mask_on(session: Session, competition: Competition, bot: Bot) -> Bot:
@@ -227,59 +233,82 @@ def _free_name(session: Session) -> str:
 
 
 def _take_off(session: Session, mask: Bot, now: datetime) -> None:
-    """Puts the real bot in the place of a mask, wherever that is named."""
-    real = mask.real
-    lock(session, real)  # whoever hands in a version, or enters one, waits
-    name = mask.name
-    versions = sa.select(BotVersion).where(BotVersion.bot_id == mask.id)
-    versions = versions.order_by(BotVersion.number).options(joinedload(BotVersion.masks))
-    labels = {}
-    for version in session.scalars(versions).all():
-        stands_for = version.real
-        label = version.label
-        if _are_both_in_one(session, version, stands_for):
+    """Puts the real bot in the place of a mask, wherever that is named; if it has played much, a
+    part of it."""
+    if not _lock(session, mask):
+        return  # another recorder did it
+    real, name = mask.real, mask.name
+    query = sa.select(BotVersion).where(BotVersion.bot_id == mask.id).order_by(BotVersion.number)
+    versions = session.scalars(query.options(joinedload(BotVersion.masks))).all()
+    beside = [one for one in versions if _are_both_in_one(session, one, one.real)]
+    room = SEATS_AT_ONCE
+    for version in versions:
+        if version not in beside:
+            room -= _move_seats(session, version, room)
+    if room <= 0:
+        return
+    labels = [version.label for version in versions]
+    numbers = {}
+    for version in versions:
+        stands_for, number = version.real, version.number
+        if version in beside:
             # Two rows of one competition can't be one player: it stays a version of its own.
-            number = session.scalar(
-                sa.select(sa.func.max(BotVersion.number)).where(BotVersion.bot_id == real.id)
-            )
-            version.bot, version.number, version.masks = real, (number or 0) + 1, None
+            last = sa.select(sa.func.max(BotVersion.number)).where(BotVersion.bot_id == real.id)
+            version.number = (session.scalar(last) or 0) + 1
+            version.bot, version.masks = real, None
             version.size, version.files_bytes = stands_for.size, stands_for.files_bytes
             session.flush()
-            _name_anew(session, ListedSeat.version_id == version.id, bot_id=real.id)
-            labels[label] = version.label
-            continue
-        _name_anew(
-            session,
-            ListedSeat.version_id == version.id,
-            bot_id=real.id,
-            version_id=stands_for.id,
-        )
-        for column in (
-            Entrant.version_id,
-            SignUp.version_id,
-            SittingSeat.version_id,
-            Question.version_id,
-            BotAnswer.version_id,
-            Build.version_id,
-        ):
-            its = sa.update(column.class_).where(column == version.id)
-            session.execute(its.values({column: stands_for.id}), execution_options=WHOLE)
-        labels[label] = stands_for.label
-        session.expire_all()
-        session.delete(version)
-        session.flush()
-    for old, new in labels.items():
-        _rename_winner(session, old, new)
-    _move_the_rest(session, mask, real)
+            its = sa.update(ListedSeat).where(ListedSeat.version_id == version.id)
+            session.execute(its.values(bot_id=real.id), execution_options=WHOLE)
+            stands_for = version
+        else:
+            _put(session, BotVersion, version.id, stands_for.id)
+        numbers[str(number)] = stands_for.number
+    for old, number in zip(labels, numbers.values(), strict=True):
+        _rename_winner(session, old, f"{real.name} v{number}")
+    gone = [version.id for version in versions if version not in beside]
     session.expire_all()
-    session.delete(session.get_one(Bot, mask.id))
+    session.execute(sa.delete(BotVersion).where(BotVersion.id.in_(gone)))
+    _put(session, Bot, mask.id, real.id)
+    session.expire_all()
+    session.delete(mask)
     session.flush()
-    session.add(FormerName(kind="bot", lower_name=name.lower(), bot_id=real.id))
+    session.add(FormerName(kind="bot", lower_name=name.lower(), bot_id=real.id, versions=numbers))
     audit.note(session, ARENA, "reveal", f"bot {real.name}", f"was {name}", now=now)
     session.flush()
 
 
+def _lock(session: Session, mask: Bot) -> bool:
+    """Locks what a mask is in, the mask and the real bot: whoever enters one of them, or hands in
+    a version, waits; and so does who is about to refer to the mask, which goes. Gives whether it is
+    still there."""
+    its = sa.select(BotVersion.id).where(BotVersion.bot_id == mask.id)
+    entered = sa.select(Entrant.competition_id).where(Entrant.version_id.in_(its))
+    within = sa.or_(Competition.id == mask.masked_in, Competition.id.in_(entered))
+    session.scalars(locking(sa.select(Competition).where(within), Competition, anew=True)).all()
+    both = sa.select(Bot).where(Bot.id.in_([mask.id, mask.masks_id])).order_by(Bot.id)
+    versions = sa.select(BotVersion).where(BotVersion.bot_id == mask.id).order_by(BotVersion.id)
+    found: set[Bot | BotVersion] = set()
+    for query, kind in ((both, Bot), (versions, BotVersion)):
+        query = query.with_for_update(of=kind).execution_options(populate_existing=True)
+        found |= set(session.scalars(query))
+    return mask in found
+
+
+def _move_seats(session: Session, version: BotVersion, most: int) -> int:
+    """Has games of a mask's version be listed as the real one's, so many of them at the most; gives
+    how many."""
+    games = sa.select(ListedSeat.game_id).where(ListedSeat.version_id == version.id)
+    which = ListedSeat.version_id == version.id, ListedSeat.game_id.in_(games.limit(max(0, most)))
+    its = {"bot_id": version.real.bot_id, "version_id": version.real.id}
+    query = sa.update(ListedSeat).where(*which).values(its)
+    moved = session.execute(query, execution_options=WHOLE)
+    return int(moved.rowcount)  # type: ignore[attr-defined]  # of an update there is one
+
+
 WHOLE = {"synchronize_session": False}
+SEATS_AT_ONCE = 5000
+"""Of how many games the player is named anew in one transaction."""
 
 
 def _are_both_in_one(session: Session, mask: BotVersion, real: BotVersion) -> bool:
@@ -298,8 +327,30 @@ def _are_both_in_one(session: Session, mask: BotVersion, real: BotVersion) -> bo
     return session.scalar(both.limit(1)) is not None
 
 
-def _name_anew(session: Session, which: sa.ColumnElement[bool], **values: int) -> None:
-    session.execute(sa.update(ListedSeat).where(which).values(**values), execution_options=WHOLE)
+def _put(session: Session, kind: type[Base], old: int, new: int) -> None:
+    """Has every row that refers to a mask, or a version of one, refer to the real one; what would
+    be there twice then is there once.
+
+    Args:
+        kind: of what the ids are.
+    """
+    key = kind.__table__.c.id
+    for table in Base.metadata.sorted_tables:
+        for column in table.columns:
+            if table in KEPT or not any(one.column is key for one in column.foreign_keys):
+                continue
+            for unique in table.constraints:
+                if isinstance(unique, UNIQUE) and column.name in unique.columns:
+                    there = table.alias()
+                    same = [there.c[one.name] == one for one in unique.columns if one is not column]
+                    twice = sa.exists().where(there.c[column.name] == new, *same)
+                    session.execute(sa.delete(table).where(column == old, twice))
+            session.execute(sa.update(table).where(column == old).values({column: new}))
+
+
+KEPT = Bot.__table__, BotVersion.__table__
+"""What is a mask's own."""
+UNIQUE = sa.PrimaryKeyConstraint, sa.UniqueConstraint
 
 
 def _rename_winner(session: Session, old: str, new: str) -> None:
@@ -316,16 +367,3 @@ def _in_words(text: str, old: str, new: str) -> str:
     for part in parts[1:]:
         found += (old if part[:1].isdigit() else new) + part
     return found
-
-
-def _move_the_rest(session: Session, mask: Bot, real: Bot) -> None:
-    """What names the bot itself: who signed it up, who follows it, what it was called."""
-    known = sa.select(Follow.user_id).where(Follow.bot_id == real.id)
-    doubled = sa.delete(Follow).where(Follow.bot_id == mask.id, Follow.user_id.in_(known))
-    session.execute(doubled, execution_options=WHOLE)
-    there = sa.select(SignUp.competition_id).where(SignUp.bot_id == real.id)
-    twice = sa.delete(SignUp).where(SignUp.bot_id == mask.id, SignUp.competition_id.in_(there))
-    session.execute(twice, execution_options=WHOLE)
-    for kind in (Follow, SignUp, FormerName):
-        its = sa.update(kind).where(kind.bot_id == mask.id)
-        session.execute(its.values(bot_id=real.id), execution_options=WHOLE)

@@ -35,3 +35,4 @@ def upgrade() -> None:
             f"CONSTRAINT fk_{table}_{column}_{other} REFERENCES {other} (id)"
         )
         op.create_index(f"ix_{table}_{column}", table, [column])
+    op.add_column("former_name", sa.Column("versions", sa.JSON(none_as_null=True)))
