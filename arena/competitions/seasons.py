@@ -18,7 +18,7 @@ from arena.audit import ARENA
 from arena.competitions import ladder_settings
 from arena.competitions.dates import find_date, next_moment
 from arena.competitions.founding import fair_start, free_name
-from arena.competitions.masks import masked
+from arena.competitions.masks import in_lots, masked
 from arena.competitions.visibility import make_part
 from arena.ground.locks import locking
 from arena.models import (
@@ -122,7 +122,8 @@ def _taken_over(past: Ladder) -> dict[str, Any]:
 
 
 def _enter(session: Session, past: Ladder, new: Ladder, keep: float, now: datetime) -> None:
-    """Enters all that were active and can play, in their order."""
+    """Enters all that were active and can play, in their order; in an anonymous one by lot, as the
+    names of the past season are known by then."""
     last = session.scalar(sa.select(sa.func.max(Match.seq))) or 0
     there = session.scalars(
         sa.select(Entrant)
@@ -136,7 +137,7 @@ def _enter(session: Session, past: Ladder, new: Ladder, keep: float, now: dateti
         )
         .order_by(Entrant.id)
     )
-    for one in there.all():
+    for one in in_lots(there.all()) if new.anonymous else there.all():
         start = drawn_in(Rating(one.mu, one.sigma), keep)
         session.add(
             Entrant(

@@ -156,12 +156,20 @@ def places_of(session: Session, tournament: Tournament, now: datetime) -> list[S
     places = []
     for number, one in found.items():
         its = fitting[one.bot_id]
-        why = its if isinstance(its, str) else ""
+        why = told_of(tournament, one, its) if isinstance(its, str) else ""
         if not why and checking_in and one.checked_in is None:
             why = gettext("it is not checked in")
         waits = number > conditions.places
         places.append(SignedUp(one, number - conditions.places * waits, waits, why))
     return places
+
+
+def told_of(tournament: Tournament, one: SignUp, why: str) -> str:
+    """Why a bot that signed up can't play, as everybody is told it: what hinders the one behind a
+    mask would tell which that is."""
+    if one.bot.masked_in == tournament.id:
+        return gettext("%(bot)s does not meet the conditions", bot=one.bot.name)
+    return why
 
 
 def to_json(session: Session, tournament: Tournament) -> dict[str, Any]:

@@ -247,6 +247,17 @@ class CreateTournament(CreateByRules):
             raise Refusal(
                 gettext("rated games and seeding by rating are those of a ladder: name one")
             )
+        usual = "order" if ladder is None else "rating"
+        if plan.anonymous and ladder is not None and not ladder.anonymous:
+            usual = "order"
+            if self.seeding == "rating":
+                raise Refusal(
+                    gettext(
+                        "an anonymous tournament is seeded by lots or in the order in which bots "
+                        "sign up: ratings on %(ladder)s would tell who is who",
+                        ladder=ladder.name,
+                    )
+                )
         most = most_places(
             plan.format, lambda size: new_frame(plan.variant, size, plan.seed), plan.settings
         )
@@ -255,7 +266,7 @@ class CreateTournament(CreateByRules):
             self.rated_games,
             self.each_person,
             self.check_in,
-            self.seeding or ("order" if ladder is None else "rating"),
+            self.seeding or usual,
             dict(plan.settings),
         )
         its_ladder = None if ladder is None else ladder.id

@@ -32,6 +32,7 @@ from arena.competitions.founding import (
     set_over,
 )
 from arena.competitions.kind import CompetitionKind, Conclusion, Moment
+from arena.competitions.masks import in_lots
 from arena.competitions.pairings import Pairing
 from arena.competitions.players import NamedPlayer, demand_allowed
 from arena.competitions.results import results
@@ -174,6 +175,8 @@ def create(
         ladder_id=plan.ladder_id,
     )
     demand_allowed(tournament, players)
+    if plan.anonymous and any(one.version.masks_id is None for one in players):
+        players = in_lots(players)  # ranks elsewhere would tell who is who
     add_named(session, tournament)
     if plan.visibility is None:
         ladder = plan.ladder_id and session.get(Ladder, plan.ladder_id)
