@@ -4,6 +4,8 @@ their own names again when it is over."""
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from random import Random
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -17,16 +19,18 @@ from arena.bots.first_tests import admit
 from arena.bots.home_deeds import ConnectBot
 from arena.bots.profile_deeds import DescribeBot, RenameBot
 from arena.bots.submissions import submit
-from arena.competitions import happenings, ladder_settings, masks
+from arena.bots.telling import tell_check
+from arena.competitions import happenings, ladder_settings, masks, sign_ups
+from arena.competitions.date_deeds import SetDate
 from arena.competitions.ladder_deeds import ChangeLadder
 from arena.competitions.mask_deeds import LookBehindMasks, RevealCompetition
-from arena.competitions.players import NamedPlayer
+from arena.competitions.players import NamedPlayer, named_players
 from arena.competitions.seasons import begin_again
 from arena.competitions.sign_up_deeds import SignOffBot, SignUpBot
 from arena.competitions.strength_plans import StrengthPlan
 from arena.competitions.strength_tests import create as create_test
 from arena.competitions.tournament_deeds import CreateTournament
-from arena.deeds import By, perform
+from arena.deeds import By, Deed, perform
 from arena.ground.db import Database, present
 from arena.ground.refusals import Refusal
 from arena.models import (
@@ -38,6 +42,7 @@ from arena.models import (
     CoOwner,
     Entrant,
     EntrantState,
+    Follow,
     FormerName,
     JobStatus,
     Ladder,
@@ -82,7 +87,14 @@ ORGANISER = By(ARENA, frozenset(Scope), NOW, at_machine=True, reader=EVERYTHING)
 
 
 def handed_in(
-    session: Session, user: User, name: str, ladder: Ladder, digest: str = "a", **more: str
+    session: Session,
+    user: User,
+    name: str,
+    ladder: Ladder,
+    digest: str = "a",
+    *,
+    enters: bool = True,
+    **more: Any,
 ) -> BotVersion:
     """A version that was handed in, checked and admitted."""
     version = submit(
@@ -91,7 +103,7 @@ def handed_in(
     )  # fmt: skip
     version.status, version.files_bytes = VersionStatus.READY, 99
     for check in session.scalars(sa.select(Check).where(Check.version_id == version.id)):
-        check.status = JobStatus.FIXED
+        check.status, check.enters = JobStatus.FIXED, enters
         check.findings = [{"kept": True, "words": "it plays"}]
         admit(session, check, NOW)
     session.flush()
@@ -143,6 +155,39 @@ def test_a_bot_enters_by_a_mask(database: Database) -> None:
             assert (mask.id in {bot.id for bot, _, _ in entries.bots_of(session, user.id)}) is owns
         assert following.owners(session, [mask.id]) == {ada.id, bob.id}
         assert masks.who_is_who(session, ladder) == [(mask.name, "alpha", "ada")]
+
+
+def test_what_is_only_tried_is_its_owners_alone(database: Database) -> None:
+    """By the mask's name, too, though nothing that others see says so."""
+    with database.begin() as session:
+        ada, eve = person(session, "ada"), person(session, "eve")
+        ladder = ladder_of(session)
+        for digest, enters in (("a", True), ("b", False)):
+            handed_in(session, ada, "alpha", ladder, digest, enters=enters)
+        mask = session.scalars(sa.select(Bot).where(Bot.masks_id.is_not(None))).one()
+        assert [len(named_players(session, [f"{mask.name}:2"], by(ada)))] == [1]
+        (player,) = named_players(session, [mask.name], by(eve))
+        assert player.version.number == 1
+        with pytest.raises(Refusal, match="there is no version 2"):
+            named_players(session, [f"{mask.name}:2"], by(eve))
+
+
+def test_who_follows_a_bot_hears_nothing_of_its_masks(database: Database) -> None:
+    """But for its owners, and for what it does under its own name."""
+    with database.begin() as session:
+        ada, eve = person(session, "ada"), person(session, "eve")
+        ladders = ladder_of(session, "public", anonymous="no"), ladder_of(session)
+        first = handed_in(session, ada, "alpha", ladders[0])
+        session.add(Follow(user_id=eve.id, bot_id=first.bot_id, since=NOW))
+        for ladder, heard in zip(ladders, ({ada.id, eve.id}, {ada.id}), strict=True):
+            version = handed_in(session, ada, "alpha", ladder, "b")
+            checks = sa.select(Check).where(
+                Check.version_id == version.id, Check.ladder_id == ladder.id
+            )
+            session.execute(sa.delete(Notification))
+            tell_check(session, session.scalars(checks).one(), NOW)
+            session.flush()
+            assert set(session.scalars(sa.select(Notification.user_id))) == heard
 
 
 def test_people_take_turns_and_have_quotas_by_the_bots_behind(database: Database) -> None:
@@ -240,6 +285,14 @@ def test_who_signs_up_does_so_by_a_mask(database: Database) -> None:
         with pytest.raises(Refusal, match="each person"):
             perform(session, SignUpBot("cup", "more"), by(people[0]))
         cup = session.scalars(sa.select(Tournament)).one()
+        assert sign_ups.conditions_of(cup).seeding == "order"
+        # What hinders a bot is known from its ladder, and so is which bot that is.
+        perform(session, RetireBot("bot-1", "quiet"), by(people[1]))
+        told = sign_ups.to_json(session, cup)["sign_ups"]
+        assert [one["hindered"] for one in told if one["hindered"]] == [
+            f"{told[1]['bot']} does not meet the conditions"
+        ]
+        perform(session, EnterBot("bot-1", "quiet"), by(people[1]))
         signed = session.scalars(sa.select(SignUp)).all()
         assert all(one.bot.masked_in == cup.id for one in signed)
         happenings.drawn_fields.draw(session, cup, now, now)
@@ -248,6 +301,56 @@ def test_who_signs_up_does_so_by_a_mask(database: Database) -> None:
         assert {one.version.real.bot.name for one in field} == {"bot-0", "bot-1", "bot-2"}
         words = " ".join(map(str, session.scalars(sa.select(Notification.places))))
         assert "bot-" not in words
+
+
+@pytest.mark.parametrize(
+    ("deed", "words"),
+    [
+        (
+            CreateTournament(
+                "cup", "round-robin", ladder="public", sign_up=True, anonymous=True,
+                seeding="rating", dates={"entries-close": "2100-01-01T00:00:00Z"},
+            ),
+            "ratings on public would tell who is who",
+        ),
+        (
+            SetDate("quiet", "season", "2100-01-01T00:00:00Z", {"keep": "50"}),
+            "what they were would tell who is who",
+        ),
+    ],
+    ids=["seeds", "seasons"],
+)  # fmt: skip
+def test_ratings_from_elsewhere_tell_nothing(
+    sqlite_database: Database, deed: Deed, words: str
+) -> None:
+    with sqlite_database.begin() as session:
+        ladder_of(session)
+        ladder_of(session, "public", anonymous="no")
+        with pytest.raises(Refusal, match=words):
+            perform(session, deed, ORGANISER)
+
+
+def test_a_field_is_numbered_by_lot(
+    sqlite_database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And so is who goes on in the next season: nobody is known by ranks or by the past one."""
+    monkeypatch.setattr(masks, "_lots", Random(1))
+    with sqlite_database.begin() as session:
+        ladder, public = ladder_of(session), ladder_of(session, "public", anonymous="no")
+        for number in range(6):
+            user = person(session, f"user-{number}")
+            for one in (ladder, public):
+                handed_in(session, user, f"bot-{number}", one, str(number))
+        perform(
+            session, CreateTournament("cup", "swiss", ladder="public", anonymous=True), ORGANISER
+        )
+        cup = session.scalars(sa.select(Tournament)).one()
+        new = begin_again(session, ladder, 0.0, NOW, NOW)
+        for competition, order in ((cup, Entrant.number), (new, Entrant.id)):
+            its = sa.select(Entrant).where(Entrant.competition_id == competition.id).order_by(order)
+            names = [one.version.real.bot.name for one in session.scalars(its)]
+            assert set(names) == {f"bot-{number}" for number in range(6)}
+            assert names != sorted(names)
 
 
 def test_in_the_end_the_bots_have_their_names(database: Database) -> None:
