@@ -167,20 +167,28 @@ def withdraw(session: Session, actor: Actor, bot: Bot, now: datetime) -> int:
 def stop_entering(
     session: Session, bot: Bot, why: str, now: datetime, ladder: Ladder | None = None
 ) -> None:
-    """Ends what would let a version of a bot enter a ladder, by default any: checks, and tests."""
-    of_it = () if ladder is None else (Check.ladder_id == ladder.id,)
-    _cancel_checks(session, bot.id, why, *of_it)
-    give_up(session, bot.id, why, now, ladder)
+    """Ends what would let a version of a bot enter a ladder, by default any, of a mask its own:
+    checks, and tests."""
+    where = _where(session, bot, ladder)
+    of_it = () if where is None else (Check.ladder_id == where.id,)
+    _cancel_checks(session, bot.real.id, why, *of_it)
+    give_up(session, bot.real.id, why, now, where)
 
 
 def ending(session: Session, bot: Bot, ladder: Ladder | None = None) -> int:
     """How many checks and tests end when a bot leaves a ladder, or all of them: those after which a
     version of it was to enter."""
-    checks = _undecided_checks(bot.real.id)
-    if ladder is not None:
-        checks = checks.where(Check.ladder_id == ladder.id)
-    tests = waiting(session, bot.real.id, ladder)
+    checks, where = _undecided_checks(bot.real.id), _where(session, bot, ladder)
+    if where is not None:
+        checks = checks.where(Check.ladder_id == where.id)
+    tests = waiting(session, bot.real.id, where)
     return len(session.scalars(checks).all()) + len(tests)
+
+
+def _where(session: Session, bot: Bot, ladder: Ladder | None) -> Competition | None:
+    if ladder is None and bot.masked_in is not None:
+        return session.get(Competition, bot.masked_in)
+    return ladder
 
 
 def on_ladders(bot: Bot, now: datetime) -> sa.Select[Entrant]:

@@ -475,7 +475,7 @@ def enter(session: Session, ladder: Ladder, version: BotVersion, now: datetime) 
     bring_back(session, version)
     # Whoever enters another version at the same moment waits, and sees what became of this one.
     find(session, Bot, version.bot.real.id, to_change=True)
-    version = masked(session, ladder, version, now)
+    version = masked(session, ladder, version.real, now)
     before = session.scalars(
         sa.select(Entrant)
         .join(Entrant.version)

@@ -111,6 +111,12 @@ def masked(
     return made
 
 
+def is_named_there(competition: Competition, bot: Bot) -> bool:
+    """Whether a bot may be in a competition by this name."""
+    is_its = bot.masked_in == competition.id or bot.owner.name == HOUSE
+    return not competition.anonymous or is_its
+
+
 def masked_players(
     session: Session, competition: Competition, players: Iterable[NamedPlayer], now: datetime
 ) -> list[NamedPlayer]:

@@ -165,7 +165,11 @@ def drawn_in(rating: Rating, keep: float) -> Rating:
 def _move(session: Session, past: Ladder, new: Ladder, now: datetime) -> None:
     """What was handed in, or is tested first, enters the new season, and tournaments whose field is
     not drawn have theirs from it; who hears of the ladder, or belongs to it, does so of that, names
-    that it had lead there, and rounds and divisions go on."""
+    that it had lead there, and rounds and divisions go on, but for divisions of masks."""
+    if new.anonymous:  # who was where is known by then
+        masks = sa.select(Bot.id).where(Bot.masked_in == past.id)
+        theirs = DivisionPlace.competition_id == past.id, DivisionPlace.bot_id.in_(masks)
+        session.execute(sa.delete(DivisionPlace).where(*theirs))
     for kind in (Follow, FormerName, Membership, DivisionPlace):
         of_it = sa.update(kind).where(kind.competition_id == past.id)
         session.execute(of_it.values(competition_id=new.id))

@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 
 from arena.audit import ARENA, Actor
 from arena.bots import entries, ladder_quotas, sharing
+from arena.bots.bar_deeds import BarBot, UnbarBot
 from arena.bots.bot_deeds import EnterBot, RetireBot, WithdrawBot
 from arena.bots.deletion import DeleteBot, delete
 from arena.bots.first_tests import admit
@@ -30,7 +31,7 @@ from arena.competitions.sign_up_deeds import SignOffBot, SignUpBot
 from arena.competitions.strength_plans import StrengthPlan
 from arena.competitions.strength_tests import create as create_test
 from arena.competitions.tournament_deeds import CreateTournament
-from arena.deeds import By, Deed, perform
+from arena.deeds import By, Deed, asked_before, perform
 from arena.ground.db import Database, present
 from arena.ground.refusals import Refusal
 from arena.models import (
@@ -188,6 +189,39 @@ def test_who_follows_a_bot_hears_nothing_of_its_masks(database: Database) -> Non
             tell_check(session, session.scalars(checks).one(), NOW)
             session.flush()
             assert set(session.scalars(sa.select(Notification.user_id))) == heard
+
+
+def test_an_organiser_takes_a_mask_off(database: Database) -> None:
+    """It does not come back by another version; and whose it is can't be tried out."""
+    with database.begin() as session:
+        ada = person(session, "ada")
+        ladder = ladder_of(session)
+        version = handed_in(session, ada, "alpha", ladder)
+        entrant = entrant_of(session, ladder, version)
+        mask = entrant.version.bot
+        for deed in (BarBot("quiet", "alpha", "why"), UnbarBot("quiet", "alpha")):
+            with pytest.raises(Refusal, match="alpha is not on the ladder"):
+                perform(session, deed, ORGANISER)
+        with pytest.raises(Refusal, match="alpha is not on the ladder"):
+            asked_before(session, BarBot("quiet", "alpha", "why"), ORGANISER)
+        handed_in_late = handed_in(session, ada, "alpha", ladder_of(session, "x"), "b")
+        perform(session, BarBot("quiet", mask.name, "it is a copy"), ORGANISER)
+        (told,) = session.scalars(sa.select(Notification))
+        assert (told.user_id, told.places["bot"]) == (ada.id, mask.name)
+        for deed in (
+            EnterBot("alpha", "quiet"),
+            EnterBot("alpha", "quiet", handed_in_late.number),
+            EnterBot(mask.name, "quiet"),
+        ):
+            with pytest.raises(Refusal, match="until an organiser of it lets it"):
+                perform(session, deed, by(ada))
+        with (
+            pytest.raises(Refusal, match="until an organiser of it lets it"),
+            session.begin_nested(),
+        ):
+            handed_in(session, ada, "alpha", ladder, "c")
+        perform(session, UnbarBot("quiet", mask.name), ORGANISER)
+        assert entrant.state is EntrantState.ACTIVE
 
 
 def test_people_take_turns_and_have_quotas_by_the_bots_behind(database: Database) -> None:

@@ -19,6 +19,7 @@ from arena.bots.profile_deeds import RenameBot
 from arena.competitions import masks
 from arena.competitions.mask_deeds import RevealCompetition
 from arena.competitions.players import NamedPlayer
+from arena.competitions.seasons import begin_again
 from arena.competitions.strength_plans import StrengthPlan
 from arena.competitions.strength_tests import create as create_test
 from arena.ground.db import Database
@@ -28,6 +29,7 @@ from arena.models import (
     Bot,
     BotVersion,
     Build,
+    DivisionPlace,
     Entrant,
     Follow,
     FormerName,
@@ -43,6 +45,7 @@ from arena.models import (
 from arena.people.following import followers
 from arena.recorder import rebuild
 from arena.recorder.storage import unpack
+from tests.arena.competitions.round_simulation import RoundField, round_field
 from tests.arena.competitions.test_masks import (
     CLOBBER,
     NOW,
@@ -262,3 +265,50 @@ def test_all_that_refers_to_a_mask_is_the_bot_s(database: Database) -> None:
         assert session.scalars(sa.select(Build.version_id)).all() == [versions[1].id]
         former = session.scalars(sa.select(FormerName)).one()
         assert (former.lower_name, former.versions) == (name, {"1": 2, "2": 3, "3": 4})
+
+
+def masked_field(database: Database) -> RoundField:
+    """The masks have the names by which it calls bots."""
+    field = round_field(database)
+    with database.begin() as session:
+        ladder = field.ladder(session)
+        ladder.anonymous = True
+        for number in range(8):
+            entrant = field.entrant(session, number)
+            real = entrant.version.bot
+            real.name = real.lower_name = f"real-{number}"
+            entrant.version = masks.masked(session, ladder, entrant.version, field.now)
+            mask = entrant.version.bot
+            mask.name = mask.lower_name = f"bot-{number}"
+    return field
+
+
+def test_divisions_are_the_bots_in_the_end(database: Database) -> None:
+    """Also of a round that goes on; and so are bosses."""
+    field = masked_field(database)
+    field.name_boss(7, 1)
+    assert field.begin(size=4, moves=1) == [[0, 1, 2, 3, 7], [4, 5, 6]]
+    with database.begin() as session:
+        do(session, RevealCompetition("ladder-0"), field.now)
+        assert unmask_all(session) == 8
+        session.execute(sa.delete(FormerName))
+        for bot in session.scalars(sa.select(Bot)):
+            bot.name = bot.lower_name = bot.name.replace("real", "bot")
+    assert field.divisions() == [[0, 1, 2, 3], [4, 5, 6]]
+    field.end([[7, 3, 2, 1, 0], [6, 5, 4]])
+    assert field.divisions() == [[3, 2, 1, 6], [0, 5, 4]]
+    assert field.begin() == [[3, 2, 1, 6, 7], [0, 5, 4]]
+
+
+def test_divisions_of_masks_end_with_a_season(database: Database) -> None:
+    """Whose they were is known by then, and who is where in the next would be."""
+    field = masked_field(database)
+    with database.begin() as session:  # of the arena's own, whom all know
+        boss = field.entrant(session, 7).version
+        boss.bot.masked_in = boss.bot.masks = boss.masks = None
+    field.name_boss(7, 1)
+    field.begin(size=4, moves=1)
+    with database.begin() as session:
+        new = begin_again(session, field.ladder(session), 0.0, field.now, field.now)
+        left = session.scalars(sa.select(DivisionPlace)).one()
+        assert (left.competition_id, left.is_boss, left.bot.name) == (new.id, True, "bot-7")
