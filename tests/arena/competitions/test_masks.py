@@ -56,6 +56,7 @@ from arena.models import (
     VersionStatus,
 )
 from arena.people import following
+from arena.schedule.requests import request_matches
 from arena.sight import EVERYTHING, Reader
 from engine.games import find_variant
 
@@ -189,6 +190,31 @@ def test_who_follows_a_bot_hears_nothing_of_its_masks(database: Database) -> Non
             tell_check(session, session.scalars(checks).one(), NOW)
             session.flush()
             assert set(session.scalars(sa.select(Notification.user_id))) == heard
+
+
+def test_its_owners_ask_for_matches_by_either_name(database: Database) -> None:
+    """Others by the mask's alone."""
+    with database.begin() as session:
+        ada, bob = person(session, "ada"), person(session, "bob")
+        ladder = ladder_of(session)
+        handed_in(session, ada, "alpha", ladder_of(session, "public", anonymous="no"), "0")
+        for owner, name, digest in ((ada, "alpha", "a"), (bob, "beta", "a"), (ada, "alpha", "b")):
+            handed_in(session, owner, name, ladder, digest, enters=digest == "a")
+        rows = session.execute(sa.select(Bot.name, Bot.masks_id).where(Bot.masks_id.is_not(None)))
+        real = {session.get_one(Bot, row.masks_id).name: row.name for row in rows}
+        alpha, beta = real["alpha"], real["beta"]
+
+        def ask(user: User, *bots: str) -> list[str]:
+            (match,) = request_matches(session, user, ladder, bots, NOW, quota=9)
+            return [place.entrant.version.label for place in match.places]
+
+        for name in ("alpha", alpha, "alpha:2", f"{alpha}:1"):
+            assert ask(ada, name, beta) == [f"{alpha} v1", f"{beta} v1"]
+        for name in ("alpha:3", f"{alpha}:2"):  # which was only tried
+            assert ask(ada, name, beta) == [f"{alpha} v2", f"{beta} v1"]
+        for name in ("alpha", "alpha:2", f"{alpha}:2"):
+            with pytest.raises(Refusal, match="on the ladder quiet"):
+                ask(bob, name, beta)
 
 
 def test_an_organiser_takes_a_mask_off(database: Database) -> None:

@@ -104,6 +104,7 @@ def everywhere(database: Database, numbers: dict[str, int]) -> list[str]:
         found += [f"/api/v1/bots/{name}/versions", f"/bots/{name}:4", f"/games?bot={name}"]
     for number in (*checks[:2], *checks[-2:]):
         found += [f"/checks/{number}", f"/api/v1/checks/{number}"]
+    found += [f"/api/v1/ladders/ladder-1/quotas?bot={name}" for name in bots]
     for words in ("secret", "hideous", "secret-1"):
         found += [f"{at}?q={words}" for at in ("/search", "/bots", "/people", "/api/v1/search")]
     found += ["/people/hideous", "/api/v1/people/hideous", "/ladders/ladder-0?owner=hideous"]
@@ -278,10 +279,14 @@ def test_owners_own_their_masks(masked_site: tuple[Database, dict[str, int], Fla
         user = session.scalars(sa.select(User).where(User.name == "stranger")).one()
         its = {"competition_id": ladder.id, "user_id": user.id, "joined": now()}
         session.add(Membership(role=MemberRole.ORGANISER, **its))
-        check = session.scalars(sa.select(Check.id)).first()
     person(database, "hideous")
     owner = signed_in(app, "hideous")
-    assert owner.get(f"/checks/{check}").status_code == 200
+    with database.read() as session:
+        for one in session.scalars(sa.select(Check.id)):
+            assert owner.get(f"/checks/{one}").status_code == 200
+    real, mask = (owner.get(f"/api/v1/bots/{name}").json for name in ("secret-1", "bot-0"))
+    assert (real["masks"], real["stands_for"]) == (["bot-0"], None)
+    assert (mask["masks"], mask["stands_for"]) == ([], "secret-1")
     assert "secret-1" in owner.get("/account").text
     page = owner.get("/bots/bot-0").text
     assert "secret-1" in page
