@@ -210,12 +210,12 @@ EXAMPLES: dict[type[Deed], tuple[Callable[[Numbers], dict[str, Any]], dict[str, 
         "line 2: 'bad name' is no name",
     ),
     LookBehindMasks: (
-        lambda _: {"name": "ladder-2"},
+        lambda _: {"name": "cup"},
         {"name": "ladder-0"},
         "ladder-0 is not anonymous",
     ),
     RevealCompetition: (
-        lambda _: {"name": "ladder-2"},
+        lambda _: {"name": "cup"},
         {"name": "ladder-1"},
         "ladder-1 is not anonymous",
     ),
@@ -762,8 +762,8 @@ def copied(
                 sa.select(Ladder).where(Ladder.name.in_(["ladder-0", "ladder-1"])).order_by("name")
             )
             ladder.join_code = "aaaa-bbbb-cccc"
-            hidden = sa.update(Ladder).where(Ladder.name == "ladder-2")
-            session.execute(hidden.values(anonymous=True))
+            cup = sa.update(Tournament).where(Tournament.name == "cup")
+            session.execute(cup.values(anonymous=True))
             pupil = User(name="pupil", created=now())
             session.add(pupil)
             session.flush()
