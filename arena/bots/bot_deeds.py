@@ -173,7 +173,7 @@ class EnterBot(BotDeed):
             )
         whose, version = version.bot.real, version.real
         demand_not_barred(session, ladder, whose.id)
-        demand_room(session, ladder, whose.owner_id, whose.id, by.now, uploads=False)
+        demand_room(session, ladder, whose.person_id, whose.id, by.now, uploads=False)
         its = {"bot": version.label, "ladder": ladder.name}
         there = (
             Entrant.competition_id == ladder.id,
@@ -382,6 +382,7 @@ class ShareBot(BotDeed):
             raise NotAllowed(
                 gettext("only %(owner)s can share %(bot)s", owner=bot.owner.name, bot=bot.name)
             )
+        demand_no_mask(bot)
         mate = accounts.get(session, self.user.strip())
         # Who shares it with another at the same moment waits, and sees how many it has then.
         locks.lock(session, bot)

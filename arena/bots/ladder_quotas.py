@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import Annotated, NamedTuple
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, aliased
 
 from arena.ground.db import is_lately
 from arena.ground.locks import find
@@ -180,11 +180,13 @@ def _active(ladder: Ladder, person_id: int) -> sa.Select[int]:
 
 
 def _entered(ladder: Ladder, person_id: int) -> sa.Select[int]:
+    real = aliased(Bot)
     return (
-        sa.select(sa.func.coalesce(Bot.masks_id, Bot.id))
+        sa.select(real.id)
+        .join(Bot, real.id == sa.func.coalesce(Bot.masks_id, Bot.id))
         .join(BotVersion, BotVersion.bot_id == Bot.id)
         .join(Entrant, Entrant.version_id == BotVersion.id)
-        .where(Entrant.competition_id == ladder.id, ~Entrant.is_tried, Bot.is_of(person_id))
+        .where(Entrant.competition_id == ladder.id, ~Entrant.is_tried, real.is_of(person_id))
     )
 
 

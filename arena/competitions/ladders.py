@@ -10,7 +10,7 @@ from math import inf
 from random import Random
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, aliased
 
 from arena.competitions.kind import CompetitionKind, Conclusion, Matchmaker, Moment
 from arena.competitions.pairings import DueMatch, Pairing, due_matches_of, pairs_of
@@ -317,6 +317,7 @@ def _rivals(session: Session, ladder: Ladder) -> tuple[list[Rival], list[tuple[R
     Else one could be chosen for its luck, and rest with it. Those at home come apart, each with its
     version.
     """
+    real = aliased(Bot)
     active = (
         sa.select(
             Entrant.id,
@@ -325,10 +326,11 @@ def _rivals(session: Session, ladder: Ladder) -> tuple[list[Rival], list[tuple[R
             Entrant.games - Entrant.games_before,
             Entrant.version_id,
             BotVersion.language,
-            Bot.owner_id,
+            sa.func.coalesce(real.owner_id, Bot.owner_id),
         )
         .join(Entrant.version)
         .join(BotVersion.bot)
+        .outerjoin(real, real.id == Bot.masks_id)
         .where(Entrant.competition_id == ladder.id, Entrant.state == EntrantState.ACTIVE)
         .order_by(Entrant.id)
     )

@@ -213,6 +213,11 @@ def masks_of(session: Session, bots: Collection[int]) -> Sequence[Bot]:
     return session.scalars(query).all()
 
 
+def with_masks(bots: sa.Select[int]) -> sa.CompoundSelect[int]:
+    """The ids of some bots, and of their masks."""
+    return sa.union(bots, sa.select(Bot.id).where(Bot.masks_id.in_(bots)))
+
+
 def _mask_of(session: Session, competition: Competition, bot: Bot, now: datetime) -> Bot:
     found = mask_on(session, competition, bot)
     if found is not bot:

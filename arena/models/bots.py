@@ -72,11 +72,18 @@ class Bot(Base):
     @classmethod
     def _person_id(cls) -> sa.ColumnElement[int]:
         # Always by the same names: PostgreSQL groups by what is written alike.
-        real, team = cls.__table__.alias("real"), User.__table__.alias("team")
-        behind = sa.select(real.c.owner_id).where(real.c.id == cls.masks_id).scalar_subquery()
-        owner = sa.func.coalesce(behind, sa.type_coerce(cls.owner_id, sa.Integer))
-        captain = sa.select(team.c.captain_id).where(team.c.id == owner).scalar_subquery()
-        return sa.func.coalesce(captain, owner)
+        real, team = Bot.__table__.alias("real"), User.__table__.alias("team")
+        captain = sa.select(team.c.captain_id).where(team.c.id == cls.owner_id)
+        behind = (
+            sa.select(sa.func.coalesce(team.c.captain_id, real.c.owner_id))
+            .select_from(real.outerjoin(team, team.c.id == real.c.owner_id))
+            .where(real.c.id == cls.masks_id)
+        )
+        return sa.func.coalesce(
+            behind.scalar_subquery(),
+            captain.scalar_subquery(),
+            sa.type_coerce(cls.owner_id, sa.Integer),
+        )
 
     @property
     def real(self) -> Bot:

@@ -13,7 +13,6 @@ from sqlalchemy.orm import Session, aliased, joinedload, selectinload
 
 from arena import audit
 from arena.audit import Actor
-from arena.bots import sharing
 from arena.competitions.founding import find_named
 from arena.competitions.pairings import Pairing
 from arena.competitions.players import NamedPlayer, choose, demand_allowed, told
@@ -37,6 +36,7 @@ from arena.models import (
     Scope,
     Topic,
     User,
+    owners_of_bots,
 )
 from arena.people import accounts
 from arena.people.notifications import notify
@@ -300,7 +300,9 @@ def _entrant(session: Session, requester: User, ladder: Ladder, named: Named) ->
 
 
 def _owns(session: Session, user: User, bot: Bot) -> bool:
-    return sharing.has(session, user.id, bot)
+    its = owners_of_bots().subquery()
+    query = sa.select(its.c.bot_id).where(its.c.bot_id == bot.real.id, its.c.user_id == user.id)
+    return session.scalar(query.limit(1)) is not None
 
 
 def _check_quota(session: Session, requester: User, quota: int, now: datetime, count: int) -> None:

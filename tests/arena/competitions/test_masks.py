@@ -12,18 +12,20 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from arena.audit import ARENA, Actor
-from arena.bots import entries, ladder_quotas, sharing
+from arena.bots import directory, entries, ladder_quotas, sharing, teams
 from arena.bots.bar_deeds import BarBot, UnbarBot
-from arena.bots.bot_deeds import EnterBot, RetireBot, WithdrawBot
+from arena.bots.bot_deeds import EnterBot, RetireBot, ShareBot, WithdrawBot
 from arena.bots.deletion import DeleteBot, delete
 from arena.bots.first_tests import admit
 from arena.bots.home_deeds import ConnectBot
 from arena.bots.profile_deeds import DescribeBot, RenameBot
 from arena.bots.submissions import submit
+from arena.bots.team_deeds import GiveBot
 from arena.bots.telling import tell_check
 from arena.competitions import happenings, ladder_settings, masks, sign_ups
 from arena.competitions.date_deeds import SetDate
 from arena.competitions.ladder_deeds import ChangeLadder
+from arena.competitions.ladders import _rivals
 from arena.competitions.mask_deeds import LookBehindMasks, RevealCompetition
 from arena.competitions.players import NamedPlayer, named_players
 from arena.competitions.seasons import begin_again
@@ -57,7 +59,7 @@ from arena.models import (
 )
 from arena.people import following
 from arena.schedule.requests import request_matches
-from arena.sight import EVERYTHING, Reader
+from arena.sight import EVERYTHING, STRANGER, Reader, look
 from engine.games import find_variant
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
@@ -190,6 +192,46 @@ def test_who_follows_a_bot_hears_nothing_of_its_masks(database: Database) -> Non
             tell_check(session, session.scalars(checks).one(), NOW)
             session.flush()
             assert set(session.scalars(sa.select(Notification.user_id))) == heard
+
+
+def test_a_team_s_mask_is_its_members(database: Database) -> None:
+    """It counts as the captain's; nobody else sees whose it is, by the team's page neither."""
+    with database.begin() as session:
+        ada, bob, eve = (person(session, name) for name in ("ada", "bob", "eve"))
+        team = teams.make(session, "knights", ada, NOW)
+        teams.join(session, team, bob, NOW)
+        ladders = ladder_of(session, each="1"), ladder_of(session, "public", anonymous="no")
+        first = handed_in(session, ada, "alpha", ladders[1])
+        first.bot.owner = team
+        version = handed_in(session, ada, "alpha", ladders[0], "b")
+        mask = entrant_of(session, ladders[0], version).version.bot
+        whose = Bot.person_id.label("person")
+        by_person = sa.select(whose, sa.func.count()).where(Bot.masked_in.is_not(None))
+        assert session.execute(by_person.group_by(whose)).all() == [(ada.id, 1)]
+        assert mask.person_id == ada.id
+        for user, owns in ((ada, True), (bob, True), (eve, False)):
+            assert by(user).owns(mask) is owns
+            assert (mask.id in {bot.id for bot, _, _ in entries.bots_of(session, user.id)}) is owns
+            assert following.usually_hears(session, user.id, mask) is owns
+            assert following.usually_hears(session, user.id, ladders[0]) is owns
+        assert following.owners(session, [mask.id]) - {team.id} == {ada.id, bob.id}
+        assert masks.who_is_who(session, ladders[0]) == [(mask.name, "alpha", "knights")]
+        assert ladder_quotas.quotas_of(session, ladders[0], ada.id, NOW).bots.had == 1
+        (rivals, _) = _rivals(session, ladders[0])
+        assert [one.person for one in rivals] == [ada.id]
+        for deed in (GiveBot(mask.name, "ada"), ShareBot(mask.name, "eve")):
+            with pytest.raises(Refusal, match="only stands for a bot"):
+                perform(session, deed, by(ada))
+        perform(session, GiveBot("alpha", "ada"), by(ada))
+        assert not by(bob).owns(mask)
+        perform(session, GiveBot("alpha", "knights"), by(ada))
+    with database.read() as session:
+        look(session, STRANGER)
+        for name in ("knights", "ada", "bob"):
+            listed = directory.bots(session, directory.Narrowing(owner=name)).items
+            assert [one.bot.name for one in listed] == ["alpha"]
+        for kind in (directory.people, directory.teams):
+            assert {one.bots for one in kind(session, directory.ALL).items} == {1}
 
 
 def test_its_owners_ask_for_matches_by_either_name(database: Database) -> None:
