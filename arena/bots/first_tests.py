@@ -61,20 +61,21 @@ def admit(session: Session, check: Check, now: datetime) -> None:
         return
     ladder, version = check.ladder, check.version
     active = active_on(session, ladder, version.bot_id)
+    shown = masked(session, ladder, version, now)  # what everybody reads tells of this one
     if check.test_first is None or active is None or active.version.real.number >= version.number:
         for test, candidate in waiting(session, version.bot_id, ladder):
             if candidate.version.real.number <= version.number:
-                reason = f"version {version.number} entered meanwhile"
+                reason = f"version {shown.number} entered meanwhile"
                 end(session, test, TestVerdict.STOPPED, reason, now)
         enter(session, ladder, version, now)
         return
-    give_up(session, version.bot_id, f"version {version.number} came after it", now, ladder)
+    give_up(session, version.bot_id, f"version {shown.number} came after it", now, ladder)
     owner = session.get_one(User, version.bot.person_id)
-    seed = derive(ladder.seed, "first test", version.id)
+    seed = derive(ladder.seed, "first test", shown.id)
     plan = StrengthPlan.on(ladder, terms=StrengthTerms.from_json(check.test_first), seed=seed)
     # Who made the test of a mask would tell whose it is.
     by = ARENA if ladder.anonymous else Actor(owner.id, owner.name, "")
-    both = NamedPlayer(masked(session, ladder, version, now)), player_of(active)
+    both = NamedPlayer(shown), player_of(active)
     create(session, plan, *both, now, by, ladder=ladder)
 
 

@@ -40,6 +40,7 @@ from arena.models import (
     Tournament,
     User,
 )
+from arena.models.competitions import IS_ANONYMOUS
 from arena.people import accounts
 from engine.translation import gettext
 
@@ -172,9 +173,7 @@ def unmask(session: Session, competition: Competition, actor: Actor, now: dateti
 def unmask_next(session: Session, now: datetime) -> bool:
     """Ends the anonymity of competitions that are over, and puts a real bot in the place of one
     mask; gives whether there may be more."""
-    over = sa.select(Competition).where(
-        Competition.anonymous, Competition.state == CompetitionState.CLOSED
-    )
+    over = sa.select(Competition).where(IS_ANONYMOUS, Competition.state == CompetitionState.CLOSED)
     for competition in session.scalars(over.order_by(Competition.id)).all():
         lock(session, competition)
         if competition.anonymous and competition.state is CompetitionState.CLOSED:

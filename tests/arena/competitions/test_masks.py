@@ -346,7 +346,9 @@ def test_a_test_first_is_of_masks_and_nobody_s(database: Database) -> None:
     """Who asked for it, and the version that is tested, tell nothing."""
     with database.begin() as session:
         ada = person(session, "ada")
-        ladder = ladder_of(session)
+        ladder, public = ladder_of(session), ladder_of(session, "public", anonymous="no")
+        for digest in "xyz":  # so that the numbers of its versions are others than the mask's
+            handed_in(session, ada, "alpha", public, digest)
         handed_in(session, ada, "alpha", ladder)
         terms = StrengthPlan.on(ladder).terms
         second = handed_in(session, ada, "alpha", ladder, "b", test_first=terms)
@@ -359,6 +361,11 @@ def test_a_test_first_is_of_masks_and_nobody_s(database: Database) -> None:
         assert entries.fates(session, [check])[check.id] == ("to be tested", test.id)
         perform(session, RetireBot("alpha", "quiet"), by(ada))
         assert test.state is CompetitionState.CLOSED
+        perform(session, EnterBot("alpha", "quiet", 4), by(ada))
+        for digest, test_first in (("c", terms), ("d", terms), ("e", None)):
+            handed_in(session, ada, "alpha", ladder, digest, test_first=test_first)
+        reasons = session.scalars(sa.select(StrengthTest.reason).order_by(StrengthTest.id)).all()
+        assert reasons[1:] == ["version 4 came after it", "version 5 entered meanwhile"]
 
 
 def test_who_signs_up_does_so_by_a_mask(database: Database) -> None:
