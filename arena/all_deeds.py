@@ -51,6 +51,7 @@ from arena.competitions.book_deeds import AddBook, RemoveBook
 from arena.competitions.date_deeds import RemoveDate, SetDate
 from arena.competitions.gauntlet_deeds import CreateGauntlet, StopGauntlet
 from arena.competitions.ladder_deeds import ChangeLadder, CreateLadder
+from arena.competitions.mask_deeds import LookBehindMasks, RevealCompetition
 from arena.competitions.presets import KeepPreset, RemovePreset
 from arena.competitions.renaming import RenameCompetition
 from arena.competitions.round_deeds import NameBoss
@@ -150,6 +151,8 @@ DEEDS: tuple[type[Deed], ...] = (
     AddMember,
     RemoveMember,
     ImportMembers,
+    LookBehindMasks,
+    RevealCompetition,
     JoinCompetition,
     LeaveCompetition,
     EnterBot,

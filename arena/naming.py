@@ -17,6 +17,8 @@ from engine.translation import gettext
 
 MOST_FORMER = 10
 """How many names something may have had; each is one that nobody else can have."""
+CHOSEN = FormerName.versions.is_(None)
+"""Of former names: whether somebody chose it, and it was not made up for an anonymous bot."""
 Nameable = Bot | User | Competition
 _KINDS = ((Bot, "bot"), (User, "user"))
 
@@ -61,7 +63,7 @@ def rename(session: Session, one: Nameable, name: str) -> str:
     own = getattr(FormerName, f"{kind}_id") == one.id
     session.execute(sa.delete(FormerName).where(own, FormerName.lower_name == name.lower()))
     if before.lower() != name.lower():
-        if count_rows(session, FormerName, own) >= MOST_FORMER:
+        if count_rows(session, FormerName, own, CHOSEN) >= MOST_FORMER:
             raise Refusal(
                 gettext(
                     "%(name)s had %(number)s names before, by all of which it is found: no more "

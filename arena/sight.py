@@ -7,6 +7,9 @@ or a version, wherever it stands in the statement. A class that comes later is n
 such a key; what leads to a competition by a match or an entrant alone is found through these. A bot
 or a version is left out where all that is known of it is in such competitions.
 
+In an anonymous competition bots play by masks (`arena.competitions.masks`), and what names the real
+ones there, their checks, is seen by their owners alone.
+
 Of an unlisted competition the same is true until somebody names it, or something of it: from then
 on a session sees it (`open_named`). That is a courtesy, and no lock.
 
@@ -45,7 +48,7 @@ from arena.models import (
     User,
     Visibility,
 )
-from arena.models.competitions import NOT_PUBLIC
+from arena.models.competitions import IS_ANONYMOUS, NOT_PUBLIC
 
 SIGHT = "arena.sight"
 """What a session does not see, among what is kept with it."""
@@ -82,6 +85,7 @@ class Sight:
 
 
 NOTHING_HIDDEN = Sight()
+CHECKS = Check.__table__
 _now: ContextVar[Sight] = ContextVar("sight", default=NOTHING_HIDDEN)
 """That of the statement which is executed."""
 
@@ -119,7 +123,7 @@ def _sight(session: Session, reader: Reader) -> Sight:
     # By the connection, as it is the same for all.
     _now.set(Sight(reader, hides=True))
     found = session.connection().scalar(_ANY_HIDDEN)
-    return Sight(reader, hides=found is not None)
+    return Sight(reader, hides=bool(found))
 
 
 def _hide(session: Session, sight: Sight, narrow: Any) -> None:
@@ -225,6 +229,9 @@ def _seen(kind: Any) -> sa.ColumnElement[bool]:
         return _is_version_seen(kind.id)
     if mapper.local_table is Competition.__table__:
         return sa.not_(_is_hidden(kind))
+    if mapper.class_ is Check:
+        names = sa.or_(_names_bots(kind.ladder_id), _is_versions_owner(kind.version_id))
+        return sa.and_(_is_seen(kind.ladder_id), names)
     if columns := [getattr(kind, name) for name in keys_of(mapper)]:
         return sa.and_(*(_is_seen(column) for column in columns))
     versions, games, bots = (
@@ -294,17 +301,26 @@ def _is_seen(competition: Any) -> sa.ColumnElement[bool]:
     return ~sa.exists().where(its.c.id == competition, _is_hidden(its.c))
 
 
+def _names_bots(competition: Any) -> sa.ColumnElement[bool]:
+    """Whether that of an id is not anonymous: what names its bots besides is no secret."""
+    its = Competition.__table__.alias()
+    return ~sa.exists().where(its.c.id == competition, its.c.anonymous)
+
+
 def _is_own(owner: Any, bot: Any) -> sa.ColumnElement[bool]:
     reader = _value("reader", lambda: _now.get().reader.user_id)
     return sa.or_(owner == reader, bot.in_(_ids("shared", lambda: _now.get().reader.shared)))
 
 
-def _is_version_seen(version: Any) -> sa.ColumnElement[bool]:
+def _is_versions_owner(version: Any) -> sa.ColumnElement[bool]:
     bot, its = Bot.__table__.alias(), BotVersion.__table__.alias()
-    own = sa.exists().where(
+    return sa.exists().where(
         its.c.id == version, bot.c.id == its.c.bot_id, _is_own(bot.c.owner_id, bot.c.id)
     )
-    return sa.or_(_is_known(version=version), own)
+
+
+def _is_version_seen(version: Any) -> sa.ColumnElement[bool]:
+    return sa.or_(_is_known(version=version), _is_versions_owner(version))
 
 
 def _is_bot_seen(bot: Any) -> sa.ColumnElement[bool]:
@@ -320,18 +336,35 @@ def _is_game_seen(game: Any) -> sa.ColumnElement[bool]:
 
 
 def _is_known(*, bot: Any = None, version: Any = None) -> sa.ColumnElement[bool]:
-    """Whether an entrant or a check is seen of a version, or of any of a bot's; or there is none
-    at all. It is asked of the tables themselves, which nothing narrows."""
+    """Whether an entrant or a check is seen of a version, or of any of a bot's, or the competition
+    that a mask is for; or there is none at all. It is asked of the tables themselves, which nothing
+    narrows."""
     seen, there = [], []
-    for table, key in ((Entrant.__table__, "competition_id"), (Check.__table__, "ladder_id")):
+    for table, key in ((Entrant.__table__, "competition_id"), (CHECKS, "ladder_id")):
         its, versions = table.alias(), BotVersion.__table__.alias()
         of_it = sa.exists().where(its.c.version_id == (version if bot is None else versions.c.id))
         if bot is not None:
             of_it = of_it.where(versions.c.bot_id == bot)
         there.append(of_it)
-        seen.append(of_it.where(_is_seen(its.c[key])))
+        of_it = of_it.where(_is_seen(its.c[key]))
+        # That a version was checked for an anonymous one would tell that it has a mask there.
+        seen.append(of_it.where(_names_bots(its.c[key])) if table is CHECKS else of_it)
+    mask, versions = Bot.__table__.alias(), BotVersion.__table__.alias()
+    of_it = sa.exists().where(mask.c.masked_in.is_not(None))
+    if bot is not None:
+        of_it = of_it.where(mask.c.id == bot)
+    else:
+        of_it = of_it.where(mask.c.id == versions.c.bot_id, versions.c.id == version)
+    there.append(of_it)
+    seen.append(of_it.where(_is_seen(mask.c.masked_in)))
     return sa.or_(*seen, sa.not_(sa.or_(*there)))
 
 
 _COMPETITION: Any = Competition.__table__.alias().c
-_ANY_HIDDEN = sa.select(_COMPETITION.id).where(NOT_PUBLIC, _is_hidden(_COMPETITION)).limit(1)
+_ANY_HIDDEN = sa.select(
+    sa.or_(
+        sa.select(_COMPETITION.id).where(NOT_PUBLIC, _is_hidden(_COMPETITION)).exists(),
+        sa.select(_COMPETITION.id).where(IS_ANONYMOUS).exists(),
+    )
+)
+"""Each part by an index of its own, which are empty as a rule."""

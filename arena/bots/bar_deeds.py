@@ -16,6 +16,7 @@ from arena.bots.bot_deeds import find_bot
 from arena.bots.submissions import demand_admission, enter
 from arena.bots.telling import tell_barred
 from arena.competitions.founding import find_named
+from arena.competitions.masks import is_named_there
 from arena.competitions.organised import OrganisedDeed
 from arena.deeds import LONGEST_NAME, LONGEST_NOTE, By, Done, asked
 from arena.ground import texts
@@ -23,6 +24,7 @@ from arena.ground.locks import locking
 from arena.ground.refusals import Refusal
 from arena.models import (
     BARRED,
+    Bot,
     BotVersion,
     CompetitionState,
     Entrant,
@@ -30,6 +32,20 @@ from arena.models import (
     Ladder,
 )
 from engine.translation import gettext
+
+
+def _find(session: Session, ladder_name: str, bot_name: str) -> tuple[Ladder, Bot]:
+    """A ladder, and a bot by the name that it has there: who tries another is not told that it is
+    behind a mask."""
+    ladder, bot = find_named(session, Ladder, ladder_name), find_bot(session, bot_name)
+    if not is_named_there(ladder, bot):
+        raise _not_there(ladder, bot)
+    return ladder, bot
+
+
+def _not_there(ladder: Ladder, bot: Bot) -> Refusal:
+    its = {"bot": bot.name, "ladder": ladder.name}
+    return Refusal(gettext("the bot %(bot)s is not on the ladder %(ladder)s", **its))
 
 
 @dataclass(frozen=True)
@@ -50,7 +66,7 @@ class BarBot(OrganisedDeed):
     note: str = asked("Why, for its owners", most=LONGEST_NOTE)
 
     def asks(self, session: Session, by: By) -> str:
-        ladder, bot = find_named(session, Ladder, self.name), find_bot(session, self.bot)
+        ladder, bot = _find(session, self.name, self.bot)
         if ladder.takes_bots and not entries.ending(session, bot, ladder):
             return ""
         return gettext(
@@ -61,7 +77,7 @@ class BarBot(OrganisedDeed):
         )
 
     def do(self, session: Session, by: By) -> Done:
-        ladder, bot = find_named(session, Ladder, self.name), find_bot(session, self.bot)
+        ladder, bot = _find(session, self.name, self.bot)
         note = texts.typed(self.note)
         if not note:
             raise Refusal(gettext("say why: its owners are told"))
@@ -83,7 +99,7 @@ class BarBot(OrganisedDeed):
         found = session.scalars(locking(there, Entrant, anew=True)).all()
         its = {"bot": bot.name, "ladder": ladder.name}
         if not found and not ends:
-            raise Refusal(gettext("the bot %(bot)s is not on the ladder %(ladder)s", **its))
+            raise _not_there(ladder, bot)
         for entrant in found:
             entrant.state, entrant.reason = EntrantState.RETIRED, f"{BARRED}: {note}"
         words = f"{bot.name}: {note}"
@@ -110,7 +126,7 @@ class UnbarBot(OrganisedDeed):
     bot: str = asked("The bot's name", label="Bot", most=LONGEST_NAME)
 
     def do(self, session: Session, by: By) -> Done:
-        ladder, bot = find_named(session, Ladder, self.name), find_bot(session, self.bot)
+        ladder, bot = _find(session, self.name, self.bot)
         its = {"bot": bot.name, "ladder": ladder.name}
         there = barred(session, ladder, bot.id)
         if not there:

@@ -15,7 +15,7 @@ def barred(session: Session, ladder: Ladder, bot_id: int) -> list[Entrant]:
     query = (
         sa.select(Entrant)
         .join(Entrant.version)
-        .where(Entrant.competition_id == ladder.id, BotVersion.bot_id == bot_id, Entrant.is_barred)
+        .where(Entrant.competition_id == ladder.id, BotVersion.is_of(bot_id), Entrant.is_barred)
         .order_by(BotVersion.number.desc())
     )
     return list(session.scalars(query))

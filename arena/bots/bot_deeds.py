@@ -25,6 +25,7 @@ from arena.bots.submissions import (
 from arena.bots.telling import tell_shared
 from arena.competitions.dates import demand_in_time
 from arena.competitions.founding import find_named
+from arena.competitions.masks import demand_no_mask, entered_as
 from arena.deeds import LONGEST_NAME, By, Deed, Done, asked
 from arena.ground import locks
 from arena.ground.db import LARGEST_ID, LOOKED_UP
@@ -147,13 +148,15 @@ class EnterBot(BotDeed):
                 )
             )
         ladder = find_named(session, Ladder, self.ladder)
-        before = active_on(session, ladder, bot.id)
+        if ladder.id != bot.masked_in:
+            demand_no_mask(bot)
+        before = active_on(session, ladder, bot.real.id)
         check, said = self._enter(session, by, version, ladder)
         undo: tuple[Deed, ...] = ()
         if check is None and before is None and not entries.ending(session, bot, ladder):
             undo = (RetireBot(bot.name, ladder.name, version.number),)
-        elif check is None and before is not None and before.version_id != version.id:
-            undo = (EnterBot(bot.name, ladder.name, before.version.number),)
+        elif check is None and before is not None and before.version.real is not version.real:
+            undo = (EnterBot(before.version.bot.name, ladder.name, before.version.number),)
         return Done(said, EntryMade(check is None, check), undo)
 
     def _enter(
@@ -168,15 +171,18 @@ class EnterBot(BotDeed):
                     version=version.label,
                 )
             )
-        person = version.bot.person_id
-        demand_not_barred(session, ladder, version.bot_id)
-        demand_room(session, ladder, person, version.bot_id, by.now, uploads=False)
+        whose, version = version.bot.real, version.real
+        demand_not_barred(session, ladder, whose.id)
+        demand_room(session, ladder, whose.person_id, whose.id, by.now, uploads=False)
         its = {"bot": version.label, "ladder": ladder.name}
-        there = Entrant.competition_id == ladder.id, Entrant.version_id == version.id
+        there = (
+            Entrant.competition_id == ladder.id,
+            Entrant.version_id == entered_as(session, ladder, version).id,
+        )
         entrant = session.scalar(sa.select(Entrant).where(*there))
         # What was suspended is fielded still: nothing is changed when it comes back.
         if entrant is None or entrant.state is EntrantState.RETIRED:
-            demand_in_time(session, ladder, by.now, version.bot_id)
+            demand_in_time(session, ladder, by.now, whose.id)
         words = entries.version_on(version, ladder)
         audit.note(session, by.actor, "enter", f"bot {version.bot.name}", words, now=by.now)
         if entrant is not None and not entrant.is_tried:
@@ -232,7 +238,7 @@ class RetireBot(BotDeed):
             sa.select(Entrant)
             .join(Entrant.version)
             .where(
-                BotVersion.bot_id == bot.id,
+                BotVersion.is_of(bot.id),
                 Entrant.competition_id == ladder.id,
                 Entrant.state != EntrantState.RETIRED,
             )
@@ -343,6 +349,7 @@ class ChangeBot(BotDeed):
 
     def do(self, session: Session, by: By) -> Done:
         bot = own_bot(session, by, self.name)
+        demand_no_mask(bot)
         undo: tuple[Deed, ...] = ()
         if bot.open_source is not self.open_source:
             undo = (ChangeBot(self.name, bot.open_source),)
@@ -375,6 +382,7 @@ class ShareBot(BotDeed):
             raise NotAllowed(
                 gettext("only %(owner)s can share %(bot)s", owner=bot.owner.name, bot=bot.name)
             )
+        demand_no_mask(bot)
         mate = accounts.get(session, self.user.strip())
         # Who shares it with another at the same moment waits, and sees how many it has then.
         locks.lock(session, bot)

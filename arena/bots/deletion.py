@@ -30,6 +30,7 @@ from arena.competitions import (
     tunings,
 )
 from arena.competitions.gauntlets import Gauntlet
+from arena.competitions.masks import demand_no_mask, masks_of
 from arena.competitions.voids import make_void
 from arena.deeds import By, Done
 from arena.ground import locks
@@ -131,6 +132,7 @@ def _to_delete(session: Session, by: By, name: str) -> Bot:
     bot = find_bot(session, name)
     if bot.deleted:
         raise Refusal(gettext("the bot %(bot)s is deleted already", bot=bot.name))
+    demand_no_mask(bot)
     if not (by.heads(bot) or by.may(Scope.ADMIN)):
         raise NotAllowed(
             gettext("only %(owner)s can delete %(bot)s", owner=bot.owner.name, bot=bot.name)
@@ -147,7 +149,10 @@ def delete(session: Session, bots: Sequence[Bot], now: datetime) -> list[BotGone
     # Whoever hands in a version of one waits, and finds no such bot.
     for owner in {bot.owner for bot in bots}:
         locks.lock(session, owner)
-    matches = _lock_what_ends(session, bots)
+    masks = masks_of(session, [bot.id for bot in bots])
+    matches = _lock_what_ends(session, [*masks, *bots])
+    for mask in masks:
+        _delete(session, mask, matches, now)
     return [_delete(session, bot, matches, now) for bot in bots]
 
 
@@ -345,9 +350,11 @@ def _make_nameless(session: Session, bot: Bot, entrants: sa.Select[int], now: da
             commit_repository=None,
             commit_dirty=None,
             status=VersionStatus.REFUSED,
+            masks_id=None,
         )
     )
     bot.name = bot.lower_name = _tombstone(bot)
     bot.owner, bot.open_source, bot.deleted = accounts.nobody(session, now), False, now
     bot.description, bot.links, bot.tags = "", [], []
+    bot.masks = bot.masked_in = None
     session.flush()

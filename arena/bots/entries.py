@@ -57,8 +57,11 @@ def fitting(session: Session, version: BotVersion) -> list[Ladder]:
     games = {check.ladder.game for check in session.scalars(checks) if check.passed}
     there = set(
         session.scalars(
-            sa.select(Entrant.competition_id).where(
-                Entrant.version_id == version.id, Entrant.state == EntrantState.ACTIVE
+            sa.select(Entrant.competition_id)
+            .join(Entrant.version)
+            .where(
+                sa.or_(BotVersion.id == version.id, BotVersion.masks_id == version.id),
+                Entrant.state == EntrantState.ACTIVE,
             )
         )
     )
@@ -66,7 +69,7 @@ def fitting(session: Session, version: BotVersion) -> list[Ladder]:
     tested = {
         test.ladder_id
         for test, candidate in waiting(session, version.bot_id, None)
-        if candidate.version_id == version.id
+        if candidate.version.real.id == version.id
     }
     away = there | checked | tested
     return [
@@ -132,8 +135,9 @@ def retire(session: Session, actor: Actor, entrant: Entrant, now: datetime) -> N
         )
     demand_not_frozen(session, entrant.competition, now)
     version, reason = entrant.version, f"{entrant.version.label} was retired"
-    _cancel_checks(session, version.bot_id, reason, Check.ladder_id == entrant.competition_id)
-    give_up(session, version.bot_id, reason, now, entrant.competition)
+    bot = version.bot.real
+    _cancel_checks(session, bot.id, reason, Check.ladder_id == entrant.competition_id)
+    give_up(session, bot.id, reason, now, entrant.competition)
     there = sa.select(Entrant.id).where(
         Entrant.id == entrant.id, Entrant.state != EntrantState.RETIRED
     )
@@ -163,20 +167,28 @@ def withdraw(session: Session, actor: Actor, bot: Bot, now: datetime) -> int:
 def stop_entering(
     session: Session, bot: Bot, why: str, now: datetime, ladder: Ladder | None = None
 ) -> None:
-    """Ends what would let a version of a bot enter a ladder, by default any: checks, and tests."""
-    of_it = () if ladder is None else (Check.ladder_id == ladder.id,)
-    _cancel_checks(session, bot.id, why, *of_it)
-    give_up(session, bot.id, why, now, ladder)
+    """Ends what would let a version of a bot enter a ladder, by default any, of a mask its own:
+    checks, and tests."""
+    where = _where(session, bot, ladder)
+    of_it = () if where is None else (Check.ladder_id == where.id,)
+    _cancel_checks(session, bot.real.id, why, *of_it)
+    give_up(session, bot.real.id, why, now, where)
 
 
 def ending(session: Session, bot: Bot, ladder: Ladder | None = None) -> int:
     """How many checks and tests end when a bot leaves a ladder, or all of them: those after which a
     version of it was to enter."""
-    checks = _undecided_checks(bot.id)
-    if ladder is not None:
-        checks = checks.where(Check.ladder_id == ladder.id)
-    tests = waiting(session, bot.id, ladder)
+    checks, where = _undecided_checks(bot.real.id), _where(session, bot, ladder)
+    if where is not None:
+        checks = checks.where(Check.ladder_id == where.id)
+    tests = waiting(session, bot.real.id, where)
     return len(session.scalars(checks).all()) + len(tests)
+
+
+def _where(session: Session, bot: Bot, ladder: Ladder | None) -> Competition | None:
+    if ladder is None and bot.masked_in is not None:
+        return session.get(Competition, bot.masked_in)
+    return ladder
 
 
 def on_ladders(bot: Bot, now: datetime) -> sa.Select[Entrant]:
@@ -187,7 +199,7 @@ def on_ladders(bot: Bot, now: datetime) -> sa.Select[Entrant]:
         .join(Entrant.version)
         .join(Ladder, Ladder.id == Entrant.competition_id)
         .where(
-            BotVersion.bot_id == bot.id,
+            BotVersion.is_of(bot.id),
             Entrant.state != EntrantState.RETIRED,
             Ladder.state != CompetitionState.CLOSED,
             Ladder.id.not_in(frozen(now)),
@@ -236,15 +248,18 @@ def fates(session: Session, checks: Sequence[Check]) -> dict[int, EntryFate]:
     """What became of those that passed, by the numbers of the checks."""
     passed = [check for check in checks if check.passed]
     versions = {check.version_id for check in passed}
-    entered = sa.select(Entrant.version_id, Entrant.competition_id)
+    its = sa.func.coalesce(BotVersion.masks_id, BotVersion.id)
+    entered = sa.select(its, Entrant.competition_id).join(Entrant.version)
     entered = entered.join(Ladder, Ladder.id == Entrant.competition_id)
-    entered = entered.where(Entrant.version_id.in_(versions), ~Entrant.is_tried)
+    entered = entered.where(its.in_(versions), ~Entrant.is_tried)
     there = {(version, ladder) for version, ladder in session.execute(entered)}
     waiting = (
-        sa.select(Entrant.version_id, StrengthTest.ladder_id, StrengthTest.id)
+        sa.select(its, StrengthTest.ladder_id, StrengthTest.id)
+        .select_from(Entrant)
+        .join(Entrant.version)
         .join(StrengthTest, StrengthTest.id == Entrant.competition_id)
         .where(
-            Entrant.version_id.in_(versions),
+            its.in_(versions),
             Entrant.number == 1,
             StrengthTest.verdict == TestVerdict.RUNNING,
         )

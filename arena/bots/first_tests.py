@@ -8,11 +8,12 @@ from datetime import datetime
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload
 
-from arena.audit import Actor
+from arena.audit import ARENA, Actor
 from arena.bots.bars import why_barred
 from arena.bots.ladder_quotas import why_not_active
 from arena.bots.submissions import AGAINST, active_on, add_tried, enter
 from arena.competitions.dates import current_season, is_frozen
+from arena.competitions.masks import masked
 from arena.competitions.players import NamedPlayer, player_of
 from arena.competitions.strength_plans import StrengthPlan
 from arena.competitions.strength_tallies import sides_of
@@ -49,8 +50,10 @@ def admit(session: Session, check: Check, now: datetime) -> None:
     check.ladder = current_season(session, check.ladder)
     if not check.enters:
         check.problem = TRIED
-        there = (Entrant.competition_id == check.ladder_id, Entrant.version_id == check.version_id)
-        if session.scalar(sa.select(Entrant.id).where(*there)) is None:
+        there = sa.select(Entrant.id).join(Entrant.version)
+        there = there.where(Entrant.competition_id == check.ladder_id)
+        is_it = sa.func.coalesce(BotVersion.masks_id, BotVersion.id) == check.version_id
+        if session.scalar(there.where(is_it)) is None:
             add_tried(session, check.ladder, check.version, now)
         return
     if problem := _what_hinders(session, check):
@@ -58,19 +61,21 @@ def admit(session: Session, check: Check, now: datetime) -> None:
         return
     ladder, version = check.ladder, check.version
     active = active_on(session, ladder, version.bot_id)
-    if check.test_first is None or active is None or active.version.number >= version.number:
+    shown = masked(session, ladder, version, now)  # what everybody reads tells of this one
+    if check.test_first is None or active is None or active.version.real.number >= version.number:
         for test, candidate in waiting(session, version.bot_id, ladder):
-            if candidate.version.number <= version.number:
-                reason = f"version {version.number} entered meanwhile"
+            if candidate.version.real.number <= version.number:
+                reason = f"version {shown.number} entered meanwhile"
                 end(session, test, TestVerdict.STOPPED, reason, now)
         enter(session, ladder, version, now)
         return
-    give_up(session, version.bot_id, f"version {version.number} came after it", now, ladder)
+    give_up(session, version.bot_id, f"version {shown.number} came after it", now, ladder)
     owner = session.get_one(User, version.bot.person_id)
-    seed = derive(ladder.seed, "first test", version.id)
+    seed = derive(ladder.seed, "first test", shown.id)
     plan = StrengthPlan.on(ladder, terms=StrengthTerms.from_json(check.test_first), seed=seed)
-    by = Actor(owner.id, owner.name, "")
-    both = NamedPlayer(version), player_of(active)
+    # Who made the test of a mask would tell whose it is.
+    by = ARENA if ladder.anonymous else Actor(owner.id, owner.name, "")
+    both = NamedPlayer(shown), player_of(active)
     create(session, plan, *both, now, by, ladder=ladder)
 
 
@@ -94,7 +99,7 @@ def _what_hinders(session: Session, check: Check) -> str:
     candidates = [candidate for _, candidate in waiting(session, version.bot_id, ladder)]
     for there in [*filter(None, [active]), *candidates]:
         if _came_later(session, there, check):
-            return f"version {there.version.number} came after it"
+            return f"version {there.version.real.number} came after it"
     if check.test_first and active is None and (old := check.test_first.get(AGAINST)):
         return f"version {old}, against which it was to be tested, plays there no more"
     return why_barred(session, ladder, version.bot_id) or why_not_active(
@@ -122,7 +127,7 @@ def give_up(
 def _came_later(session: Session, there: Entrant, check: Check) -> bool:
     """Whether a check of the version that is there, or waits, was asked for after this one."""
     query = sa.select(Check.id).where(
-        Check.version_id == there.version_id,
+        Check.version_id == there.version.real.id,
         Check.version_id != check.version_id,
         Check.ladder_id == check.ladder_id,
         Check.enters,
@@ -146,7 +151,7 @@ def waiting(
             else StrengthTest.ladder_id == ladder.id,
             StrengthTest.verdict == TestVerdict.RUNNING,
             Entrant.number == 1,
-            BotVersion.bot_id == bot_id,
+            BotVersion.is_of(bot_id),
         )
         .order_by(StrengthTest.id)
         .options(joinedload(Entrant.version))
@@ -169,7 +174,7 @@ def _enter(session: Session, test: StrengthTest, now: datetime) -> str:
     active = active_on(session, ladder, candidate.bot_id)
     if active is None:
         return f"the bot had left {ladder.title} meanwhile"
-    if active.version.number > candidate.number:
+    if active.version.real.number > candidate.real.number:
         return f"version {active.version.number} had entered {ladder.title} meanwhile"
     if ladder.state is CompetitionState.CLOSED:
         return f"{ladder.title} was closed meanwhile, and its table is final"

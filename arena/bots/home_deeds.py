@@ -24,6 +24,7 @@ from arena.bots.submissions import (
 )
 from arena.competitions.dates import demand_in_time
 from arena.competitions.founding import find_named
+from arena.competitions.masks import demand_no_mask
 from arena.deeds import LONGEST_NAME, By, Deed, Done, asked
 from arena.ground import bot_names, texts
 from arena.ground.locks import lock
@@ -108,7 +109,9 @@ class ConnectBot(Deed):
             new = Bot(name=self.name, owner=owner, created=by.now)
             session.add(new)
             naming.demand_never(session, new)
-        return own_bot(session, by, self.name)
+        bot = own_bot(session, by, self.name)
+        demand_no_mask(bot)
+        return bot
 
     def _version(self, session: Session, bot: Bot, by: By) -> BotVersion:
         """The version that is connected: the last one, unless that is another program."""

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import Annotated, NamedTuple
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, aliased
 
 from arena.ground.db import is_lately
 from arena.ground.locks import find
@@ -78,7 +78,8 @@ def quotas_of(session: Session, ladder: Ladder, person_id: int, now: datetime) -
 def whose_next(session: Session, name: str, user_id: int) -> tuple[int, int | None]:
     """The person for whom a bot of a name counts that a user hands in, and the bot's id if it is
     there."""
-    found = session.execute(sa.select(Bot.person_id, Bot.id).where(Bot.named(name))).one_or_none()
+    its = sa.select(Bot.person_id, sa.func.coalesce(Bot.masks_id, Bot.id)).where(Bot.named(name))
+    found = session.execute(its).one_or_none()
     return (user_id, None) if found is None else (found[0], found[1])
 
 
@@ -166,10 +167,10 @@ def why_no_room(
 def why_not_active(session: Session, ladder: Ladder, bot: Bot) -> str:
     """Why a bot that passed its check can't become active, in words that are kept; else empty."""
     most = ladder.most_active
-    if most is None or bot.owner.name == HOUSE:
+    if most is None or bot.real.owner.name == HOUSE:
         return ""
     active = set(session.scalars(_active(ladder, bot.person_id)))
-    if bot.id in active or len(active) < most:
+    if bot.real.id in active or len(active) < most:
         return ""
     return f"each person may have {counted(most, 'bot')} active there: retire one, and enter it"
 
@@ -179,11 +180,13 @@ def _active(ladder: Ladder, person_id: int) -> sa.Select[int]:
 
 
 def _entered(ladder: Ladder, person_id: int) -> sa.Select[int]:
+    real = aliased(Bot)
     return (
-        sa.select(Bot.id)
+        sa.select(real.id)
+        .join(Bot, real.id == sa.func.coalesce(Bot.masks_id, Bot.id))
         .join(BotVersion, BotVersion.bot_id == Bot.id)
         .join(Entrant, Entrant.version_id == BotVersion.id)
-        .where(Entrant.competition_id == ladder.id, ~Entrant.is_tried, Bot.is_of(person_id))
+        .where(Entrant.competition_id == ladder.id, ~Entrant.is_tried, real.is_of(person_id))
     )
 
 

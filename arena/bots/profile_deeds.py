@@ -12,6 +12,7 @@ from arena import audit, naming
 from arena.bots import pictures
 from arena.bots.bot_deeds import BotDeed, find_bot
 from arena.bots.submissions import free_of_refused
+from arena.competitions.masks import demand_no_mask
 from arena.deeds import LONGEST_NAME, By, Deed, Done, asked
 from arena.ground import bot_names
 from arena.ground.refusals import NotAllowed, Refusal
@@ -42,6 +43,7 @@ def shown_bot(session: Session, by: By, name: str) -> Bot:
     bot = find_bot(session, name)
     if bot.deleted or not (by.owns(bot) or by.may(Scope.ADMIN)):
         raise NotAllowed(gettext("the bot %(bot)s is not yours", bot=bot.name))
+    demand_no_mask(bot)
     return bot
 
 

@@ -14,6 +14,7 @@ from arena.bots import repositories
 from arena.bots.bot_deeds import BotDeed, own_bot
 from arena.bots.submissions import demand_admission
 from arena.competitions.founding import find_named
+from arena.competitions.masks import demand_no_mask
 from arena.deeds import By, Deed, Done, asked
 from arena.ground.outside import LONGEST, OutsideError, read_address
 from arena.ground.refusals import NotThere, WrongField
@@ -104,6 +105,7 @@ class FollowRepository(BotDeed):
     def do(self, session: Session, by: By) -> Done:
         self._demand()
         bot = own_bot(session, by, self.name)
+        demand_no_mask(bot)
         ladders = [find_named(session, Ladder, name) for name in dict.fromkeys(self.ladders)]
         for ladder in ladders:
             demand_admission(ladder, at_home=False)

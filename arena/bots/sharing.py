@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, aliased
 
 from arena.models import Bot, CoOwner, User, owners_of_bots, sharers_of_bots
 
@@ -12,18 +12,23 @@ MOST_CO_OWNERS = 9
 
 
 def belongs_to(user_id: int) -> sa.ColumnElement[bool]:
-    """Of bots: whether somebody is one of their owners."""
+    """Of bots: whether somebody is one of their owners, or of that behind a mask."""
     return sa.or_(Bot.owner_id == user_id, Bot.id.in_(_shared_with(user_id)))
 
 
 def shared_with(session: Session, user_id: int) -> frozenset[int]:
-    """The ids of the bots that somebody has, without being their owner."""
+    """The ids of the bots that somebody has, without being their owner, and of the masks of all."""
     return frozenset(session.scalars(_shared_with(user_id)))
 
 
-def _shared_with(user_id: int) -> sa.Select[int]:
-    shared = sharers_of_bots().subquery()
-    return sa.select(shared.c.bot_id).where(shared.c.user_id == user_id)
+def _shared_with(user_id: int) -> sa.CompoundSelect[int]:
+    shared, owned = sharers_of_bots().subquery(), owners_of_bots().subquery()
+    theirs = sa.select(owned.c.bot_id).where(owned.c.user_id == user_id)
+    mask = aliased(Bot)
+    return sa.union_all(
+        sa.select(shared.c.bot_id).where(shared.c.user_id == user_id),
+        sa.select(mask.id).where(mask.masks_id.in_(theirs)),
+    )
 
 
 def has(session: Session, user_id: int | None, bot: Bot) -> bool:
@@ -32,9 +37,10 @@ def has(session: Session, user_id: int | None, bot: Bot) -> bool:
 
 
 def owners(session: Session, bot: Bot) -> set[int]:
-    """The ids of those who have a bot: the owner, co-owners, and the members of its team."""
+    """The ids of those who have a bot: the owner, co-owners, and the members of its team; of a mask
+    those of the bot behind it."""
     all_of_them = owners_of_bots().subquery()
-    query = sa.select(all_of_them.c.user_id).where(all_of_them.c.bot_id == bot.id)
+    query = sa.select(all_of_them.c.user_id).where(all_of_them.c.bot_id == bot.real.id)
     return set(session.scalars(query))
 
 

@@ -17,6 +17,7 @@ from arena.bots.forges import Commit, keep
 from arena.bots.intake import TakenIn
 from arena.bots.lost_bundles import bring_back
 from arena.competitions.dates import demand_in_time
+from arena.competitions.masks import masked
 from arena.competitions.strength_plans import check_terms
 from arena.ground import bot_names, texts
 from arena.ground.db import count_rows, is_lately
@@ -165,7 +166,7 @@ def submit(
     asked = None
     if test_first is not None:
         active = active_on(session, ladder, bot.id)
-        asked = {**test_first.to_json(), AGAINST: active and active.version.number}
+        asked = {**test_first.to_json(), AGAINST: active and active.version.real.number}
     demand_not_barred(session, ladder, bot.id)
     ladder_quotas.demand_room(session, ladder, bot.person_id, bot.id, now, version_id=version.id)
     under_way = sa.select(Check).where(is_under_way(version.id), Check.ladder_id == ladder.id)
@@ -473,11 +474,12 @@ def enter(session: Session, ladder: Ladder, version: BotVersion, now: datetime) 
     lock(session, ladder)
     bring_back(session, version)
     # Whoever enters another version at the same moment waits, and sees what became of this one.
-    find(session, Bot, version.bot_id, to_change=True)
+    find(session, Bot, version.bot.real.id, to_change=True)
+    version = masked(session, ladder, version.real, now)
     before = session.scalars(
         sa.select(Entrant)
         .join(Entrant.version)
-        .where(Entrant.competition_id == ladder.id, BotVersion.bot_id == version.bot_id)
+        .where(Entrant.competition_id == ladder.id, BotVersion.is_of(version.bot.real.id))
         .order_by(Entrant.id)
         .execution_options(populate_existing=True)
     ).all()
@@ -517,7 +519,7 @@ def add_tried(session: Session, ladder: Ladder, version: BotVersion, now: dateti
     """Has a version on a ladder on which it does not play, but for matches that are asked for."""
     entrant = Entrant(
         competition=ladder,
-        version=version,
+        version=masked(session, ladder, version, now),
         state=EntrantState.RETIRED,
         reason=TRIED,
         entered=now,
@@ -538,7 +540,7 @@ def active_on(session: Session, ladder: Ladder, bot_id: int) -> Entrant | None:
         .where(
             Entrant.competition_id == ladder.id,
             Entrant.state == EntrantState.ACTIVE,
-            BotVersion.bot_id == bot_id,
+            BotVersion.is_of(bot_id),
         )
         .options(joinedload(Entrant.version))
     )

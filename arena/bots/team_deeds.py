@@ -13,6 +13,7 @@ from arena import audit, naming
 from arena.bots import account_deletion, teams
 from arena.bots.bot_deeds import BotDeed, find_bot
 from arena.bots.telling import CAPTAIN, DISSOLVED, GIVEN, JOINED, LEFT, REMOVED, TAKEN
+from arena.competitions.masks import demand_no_mask
 from arena.competitions.members import new_code
 from arena.deeds import LONGEST_NAME, By, Deed, Done, asked
 from arena.ground.refusals import NotAllowed, NotThere, Refusal
@@ -357,6 +358,7 @@ class GiveBot(BotDeed):
             raise NotAllowed(
                 gettext("only %(owner)s can give %(bot)s away", owner=owner.name, bot=bot.name)
             )
+        demand_no_mask(bot)
         to = accounts.find(session, self.to)
         if to is owner:
             raise Refusal(

@@ -21,6 +21,7 @@ from sqlalchemy.orm import Session, joinedload
 from arena import naming
 from arena.bots import entries, ladder_quotas, quota, sharing
 from arena.competitions import sign_ups
+from arena.competitions.masks import with_masks
 from arena.competitions.members import typed_code
 from arena.deeds import By
 from arena.ground import locks
@@ -290,7 +291,8 @@ def _having_room(session: Session, by: By, bots: sa.Select[int], person: User) -
     Raises:
         Refusal: it is so; says of what.
     """
-    versions = sa.select(BotVersion.id).where(BotVersion.bot_id.in_(bots))
+    there = with_masks(bots)
+    versions = sa.select(BotVersion.id).where(BotVersion.bot_id.in_(there))
     entered = sa.select(Entrant.competition_id).where(
         Entrant.version_id.in_(versions), ~Entrant.is_tried
     )
@@ -298,7 +300,7 @@ def _having_room(session: Session, by: By, bots: sa.Select[int], person: User) -
     is_on = sa.or_(Ladder.id.in_(entered), Ladder.id.in_(checked))
     is_open = Ladder.state != CompetitionState.CLOSED
     ladders = session.scalars(sa.select(Ladder).where(is_on, is_open).order_by(Ladder.id)).all()
-    signed_up = sa.select(SignUp.competition_id).where(SignUp.bot_id.in_(bots))
+    signed_up = sa.select(SignUp.competition_id).where(SignUp.bot_id.in_(there))
     still = Tournament.id.in_(signed_up), Tournament.signing_up.is_(True)
     tournaments = session.scalars(sa.select(Tournament).where(*still)).all()
     counted_before = set(session.scalars(bots.where(Bot.is_of(person.id))))
@@ -331,7 +333,7 @@ def leave_private(session: Session, by: By, bots: sa.Select[int]) -> int:
         .join(Entrant.version)
         .join(Competition, Competition.id == Entrant.competition_id)
         .where(
-            BotVersion.bot_id.in_(bots),
+            BotVersion.bot_id.in_(with_masks(bots)),
             Entrant.state == EntrantState.ACTIVE,
             Competition.kind == "ladder",
             Competition.visibility == Visibility.PRIVATE,

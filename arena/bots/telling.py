@@ -31,7 +31,8 @@ OF_PEOPLE = (SHARED, JOINED, LEFT, REMOVED, CAPTAIN, GIVEN, DISSOLVED, TAKEN)
 
 def tell_check(session: Session, check: Check, now: datetime) -> None:
     """Tells what came of the check of a version that is to enter: its owners, and if it passed
-    those who follow the bot. Who tries a version in the browser looks at what comes of it.
+    those who follow the bot, but for what nobody is to know. Who tries a version in the browser
+    looks at what comes of it.
     """
     if not check.enters:
         return
@@ -40,7 +41,7 @@ def tell_check(session: Session, check: Check, now: datetime) -> None:
     message = PASSED if check.passed else NOT_PASSED
     its = who_see(session, check.ladder, owners(session, [bot.id]))
     notify(session, its, message, places, f"/checks/{check.id}", now, topic=Topic.CHECK)
-    if check.passed:
+    if check.passed and not check.ladder.anonymous:
         others = who_see(session, check.ladder, followers(session, bot.id))
         notify(session, others, message, places, f"/bots/{bot.name}", now, topic=Topic.CHECK)
 

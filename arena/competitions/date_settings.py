@@ -58,6 +58,13 @@ def settings_of(
     if what is DateKind.SEASON:
         known = ("keep",)
         kept = {"keep": _percent("keep", given.get("keep", str(before.get("keep", 0))))}
+        if kept["keep"] and competition.anonymous:
+            raise Refusal(
+                gettext(
+                    "an anonymous ladder begins again with all ratings alike (keep=0): what they "
+                    "were would tell who is who"
+                )
+            )
     if what is DateKind.FINAL:
         kept = _final_settings(competition, given, before)
         known = ("top", "format", "reserve", *FORMATS[kept["format"]].settings)

@@ -367,7 +367,7 @@ def _is_in(session: Session, ladder: Ladder, bot_id: int | None) -> bool:
     """Whether a bot was on a ladder, or was handed in for it and is not refused yet."""
     if bot_id is None:
         return False
-    its = BotVersion.bot_id == bot_id
+    its = BotVersion.is_of(bot_id)
     there = sa.select(Entrant.id).join(Entrant.version)
     there = there.where(Entrant.competition_id == ladder.id, its, ~Entrant.is_tried)
     waits = (

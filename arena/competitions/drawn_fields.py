@@ -23,6 +23,7 @@ from arena.competitions.sign_ups import (
     fitting_versions,
     sign_ups_of,
     tell_owners,
+    told_of,
 )
 from arena.competitions.tournament_courses import frame_of
 from arena.formats.catalogue import FORMATS, settings_for
@@ -69,10 +70,13 @@ def draw(
     with speaking(ENGLISH):  # it is kept
         fitting = fitting_versions(session, tournament, [(one.bot, one.version) for one in found])
     chosen: list[tuple[SignUp, BotVersion]] = []
+    hindered: dict[int, str] = {}
     for one in found:
         its = fitting[one.bot_id]
         if isinstance(its, str):
-            one.dropped = its
+            with speaking(ENGLISH):
+                one.dropped = told_of(tournament, one, its)
+            hindered[one.id] = its
         elif asked and one.checked_in is None:
             one.dropped = NOT_CHECKED_IN
         elif len(chosen) == conditions.places:
@@ -86,7 +90,8 @@ def draw(
     for one in found:
         if one.dropped:
             message = N_("%(bot)s does not play in the tournament %(tournament)s: %(reason)s")
-            tell_owners(session, tournament, one.bot, message, now, reason=one.dropped)
+            why = hindered.get(one.id, one.dropped)
+            tell_owners(session, tournament, one.bot, message, now, reason=why)
     players = _seeded(session, tournament, conditions, [version for _, version in chosen])
     try:
         with speaking(ENGLISH):

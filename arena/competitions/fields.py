@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, contains_eager, joinedload
 
 from arena.competitions.founding import TEST, TUNING
+from arena.competitions.masks import masked_players
 from arena.competitions.players import NamedPlayer
 from arena.ground.refusals import Refusal
 from arena.models import (
@@ -124,7 +125,13 @@ def proven(session: Session, game: str, versions: Sequence[BotVersion]) -> set[i
     entered = sa.select(Entrant.version_id).join(Ladder, Ladder.id == Entrant.competition_id)
     checks = sa.select(Check).join(Check.ladder)
     checks = checks.where(of_it, Check.version_id.in_(ids), Check.status == JobStatus.FIXED)
-    found = set(session.scalars(entered.where(of_it, Entrant.version_id.in_(ids))))
+    # Of a mask there is no check: it is made of what was proved where it is to play.
+    masked = sa.select(BotVersion.id).join(BotVersion.bot)
+    masked = masked.join(Competition, Competition.id == Bot.masked_in)
+    masked = masked.where(BotVersion.id.in_(ids), Competition.game == game)
+    found = set(session.scalars(masked)) | set(
+        session.scalars(entered.where(of_it, Entrant.version_id.in_(ids)))
+    )
     return found | {check.version_id for check in session.scalars(checks) if check.passed}
 
 
@@ -166,7 +173,8 @@ def enter_field(
     *,
     first: int = 1,
 ) -> None:
-    """Enters players in a competition that has not begun, numbered in their order.
+    """Enters players in a competition that has not begun, numbered in their order; in one that is
+    anonymous by their masks.
 
     Args:
         first: the number of the first of them.
@@ -186,7 +194,7 @@ def enter_field(
             mu=NEW.mu,
             sigma=NEW.sigma,
         )
-        for number, player in enumerate(players, first)
+        for number, player in enumerate(masked_players(session, competition, players, now), first)
     )
     session.flush()
 

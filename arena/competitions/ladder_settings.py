@@ -195,6 +195,16 @@ SETTINGS: Mapping[str, LadderSetting] = {
         lambda one: str(one.visibility),
         tuple(map(str, Visibility)),
     ),
+    "anonymous": LadderSetting(
+        N_(
+            "yes or no: whether bots play on it under made-up names, and without their owners', "
+            "until it is closed; chosen when it is made"
+        ),
+        "no",
+        _yes_or_no("anonymous"),
+        lambda one: "yes" if one.anonymous else "no",
+        ("yes", "no"),
+    ),
     "state": LadderSetting(
         N_(
             "open (it plays), paused (it makes no matches for now), frozen (it takes no bots "
@@ -369,6 +379,7 @@ def create(
         columns |= its
     demand_fitting(session, columns["book_name"], variant)
     _demand_machine(columns)
+    _demand_boxed(columns)
     ladder = Ladder(
         name=name,
         creator_id=actor.id,
@@ -426,13 +437,22 @@ def change(
                     key=key,
                 )
             )
+    if "anonymous" in different:
+        raise Refusal(
+            gettext(
+                "whether a ladder is anonymous is chosen when it is made; arena competition reveal "
+                "%(name)s ends it",
+                name=ladder.name,
+            )
+        )
     if "openings" in different:
         demand_fitting(session, different["openings"]["book_name"], ladder.variant)
-    names = ("reference", "charge", "home")
+    names = ("reference", "charge", "home", "anonymous")
     now_its = {name: getattr(ladder, name) for name in names}
     for its in different.values():
         now_its |= its
     _demand_machine(now_its)
+    _demand_boxed(now_its)
     seen = different.pop("visibility", None)
     seen_before = ladder.visibility
     if seen is not None:
@@ -478,6 +498,12 @@ def _demand_machine(columns: Mapping[str, Any]) -> None:
                 home=columns["home"],
             )
         )
+
+
+def _demand_boxed(columns: Mapping[str, Any]) -> None:
+    """Refuses bots at home where nobody is to know whose a bot is: who is connected tells it."""
+    if columns["anonymous"] and columns["home"] is not HomeRule.NO:
+        raise Refusal(gettext("an anonymous ladder takes no bots at home: choose home=no"))
 
 
 def _read(chosen: Mapping[str, str]) -> dict[str, dict[str, Any]]:

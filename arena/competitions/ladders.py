@@ -10,7 +10,7 @@ from math import inf
 from random import Random
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, aliased
 
 from arena.competitions.kind import CompetitionKind, Conclusion, Matchmaker, Moment
 from arena.competitions.pairings import DueMatch, Pairing, due_matches_of, pairs_of
@@ -317,6 +317,7 @@ def _rivals(session: Session, ladder: Ladder) -> tuple[list[Rival], list[tuple[R
     Else one could be chosen for its luck, and rest with it. Those at home come apart, each with its
     version.
     """
+    real = aliased(Bot)
     active = (
         sa.select(
             Entrant.id,
@@ -325,10 +326,11 @@ def _rivals(session: Session, ladder: Ladder) -> tuple[list[Rival], list[tuple[R
             Entrant.games - Entrant.games_before,
             Entrant.version_id,
             BotVersion.language,
-            Bot.owner_id,
+            sa.func.coalesce(real.owner_id, Bot.owner_id),
         )
         .join(Entrant.version)
         .join(BotVersion.bot)
+        .outerjoin(real, real.id == Bot.masks_id)
         .where(Entrant.competition_id == ladder.id, Entrant.state == EntrantState.ACTIVE)
         .order_by(Entrant.id)
     )
@@ -363,12 +365,13 @@ def _had_lately(session: Session, ladder: Ladder, rivals: Sequence[Rival]) -> di
         .group_by(Place.entrant_id)
         .subquery()
     )
+    person = Bot.person_id.label("person")
     by_person = (
-        sa.select(Bot.person_id, sa.func.sum(by_entrant.c.times))
+        sa.select(person, sa.func.sum(by_entrant.c.times))
         .join(BotVersion, BotVersion.bot_id == Bot.id)
         .join(Entrant, Entrant.version_id == BotVersion.id)
         .join(by_entrant, by_entrant.c.entrant_id == Entrant.id)
-        .group_by(Bot.person_id)
+        .group_by(person)
     )
     games = entrants_needed(ladder.variant)
     return {person: int(times) * games for person, times in session.execute(by_person)}

@@ -61,10 +61,19 @@ def player_of(entrant: Entrant) -> NamedPlayer:
 
 
 def handed_in() -> sa.ColumnElement[bool]:
-    """Of versions: whether they were handed in, and not only tried."""
+    """Of versions: whether they were handed in, and not only tried; of one of a mask, whether that
+    behind it was, where it plays."""
     its = aliased(Check)
     checked = sa.exists().where(its.version_id == BotVersion.id)
-    return sa.or_(~checked, checked.where(its.enters))
+    # Asked of the tables: readers do not see what tells whose a mask is.
+    behind, mask = Check.__table__.alias(), Bot.__table__.alias()
+    masked = sa.exists().where(
+        behind.c.version_id == BotVersion.masks_id,
+        mask.c.id == BotVersion.bot_id,
+        behind.c.ladder_id == mask.c.masked_in,
+    )
+    is_in = sa.or_(~checked, checked.where(its.enters))
+    return sa.and_(is_in, sa.or_(~masked, masked.where(behind.c.enters)))
 
 
 def named_players(

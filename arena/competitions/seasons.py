@@ -18,6 +18,7 @@ from arena.audit import ARENA
 from arena.competitions import ladder_settings
 from arena.competitions.dates import find_date, next_moment
 from arena.competitions.founding import fair_start, free_name
+from arena.competitions.masks import in_lots, masked
 from arena.competitions.visibility import make_part
 from arena.ground.locks import locking
 from arena.models import (
@@ -121,7 +122,8 @@ def _taken_over(past: Ladder) -> dict[str, Any]:
 
 
 def _enter(session: Session, past: Ladder, new: Ladder, keep: float, now: datetime) -> None:
-    """Enters all that were active and can play, in their order."""
+    """Enters all that were active and can play, in their order; in an anonymous one by lot, as the
+    names of the past season are known by then."""
     last = session.scalar(sa.select(sa.func.max(Match.seq))) or 0
     there = session.scalars(
         sa.select(Entrant)
@@ -135,12 +137,12 @@ def _enter(session: Session, past: Ladder, new: Ladder, keep: float, now: dateti
         )
         .order_by(Entrant.id)
     )
-    for one in there.all():
+    for one in in_lots(there.all()) if new.anonymous else there.all():
         start = drawn_in(Rating(one.mu, one.sigma), keep)
         session.add(
             Entrant(
                 competition=new,
-                version_id=one.version_id,
+                version=masked(session, new, one.version.real, now),
                 state=EntrantState.ACTIVE,
                 entered=now,
                 entered_after=last,
@@ -163,7 +165,11 @@ def drawn_in(rating: Rating, keep: float) -> Rating:
 def _move(session: Session, past: Ladder, new: Ladder, now: datetime) -> None:
     """What was handed in, or is tested first, enters the new season, and tournaments whose field is
     not drawn have theirs from it; who hears of the ladder, or belongs to it, does so of that, names
-    that it had lead there, and rounds and divisions go on."""
+    that it had lead there, and rounds and divisions go on, but for divisions of masks."""
+    if new.anonymous:  # who was where is known by then
+        masks = sa.select(Bot.id).where(Bot.masked_in == past.id)
+        theirs = DivisionPlace.competition_id == past.id, DivisionPlace.bot_id.in_(masks)
+        session.execute(sa.delete(DivisionPlace).where(*theirs))
     for kind in (Follow, FormerName, Membership, DivisionPlace):
         of_it = sa.update(kind).where(kind.competition_id == past.id)
         session.execute(of_it.values(competition_id=new.id))

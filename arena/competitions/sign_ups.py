@@ -11,7 +11,7 @@ and have checked in where that is asked for, are the field, with the versions th
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -26,6 +26,7 @@ from arena.competitions.fields import (
     demand_proven,
     proven,
 )
+from arena.competitions.masks import mask_on, masked
 from arena.competitions.players import handed_in
 from arena.competitions.tournament_courses import demand_not_too_long
 from arena.competitions.visibility import shows_none
@@ -155,12 +156,20 @@ def places_of(session: Session, tournament: Tournament, now: datetime) -> list[S
     places = []
     for number, one in found.items():
         its = fitting[one.bot_id]
-        why = its if isinstance(its, str) else ""
+        why = told_of(tournament, one, its) if isinstance(its, str) else ""
         if not why and checking_in and one.checked_in is None:
             why = gettext("it is not checked in")
         waits = number > conditions.places
         places.append(SignedUp(one, number - conditions.places * waits, waits, why))
     return places
+
+
+def told_of(tournament: Tournament, one: SignUp, why: str) -> str:
+    """Why a bot that signed up can't play, as everybody is told it: what hinders the one behind a
+    mask would tell which that is."""
+    if one.bot.masked_in == tournament.id:
+        return gettext("%(bot)s does not meet the conditions", bot=one.bot.name)
+    return why
 
 
 def to_json(session: Session, tournament: Tournament) -> dict[str, Any]:
@@ -229,8 +238,11 @@ def sign_up(
     """
     lock(session, tournament)
     conditions = demand_signing_up(session, tournament, now)
-    if words := why_not(session, tournament, bot, version):
-        raise Refusal(words)
+    fits = fitting_versions(session, tournament, [(bot, version)])[bot.id]
+    if isinstance(fits, str):
+        raise Refusal(fits)
+    fits = masked(session, tournament, fits, now)
+    bot, version = fits.bot, version and fits
     everybody = sign_ups_of(session, tournament)
     found = next((one for one in everybody if one.bot_id == bot.id), None)
     if found is None:
@@ -264,6 +276,7 @@ def sign_off(
     """
     lock(session, tournament)
     conditions = demand_undrawn(tournament)
+    bot = mask_on(session, tournament, bot)
     before = sign_ups_of(session, tournament)
     gone = _of_bot(tournament, before, bot)
     place = before.index(gone)
@@ -287,6 +300,7 @@ def check_in(
     """
     lock(session, tournament)
     conditions = demand_signing_up(session, tournament, now)
+    bot = mask_on(session, tournament, bot)
     found = _of_bot(tournament, sign_ups_of(session, tournament), bot)
     if not conditions.check_in:
         raise Refusal(gettext("%(name)s has no check-in", name=tournament.name))
@@ -364,7 +378,11 @@ def fitting_versions(
 ) -> dict[int, BotVersion | str]:
     """The version of each bot that would play now, or why none can, by the bots' ids."""
     conditions, ladder_id = conditions_of(tournament), tournament.ladder_id
-    bots = [bot.id for bot, _ in wanted]
+    # What it has shown is the bot's behind its mask.
+    behind = {
+        bot.id: bot.real.id if bot.masked_in == tournament.id else bot.id for bot, _ in wanted
+    }
+    bots = set(behind.values())
     ladder = None if ladder_id is None else session.get(Ladder, ladder_id)
     fielded: dict[int, BotVersion] = {}
     games = Counter[int]()
@@ -386,27 +404,34 @@ def fitting_versions(
             if entrant.state is EntrantState.ACTIVE:
                 fielded[entrant.version.bot_id] = entrant.version
     suspended = _suspended(session, tournament.game, bots) if ladder is None else set[int]()
-    versions = {bot.id: chosen or fielded.get(bot.id) for bot, chosen in wanted}
+    versions = {
+        bot.id: fielded.get(behind[bot.id])
+        if chosen is None
+        else chosen.real
+        if behind[bot.id] != bot.id
+        else chosen
+        for bot, chosen in wanted
+    }
     able = proven(session, tournament.game, [one for one in versions.values() if one])
 
     def found(bot: Bot) -> BotVersion | str:
         its = {"bot": bot.name, "ladder": ladder and ladder.name}
         version = versions[bot.id]
         is_named = ladder is None and version is not None and not version.is_at_home
-        if version is None or not (bot.id in fielded or is_named):
+        if version is None or not (behind[bot.id] in fielded or is_named):
             if ladder is None:
                 return gettext("no version of %(bot)s has passed its check", **its)
             return gettext("%(bot)s is not active on the ladder %(ladder)s", **its)
-        if bot.id in suspended:
+        if behind[bot.id] in suspended:
             return gettext(
                 "%(bot)s is suspended for its faults: bring it back on a ladder first", **its
             )
-        if games[bot.id] < conditions.games and ladder is not None:
+        if games[behind[bot.id]] < conditions.games and ladder is not None:
             return gettext(
                 "%(bot)s has had %(games)s rated games on the ladder %(ladder)s, and needs "
                 "%(needed)s",
                 **its,
-                games=games[bot.id],
+                games=games[behind[bot.id]],
                 needed=conditions.games,
             )
         if version.id not in able or version.status is not VersionStatus.READY:
@@ -421,7 +446,7 @@ def fitting_versions(
     return {bot.id: found(bot) for bot, _ in wanted}
 
 
-def _suspended(session: Session, game: str, bots: Sequence[int]) -> set[int]:
+def _suspended(session: Session, game: str, bots: Collection[int]) -> set[int]:
     """Those of some bots that are suspended wherever they are on a ladder of a game."""
     its = (
         sa.select(BotVersion.bot_id, Entrant.state)

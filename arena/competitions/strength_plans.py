@@ -73,8 +73,8 @@ class StrengthPlan:
             StrengthError: it can't be tested so.
         """
         return self.between(
-            sequential.Version(candidate.label, candidate.version.digest),
-            sequential.Version(baseline.label, baseline.version.digest),
+            sequential.Version(candidate.label, candidate.version.told_digest),
+            sequential.Version(baseline.label, baseline.version.told_digest),
         )
 
     def between(

@@ -137,6 +137,11 @@ class CreateTournament(CreateByRules):
         default=None,
         choices=tuple(map(str, Visibility)),
     )
+    anonymous: bool = asked(
+        "Show made-up names instead of bots' and owners' until it is over",
+        label="Anonymous until it is over: made-up names for bots and people",
+        default=False,
+    )
     paused: bool = asked(
         "Make no match until it is opened: its field can change so long",
         label="Let it wait: its field can change until you open it",
@@ -206,6 +211,7 @@ class CreateTournament(CreateByRules):
             allows_options=not self.no_options,
             paused=paused,
             visibility=Visibility(self.visibility) if self.visibility else None,
+            anonymous=self.anonymous,
         )
         if self.sign_up:
             return self._open_to_sign_ups(session, by, ladder, plan)
@@ -241,6 +247,17 @@ class CreateTournament(CreateByRules):
             raise Refusal(
                 gettext("rated games and seeding by rating are those of a ladder: name one")
             )
+        usual = "order" if ladder is None else "rating"
+        if plan.anonymous and ladder is not None and not ladder.anonymous:
+            usual = "order"
+            if self.seeding == "rating":
+                raise Refusal(
+                    gettext(
+                        "an anonymous tournament is seeded by lots or in the order in which bots "
+                        "sign up: ratings on %(ladder)s would tell who is who",
+                        ladder=ladder.name,
+                    )
+                )
         most = most_places(
             plan.format, lambda size: new_frame(plan.variant, size, plan.seed), plan.settings
         )
@@ -249,7 +266,7 @@ class CreateTournament(CreateByRules):
             self.rated_games,
             self.each_person,
             self.check_in,
-            self.seeding or ("order" if ladder is None else "rating"),
+            self.seeding or usual,
             dict(plan.settings),
         )
         its_ladder = None if ladder is None else ladder.id

@@ -101,7 +101,8 @@ def enter(
         )
     demand_allowed(tournament, players)
     field = entrants_of(session, tournament)
-    demand_field(session, tournament.variant, [*map(player_of, field), *players])
+    there = [player_of(one)._replace(version=one.version.real) for one in field]
+    demand_field(session, tournament.variant, [*there, *players])
     _fit(tournament, len(field), len(field) + len(players))
     enter_field(session, tournament, players, now, first=len(field) + 1)
     subject = f"tournament {tournament.name}"

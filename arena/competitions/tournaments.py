@@ -32,6 +32,7 @@ from arena.competitions.founding import (
     set_over,
 )
 from arena.competitions.kind import CompetitionKind, Conclusion, Moment
+from arena.competitions.masks import in_lots
 from arena.competitions.pairings import Pairing
 from arena.competitions.players import NamedPlayer, demand_allowed
 from arena.competitions.results import results
@@ -95,6 +96,8 @@ class TournamentPlan:
     """Whether it waits to be opened: until its first match is made its field can change."""
     visibility: Visibility | None = None
     """Who sees it; by default who sees all of its bots."""
+    anonymous: bool = False
+    """Whether bots play in it by masks until it is over."""
     sign_up: Mapping[str, Any] | None = None
     """By what bots sign up for it, as `arena.competitions.sign_ups.Conditions` has it; None if
     its field is named now."""
@@ -164,6 +167,7 @@ def create(
         head_start=fair_start(session, WEIGHT),
         created=now,
         allows_options=plan.allows_options,
+        anonymous=plan.anonymous,
         format=plan.format,
         settings={**settings, "tie_breaks": list(tie_breaks)},
         sign_up=plan.sign_up,
@@ -171,6 +175,8 @@ def create(
         ladder_id=plan.ladder_id,
     )
     demand_allowed(tournament, players)
+    if plan.anonymous and any(one.version.masks_id is None for one in players):
+        players = in_lots(players)  # ranks elsewhere would tell who is who
     add_named(session, tournament)
     if plan.visibility is None:
         ladder = plan.ladder_id and session.get(Ladder, plan.ladder_id)

@@ -130,7 +130,7 @@ def create(session: Session, plan: TuningPlan, now: datetime, actor: Actor) -> B
     version = plan.player.version
     settings = TuningSettings(
         plan.variant,
-        Version(version.label, version.digest),
+        Version(version.label, version.told_digest),
         plan.parameters,
         plan.time,
         1,

@@ -156,9 +156,9 @@ def shows_none(
     session: Session, competition: Competition, versions: Collection[BotVersion]
 ) -> list[BotVersion]:
     """Those of some versions by which a competition shows nothing that those who see it don't see
-    elsewhere."""
+    elsewhere; what was handed in for an anonymous one alone is nowhere seen."""
     root = competition.within_id or competition.id
-    hidden = _hidden_in(session, versions)
+    hidden = _hidden_in(session, versions, named=not competition.anonymous)
     return [one for one in versions if root in hidden.get(one.id, (root,))]
 
 
@@ -178,7 +178,8 @@ def demand_shown(
     Raises:
         NotAllowed: one is such.
     """
-    hidden = _hidden_in(session, versions)
+    named = competition is None or not competition.anonymous
+    hidden = _hidden_in(session, versions, named=named)
     if competition is not None:
         for version in shows_none(session, competition, versions):
             hidden.pop(version.id, None)
@@ -194,11 +195,17 @@ def demand_shown(
             )
 
 
-def _hidden_in(session: Session, versions: Collection[BotVersion]) -> dict[int, set[int]]:
+def _hidden_in(
+    session: Session, versions: Collection[BotVersion], *, named: bool = False
+) -> dict[int, set[int]]:
     """In which competitions each version is known that is known only where not everybody sees it,
-    by its id."""
+    by its id.
+
+    Args:
+        named: of what is known by another name, as in anonymous ones, is not known.
+    """
     ids = [version.id for version in versions]
-    columns = Competition.id, Competition.within_id, Competition.visibility
+    columns = Competition.id, Competition.within_id, Competition.visibility, Competition.anonymous
     entered = sa.select(Entrant.version_id, *columns).join(
         Competition, Competition.id == Entrant.competition_id
     )
@@ -210,9 +217,9 @@ def _hidden_in(session: Session, versions: Collection[BotVersion]) -> dict[int, 
     roots: dict[int, set[int]] = {}
     public = set()
     for query in (entered, checked):
-        for version, number, within, visibility in session.execute(query):
+        for version, number, within, visibility, anonymous in session.execute(query):
             roots.setdefault(version, set()).add(within or number)
-            if visibility is Visibility.PUBLIC:
+            if visibility is Visibility.PUBLIC and not (named and anonymous and query is checked):
                 public.add(version)
     return {version: its for version, its in roots.items() if version not in public}
 

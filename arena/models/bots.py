@@ -51,8 +51,13 @@ class Bot(Base):
     """The digest of its `Picture`; None if it has none."""
     deleted: Mapped[datetime | None]
     """When it was deleted, of one that games still name: it is nameless, and nobody's."""
+    masks_id: Mapped[int | None] = mapped_column(ForeignKey("bot.id"), index=True)
+    """The bot that plays under this one's name; None of all that are no mask."""
+    masked_in: Mapped[int | None] = mapped_column(ForeignKey("competition.id"), index=True)
+    """The competition that it does so in."""
 
     owner: Mapped[User] = relationship()
+    masks: Mapped[Bot | None] = relationship(remote_side=[id])
     tags: Mapped[list[BotTag]] = relationship(
         order_by="BotTag.tag", cascade="all, delete-orphan", lazy="select"
     )
@@ -60,20 +65,35 @@ class Bot(Base):
     @hybrid_property
     def person_id(self) -> int:
         """Whose it is where people take turns and have so much each, and who decides whose it is:
-        its owner, or of a team the captain."""
-        return self.owner.person_id
+        its owner, or of a team the captain; of a mask that of the bot behind it."""
+        return self.real.owner.person_id
 
     @person_id.inplace.expression
     @classmethod
     def _person_id(cls) -> sa.ColumnElement[int]:
-        # Always by the same name: PostgreSQL groups by what is written alike.
-        team = User.__table__.alias("team")
-        captain = sa.select(team.c.captain_id).where(team.c.id == cls.owner_id).scalar_subquery()
-        return sa.func.coalesce(captain, sa.type_coerce(cls.owner_id, sa.Integer))
+        # Always by the same names: PostgreSQL groups by what is written alike.
+        real, team = Bot.__table__.alias("real"), User.__table__.alias("team")
+        captain = sa.select(team.c.captain_id).where(team.c.id == cls.owner_id)
+        behind = (
+            sa.select(sa.func.coalesce(team.c.captain_id, real.c.owner_id))
+            .select_from(real.outerjoin(team, team.c.id == real.c.owner_id))
+            .where(real.c.id == cls.masks_id)
+        )
+        return sa.func.coalesce(
+            behind.scalar_subquery(),
+            captain.scalar_subquery(),
+            sa.type_coerce(cls.owner_id, sa.Integer),
+        )
+
+    @property
+    def real(self) -> Bot:
+        """The bot behind a mask; else itself."""
+        return self.masks or self
 
     @classmethod
     def is_of(cls, person_id: int) -> sa.ColumnElement[bool]:
-        """Of bots: whether they are this person's; found by the index of owners."""
+        """Of bots that are no masks: whether they are this person's; found by the index of
+        owners."""
         team = sa.select(Team.id).where(Team.captain_id == person_id).scalar_subquery()
         return cls.owner_id.in_((person_id, team))
 
@@ -175,14 +195,33 @@ class BotVersion(Base):
     options: Mapped[list[Any] | None] = mapped_column(sa.JSON(none_as_null=True))
     """What can be chosen about it, each as `engine.bot_options` declares it: by its manifest, and
     by what it said in its last check. None if nobody has asked it yet."""
+    masks_id: Mapped[int | None] = mapped_column(ForeignKey("bot_version.id"), index=True)
+    """Of a mask the version that it stands for."""
 
     bot: Mapped[Bot] = relationship()
+    masks: Mapped[BotVersion | None] = relationship(remote_side=[id])
     runtime: Mapped[Runtime | None] = relationship()
 
     @property
     def label(self) -> str:
         """The bot's name with the version's number: ``greedy v2``."""
         return f"{self.bot.name} v{self.number}"
+
+    @property
+    def real(self) -> BotVersion:
+        """The version that a mask's stands for; else itself."""
+        return self.masks or self
+
+    @property
+    def told_digest(self) -> str:
+        """The digest as others are told it: a mask's would tell whose it is."""
+        return "" if self.masks_id else self.digest
+
+    @classmethod
+    def is_of(cls, bot_id: Any) -> sa.ColumnElement[bool]:
+        """Of versions: whether it is one of a bot, or of a mask of it."""
+        behind = sa.select(Bot.__table__.c.id).where(Bot.__table__.c.masks_id == bot_id)
+        return sa.or_(cls.bot_id == bot_id, cls.bot_id.in_(behind))
 
     @property
     def is_at_home(self) -> bool:

@@ -111,6 +111,8 @@ USUAL_LIMITS = CompetitionLimits()
 
 NOT_PUBLIC = sa.text("visibility <> 'public'")
 """Of a competition, that not everybody finds it; spelt out, or no index of just these is used."""
+IS_ANONYMOUS = sa.text("anonymous")
+"""Of a competition, that bots play in it under other names; spelt out for the same reason."""
 
 
 class Competition(Base):
@@ -136,6 +138,12 @@ class Competition(Base):
             sqlite_where=NOT_PUBLIC,
             postgresql_where=NOT_PUBLIC,
         ),
+        Index(
+            "ix_competition_anonymous",
+            "id",
+            sqlite_where=IS_ANONYMOUS,
+            postgresql_where=IS_ANONYMOUS,
+        ),
     )
     # Whoever reads a competition through a match reads the columns of its kind with it. (The base
     # class declares this attribute for instances, so that it cannot be a ClassVar here.)
@@ -156,6 +164,8 @@ class Competition(Base):
     what is public."""
     join_code: Mapped[str | None] = mapped_column(sa.String(20), index=True, unique=True)
     """By which one becomes a member; None if none can be made use of."""
+    anonymous: Mapped[bool] = mapped_column(default=False)
+    """Whether bots enter it by masks, whose names tell nobody whose they are."""
     game: Mapped[str] = mapped_column(sa.String(40), index=True)
     options: Mapped[dict[str, Any]]
     openings: Mapped[OpeningPolicy] = mapped_column(default=OpeningPolicy.RANDOM)

@@ -41,7 +41,7 @@ from engine.translation import gettext
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}", re.ASCII)
 TOKEN_PREFIX = "arena_"  # noqa: S105 - so that scanners for leaked secrets know it
-NOBODY = "deleted user"
+NOBODY, ANONYMOUS = "deleted user", "anonymous owner"
 """What nobody can be called: it has a space."""
 TOKENS_ALLOWED = 50
 INVITATION_LASTS, RESET_LASTS = timedelta(days=7), timedelta(days=1)
@@ -106,12 +106,22 @@ def listed(session: Session) -> list[User]:
 
 def nobody(session: Session, now: datetime) -> User:
     """Whose bots are that were deleted."""
-    query = sa.select(User).where(User.lower_name == NOBODY)
+    return _stand_in(session, NOBODY, now)
+
+
+def anonymous(session: Session, now: datetime) -> User:
+    """Whose masks are, as long as nobody is to know."""
+    return _stand_in(session, ANONYMOUS, now)
+
+
+def _stand_in(session: Session, name: str, now: datetime) -> User:
+    """A user who is nobody."""
+    query = sa.select(User).where(User.lower_name == name)
     found = session.scalar(query)
     if found is None:
         try:
             with session.begin_nested():
-                session.add(User(name=NOBODY, created=now, active=False, deleted=now))
+                session.add(User(name=name, created=now, active=False, deleted=now))
         except IntegrityError:
             pass  # somebody else has just made it
         found = session.scalars(query).one()

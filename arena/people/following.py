@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from datetime import datetime
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, aliased
 
 from arena.models import (
     Bot,
@@ -31,10 +31,11 @@ def owners(session: Session, bots: Iterable[int]) -> set[int]:
     ids = set(bots)
     theirs = owners_of_bots().subquery()
     muted = sa.exists().where(
-        Follow.user_id == theirs.c.user_id, Follow.bot_id == theirs.c.bot_id, Follow.muted
+        Follow.user_id == theirs.c.user_id, Follow.bot_id == Bot.id, Follow.muted
     )
-    query = sa.select(theirs.c.user_id).where(theirs.c.bot_id.in_(ids), ~muted)
-    return set(session.scalars(query))
+    real = sa.func.coalesce(Bot.masks_id, Bot.id)
+    query = sa.select(theirs.c.user_id).join(Bot, real == theirs.c.bot_id)
+    return set(session.scalars(query.where(Bot.id.in_(ids), ~muted)))
 
 
 def followers(session: Session, bot_id: int) -> set[int]:
@@ -80,14 +81,19 @@ def usually_hears(session: Session, user_id: int, subject: Bot | Competition) ->
     own = owners_of_bots().subquery()
     theirs = sa.select(own.c.bot_id).where(own.c.user_id == user_id)
     if isinstance(subject, Bot):
-        its = theirs.where(own.c.bot_id == subject.id)
+        its = theirs.where(own.c.bot_id == subject.real.id)
         return session.scalar(its.limit(1)) is not None
     if subject.creator_id == user_id:
         return True
     muted = sa.select(Follow.bot_id).where(Follow.user_id == user_id, Follow.muted)
-    query = _entered(subject).where(
-        BotVersion.bot_id.in_(theirs),
-        BotVersion.bot_id.not_in(muted.where(Follow.bot_id.is_not(None))),
+    bots = aliased(Bot)
+    query = (
+        _entered(subject)
+        .join(bots, bots.id == BotVersion.bot_id)
+        .where(
+            sa.func.coalesce(bots.masks_id, bots.id).in_(theirs),
+            bots.id.not_in(muted.where(Follow.bot_id.is_not(None))),
+        )
     )
     return session.scalar(query.limit(1)) is not None
 

@@ -25,7 +25,7 @@ import redis
 from sqlalchemy.orm import Session
 
 from arena import sittings
-from arena.competitions import drawn_fields, happenings, ranks, rounds
+from arena.competitions import drawn_fields, happenings, masks, ranks, rounds
 from arena.competitions.telling import tell_ends
 from arena.ground.config import Settings, load
 from arena.ground.db import SchemaError
@@ -58,6 +58,9 @@ WAIT_SECONDS = 1.0
 REFUSED = 3
 """The exit code of a process that can't do its work here (see `arena.operation.supervisor`)."""
 
+MASKS_AT_ONCE = 20
+"""How many bots are shown under their names in one tick, which must not hold anybody up."""
+
 log = logging.getLogger("arena.recorder")
 
 
@@ -87,6 +90,9 @@ class Recorder:
         while transact(happenings.happen_next):
             pass
         transact(drawn_fields.open_check_ins)
+        for _ in range(MASKS_AT_ONCE):
+            if not transact(lambda session: masks.unmask_next(session, now)):
+                break
         self.tasks.inbox.look(now)
         heard = self.tasks.inbox.backlog.heard(now)
         happened = dict(self.writer.counted)

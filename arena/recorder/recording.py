@@ -9,6 +9,7 @@ order of completion. Whatever is said twice, late or falsely changes nothing.
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -259,10 +260,15 @@ def _refuse(
     return leases.Fate.FORGED
 
 
+_CALLED = re.compile(r"(?P<bot>\S+) v(?P<number>[0-9]+)(?P<more>.*)", re.DOTALL)
+"""What a player is called (see `arena.models.competitions.player_label`)."""
+
+
 def called_as_now(
     session: Session, match: Match, report: reporting.MatchReport
 ) -> reporting.MatchReport:
-    """A report that calls those as they are called now who were renamed or deleted meanwhile."""
+    """A report that calls those as they are called now who were renamed or deleted meanwhile, or
+    stand in their own names."""
     labels = {place.label: place.entrant.version.bot for place in match.places}
     spec = spec_of(match)
     is_so = all(name in labels for record in report.games for name in record.players)
@@ -271,10 +277,15 @@ def called_as_now(
 
     @cache
     def was(label: str, name: str) -> bool:
-        bot = labels[label]
-        more = label.removeprefix(bot.name)
-        its = sa.select(FormerName.of("bot", name.removesuffix(more)))
-        return name.endswith(more) and (bot.deleted is not None or session.scalar(its) == bot.id)
+        bot, called = labels[label], _CALLED.fullmatch(name)
+        now = called and _CALLED.fullmatch(f"it{label.removeprefix(bot.name)}")
+        if called is None or now is None or called["more"] != now["more"]:
+            return False
+        its = FormerName.lower_name == called["bot"].lower(), FormerName.bot_id == bot.id
+        had = session.scalar(sa.select(FormerName).where(*its))
+        numbers = had and had.versions or {}
+        is_it = numbers.get(called["number"], int(called["number"])) == int(now["number"])
+        return bot.deleted is not None or (had is not None and is_it)
 
     # Seat by seat, as two whose names are gone can't be told apart by them.
     games = []

@@ -39,7 +39,8 @@ def lately(now: datetime) -> dict[str, datetime]:
 
 
 def charge(session: Session, job: Leased, built: Built, now: datetime) -> None:
-    """Charges a build to the owner of the bot; one that is told twice is charged once.
+    """Charges a build to the owner of the bot, of a mask to that of the bot behind it; one that is
+    told twice is charged once.
 
     Args:
         job: that the build was for, whose present attempt the worker has.
@@ -51,6 +52,7 @@ def charge(session: Session, job: Leased, built: Built, now: datetime) -> None:
     if version is None:
         raise JobError("it built a bot that is none of the job's")
     assert job.ticket is not None
+    version = version.real
     if session.get(Build, (job.ticket, version.id)) is None:
         # More time than there was is not believed.
         there_was = max(0.0, (now - job.created).total_seconds())

@@ -6,9 +6,10 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session, joinedload, selectinload
+from sqlalchemy.orm import Session, aliased, joinedload, selectinload
 
 from arena import audit
 from arena.audit import Actor
@@ -254,6 +255,7 @@ class RequestUnratedMatch(Deed):
 
 def _entrant(session: Session, requester: User, ladder: Ladder, named: Named) -> Entrant:
     """The entrant of a ladder that somebody names; one that was only tried is its owners' alone.
+    Who owns a bot may call it by its own name where it plays under another.
 
     Raises:
         Refusal: there is none.
@@ -262,12 +264,21 @@ def _entrant(session: Session, requester: User, ladder: Ladder, named: Named) ->
         sa.select(Entrant)
         .join(Entrant.version)
         .join(BotVersion.bot)
-        .where(Entrant.competition_id == ladder.id, Bot.named(named.name))
+        .where(Entrant.competition_id == ladder.id)
     )
+    bot = session.scalar(sa.select(Bot).where(Bot.named(named.name)))
+    number: Any = BotVersion.number
+    if bot is not None and bot.masks_id is None and _owns(session, requester, bot):
+        behind = aliased(BotVersion)
+        real = sa.select(behind.number).where(behind.id == BotVersion.masks_id)
+        number = sa.func.coalesce(real.scalar_subquery(), number)
+        query = query.where(BotVersion.is_of(bot.id))
+    else:
+        query = query.where(Bot.named(named.name))
     if named.version is None:
         found = session.scalar(query.where(Entrant.state == EntrantState.ACTIVE))
     else:
-        found = session.scalar(query.where(BotVersion.number == named.version))
+        found = session.scalar(query.where(number == named.version))
     if found is None or (found.is_tried and not _owns(session, requester, found.version.bot)):
         there = sa.select(BotVersion.bot_id).join(Entrant, Entrant.version_id == BotVersion.id)
         active = Entrant.competition_id == ladder.id, Entrant.state == EntrantState.ACTIVE
@@ -290,7 +301,7 @@ def _entrant(session: Session, requester: User, ladder: Ladder, named: Named) ->
 
 def _owns(session: Session, user: User, bot: Bot) -> bool:
     its = owners_of_bots().subquery()
-    query = sa.select(its.c.bot_id).where(its.c.bot_id == bot.id, its.c.user_id == user.id)
+    query = sa.select(its.c.bot_id).where(its.c.bot_id == bot.real.id, its.c.user_id == user.id)
     return session.scalar(query.limit(1)) is not None
 
 

@@ -23,6 +23,7 @@ from werkzeug.wrappers import Response as Answer
 from arena.bots import entries, repositories, sharing, teams
 from arena.bots.forges import Commit, commit_of
 from arena.competitions.final_tables import trophies_of
+from arena.competitions.masks import masks_of
 from arena.ground import bot_names
 from arena.ground.db import present
 from arena.models import Bot, BotVersion, Competition, Scope, Team
@@ -121,10 +122,13 @@ def _owners_choices(session: Session, bot: Bot) -> dict[str, Any]:
     mine = account is not None and account.owns(bot) and account.may(Scope.SUBMIT)
     if not mine:
         return {}
+    if bot.masks_id is not None:
+        return {"behind": bot.real}
     now = present(session)
     there = session.scalars(entries.on_ladders(bot, now)).first()
     return {
         "ladders": entries.ladders_taking_bots(session, now),
+        "masks": masks_of(session, [bot.id]),
         "repository": repositories.find(session, bot),
         "may_withdraw": there is not None or entries.ending(session, bot) > 0,
         "takers": _may_have(session, bot) if account and account.heads(bot) else [],

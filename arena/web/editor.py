@@ -255,8 +255,10 @@ def _page(draft: Draft, problem: str = "") -> str:
 
 
 def _last_match(session: Session, version: BotVersion, requester_id: int) -> Match | None:
-    """The match that somebody asked for last with a version."""
-    its = sa.select(Place.match_id).join(Place.entrant).where(Entrant.version_id == version.id)
+    """The match that somebody asked for last with a version, or with a mask of it."""
+    there = sa.select(BotVersion.id)
+    there = there.where(sa.or_(BotVersion.id == version.id, BotVersion.masks_id == version.id))
+    its = sa.select(Place.match_id).join(Place.entrant).where(Entrant.version_id.in_(there))
     query = sa.select(Match.id).where(
         Match.requester_id == requester_id,
         Match.id.in_(its),

@@ -50,6 +50,7 @@ LABELS = {
     "title": N_("Title"),
     "note": N_("Note"),
     "visibility": N_("Who sees it"),
+    "anonymous": N_("Anonymous"),
     "state": N_("State"),
     "openings": N_("Openings"),
     "draws": N_("Draws"),

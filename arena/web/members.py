@@ -16,6 +16,8 @@ from arena.bots.member_deeds import (
     RemoveMember,
     RenewJoinCode,
 )
+from arena.competitions.mask_deeds import LookBehindMasks, RevealCompetition
+from arena.competitions.masks import WhoIsWho
 from arena.competitions.members import members_of
 from arena.deeds import Done
 from arena.ground.refusals import Refusal, WrongField
@@ -49,11 +51,13 @@ def _page(
     form: DeedForm | None = None,
     problem: str = "",
     made: list[tuple[str, str]] | None = None,
+    who: list[WhoIsWho] | None = None,
 ) -> Response:
     """The page, with the form that came back, if one did.
 
     Args:
         made: names and links of members whose accounts were made just now.
+        who: who is behind made-up names, if that was just looked up.
     """
     with reading() as session:
         found = find_competition(session, name)
@@ -76,6 +80,7 @@ def _page(
             names=forms["ImportMembersForm"],
             problem=problem,
             made=made,
+            who=who,
         )
     return keep_to_itself(Response(page))
 
@@ -93,6 +98,7 @@ for _rule, _deed, _form in (
     ("members/remove", RemoveMember, None),
     ("visibility", ChangeVisibility, VisibilityForm),
     ("join-code", RenewJoinCode, None),
+    ("reveal", RevealCompetition, None),
 ):
     add_deed(members, f"/competitions/<name>/{_rule}", _deed, then=_there, again=_again, form=_form)
 
@@ -118,6 +124,17 @@ def import_names(name: str) -> Any:
     except Refusal as error:
         problem = sentence(error)
     return _page(name, form, problem), REFUSED
+
+
+@members.post("/competitions/<name>/who")
+@needs(Scope.ORGANISE, of_one=True)
+def who(name: str) -> Any:
+    """Shows who is behind the made-up names of an anonymous competition."""
+    try:
+        lines = do(LookBehindMasks(name)).answer.names.splitlines()[1:]
+    except Refusal as error:
+        return _page(name, problem=sentence(error)), REFUSED
+    return _page(name, who=[WhoIsWho(*line.split(",")) for line in lines])
 
 
 @members.get("/join")

@@ -34,6 +34,7 @@ from arena.bots.bot_deeds import (
 from arena.bots.submissions import demand_admission
 from arena.bots.team_deeds import GiveBot
 from arena.competitions.dates import demand_in_time
+from arena.competitions.masks import entered_as
 from arena.competitions.strength_plans import SITE_TERMS
 from arena.deeds import Done
 from arena.ground.refusals import Refusal
@@ -202,7 +203,8 @@ def shown(session: Session, number: int) -> dict[str, Any]:
     now = datetime.now(UTC)
     told: dict[str, Any] = {"check": found, "passed": found.passed}
     if found.status is JobStatus.FIXED:
-        there = (Entrant.version_id == version.id, Entrant.competition_id == found.ladder_id)
+        its = entered_as(session, found.ladder, version)
+        there = (Entrant.version_id == its.id, Entrant.competition_id == found.ladder_id)
         told["entrant"] = session.scalar(sa.select(Entrant).where(*there))
     if found.passed:
         told |= {

@@ -76,6 +76,7 @@ from arena.competitions.book_deeds import AddBook, RemoveBook
 from arena.competitions.date_deeds import RemoveDate, SetDate
 from arena.competitions.gauntlet_deeds import CreateGauntlet, StopGauntlet
 from arena.competitions.ladder_deeds import ChangeLadder, CreateLadder
+from arena.competitions.mask_deeds import LookBehindMasks, RevealCompetition
 from arena.competitions.presets import KeepPreset, RemovePreset
 from arena.competitions.renaming import RenameCompetition
 from arena.competitions.round_deeds import NameBoss
@@ -207,6 +208,16 @@ EXAMPLES: dict[type[Deed], tuple[Callable[[Numbers], dict[str, Any]], dict[str, 
         lambda _: {"name": "ladder-0", "names": "name\nanna\nbernd\n"},
         {"names": "anna\nbad name\n"},
         "line 2: 'bad name' is no name",
+    ),
+    LookBehindMasks: (
+        lambda _: {"name": "cup"},
+        {"name": "ladder-0"},
+        "ladder-0 is not anonymous",
+    ),
+    RevealCompetition: (
+        lambda _: {"name": "cup"},
+        {"name": "ladder-1"},
+        "ladder-1 is not anonymous",
     ),
     JoinCompetition: (
         lambda _: {"code": "AAAA BBBB cccc"},
@@ -751,6 +762,8 @@ def copied(
                 sa.select(Ladder).where(Ladder.name.in_(["ladder-0", "ladder-1"])).order_by("name")
             )
             ladder.join_code = "aaaa-bbbb-cccc"
+            cup = sa.update(Tournament).where(Tournament.name == "cup")
+            session.execute(cup.values(anonymous=True))
             pupil = User(name="pupil", created=now())
             session.add(pupil)
             session.flush()

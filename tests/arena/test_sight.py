@@ -9,10 +9,12 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, aliased, joinedload
 
 from arena.audit import ARENA
+from arena.bots import sharing
 from arena.bots.bot_deeds import find_bot
 from arena.bots.submissions import enter, submit
 from arena.competitions import ladder_settings
 from arena.competitions.founding import find_named
+from arena.competitions.masks import masked
 from arena.competitions.players import named_players
 from arena.ground import locks
 from arena.ground.db import Database
@@ -155,6 +157,49 @@ def test_what_is_one_s_own_is_seen_wherever_it_plays(database: Database) -> None
             assert len(session.scalars(sa.select(Bot)).all()) == number
             assert len(session.scalars(sa.select(BotVersion.bot_id).distinct()).all()) == number
             assert session.scalars(sa.select(Competition.name)).all() == ["open"]
+
+
+def test_who_is_masked_is_seen_by_the_mask(database: Database) -> None:
+    """Of an anonymous ladder: what names the real bots is their owners', and a mask is seen where
+    its ladder is, before it has entered, too."""
+    numbers = {}
+    with database.begin() as session:
+        ada, bob, eve = (User(name=name, created=NOW) for name in ("ada", "bob", "eve"))
+        session.add_all([ada, bob, eve])
+        for name, seen, anonymous in (("open", "public", "no"), ("dark", "public", "yes"),
+                                      ("shut", "private", "yes")):  # fmt: skip
+            ladder = ladder_settings.create(
+                session, ARENA, name, find_variant("clobber", ["size=4x3"]),
+                {"visibility": seen, "anonymous": anonymous}, NOW,
+            )  # fmt: skip
+            version = submit(
+                session, ada, f"bot-{name}", digest=name[0] * 64, size=1, language="C",
+                ladder=ladder, now=NOW,
+            )  # fmt: skip
+            mask = masked(session, ladder, version, NOW).bot
+            mask.name = mask.lower_name = f"mask-{name}" if mask is not version.bot else mask.name
+            numbers[name] = ladder.id
+        session.flush()
+        masks = sharing.shared_with(session, ada.id)
+        readers = {
+            Reader(eve.id): ["bot-open", "mask-dark"],
+            Reader(bob.id, member_of=frozenset([numbers["shut"]])):
+                ["bot-open", "mask-dark", "mask-shut"],
+            Reader(ada.id, shared=masks):
+                ["bot-dark", "bot-open", "bot-shut", "mask-dark", "mask-shut"],
+            EVERYTHING: ["bot-dark", "bot-open", "bot-shut", "mask-dark", "mask-shut"],
+        }  # fmt: skip
+    for reader, names in readers.items():
+        with database.read() as session:
+            assert look(session, reader).hides is not reader.sees_all
+            assert ids(session, sa.select(Bot.name)) == names
+            versions = sa.select(BotVersion).options(joinedload(BotVersion.bot))
+            assert sorted(one.bot.name for one in session.scalars(versions)) == names
+            checks = sa.select(Check).options(joinedload(Check.ladder))
+            its = {one.ladder.name for one in session.scalars(checks)}
+            of_shut = {"shut"} if reader.sees_all else set()  # who is no member sees none there
+            all_ = {"open", "dark"} | of_shut
+            assert its == (all_ if "bot-dark" in names else {"open"})
 
 
 def test_who_names_what_is_unlisted_sees_it(database: Database) -> None:

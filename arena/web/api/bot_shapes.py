@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 
 from arena.bots import sharing
 from arena.bots.forges import commit_of
+from arena.competitions.masks import masks_of
 from arena.competitions.ranks import ranks_of
 from arena.models import Bot, BotVersion, Entrant, JobStatus, VersionStatus
 from arena.schedule.presence import whereabouts
@@ -22,7 +23,7 @@ from arena.web.api.competition_shapes import EntrantShape
 from arena.web.api.ladder_shapes import AccuracyShape, RankedEntrant
 from arena.web.api.shapes import At, List, Shape
 from arena.web.entrants import HISTORY_GAMES, OPENINGS_SHOWN, SPLIT_GAMES, OnLadder
-from arena.web.identity import may_read
+from arena.web.identity import may_read, owns
 from engine.bot_options import BotOption, OptionKind
 
 PAGE = "Where its page is on this server, which is for the bot's owners."
@@ -109,6 +110,12 @@ class BotDetail(BotShape):
     at_home: AtHomeShape | None = Field(
         description="Its newest version, if that stays on its owner's machine."
     )
+    masks: list[str] = Field(
+        description="For its owners: what it is called in anonymous competitions."
+    )
+    stands_for: str | None = Field(
+        description="For its owners: of such a name the bot that is behind it."
+    )
 
     @classmethod
     def looked_up(cls, session: Session, bot: Bot) -> Self:
@@ -129,6 +136,8 @@ class BotDetail(BotShape):
             bot,
             at_home=at_home,
             co_owners=[user.name for user in sharing.co_owners(session, bot)],
+            masks=[one.name for one in masks_of(session, [bot.id])] if owns(bot) else [],
+            stands_for=bot.masks.name if bot.masks and owns(bot) else None,
             ladders=[RankedEntrant.of(one, **asdict(ranks[one.id])) for one in on],
             waiting=waiting,
         )
@@ -239,7 +248,9 @@ class VersionShape(Shape):
     size: Annotated[
         int, At(lambda one: one.size if one.files_bytes is None else one.files_bytes)
     ] = Field(description="Bytes of its files.")
-    digest: str
+    digest: Annotated[str, At("told_digest")] = Field(
+        description="That of its bundle; empty in an anonymous competition."
+    )
     note: str
     status: VersionStatus
     created: datetime

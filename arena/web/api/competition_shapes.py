@@ -32,6 +32,9 @@ class CompetitionShape(Shape):
     visibility: Visibility = Field(
         description="Who sees it: everybody (public), who has its address, or its members alone."
     )
+    anonymous: bool = Field(
+        description="Whether bots and people have made-up names in it, for as long as it goes on."
+    )
     game: str
     variant: Annotated[str, At(lambda one: str(one.variant))] = Field(
         description="The game with its options."

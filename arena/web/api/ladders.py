@@ -85,7 +85,8 @@ def get_quotas(name: str, query: QuotaView) -> QuotasShape:
         user = session.get_one(User, signed_in().id)
         new = (teams.own(session, query.team, user) if query.team else user).person_id
         person, bot = ladder_quotas.whose_next(session, query.bot, new)
-        if bot is not None and not signed_in().owns(session.get_one(Bot, bot)):
+        found = None if bot is None else session.get(Bot, bot)
+        if found is None or not signed_in().owns(found):
             person, bot = new, None
         refusal = ladder_quotas.why_no_room(session, ladder, person, bot, now)
         its = ladder_quotas.quotas_of(session, ladder, person, now)

@@ -35,8 +35,8 @@ def test_a_ladder_is_open_with_what_is_usual(database: Database) -> None:
         assert (ladder.draw_probability, ladder.weight) == (0.05, 1.0)
         shown = {key: setting.show(ladder) for key, setting in SETTINGS.items()}
         assert shown == {
-            "title": "Blitz", "note": "", "visibility": "public", "state": "open",
-            "draws": "0.05", "weight": "1",
+            "title": "Blitz", "note": "", "visibility": "public", "anonymous": "no",
+            "state": "open", "draws": "0.05", "weight": "1",
             "openings": "empty", "time": "5+0.05", "move": "", "charge": "cpu", "home": "no",
             "options": "yes", "approval": "no", "machine": "own",
             "each": "any", "active": "any", "uploads": "any",
@@ -61,7 +61,7 @@ def test_defaults_are_those_of_a_ladder_without_choices(database: Database) -> N
 @pytest.mark.parametrize(
     ("chosen", "words"),
     [
-        ({"speed": "fast"}, "a ladder has no 'speed'; it has title, note, visibility, state,"),
+        ({"speed": "fast"}, "a ladder has no 'speed'; it has title, note, visibility, "),
         ({"state": "shut"}, "state=shut can't be: state is one of open, paused, frozen, closed"),
         ({"draws": "0"}, "draws=0 can't be: draws is a number from 0.001 to 0.95"),
         ({"draws": "often"}, "draws=often can't be: draws is a number from 0.001 to 0.95"),

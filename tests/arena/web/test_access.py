@@ -103,6 +103,8 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
         "/competitions/ladder-0/visibility",
         (401, 403, 403, 422, 422),
     ),
+    ("POST", "members.who"): ("/competitions/ladder-0/who", (401, 403, 403, 422, 422)),
+    ("POST", "members.reveal"): ("/competitions/nothing/reveal", (401, 403, 403, 404, 404)),
     ("POST", "members.join_code"): ("/competitions/nothing/join-code", (401, 403, 403, 404, 404)),
     ("GET", "members.join_form"): ("/join/aaaa-bbbb-cccc", SIGNED_IN),
     ("POST", "members.join"): ("/join", (401, 422, 422, 422, 422)),
@@ -440,6 +442,14 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ("POST", "api.change_visibility"): (
         "/api/v1/competitions/cup/visibility",
         (401, 403, 403, 415, 415),
+    ),
+    ("POST", "api.look_behind_masks"): (
+        "/api/v1/competitions/cup/who",
+        (401, 403, 403, 409, 409),
+    ),
+    ("POST", "api.reveal_competition"): (
+        "/api/v1/competitions/cup/reveal",
+        (401, 403, 403, 409, 409),
     ),
     ("POST", "api.renew_join_code"): (
         "/api/v1/competitions/cup/join-code",
