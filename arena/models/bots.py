@@ -75,7 +75,7 @@ class Bot(Base):
         real, team = Bot.__table__.alias("real"), User.__table__.alias("team")
         captain = sa.select(team.c.captain_id).where(team.c.id == cls.owner_id)
         behind = (
-            sa.select(sa.func.coalesce(team.c.captain_id, real.c.owner_id))
+            sa.select(sa.func.coalesce(team.c.captain_id, real.c.owner_id).label("behind"))
             .select_from(real.outerjoin(team, team.c.id == real.c.owner_id))
             .where(real.c.id == cls.masks_id)
         )
