@@ -54,6 +54,8 @@ class By:
     """How long bots may think about what they ask them within a day; None for no limit."""
     stored_bytes: int | None = None
     """How much everybody may have stored who has no quota of their own; None for no limit."""
+    bots_a_person: int | None = None
+    """How many bots each person may have; None for any number."""
     may_have_hooks: bool = True
     """Whether messages may be sent for them to addresses elsewhere."""
     at_machine: bool = False

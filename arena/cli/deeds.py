@@ -79,6 +79,7 @@ def _user(session: Session, name: str, settings: Settings) -> By:
         actor=replace(by.actor, id=user.id, name=user.name),
         requests_a_day=settings.requests_a_day,
         asked_seconds_a_day=settings.asked_seconds_a_day,
+        bots_a_person=settings.bots_a_person,
     )
 
 
