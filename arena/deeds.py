@@ -15,7 +15,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass
 from datetime import datetime
 from functools import cache
@@ -54,6 +54,8 @@ class By:
     """How long bots may think about what they ask them within a day; None for no limit."""
     stored_bytes: int | None = None
     """How much everybody may have stored who has no quota of their own; None for no limit."""
+    bots_a_person: int | None = None
+    """How many bots each person may have; None for any number."""
     may_have_hooks: bool = True
     """Whether messages may be sent for them to addresses elsewhere."""
     at_machine: bool = False
@@ -252,6 +254,15 @@ class Deed:
         """What they are told before, who are to say that it is meant; empty to do it at once."""
         return translated(self.lasting)
 
+    def ahead(self, session: Session, by: By) -> Deed:
+        """The deed to do in its place, which knows what takes long to find: that is only read, and
+        before the transaction in which it is done, since on SQLite nobody else writes meanwhile.
+
+        Raises:
+            Refusal: it can't be done so.
+        """
+        return self
+
     def do(self, session: Session, by: By) -> Done:
         """Does it, with its note in the audit log.
 
@@ -272,6 +283,28 @@ def perform(session: Session, deed: Deed, by: By) -> Done:
     Raises:
         Refusal: it can't be done so, or not by them.
     """
+    _demand(session, deed, by)
+    return deed.do(session, by)
+
+
+def look_ahead(reading: Callable[[], Session], deed: Deed, by: By) -> Deed:
+    """The deed to perform for somebody in the place of one, which knows what takes long to find.
+
+    Args:
+        reading: gives a session that only reads.
+
+    Raises:
+        Refusal: it can't be done so, or not by them.
+    """
+    if type(deed).ahead is Deed.ahead:
+        return deed
+    with reading() as session:
+        _demand(session, deed, by)
+        return deed.ahead(session, by)
+
+
+def _demand(session: Session, deed: Deed, by: By) -> None:
+    """Refuses a deed that is not for somebody, or not now."""
     if not by.may(deed.scope) and not (deed.scope is Scope.ORGANISE and by.organised):
         raise _lacks(deed)
     sight.look_up(session, by.reader)
@@ -281,7 +314,6 @@ def perform(session: Session, deed: Deed, by: By) -> Done:
             raise _lacks(deed)
     if not deed.in_maintenance:
         demand_no_maintenance(maintenance(session))
-    return deed.do(session, by)
 
 
 def _lacks(deed: Deed) -> NotAllowed:

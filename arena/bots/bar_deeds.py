@@ -21,7 +21,7 @@ from arena.competitions.organised import OrganisedDeed
 from arena.deeds import LONGEST_NAME, LONGEST_NOTE, By, Done, asked
 from arena.ground import texts
 from arena.ground.locks import locking
-from arena.ground.refusals import Refusal
+from arena.ground.refusals import NotThere, Refusal, WrongField
 from arena.models import (
     BARRED,
     Bot,
@@ -37,7 +37,11 @@ from engine.translation import gettext
 def _find(session: Session, ladder_name: str, bot_name: str) -> tuple[Ladder, Bot]:
     """A ladder, and a bot by the name that it has there: who tries another is not told that it is
     behind a mask."""
-    ladder, bot = find_named(session, Ladder, ladder_name), find_bot(session, bot_name)
+    ladder = find_named(session, Ladder, ladder_name)
+    try:
+        bot = find_bot(session, bot_name)
+    except NotThere as error:
+        raise WrongField("bot", str(error)) from None
     if not is_named_there(ladder, bot):
         raise _not_there(ladder, bot)
     return ladder, bot

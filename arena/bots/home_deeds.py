@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from arena import audit, naming
+from arena.bots import quota
 from arena.bots.bars import demand_not_barred
 from arena.bots.bot_deeds import own_bot
 from arena.bots.entries import version_on
@@ -106,6 +107,7 @@ class ConnectBot(Deed):
         # Two of one person at the same moment wait for each other here.
         lock(session, owner)
         if free_of_refused(session, owner.id, self.name, by.now) is None:
+            quota.demand_fewer_bots(session, owner, by.bots_a_person)
             new = Bot(name=self.name, owner=owner, created=by.now)
             session.add(new)
             naming.demand_never(session, new)

@@ -1,4 +1,4 @@
-"""How many bytes of each person's the arena stores, and may.
+"""How many bytes of each person's the arena stores, and may; and how many bots each has, and may.
 
 What counts is easy to say: each file once, whichever of the person's bots and versions have it.
 Those are the bundles of the versions of the bots that are the person's (`Bot.person_id`), their
@@ -14,9 +14,11 @@ from collections.abc import Collection
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
+from arena.ground.db import count_rows
 from arena.ground.locks import locking
 from arena.ground.refusals import Refusal
-from arena.models import Bot, BotVersion, LargeFile, SentFile, User
+from arena.models import SCOPES, Bot, BotVersion, LargeFile, Scope, SentFile, User
+from engine.plurals import counted
 from engine.translation import gettext
 
 
@@ -78,6 +80,46 @@ def refusal(stored: int, more: int, most: int) -> str:
         most=in_mib(most),
         left=in_mib(left),
     )
+
+
+def bots_here(session: Session, person_id: int) -> int:
+    """How many bots are a person's, or a team's of which they are captain, wherever they play."""
+    return count_rows(session, Bot, Bot.is_of(person_id), Bot.deleted.is_(None))
+
+
+def most_bots(person: User, usual: int | None) -> int | None:
+    """How many bots a person may have; None for any number, as organisers may.
+
+    Args:
+        usual: of everybody else; None or 0 for any number.
+    """
+    return None if Scope.ORGANISE in SCOPES[person.role] else usual or None
+
+
+def why_no_more_bots(session: Session, person: User, usual: int | None) -> str:
+    """Why a person can't have another bot; empty if they can.
+
+    Args:
+        usual: as `most_bots` takes it.
+    """
+    most = most_bots(person, usual)
+    if most is None or bots_here(session, person.id) < most:
+        return ""
+    return gettext(
+        "each person may have %(bots)s here, and so many are there: hand it in as a new version of "
+        "one of them, or delete one",
+        bots=counted(most, "bot"),
+    )
+
+
+def demand_fewer_bots(session: Session, person: User, usual: int | None) -> None:
+    """Refuses another bot of a person, who is locked, beyond what each may have.
+
+    Raises:
+        Refusal: there are so many; says what to do.
+    """
+    if words := why_no_more_bots(session, person, usual):
+        raise Refusal(words)
 
 
 def in_mib(size: int) -> str:

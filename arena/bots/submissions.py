@@ -81,6 +81,7 @@ def submit(
     large: Mapping[str, int] = NONE,
     enters: bool = True,
     tries_a_day: int | None = None,
+    bots_a_person: int | None = None,
     began: datetime | None = None,
     team: Team | None = None,
     now: datetime,
@@ -100,6 +101,7 @@ def submit(
             there once.
         tries_a_day: how many of those a bot's owner may have checked within a day; None for no
             limit.
+        bots_a_person: how many bots each person may have; None for any number.
         began: when it began to be handed in, by the clock of the database; by default now.
         team: a team of theirs, whose bot it is to be.
 
@@ -108,7 +110,7 @@ def submit(
             long, the ladder takes no bots, it can't be tested so, its runtime is not there or not
             for it, or enough was tried on this day.
         Refusal: it is too late for that ladder.
-        Refusal: the ladder takes no more of this person's.
+        Refusal: the ladder takes no more of this person's, or they have enough bots.
     """
     if words := bot_names.refusal(name):
         raise SubmissionError(words)
@@ -154,6 +156,8 @@ def submit(
     if enters:
         demand_in_time(session, ladder, began or now, bot.id if bot else None)
     if bot is None:
+        person = session.get_one(User, (team or owner).person_id)
+        quota.demand_fewer_bots(session, person, bots_a_person)
         bot = Bot(name=name, owner=team or owner, created=now)
         session.add(bot)
         naming.demand_never(session, bot)
@@ -337,13 +341,14 @@ def hand_in(
     enters: bool = True,
     commit: Commit | None = None,
     tries_a_day: int | None = None,
+    bots_a_person: int | None = None,
     team: Team | None = None,
     now: datetime,
 ) -> BotVersion:
     """What a person does: `submit`, with a note in the audit log, and the version's note anew.
 
     Args:
-        enters, tries_a_day, team: as of `submit`.
+        enters, tries_a_day, bots_a_person, team: as of `submit`.
         commit: the commit that the files are of, if somebody says.
         most_stored: bytes that everybody may have stored who has no quota of their own; None for
             as many as there are.
@@ -375,6 +380,7 @@ def hand_in(
         large=files.large,
         enters=enters,
         tries_a_day=tries_a_day,
+        bots_a_person=bots_a_person,
         began=began,
         team=team,
         now=now,

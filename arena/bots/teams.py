@@ -304,7 +304,7 @@ def _having_room(session: Session, by: By, bots: sa.Select[int], person: User) -
     still = Tournament.id.in_(signed_up), Tournament.signing_up.is_(True)
     tournaments = session.scalars(sa.select(Tournament).where(*still)).all()
     counted_before = set(session.scalars(bots.where(Bot.is_of(person.id))))
-    stored = quota.stored_bytes(session, person.id)
+    stored, had_bots = quota.stored_bytes(session, person.id), quota.bots_here(session, person.id)
     before = [ladder_quotas.quotas_of(session, one, person.id, by.now) for one in ladders]
     yield
     session.flush()
@@ -319,6 +319,19 @@ def _having_room(session: Session, by: By, bots: sa.Select[int], person: User) -
                 raise Refusal(gettext(words, **its, **so_many))
     for tournament in tournaments:
         sign_ups.demand_few(session, tournament, person.id)
+    here, most_bots = (
+        quota.bots_here(session, person.id),
+        quota.most_bots(person, by.bots_a_person),
+    )
+    if most_bots is not None and here > max(had_bots, most_bots):
+        raise Refusal(
+            gettext(
+                "%(user)s would have %(bots)s here, and each person may have %(most)s",
+                user=person.name,
+                bots=counted(here, "bot"),
+                most=most_bots,
+            )
+        )
     if by.stored_bytes is not None:
         after = quota.stored_bytes(session, person.id)
         most = quota.most_bytes(session, person.id, by.stored_bytes)

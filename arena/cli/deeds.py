@@ -24,7 +24,7 @@ from arena.cli.client import Name, RemoteArena, ServerFault, Where, on_arena
 from arena.cli.completing import of_part
 from arena.cli.data_folder import opened
 from arena.cli.options import as_json
-from arena.deeds import By, Deed, Done, Part, fields_of, perform
+from arena.deeds import By, Deed, Done, Part, fields_of, look_ahead, perform
 from arena.ground import bot_names
 from arena.ground.config import Settings
 from arena.ground.db import present
@@ -79,6 +79,7 @@ def _user(session: Session, name: str, settings: Settings) -> By:
         actor=replace(by.actor, id=user.id, name=user.name),
         requests_a_day=settings.requests_a_day,
         asked_seconds_a_day=settings.asked_seconds_a_day,
+        bots_a_person=settings.bots_a_person,
     )
 
 
@@ -107,6 +108,10 @@ def do(
     told: list[Told] = []
     renamed = naming.start_noting()
     with opened(where.data) as (database, its):
+        if len(deeds) == 1:  # of several each is done by what those before it left
+            with database.read() as session:
+                by = here(session) if user is None else _user(session, user, its)
+            deeds = [look_ahead(database.read, deeds[0], by)]
         with database.begin() as session:
             by = here(session) if user is None else _user(session, user, its)
             for deed in deeds:

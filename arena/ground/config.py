@@ -304,6 +304,13 @@ class Settings:
         _between(0, 86_400, N_("seconds, from 0 to a day")),
         changeable=True,
     )
+    bots_a_person: int = _setting(
+        0,
+        "How many bots each person may have here, on whatever ladders; organisers and "
+        "administrators may have any number. 0 for any number of everybody.",
+        _between(0, 100_000, N_("from 0 to 100000")),
+        changeable=True,
+    )
     quota_mib: float = _setting(
         2048.0,
         "How many MiB each person may have stored: the files of their bots, each once, and those "

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
 from urllib.parse import urlencode
 
 from sqlalchemy.orm import Session
@@ -68,13 +70,25 @@ class ChooseMatches(Deed):
         most=LONGEST_NOTE,
     )
 
+    numbers: ClassVar[Sequence[int] | None] = None
+    """Those of the matches, where they are found already."""
+
+    def ahead(self, session: Session, by: By) -> Self:
+        found = replace(self)
+        object.__setattr__(found, "numbers", self._find(session))
+        return found
+
+    def _find(self, session: Session) -> Sequence[int]:
+        verdict = SetVerdict(self.verdict)
+        if not texts.typed(self.note) and verdict is not SetVerdict.REQUEUE:
+            raise Refusal(gettext("say why the matches are to be void"))
+        aside = self.stand == ASIDE or verdict is SetVerdict.REQUEUE
+        return choose(session, read_words(self.filter), aside=aside)
+
     def do(self, session: Session, by: By) -> Done:
         verdict, note = SetVerdict(self.verdict), texts.typed(self.note)
-        if not note and verdict is not SetVerdict.REQUEUE:
-            raise Refusal(gettext("say why the matches are to be void"))
         wanted = read_words(self.filter)
-        aside = self.stand == ASIDE or verdict is SetVerdict.REQUEUE
-        numbers = choose(session, wanted, aside=aside)
+        numbers = self._find(session) if self.numbers is None else self.numbers
         made = MatchSet(
             verdict=verdict,
             words=urlencode(wanted.words),

@@ -238,6 +238,8 @@ def _account(form: Any, secret: str = "") -> tuple[str, int]:
             secret=secret,
             stored=quota.in_mib(quota.stored_bytes(reading, who.id)),
             most_stored=quota.in_mib(quota.most_bytes(reading, who.id, settings().quota_bytes)),
+            own_bots=quota.bots_here(reading, who.id),
+            most_bots=quota.most_bots(reading.get_one(User, who.id), settings().bots_a_person),
         )
 
 

@@ -11,7 +11,7 @@ from flask_wtf import FlaskForm
 from wtforms import BooleanField, Field, FloatField, SelectChoice, SelectField, StringField
 from wtforms.validators import Optional
 
-from arena.deeds import Deed, Done, Part, asked_before, fields_of, perform
+from arena.deeds import Deed, Done, Part, asked_before, fields_of, look_ahead, perform
 from arena.ground import bot_names
 from arena.ground.refusals import NotAllowed, NotThere, Refusal, WrongField
 from arena.web.forms import SECRET, WholeNumber, later
@@ -134,6 +134,7 @@ def do(deed: Deed) -> Done:
         Refusal: it can't be done so, or not by them.
     """
     by = signed_in().by()
+    deed = look_ahead(database().read, deed, by)
     with database().begin() as session:
         done = perform(session, deed, by)
         session.flush()

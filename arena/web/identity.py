@@ -125,7 +125,7 @@ class Account(UserMixin):
     def by(self) -> By:
         """This account as who does something by the present request."""
         its = settings()
-        quotas = its.requests_a_day, its.asked_seconds_a_day, its.quota_bytes
+        quotas = its.requests_a_day, its.asked_seconds_a_day, its.quota_bytes, its.bots_a_person
         return By(
             self.actor,
             self.scopes,

@@ -21,7 +21,7 @@ from sqlalchemy.orm import Session, joinedload
 from werkzeug.exceptions import HTTPException
 from wtforms import SelectChoice
 
-from arena.bots import entries, ladder_quotas, stored_files, teams
+from arena.bots import entries, ladder_quotas, quota, stored_files, teams
 from arena.bots.bot_deeds import (
     CancelCheck,
     ChangeBot,
@@ -48,6 +48,7 @@ from arena.models import (
     Ladder,
     LargeFile,
     Scope,
+    User,
 )
 from arena.operation import retention
 from arena.schedule import idle, waits
@@ -141,10 +142,14 @@ def _form(form: Any, ladders: list[Ladder]) -> tuple[str, int]:
             for ladder in ladders
             if ladder_quotas.has_any(ladder)
         ]
+        user = session.get_one(User, signed_in().id)
+        own, most = quota.bots_here(session, user.id), settings().bots_a_person
     page = render_template(
         "submit.html",
         form=form,
         quotas=quotas,
+        own_bots=own,
+        most_bots=quota.most_bots(user, most),
         intake=uploads.intake(),
         suggested=suggested_name(signed_in().name),
         most_files=uploads.FOLDER_FILES,

@@ -313,6 +313,7 @@ def store(
             enters=enters,
             commit=commit,
             tries_a_day=settings().tries_a_day,
+            bots_a_person=settings().bots_a_person,
             team=teams.own(session, team, user) if team else None,
             now=now,
         )

@@ -10,7 +10,7 @@ from typing import Annotated, Any, get_args
 from pydantic import Field, create_model
 
 from arena.all_deeds import DEEDS
-from arena.deeds import Deed, Part, perform
+from arena.deeds import Deed, Part, look_ahead, perform
 from arena.ground.refusals import Refusal, WrongField
 from arena.models import Scope
 from arena.web.api.answers import answer_of, shape_of
@@ -69,13 +69,13 @@ def _view(deed: type[Deed]) -> Callable[..., Any]:
         if deed.personal:
             demand_token()
         by, asked = signed_in().by(), deed(**given, **filled)
-        with database().begin() as session:
-            try:
-                done = perform(session, asked, by)
-            except WrongField as error:
-                # All that the document says of its fields is true.
-                raise Refusal(str(error)) from None
-            answer = answer_of(session, deed, done)
+        try:
+            asked = look_ahead(database().read, asked, by)
+            with database().begin() as session:
+                answer = answer_of(session, deed, perform(session, asked, by))
+        except WrongField as error:
+            # All that the document says of its fields is true.
+            raise Refusal(str(error)) from None
         return (answer, 201) if deed.makes else answer
 
     takes = [part.name for part in deed.parts() if part.in_address] + ["json"] * (body is not None)

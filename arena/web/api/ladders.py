@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import sqlalchemy as sa
 from pydantic import Field
 
-from arena.bots import ladder_quotas, teams
+from arena.bots import ladder_quotas, quota, teams
 from arena.competitions.round_tables import MOST_ROUNDS, round_table
 from arena.lists.accuracy import accuracies
 from arena.models import Bot, Ladder, Scope, User
@@ -29,7 +29,7 @@ from arena.web.api.round_shapes import LadderRoundsShape
 from arena.web.api.shapes import Id, Name, Shape
 from arena.web.api.specification import operation
 from arena.web.crosstable import ladder_crosstable
-from arena.web.identity import signed_in
+from arena.web.identity import settings, signed_in
 from arena.web.leaderboards import View
 from arena.web.lookup import find_ladder, reading
 
@@ -89,6 +89,9 @@ def get_quotas(name: str, query: QuotaView) -> QuotasShape:
         if found is None or not signed_in().owns(found):
             person, bot = new, None
         refusal = ladder_quotas.why_no_room(session, ladder, person, bot, now)
+        if bot is None and not refusal:
+            who = session.get_one(User, person)
+            refusal = quota.why_no_more_bots(session, who, settings().bots_a_person)
         its = ladder_quotas.quotas_of(session, ladder, person, now)
         parts = {key: QuotaShape(**part._asdict()) for key, part in its._asdict().items()}
         return QuotasShape(**parts, refusal=refusal or None)

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from arena.bots import quota
 from arena.bots.sharing import belongs_to
-from arena.models import Bot, Role, Scope
+from arena.models import Bot, Role, Scope, User
 from arena.web.api.shapes import Shape
 from arena.web.api.specification import operation
 from arena.web.api.worker_shapes import WorkerList
@@ -36,6 +36,8 @@ class AccountShape(Shape):
         description="What is stored of your bots' files and of those that you send, each once."
     )
     quota_bytes: int = Field(description="How much may be.")
+    own_bots: int = Field(description="How many bots are yours, without those shared with you.")
+    most_bots: int | None = Field(description="How many may be; null for any number.")
 
 
 @operation("GET /workers", WorkerList, tag=TAG)
@@ -63,6 +65,8 @@ def get_account() -> AccountShape:
         bots = list(session.scalars(names.order_by(sa.func.lower(Bot.name))))
         stored = quota.stored_bytes(session, who.id)
         most = quota.most_bytes(session, who.id, settings().quota_bytes)
+        own = quota.bots_here(session, who.id)
+        person = session.get_one(User, who.id)
     return AccountShape(
         name=who.name,
         role=who.role,
@@ -70,4 +74,6 @@ def get_account() -> AccountShape:
         bots=bots,
         stored_bytes=stored,
         quota_bytes=most,
+        own_bots=own,
+        most_bots=quota.most_bots(person, settings().bots_a_person),
     )

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from arena.audit import ARENA, Actor
 from arena.bots.bar_deeds import BarBot, UnbarBot
+from arena.bots.bars import all_barred
 from arena.bots.bot_deeds import EnterBot
 from arena.bots.first_tests import admit
 from arena.bots.home_deeds import ConnectBot
@@ -96,7 +97,9 @@ def test_who_organises_one_ladder_takes_bots_off_it(database: Database) -> None:
         session.flush()
         admit(session, check, NOW)
         assert check.problem == WHY
+        assert all_barred(session, ladder) == {"mine": "it is a copy"}
         perform(session, UnbarBot(ladder.name, "MINE"), organiser)
+        assert all_barred(session, ladder) == {}
         assert {one.state for one in session.scalars(entrants)} == {EntrantState.ACTIVE}
         with pytest.raises(Refusal, match="no organiser took mine off"):
             perform(session, UnbarBot(ladder.name, "mine"), organiser)

@@ -9,16 +9,30 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena.audit import ARENA
+from arena.audit import ARENA, Actor
+from arena.bots.deletion import DeleteBot
 from arena.bots.entries import cancel, retire
 from arena.bots.first_tests import admit
 from arena.bots.furnish import HOUSE
+from arena.bots.home_deeds import ConnectBot
 from arena.bots.ladder_quotas import quotas_of, whose_next, why_no_room
 from arena.bots.profile_deeds import RenameBot
 from arena.bots.submissions import enter
+from arena.deeds import By
 from arena.ground.db import Database
 from arena.ground.refusals import Refusal
-from arena.models import Bot, Check, CoOwner, Entrant, EntrantState, JobStatus, User
+from arena.models import (
+    Bot,
+    Check,
+    CoOwner,
+    Entrant,
+    EntrantState,
+    HomeRule,
+    JobStatus,
+    Role,
+    Scope,
+    User,
+)
 from engine import reporting
 from tests.arena.bots.test_submissions import NOW, furnished, ladder, person, take_in
 from tests.arena.doing import do
@@ -137,6 +151,38 @@ def test_a_shared_bot_counts_for_its_owner_and_the_house_for_nobody(
         house = session.scalars(sa.select(User).where(User.name == HOUSE)).one()
         take_in(session, house, "sample")
         take_in(session, house, "another")
+
+
+def test_each_person_has_so_many_bots_here(database: Database) -> None:
+    """On whatever ladders, tried ones too; new versions and deleted bots are none, and whoever
+    organises has any number."""
+    with database.begin() as session:
+        furnished(session)
+        ada, bob, eve = person(session), person(session, "bob"), person(session, "eve")
+        eve.role = Role.ORGANISER
+        take_in(session, ada, "one", bots_a_person=2)
+        take_in(session, ada, "tried", enters=False, bots_a_person=2)
+        words = "each person may have 2 bots here, and so many are there: hand it in as a new"
+        for more in ({}, {"enters": False}):
+            with pytest.raises(Refusal, match=words):
+                take_in(session, ada, "three", bots_a_person=2, **more)
+        by = By(Actor(ada.id, "ada", ""), frozenset(Scope), NOW, bots_a_person=2)
+        ladder(session).home = HomeRule.BESIDE
+        with pytest.raises(Refusal, match=words):
+            ConnectBot("three", ladder(session).name).do(session, by)
+        take_in(session, ada, "one", "b", bots_a_person=2)
+        session.add(CoOwner(bot_id=bot_of(session, "one").id, user_id=bob.id))
+        take_in(session, bob, "one", "c", bots_a_person=1)
+        take_in(session, bob, "his", bots_a_person=1)
+        for name in ("x", "y"):
+            take_in(session, eve, name, bots_a_person=1)
+        do(session, DeleteBot("tried"), NOW)
+        take_in(session, ada, "three", bots_a_person=2)
+        take_in(session, ada, "four", bots_a_person=0)
+
+
+def bot_of(session: Session, name: str) -> Bot:
+    return session.scalars(sa.select(Bot).where(Bot.name == name)).one()
 
 
 def test_who_waits_for_a_check_may_find_the_ladder_full(sqlite_database: Database) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -185,6 +186,11 @@ def test_nobody_has_more_by_what_is_given(
         stored = quota.stored_bytes(session, ada.id)
         with pytest.raises(Refusal, match="that you may have stored"):
             perform(session, GiveBot("three", "knights"), by(session, bob, stored=stored))
+        session.rollback()
+    with sqlite_database.begin() as session:
+        his = by(session, accounts.get(session, "bob"))
+        with pytest.raises(Refusal, match="ada would have 2 bots here, and each person may have 1"):
+            perform(session, GiveBot("three", "knights"), replace(his, bots_a_person=1))
         session.rollback()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,9 @@ from sqlalchemy.orm import Session
 
 from arena.audit import Actor
 from arena.competitions.happenings import FAULTY
-from arena.deeds import By, perform
+from arena.deeds import By, look_ahead, perform
 from arena.ground.db import Database, count_rows
-from arena.ground.refusals import NotThere, Refusal, WrongField
+from arena.ground.refusals import NotAllowed, NotThere, Refusal, WrongField
 from arena.models import (
     AuditEntry,
     CompetitionState,
@@ -64,8 +65,9 @@ def played(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Simulatio
 
 def choose(database: Database, verdict: str = "void", words: str = WORKER, **more: Any) -> MatchSet:
     note = {} if verdict == "requeue" else {"note": "its fan stood still"}
+    deed = look_ahead(database.read, ChooseMatches(verdict, words, **note, **more), BY)
     with database.begin() as session:
-        return perform(session, ChooseMatches(verdict, words, **note, **more), BY).answer
+        return perform(session, deed, BY).answer
 
 
 def decide(database: Database, number: int) -> str:
@@ -108,6 +110,27 @@ def told(made: MatchSet) -> dict[str, tuple[Any, ...]]:
         for each in made.changes
         for one in each["changes"]
     }
+
+
+def test_matches_are_found_before_anything_is_written(played: Simulation) -> None:
+    """By whoever may; others write meanwhile, and what changes until then stays out of it."""
+    database = played.database
+    wish = ChooseMatches("void", WORKER, note="why")
+    with database.begin() as session:
+        # On SQLite nobody else could, if it were written by now.
+        deed = look_ahead(database.read, wish, BY)
+        found = session.scalars(sa.select(Match).where(Match.played_by == "two")).all()
+        found[0].status = JobStatus.VOID
+    assert len(found) > 1
+    with database.begin() as session:
+        made = perform(session, deed, BY).answer
+        members = session.scalars(sa.select(MatchOfSet).where(MatchOfSet.set_id == made.id)).all()
+        assert {one.match_id: one.state for one in members} == {
+            one.id: MemberState.WAITS if number else MemberState.LEFT
+            for number, one in enumerate(found)
+        }
+    with pytest.raises(NotAllowed, match="this takes the scope organise"):
+        look_ahead(database.read, wish, replace(BY, scopes=frozenset({Scope.SUBMIT})))
 
 
 @pytest.mark.parametrize("at_once", [True, False])

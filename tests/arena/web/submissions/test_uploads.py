@@ -20,8 +20,10 @@ from arena.cli.bundle_intake import BundleIntake
 from arena.ground.config import Settings
 from arena.ground.db import Database
 from arena.models import BotVersion, Check, Ladder, Scope
+from arena.operation.settings import ChangeSetting
 from arena.people import accounts
 from arena.web.app import create_app
+from tests.arena.doing import do
 from tests.arena.web.conftest import HOSTILE
 from tests.arena.web.signing_in import Browser, complaints, now, signed_in
 from tests.arena.web.submissions.conftest import BOT, LADDER, submit
@@ -216,6 +218,30 @@ def test_nobody_takes_the_name_of_anothers_bot(ada: Browser, app: Flask) -> None
     assert complaints(answer)[0].endswith("of another owner: choose a name.")
     assert submit(ada, (BOT + b"#", "mine.py")).status_code == 302
     assert "version 2" in ada.get("/checks/2").text
+
+
+def test_how_many_bots_one_may_have_is_told_before(
+    app: Flask, ada: Browser, database: Database
+) -> None:
+    """By the page, the account's and the API, as an operator has just changed it; the form and the
+    API refuse another one."""
+    assert "that each person may have" not in ada.get("/submit").text
+    with database.begin() as session:
+        do(session, ChangeSetting("bots_a_person", "1"), now())
+    app.extensions["arena.present"].forget()
+    assert submit(ada, (BOT, "one.py"), name="one").status_code == 302
+    said = "Bots of yours: 1 of 1 that each person may have."
+    assert f"{said} Hand in new versions of them, or delete one." in ada.get("/submit").text
+    assert said in ada.get("/account").text
+    refused = submit(ada, (BOT, "two.py"), name="two")
+    assert refused.status_code == 422
+    assert "each person may have 1 bot here" in refused.text.lower()
+    assert submit(ada, (BOT + b"#", "one.py"), name="one").status_code == 302
+    quotas = f"/api/v1/ladders/{LADDER}/quotas"
+    assert ada.get(f"{quotas}?bot=one").get_json()["refusal"] is None
+    assert "may have 1 bot here" in ada.get(f"{quotas}?bot=two").get_json()["refusal"]
+    account = ada.get("/api/v1/account").get_json()
+    assert (account["own_bots"], account["most_bots"]) == (1, 1)
 
 
 def test_a_frozen_ladder_takes_no_bots(ada: Browser, database: Database) -> None:
