@@ -172,7 +172,7 @@ def submit(
     under_way = sa.select(Check).where(is_under_way(version.id), Check.ladder_id == ladder.id)
     # A form that is sent twice asks for one check.
     if all(check.test_first != asked for check in session.scalars(under_way)):
-        add_check(session, version, ladder, now, test_first=asked)
+        add_check(session, version, ladder, now, test_first=asked, began=began)
     return version
 
 
@@ -302,11 +302,12 @@ def add_check(
     *,
     enters: bool = True,
     test_first: dict[str, Any] | None = None,
+    began: datetime | None = None,
 ) -> Check:
     """Has a version checked for a ladder.
 
     Args:
-        enters, test_first: as `Check` has them.
+        enters, test_first, began: as `Check` has them.
     """
     check = Check(
         version=version,
@@ -317,6 +318,7 @@ def add_check(
         findings=[],
         enters=enters,
         test_first=test_first,
+        began=began if began != now else None,
     )
     session.add(check)
     session.flush()
