@@ -62,6 +62,7 @@ WORDS: Mapping[DateKind, str] = {
 }
 """What each is, for whoever sets it or waits for it."""
 ONLY_OF_LADDERS = N_("%(name)s is no ladder: it can have %(kinds)s")
+NO_SEASONS = N_("%(name)s is a course, which does not begin again: make another for the next class")
 
 
 def kinds_of(competition: Competition) -> tuple[DateKind, ...]:
@@ -203,6 +204,9 @@ def set_date(
     """
     lock(session, competition)  # the recorder may be at one of its dates
     _demand_kind(competition, what)
+    if what is DateKind.SEASON and session.get(TaughtCourse, competition.id):
+        # Its members would be those of the new season, and their hand-ins in the past.
+        raise Refusal(gettext(NO_SEASONS, name=competition.name))
     found = find_date(session, competition, what)
     if found is not None and found.happened is not None:
         raise Refusal(_has_happened(found))

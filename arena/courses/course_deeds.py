@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from arena import audit
-from arena.competitions.dates import moment_words, read_moment
+from arena.competitions.dates import NO_SEASONS, find_date, moment_words, read_moment
 from arena.competitions.founding import find_named
 from arena.competitions.members import demand_root, membership
 from arena.competitions.organised import OrganisedDeed
@@ -18,7 +18,7 @@ from arena.courses.hand_ins import deadline_of, demand_deadline, find_course, st
 from arena.deeds import By, Done, asked
 from arena.ground.locks import lock
 from arena.ground.refusals import NotThere, Refusal
-from arena.models import Ladder, MemberRole, TaughtCourse, Topic, Tournament, User
+from arena.models import DateKind, Ladder, MemberRole, TaughtCourse, Topic, Tournament, User
 from arena.people.notifications import notify
 from engine.translation import N_, gettext
 
@@ -89,6 +89,9 @@ class SetCourse(CourseDeed):
         demand_root(session, ladder)
         marking.demand_for_two(ladder)
         lock(session, ladder)
+        season = find_date(session, ladder, DateKind.SEASON)
+        if season is not None and season.happened is None:
+            raise Refusal(gettext(NO_SEASONS, name=ladder.name))
         references = list(self.references)
         marking.references_of(session, ladder, references)
         marking.table_of(references, self.marks)

@@ -11,14 +11,15 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
+from arena.competitions.date_deeds import SetDate
 from arena.courses import marking, reading
-from arena.courses.course_deeds import ChooseHandIn
+from arena.courses.course_deeds import ChooseHandIn, SetCourse
 from arena.courses.hand_ins import students
 from arena.courses.marking import marks_of
 from arena.courses.report import report
 from arena.ground.db import Database
 from arena.ground.refusals import Refusal
-from arena.models import Entrant, GameSeat, PlayedGame, Tournament
+from arena.models import CompetitionState, Entrant, GameSeat, PlayedGame, Tournament
 from arena.web.app import create_app
 from tests.arena.courses.classroom import (
     AGAIN,
@@ -195,3 +196,15 @@ def test_hand_ins_and_marking_are_asked_alike(database: Database, tmp_path: Path
         course.late_until = classroom.deadline + 0.8 * HOUR
         assert marking.begin_due(session) == "ladder-0"  # but all of it is being marked already
         assert course.marking_id == first
+    # With other reference bots all begins anew, and nothing is told of the marking before.
+    classroom.do(SetCourse("ladder-0", ("bot-1:1",), "bot-1 share 20", 1))
+    with database.begin() as session:
+        course = classroom.course(session)
+        assert session.get_one(Tournament, first).state is CompetitionState.CLOSED
+        assert marks_of(session, course).marking is None
+        assert marking.begin_due(session) == "ladder-0"
+        assert course.marking_id not in (None, first)
+        its = sa.select(Entrant.id).where(Entrant.competition_id == course.marking_id)
+        assert len(session.scalars(its).all()) == 3
+    with pytest.raises(Refusal, match="does not begin again"):
+        classroom.do(SetDate("ladder-0", "season", "2100-01-01T00:00Z"))
