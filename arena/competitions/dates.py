@@ -204,7 +204,7 @@ def set_date(
     """
     lock(session, competition)  # the recorder may be at one of its dates
     _demand_kind(competition, what)
-    if what is DateKind.SEASON and session.get(TaughtCourse, competition.id):
+    if what is DateKind.SEASON and session.get(TaughtCourse, competition.id) is not None:
         # Its members would be those of the new season, and their hand-ins in the past.
         raise Refusal(gettext(NO_SEASONS, name=competition.name))
     found = find_date(session, competition, what)

@@ -25,7 +25,7 @@ from arena.courses.hand_ins import students
 from arena.ground.config import Settings, load
 from arena.ground.db import Database, present
 from arena.ground.refusals import Refusal
-from arena.models import CompetitionDate, DateKind, ReadCode, TaughtCourse
+from arena.models import BotVersion, CompetitionDate, DateKind, ReadCode, TaughtCourse
 from engine.program import exit_words
 from engine.timers import Every
 
@@ -145,7 +145,10 @@ def read_all(database: Database, store: Path) -> None:
     paths = [SAMPLES if digest == samples else store / digest for digest in wanted]
     for digest, found in zip(wanted, read_code(paths), strict=False):
         with database.begin() as session:
-            session.merge(ReadCode(digest=digest, **found))
+            # What was deleted meanwhile leaves nothing behind.
+            kept = sa.select(BotVersion.id).where(BotVersion.digest == digest).limit(1)
+            if digest == samples or session.scalar(kept) is not None:
+                session.merge(ReadCode(digest=digest, **found))
 
 
 def main(settings: Settings | None = None) -> int:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
+from arena.bots.deletion import delete
 from arena.competitions.date_deeds import SetDate
 from arena.courses import marking, reading
 from arena.courses.course_deeds import ChooseHandIn, SetCourse
@@ -19,7 +20,15 @@ from arena.courses.marking import marks_of
 from arena.courses.report import report
 from arena.ground.db import Database
 from arena.ground.refusals import Refusal
-from arena.models import CompetitionState, Entrant, GameSeat, PlayedGame, Tournament
+from arena.models import (
+    Bot,
+    CompetitionState,
+    Entrant,
+    GameSeat,
+    PlayedGame,
+    ReadCode,
+    Tournament,
+)
 from arena.web.app import create_app
 from tests.arena.courses.classroom import (
     AGAIN,
@@ -188,23 +197,32 @@ def test_hand_ins_and_marking_are_asked_alike(database: Database, tmp_path: Path
         assert not course.problem
         its = sa.select(Entrant.id).where(Entrant.competition_id == course.marking_id)
         assert len(session.scalars(its).all()) == 4
-        first = course.marking_id
+        before = course.marking_id
         marks = marks_of(session, course)
         counted = [one.student.counts for one in marks.students]
         assert [one.version.digest for one in counted if one] == digests
         assert [one.mark for one in marks.students] == [None] * 3
         course.late_until = classroom.deadline + 0.8 * HOUR
         assert marking.begin_due(session) == "ladder-0"  # but all of it is being marked already
-        assert course.marking_id == first
+        assert course.marking_id == before
     # With other reference bots all begins anew, and nothing is told of the marking before.
     classroom.do(SetCourse("ladder-0", ("bot-1:1",), "bot-1 share 20", 1))
     with database.begin() as session:
         course = classroom.course(session)
-        assert session.get_one(Tournament, first).state is CompetitionState.CLOSED
+        assert session.get_one(Tournament, before).state is CompetitionState.CLOSED
         assert marks_of(session, course).marking is None
         assert marking.begin_due(session) == "ladder-0"
-        assert course.marking_id not in (None, first)
+        assert course.marking_id not in (None, before)
         its = sa.select(Entrant.id).where(Entrant.competition_id == course.marking_id)
         assert len(session.scalars(its).all()) == 3
+    # Who deletes a bot has handed in nothing, and nothing of its code is kept.
+    reading.read_all(database, classroom.settings.bundles)
+    with database.begin() as session:
+        assert {*digests} < set(session.scalars(sa.select(ReadCode.digest)))
+        bot = session.scalars(sa.select(Bot).where(Bot.name == f"bot-of-{student(0)}")).one()
+        delete(session, [bot], classroom.now)
+        first, *_ = students(session, classroom.course(session))
+        assert first.counts is None
+        assert digests[0] not in set(session.scalars(sa.select(ReadCode.digest)))
     with pytest.raises(Refusal, match="does not begin again"):
         classroom.do(SetDate("ladder-0", "season", "2100-01-01T00:00Z"))
