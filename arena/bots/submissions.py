@@ -496,6 +496,7 @@ def enter(session: Session, ladder: Ladder, version: BotVersion, now: datetime) 
         if entrant.version_id == version.id:
             if entrant.state is not EntrantState.ACTIVE:
                 entrant.state, entrant.reason, entrant.returned = EntrantState.ACTIVE, "", now
+                entrant.returned_at = [*entrant.returned_at, now.isoformat()]
                 rating = Rating(entrant.mu, entrant.sigma).loosened()
                 entrant.mu, entrant.sigma = rating.mu, rating.sigma
                 # Nothing is played since, where one comes and goes all the time.

@@ -1,9 +1,10 @@
 """What each student of a course has handed in: in time, and late.
 
-Theory of operation. A student is a member who is no organiser; theirs are the bots that they own.
-What counts is a function of rows that stay: the version that was handed in last by the deadline and
-passed its check, or an older one that was fielded again after it. So it is the same whenever
-somebody asks, and a check that ends after the deadline changes nothing but that it is known.
+Theory of operation. A student is a member who is no organiser; theirs are the bots that they own,
+and those of a team to which they belonged by then. What counts is a function of rows that stay: the
+version that was handed in last by the deadline and passed its check, or an older one that was
+fielded again after it. So it is the same whenever somebody asks, and a check that ends after the
+deadline changes nothing but that it is known.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from arena.models import (
     MemberRole,
     Membership,
     TaughtCourse,
+    TeamMember,
     User,
 )
 from engine.translation import gettext
@@ -112,9 +114,12 @@ def students(session: Session, course: TaughtCourse, user_id: int | None = None)
         its = its.where(User.id == user_id)
     people = session.scalars(its.order_by(User.lower_name)).all()
     deadline = deadline_of(session, course)
+    owners = _owners(session, [one.id for one in people])
     moments: dict[int, list[tuple[datetime, BotVersion]]] = defaultdict(list)
-    for at, version in _moments(session, course, [one.id for one in people]):
-        moments[version.bot.owner_id].append((at, version))
+    for at, version in _moments(session, course, list(owners)):
+        for number, since in owners[version.bot.owner_id]:
+            if since is None or since <= max(at, deadline or at):
+                moments[number].append((at, version))
     return [_student(course, deadline, one, moments[one.id]) for one in people]
 
 
@@ -140,9 +145,22 @@ def _student(
     for at, version in sorted(moments, key=lambda one: (one[0], one[1].id)):
         if deadline is None or at <= deadline:
             in_time = HandIn(version, at, timedelta(0))
-        elif in_time is None or in_time.version.id != version.id:
+        elif in_time is not None and in_time.version.id == version.id:
+            late = None  # they have come back to it
+        else:
             late = HandIn(version, at, at - deadline)
     return Student(user, in_time, late, user.id in course.late_counts)
+
+
+def _owners(
+    session: Session, people: Sequence[int]
+) -> dict[int, list[tuple[int, datetime | None]]]:
+    """Whose bots are theirs of some people: their own, and since when those of teams; by the id of
+    the person or the team that owns bots."""
+    found: dict[int, list[tuple[int, datetime | None]]] = {one: [(one, None)] for one in people}
+    for member in session.scalars(sa.select(TeamMember).where(TeamMember.user_id.in_(people))):
+        found.setdefault(member.team_id, []).append((member.user_id, member.joined))
+    return found
 
 
 def _moments(
@@ -157,21 +175,20 @@ def _moments(
         .where(Check.ladder_id == course.ladder_id, Check.enters, Check.cancelled == "", of_them)
         .options(joinedload(Check.version).joinedload(BotVersion.bot))
     )
+    checked = set()
     for check in session.scalars(checks):
         if check.passed:
+            checked.add(check.version_id)
             yield check.began or check.created, check.version
     entrants = (
         sa.select(Entrant)
         .join(Entrant.version)
         .join(BotVersion.bot)
-        .where(
-            Entrant.competition_id == course.ladder_id,
-            Entrant.returned.is_not(None),
-            ~Entrant.is_tried,
-            of_them,
-        )
+        .where(Entrant.competition_id == course.ladder_id, ~Entrant.is_tried, of_them)
         .options(joinedload(Entrant.version).joinedload(BotVersion.bot))
     )
     for entrant in session.scalars(entrants):
-        assert entrant.returned is not None
-        yield entrant.returned, entrant.version
+        if entrant.version_id not in checked:  # it was tried there, and entered without another
+            yield entrant.entered, entrant.version
+        for at in entrant.returned_at:
+            yield datetime.fromisoformat(at), entrant.version

@@ -95,12 +95,14 @@ def unread(session: Session) -> list[str]:
 
 
 def handed_in(session: Session, course: TaughtCourse) -> dict[str, str]:
-    """The digest of what each student of a course has handed in, by their names."""
-    return {
-        one.user.name: one.counts.version.digest
-        for one in students(session, course)
+    """The digest of what each student of a course has handed in, by their names; what is a team's
+    by the name of one of it."""
+    its = {
+        one.counts.version.id: (one.user.name, one.counts.version.digest)
+        for one in reversed(students(session, course))
         if one.counts is not None and one.counts.version.digest
     }
+    return dict(sorted(its.values()))
 
 
 def given_to_all(session: Session, course: TaughtCourse) -> list[str]:

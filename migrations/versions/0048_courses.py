@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import UTC
+
 import sqlalchemy as sa
 from alembic import op
 
 revision = "0048"
-down_revision = "0045"
+down_revision = "0046"
 branch_labels = None
 depends_on = None
 
@@ -39,3 +41,18 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("digest", name="pk_read_code"),
     )
     op.add_column("check", sa.Column("began", sa.DateTime(), nullable=True))
+    op.add_column(
+        "entrant", sa.Column("returned_at", sa.JSON(), nullable=False, server_default="[]")
+    )
+    entrant = sa.table(
+        "entrant",
+        sa.column("id", sa.Integer()),
+        sa.column("returned", sa.DateTime()),
+        sa.column("returned_at", sa.JSON()),
+    )
+    connection = op.get_bind()
+    known = sa.select(entrant.c.id, entrant.c.returned).where(entrant.c.returned.is_not(None))
+    for number, returned in connection.execute(known).all():
+        its = sa.update(entrant).where(entrant.c.id == number)
+        at = returned.replace(tzinfo=UTC).isoformat()
+        connection.execute(its.values(returned_at=[at]))

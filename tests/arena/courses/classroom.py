@@ -51,7 +51,8 @@ COUNT = 14
 """Students, s00 to s13. Most of them hand in one program in time, but for these."""
 TWICE, COPIED, COPY, NOTHING, LATE, BOTH, REFUSED, AGAIN = 3, 7, 8, 9, 10, 11, 12, 13
 """Who hands in twice in time; whose work is copied, and by whom; who hands in nothing, late alone,
-late besides, what is refused; and who fields an older version again."""
+late besides, what is refused; and who fields an older version again, before the deadline and once
+more after it."""
 
 
 def student(number: int) -> str:
@@ -159,8 +160,10 @@ class Classroom(Simulation):
             digest = self.hand_in(number, early, text, passes=number != REFUSED)
             if number != REFUSED:
                 digests["in time"][number] = digest
-        self.hand_in(AGAIN, early + HOUR / 4, program(101))
-        self.field_again(digests["in time"][AGAIN], early + HOUR / 2)
+        newer = self.hand_in(AGAIN, early + HOUR / 4, program(101))
+        older = digests["in time"][AGAIN]
+        for digest, at in ((older, early + HOUR / 2), (newer, late), (older, late + HOUR / 8)):
+            self.field_again(digest, at)
         for number in (LATE, BOTH):
             digests["late"][number] = self.hand_in(number, late, program(200 + number))
         return digests

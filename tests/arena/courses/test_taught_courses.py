@@ -22,12 +22,16 @@ from arena.ground.db import Database
 from arena.ground.refusals import Refusal
 from arena.models import (
     Bot,
+    Check,
     CompetitionState,
     Entrant,
     GameSeat,
     PlayedGame,
     ReadCode,
+    Team,
+    TeamMember,
     Tournament,
+    User,
 )
 from arena.web.app import create_app
 from tests.arena.courses.classroom import (
@@ -142,6 +146,29 @@ def test_a_course_from_names_to_grades(classroom: Classroom) -> None:
         assert marking.begin_due(session) is None
 
 
+def look_at_teams(classroom: Classroom, digests: list[str]) -> None:
+    """What is a team's is handed in by all who belonged to it by then, and compared once."""
+    with classroom.database.begin() as session:
+        first, second, third = session.scalars(
+            sa.select(User).where(User.name.in_(map(student, range(3)))).order_by(User.name)
+        )
+        team = Team(name="knights", created=classroom.now, captain_id=first.id)
+        session.add(team)
+        session.flush()
+        for one, joined in ((first, -2), (second, 0.75), (third, -0.5)):
+            at = classroom.deadline + joined * HOUR
+            session.add(TeamMember(team_id=team.id, user_id=one.id, joined=at))
+        bot = session.scalars(sa.select(Bot).where(Bot.name == f"bot-of-{student(0)}")).one()
+        bot.owner = team
+        session.flush()
+        found = students(session, classroom.course(session))
+        its = [one.in_time and one.in_time.version.digest for one in found]
+        assert its == [digests[0], None, digests[0]]
+        handed = reading.handed_in(session, classroom.course(session))
+        assert handed == {student(0): digests[0], student(1): digests[1]}
+        bot.owner = first
+
+
 def look_at_files(classroom: Classroom, digests: dict[str, dict[int, str]]) -> None:
     """Whose work is alike, and what organisers download."""
     database = classroom.database
@@ -188,7 +215,11 @@ def test_hand_ins_and_marking_are_asked_alike(database: Database, tmp_path: Path
     """On either database: what is handed in, what is due, and what is to be read."""
     classroom = Classroom(database, tmp_path / "data", count=3)
     early, late = classroom.deadline - HOUR, classroom.deadline + HOUR / 2
+    # The first was tried there, and then entered without another check.
     digests = [classroom.hand_in(0, early, program(0)), classroom.hand_in(1, late, program(1))]
+    with database.begin() as session:
+        tried = sa.update(Check).where(Check.version.has(digest=digests[0]))
+        session.execute(tried.values(enters=False))
     with database.begin() as session:
         course = classroom.course(session)
         assert len(reading.unread(session)) == 3  # and the samples
@@ -215,6 +246,7 @@ def test_hand_ins_and_marking_are_asked_alike(database: Database, tmp_path: Path
         assert course.marking_id not in (None, before)
         its = sa.select(Entrant.id).where(Entrant.competition_id == course.marking_id)
         assert len(session.scalars(its).all()) == 3
+    look_at_teams(classroom, digests)
     # Who deletes a bot has handed in nothing, and nothing of its code is kept.
     reading.read_all(database, classroom.settings.bundles)
     with database.begin() as session:
