@@ -133,7 +133,6 @@ class MarkCourse(CourseDeed):
     command = "course mark NAME"
     example = "ai-1"
     answers = Tournament
-    makes = True
     lasting = "The marking before does not count any more; if it is under way, it is called off."
 
     def do(self, session: Session, by: By) -> Done:
