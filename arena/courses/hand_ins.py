@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session, joinedload
+from sqlalchemy.orm import Session, aliased, joinedload
 
 from arena.competitions.dates import find_date
 from arena.ground.refusals import NotThere, Refusal
@@ -180,15 +180,18 @@ def _moments(
         if check.passed:
             checked.add(check.version_id)
             yield check.began or check.created, check.version
+    # On an anonymous ladder it is their masks that are entered.
+    real = aliased(BotVersion)
     entrants = (
-        sa.select(Entrant)
+        sa.select(Entrant, real)
         .join(Entrant.version)
-        .join(BotVersion.bot)
+        .join(real, real.id == sa.func.coalesce(BotVersion.masks_id, BotVersion.id))
+        .join(Bot, Bot.id == real.bot_id)
         .where(Entrant.competition_id == course.ladder_id, ~Entrant.is_tried, of_them)
-        .options(joinedload(Entrant.version).joinedload(BotVersion.bot))
+        .options(joinedload(real.bot))
     )
-    for entrant in session.scalars(entrants):
-        if entrant.version_id not in checked:  # it was tried there, and entered without another
-            yield entrant.entered, entrant.version
+    for entrant, version in session.execute(entrants):
+        if version.id not in checked:  # it was tried there, and entered without another
+            yield entrant.entered, version
         for at in entrant.returned_at:
-            yield datetime.fromisoformat(at), entrant.version
+            yield datetime.fromisoformat(at), version

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "0048"
-down_revision = "0046"
+down_revision = "0047"
 branch_labels = None
 depends_on = None
 

@@ -143,9 +143,9 @@ class Classroom(Simulation):
     def field_again(self, digest: str, at: datetime) -> None:
         """An older version is fielded again."""
         with self.database.begin() as session:
-            version = session.scalars(
-                sa.select(BotVersion).where(BotVersion.digest == digest)
-            ).one()
+            its = sa.select(BotVersion).where(BotVersion.digest == digest)
+            version = session.scalars(its.order_by(BotVersion.id)).first()
+            assert version is not None
             enter(session, self.ladder(session), version, at)
 
     def hand_all_in(self) -> dict[str, dict[int, str]]:

@@ -212,11 +212,16 @@ def look_at_files(classroom: Classroom, digests: dict[str, dict[int, str]]) -> N
 
 
 def test_hand_ins_and_marking_are_asked_alike(database: Database, tmp_path: Path) -> None:
-    """On either database: what is handed in, what is due, and what is to be read."""
+    """On either database: what is handed in, what is due, and what is to be read; where the ladder
+    is anonymous, too."""
     classroom = Classroom(database, tmp_path / "data", count=3)
+    with database.begin() as session:
+        classroom.ladder(session).anonymous = True
     early, late = classroom.deadline - HOUR, classroom.deadline + HOUR / 2
     # The first was tried there, and then entered without another check.
     digests = [classroom.hand_in(0, early, program(0)), classroom.hand_in(1, late, program(1))]
+    classroom.hand_in(0, early + HOUR / 4, program(5))
+    classroom.field_again(digests[0], early + HOUR / 2)
     with database.begin() as session:
         tried = sa.update(Check).where(Check.version.has(digest=digests[0]))
         session.execute(tried.values(enters=False))
@@ -236,6 +241,10 @@ def test_hand_ins_and_marking_are_asked_alike(database: Database, tmp_path: Path
         course.late_until = classroom.deadline + 0.8 * HOUR
         assert marking.begin_due(session) == "ladder-0"  # but all of it is being marked already
         assert course.marking_id == before
+        masks = sa.select(sa.func.count(Bot.id)).where(Bot.masks_id.is_not(None))
+        assert session.scalar(masks) == 2
+        names = [one.version.bot.name for one in counted if one]
+        assert names == [f"bot-of-{student(number)}" for number in (0, 1)]
     # With other reference bots all begins anew, and nothing is told of the marking before.
     classroom.do(SetCourse("ladder-0", ("bot-1:1",), "bot-1 share 20", 1))
     with database.begin() as session:
