@@ -195,7 +195,7 @@ def set_up(classes: Classes) -> None:
         there = classes.operate("leaderboard", LADDER)
         return all(f"{name} " in there for name in ("random", "greedy"))
 
-    until(are_there, "the reference bots passed their checks", pause=1)
+    until(are_there, "the reference bots passed their checks", seconds=300, pause=1)
     classes.operate("ladder", "create", COURSE, "--game", "clobber size=4x3", "--move", "2000",
                     "--visibility", "private", "--anonymous", "yes")  # fmt: skip
     for name in (LADDER, COURSE):
