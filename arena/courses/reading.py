@@ -14,6 +14,8 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from datetime import timedelta
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +34,8 @@ from engine.timers import Every
 WORDS = (sys.executable, "-P", "-m", "arena.courses.reading")
 READS = (sys.executable, "-P", "-m", "arena.courses.prints")
 LOOK_SECONDS, RETRY_SECONDS = 10.0, 60.0
+RECENT = timedelta(days=30)
+"""For so long after its marking a course is looked at for what is to be read."""
 SAMPLES = Path(__file__).parents[2] / "bots"
 """What `arena new` begins with, and the sample bots: everybody was given them."""
 BROKEN_OFF = "its reading was broken off"
@@ -82,12 +86,21 @@ class Reading:
 
 def unread(session: Session) -> list[str]:
     """The digests of what is to be read and is not yet: all hand-ins of courses whose deadline is
-    past, and what everybody was given."""
+    past, and what everybody was given. Of what nothing happened to for a while nothing is new."""
+    now = present(session)
     past = sa.select(CompetitionDate.competition_id).where(
-        CompetitionDate.what == DateKind.FREEZE, CompetitionDate.at <= present(session)
+        CompetitionDate.what == DateKind.FREEZE, CompetitionDate.at <= now
+    )
+    query = sa.select(TaughtCourse).where(
+        TaughtCourse.ladder_id.in_(past),
+        sa.or_(
+            TaughtCourse.marked.is_(None),
+            TaughtCourse.marked > now - RECENT,
+            TaughtCourse.late_until > now - RECENT,
+        ),
     )
     wanted: dict[str, None] = {}
-    for course in session.scalars(sa.select(TaughtCourse).where(TaughtCourse.ladder_id.in_(past))):
+    for course in session.scalars(query):
         its = [*handed_in(session, course).values(), *given_to_all(session, course)]
         wanted |= dict.fromkeys(its)
     known = set(session.scalars(sa.select(ReadCode.digest).where(ReadCode.digest.in_(wanted))))
@@ -116,6 +129,7 @@ def given_to_all(session: Session, course: TaughtCourse) -> list[str]:
     return found
 
 
+@cache
 def samples_digest() -> str:
     """By what the samples' fingerprints are kept: another for each release of them."""
     known = hashlib.sha256(b"samples")

@@ -238,6 +238,11 @@ def test_hand_ins_and_marking_are_asked_alike(database: Database, tmp_path: Path
         counted = [one.student.counts for one in marks.students]
         assert [one.version.digest for one in counted if one] == digests
         assert [one.mark for one in marks.students] == [None] * 3
+        # What was marked long ago is not looked at again and again.
+        marked, course.marked = course.marked, classroom.deadline - 2 * reading.RECENT
+        course.late_until = None
+        assert reading.unread(session) == []
+        course.marked = marked
         course.late_until = classroom.deadline + 0.8 * HOUR
         assert marking.begin_due(session) == "ladder-0"  # but all of it is being marked already
         assert course.marking_id == before
