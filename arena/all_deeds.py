@@ -79,6 +79,7 @@ from arena.competitions.tuning_deeds import (
     ResumeTuning,
     StopTuning,
 )
+from arena.courses.course_deeds import ChooseHandIn, MarkCourse, PublishMarks, SetCourse
 from arena.deeds import Deed
 from arena.lists.selection_deeds import KeepSelection, RemoveSelection
 from arena.operation.maintenance import SetMaintenance
@@ -129,6 +130,10 @@ DEEDS: tuple[type[Deed], ...] = (
     SetDate,
     RemoveDate,
     NameBoss,
+    SetCourse,
+    MarkCourse,
+    PublishMarks,
+    ChooseHandIn,
     CreateTest,
     ApproveTest,
     StopTest,

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from arena.bots import sending
 from arena.ground.db import Database
-from arena.models import BotVersion, DiscardedFile, LargeFile
+from arena.models import BotVersion, DiscardedFile, LargeFile, ReadCode
 
 
 def discard(session: Session, bundles: Collection[str], after: datetime) -> None:
@@ -28,6 +28,7 @@ def discard(session: Session, bundles: Collection[str], after: datetime) -> None
     gone = set(bundles) - set(session.scalars(kept)) - {""}
     beside = set(session.scalars(sa.select(LargeFile.digest).where(LargeFile.bundle.in_(gone))))
     session.execute(sa.delete(LargeFile).where(LargeFile.bundle.in_(gone)))
+    session.execute(sa.delete(ReadCode).where(ReadCode.digest.in_(gone)))
     for digest in gone | beside:
         session.merge(DiscardedFile(digest=digest, after=after))
 

@@ -6,11 +6,14 @@ import re
 import tarfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 LINK = re.compile(r"sha256:([0-9a-f]{64}):([0-9]+)", re.ASCII)
 """What stands in a bundle for a large file (`workers.large_files`)."""
 CHUNK = 1 << 18
+END = bytes(2 * tarfile.BLOCKSIZE)
+"""Of a tar."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +45,29 @@ def whole_tar(store: Path, digest: str) -> tuple[Iterator[bytes], int]:
     Raises:
         FileNotFoundError: something of it is not stored here.
     """
+    parts = _parts(store, digest)
+    total = sum(len(header) + _padded(size) for header, _, _, size in parts) + len(END)
+    return chain(_written(parts), [END]), total
+
+
+def tar_of_folders(store: Path, folders: Mapping[str, str]) -> Iterator[bytes]:
+    """Several bundles as one tar, each in a folder of its own; what is not stored any more stands
+    in a file that says so.
+
+    Args:
+        folders: the digests by the folders' names.
+    """
+    for folder, digest in folders.items():
+        try:
+            parts = _parts(store, digest, f"{folder}/")
+        except (FileNotFoundError, IsADirectoryError):
+            yield tarfile.TarInfo(f"{folder}/IS-NOT-STORED-ANY-MORE").tobuf(tarfile.GNU_FORMAT)
+        else:
+            yield from _written(parts)
+    yield END
+
+
+def _parts(store: Path, digest: str, below: str = "") -> list[tuple[bytes, Path, int, int]]:
     with tarfile.open(store / digest) as archive:
         members = archive.getmembers()
     parts: list[tuple[bytes, Path, int, int]] = []
@@ -52,17 +78,16 @@ def whole_tar(store: Path, digest: str) -> tuple[Iterator[bytes], int]:
             place, path = 0, store / link[1]
         if path.stat().st_size < place + member.size:
             raise FileNotFoundError(path)
+        member.name = f"{below}{member.name}"
         parts.append((member.tobuf(tarfile.GNU_FORMAT), path, place, member.size))
-    end = bytes(2 * tarfile.BLOCKSIZE)
-    total = sum(len(header) + _padded(size) for header, _, _, size in parts) + len(end)
-    return _written(parts, end), total
+    return parts
 
 
 def _padded(size: int) -> int:
     return -(-size // tarfile.BLOCKSIZE) * tarfile.BLOCKSIZE
 
 
-def _written(parts: list[tuple[bytes, Path, int, int]], end: bytes) -> Iterator[bytes]:
+def _written(parts: list[tuple[bytes, Path, int, int]]) -> Iterator[bytes]:
     for header, path, place, size in parts:
         yield header
         with path.open("rb") as file:
@@ -75,4 +100,3 @@ def _written(parts: list[tuple[bytes, Path, int, int]], end: bytes) -> Iterator[
                 left -= len(chunk)
                 yield chunk
         yield bytes(_padded(size) - size)
-    yield end

@@ -176,7 +176,7 @@ def submit(
     under_way = sa.select(Check).where(is_under_way(version.id), Check.ladder_id == ladder.id)
     # A form that is sent twice asks for one check.
     if all(check.test_first != asked for check in session.scalars(under_way)):
-        add_check(session, version, ladder, now, test_first=asked)
+        add_check(session, version, ladder, now, test_first=asked, began=began)
     return version
 
 
@@ -306,11 +306,12 @@ def add_check(
     *,
     enters: bool = True,
     test_first: dict[str, Any] | None = None,
+    began: datetime | None = None,
 ) -> Check:
     """Has a version checked for a ladder.
 
     Args:
-        enters, test_first: as `Check` has them.
+        enters, test_first, began: as `Check` has them.
     """
     check = Check(
         version=version,
@@ -321,6 +322,7 @@ def add_check(
         findings=[],
         enters=enters,
         test_first=test_first,
+        began=began if began != now else None,
     )
     session.add(check)
     session.flush()
@@ -500,6 +502,7 @@ def enter(session: Session, ladder: Ladder, version: BotVersion, now: datetime) 
         if entrant.version_id == version.id:
             if entrant.state is not EntrantState.ACTIVE:
                 entrant.state, entrant.reason, entrant.returned = EntrantState.ACTIVE, "", now
+                entrant.returned_at = [*entrant.returned_at, now.isoformat()]
                 rating = Rating(entrant.mu, entrant.sigma).loosened()
                 entrant.mu, entrant.sigma = rating.mu, rating.sigma
                 # Nothing is played since, where one comes and goes all the time.

@@ -76,6 +76,7 @@ GROUPS = {
         "ladder": ("ladder", "Create ladders, and change what they are."),
         "tournament": ("tournament", "Create and run tournaments, and show how they stand."),
         "date": ("date", "Set when a competition opens, freezes, closes or begins again."),
+        "course": ("course", "Have hand-ins marked by bots to beat, and compared."),
         "competition": ("competition", "Say who sees competitions, and who belongs to them."),
         "match": ("match", "Ask for matches, void them, or try them again."),
         "bot": ("bot", "Put versions of bots on ladders, take them off, or share bots."),

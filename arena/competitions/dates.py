@@ -30,6 +30,7 @@ from arena.models import (
     Entrant,
     JobStatus,
     Ladder,
+    TaughtCourse,
     Tournament,
 )
 from engine.translation import N_, gettext
@@ -61,6 +62,7 @@ WORDS: Mapping[DateKind, str] = {
 }
 """What each is, for whoever sets it or waits for it."""
 ONLY_OF_LADDERS = N_("%(name)s is no ladder: it can have %(kinds)s")
+NO_SEASONS = N_("%(name)s is a course, which does not begin again: make another for the next class")
 
 
 def kinds_of(competition: Competition) -> tuple[DateKind, ...]:
@@ -202,6 +204,9 @@ def set_date(
     """
     lock(session, competition)  # the recorder may be at one of its dates
     _demand_kind(competition, what)
+    if what is DateKind.SEASON and session.get(TaughtCourse, competition.id) is not None:
+        # Its members would be those of the new season, and their hand-ins in the past.
+        raise Refusal(gettext(NO_SEASONS, name=competition.name))
     found = find_date(session, competition, what)
     if found is not None and found.happened is not None:
         raise Refusal(_has_happened(found))
@@ -282,7 +287,12 @@ def demand_in_time(
     if closes := past.get(DateKind.CLOSES):
         words = N_("the ladder %(name)s is closed since %(moment)s and takes no bots")
         raise Refusal(_since(words, closes))
-    if freeze := past.get(DateKind.FREEZE):
+    freeze = past.get(DateKind.FREEZE)
+    if freeze is not None and session.scalar(
+        _late(began).where(TaughtCourse.ladder_id == ladder.id)
+    ):
+        return  # a course takes it, and marks it as late
+    if freeze is not None:
         words = N_(
             "the bots on the ladder %(name)s are frozen since %(moment)s: none enters, leaves or "
             "is changed"
@@ -332,9 +342,23 @@ def is_frozen(session: Session, ladder: Competition, now: datetime) -> bool:
 
 def shut(now: datetime) -> sa.Select[int]:
     """The ids of the competitions that take nothing more at a moment, by their dates."""
+    closed = CompetitionDate.what == DateKind.CLOSES
+    frozen = CompetitionDate.what == DateKind.FREEZE
+    takes_none = sa.and_(frozen, CompetitionDate.competition_id.not_in(_late(now)))
     return sa.select(CompetitionDate.competition_id).where(
-        CompetitionDate.what.in_((DateKind.FREEZE, DateKind.CLOSES)), CompetitionDate.at <= now
+        sa.or_(closed, takes_none), CompetitionDate.at <= now
     )
+
+
+def is_shut(session: Session, ladder: Ladder, now: datetime) -> bool:
+    """Whether a ladder takes nothing more at a moment, by its dates."""
+    its = shut(now).where(CompetitionDate.competition_id == ladder.id)
+    return session.scalar(its.limit(1)) is not None
+
+
+def _late(now: datetime) -> sa.Select[int]:
+    """The ids of the courses that take hand-ins at a moment, though they are late."""
+    return sa.select(TaughtCourse.ladder_id).where(TaughtCourse.late_until >= now)
 
 
 def current_season(session: Session, ladder: Ladder) -> Ladder:

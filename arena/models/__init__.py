@@ -54,6 +54,7 @@ from arena.models.competitions import (
     own_words,
     player_label,
 )
+from arena.models.courses import ReadCode, TaughtCourse
 from arena.models.dates import CompetitionDate, DateKind
 from arena.models.judged import JudgedSeat
 from arena.models.lines import GameLine, LineBranch

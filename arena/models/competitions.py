@@ -598,6 +598,8 @@ class Entrant(Base):
     returned_after: Mapped[list[Any]] = mapped_column(default=list)
     """Each time that it came back, the `Match.seq` of the last match that was fixed before: its
     rating was held less firmly from then on."""
+    returned_at: Mapped[list[Any]] = mapped_column(default=list)
+    """Each time that it came back, as a text of ISO 8601."""
     games_before: Mapped[int] = mapped_column(default=0)
     """How many of its games it had when it last came back."""
 

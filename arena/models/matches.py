@@ -187,6 +187,9 @@ class Check(Leasable, Base):
     """Why nothing is to come of it, in words; empty if something is. A worker may still have it."""
     ended: Mapped[datetime | None]
     """The moment its worker reported it."""
+    began: Mapped[datetime | None]
+    """When the version began to be handed in, if that was before it had come: what is in time goes
+    by this."""
 
     version: Mapped[BotVersion] = relationship()
     ladder: Mapped[Ladder] = relationship()

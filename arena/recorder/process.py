@@ -27,6 +27,8 @@ from sqlalchemy.orm import Session
 from arena import sittings
 from arena.competitions import drawn_fields, happenings, masks, ranks, rounds
 from arena.competitions.telling import tell_ends
+from arena.courses import marking
+from arena.courses.reading import Reading
 from arena.ground.config import Settings, load
 from arena.ground.db import SchemaError
 from arena.lists import branches
@@ -79,6 +81,7 @@ class Recorder:
         self._fetches = Fetches(settings)
         self._judging = Judging(settings.environment(), settings.truth)
         self._placing = Placing(settings.environment())
+        self._reading = Reading(settings)
 
     def tick(self) -> None:
         """Rolls back, makes and issues matches, looks after ratings; harmless if it runs twice."""
@@ -93,6 +96,8 @@ class Recorder:
         for _ in range(MASKS_AT_ONCE):
             if not transact(lambda session: masks.unmask_next(session, now)):
                 break
+        while transact(marking.begin_due):
+            pass
         self.tasks.inbox.look(now)
         heard = self.tasks.inbox.backlog.heard(now)
         happened = dict(self.writer.counted)
@@ -119,6 +124,7 @@ class Recorder:
             self._roll_back(settings, heard, now, sweep=looking)
         self.writer.send(transact(lambda session: leases.schedule(session, settings, now)))
         transact(self._placing.look)
+        transact(self._reading.look)
         transact(branches.add_next)
         is_carrying_out = transact(lambda _: self._sets.go_on(self.writer.database, now))
         transact(lambda session: self._fetches.look(session, now))
@@ -186,6 +192,7 @@ class Recorder:
         self._fetches.end()
         self._judging.close()
         self._placing.close()
+        self._reading.close()
         self.tasks.inbox.close()
         if "database" in vars(self.writer):
             self.writer.database.close()

@@ -55,6 +55,7 @@ from arena.web.bots import bots
 from arena.web.bundles import bundles
 from arena.web.competitions import FILTERS as ADDRESSES_OF
 from arena.web.competitions import competitions
+from arena.web.courses import courses
 from arena.web.crosstable import pages as crosstables
 from arena.web.dates import FILTERS as FILTERS_OF_DATES
 from arena.web.dates import GLOBALS as ASKED_OF_DATES
@@ -125,6 +126,7 @@ BLUEPRINTS = (
     dates,
     tournaments,
     ladders,
+    courses,
     crosstables,
     books,
     dumps,

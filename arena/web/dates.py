@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -30,7 +29,7 @@ from arena.competitions.rounds import bosses_of
 from arena.deeds import Done
 from arena.formats.catalogue import FORMATS
 from arena.ground.refusals import Refusal
-from arena.models import CompetitionDate, DateKind, Ladder, Scope
+from arena.models import DateKind, Ladder, Scope
 from arena.web.deeds import DeedForm, add_deed, form_of, sent
 from arena.web.identity import began, demand_organiser, needs
 from arena.web.lookup import find_competition, reading
@@ -59,12 +58,6 @@ def given_dates() -> dict[str, str]:
     """The dates with which a form was sent that makes a competition, by what happens."""
     given = ((what, request.form.get(f"date-{what}", "").strip()) for what in map(str, DateKind))
     return {what: at for what, at in given if at}
-
-
-def is_shut(its: Sequence[CompetitionDate]) -> bool:
-    """Whether a ladder takes nothing more, by its dates."""
-    shutting = [one for one in its if one.what in (DateKind.FREEZE, DateKind.CLOSES)]
-    return bool(shutting) and min(one.at for one in shutting) <= began()
 
 
 FILTERS = {"utc": moment_words, "minutes": minutes, "sentence": sentence}

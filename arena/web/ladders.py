@@ -14,7 +14,7 @@ from wtforms import Field, SelectField, StringField
 
 from arena.bots.bar_deeds import BarBot, UnbarBot
 from arena.bots.bars import all_barred
-from arena.competitions.dates import KINDS, dates_of, next_dates, seasons_of
+from arena.competitions.dates import KINDS, dates_of, is_shut, next_dates, seasons_of
 from arena.competitions.final_tables import PODIUM, final_table
 from arena.competitions.ladder_deeds import ChangeLadder, CreateLadder
 from arena.competitions.ladder_settings import CHANGED_TO_THE_LAST, SETTINGS
@@ -24,14 +24,14 @@ from arena.lists import explorer
 from arena.lists.accuracy import is_solved
 from arena.lists.explorer import BranchTally, total_of
 from arena.lists.lines import root_of
-from arena.models import AT_HOME, CompetitionState, Ladder, Scope
+from arena.models import AT_HOME, CompetitionState, Ladder, Scope, TaughtCourse
 from arena.web import exports, leaderboards, queries
 from arena.web.api.ladder_shapes import FinalLineShape, FinalTableShape
 from arena.web.api.round_shapes import CSV, LadderRoundsShape, csv_lines
-from arena.web.dates import given_dates, is_shut
+from arena.web.dates import given_dates
 from arena.web.deeds import DeedForm, add_deed, form_of, sent
 from arena.web.forms import NEEDED, later
-from arena.web.identity import demand_organiser, needs, settings, signed_in
+from arena.web.identity import began, demand_organiser, needs, settings, signed_in
 from arena.web.leaderboards import SORTS, LadderBoard, View
 from arena.web.lookup import find_ladder, reading
 from engine.game import Game
@@ -117,7 +117,8 @@ def leaderboard(name: str) -> str:
             played=results_by_seat(session, board.ladder),
             latest=queries.latest_games(session, board.ladder, count=12),
             dates=its_dates,
-            takes_bots=board.ladder.takes_bots and not is_shut(its_dates),
+            is_course=session.get(TaughtCourse, board.ladder.id) is not None,
+            takes_bots=board.ladder.takes_bots and not is_shut(session, board.ladder, began()),
             seasons=seasons_of(session, board.ladder),
             placed=final_table(session, board.ladder, most=SHOWN_PLACES)
             if board.ladder.placed_games is not None

@@ -74,6 +74,10 @@ def _failed(response: Response) -> bool:
     return response.status_code >= 400
 
 
+def _refused(response: Response) -> bool:
+    return response.status_code == 403
+
+
 def _done(response: Response) -> bool:
     return response.status_code < 400
 
@@ -193,11 +197,13 @@ LIMITS = {
             _done,
         ),
     ],
+    # A class in one room has one address, and each of it a link of its own.
     "accounts.reset": [
         RateLimit(
             "20 per hour",
             address,
             N_("There were too many tries from your address: wait %(time)s."),
+            _refused,
         )
     ],
     "accounts.password": [

@@ -104,6 +104,7 @@ from arena.competitions.tuning_deeds import (
     ResumeTuning,
     StopTuning,
 )
+from arena.courses.course_deeds import ChooseHandIn, MarkCourse, PublishMarks, SetCourse
 from arena.deeds import By, Deed, perform
 from arena.ground.db import Database
 from arena.ground.refusals import NotAllowed, NotThere, Refusal, WrongField
@@ -123,6 +124,7 @@ from arena.models import (
     DateKind,
     Delivery,
     DeliveryState,
+    Entrant,
     Follow,
     HomeRule,
     Hook,
@@ -139,6 +141,7 @@ from arena.models import (
     StrengthTest,
     Tournament,
     User,
+    VersionStatus,
     Worker,
 )
 from arena.operation.maintenance import SetMaintenance
@@ -395,6 +398,31 @@ EXAMPLES: dict[type[Deed], tuple[Callable[[Numbers], dict[str, Any]], dict[str, 
         lambda _: {"name": "ladder-0", "division": 2, "bot": "bot-1"},
         {"bot": "nobody"},
         "there is no bot 'nobody' on ladder-0 that can play in a tournament",
+    ),
+    SetCourse: (
+        lambda _: {
+            "name": "ladder-0",
+            "references": ("bot-1:1",),
+            "marks": "bot-1 50% 10",
+            "late_until": "2100-12-24T18:00Z",
+        },
+        {"marks": "bot-9 50% 10"},
+        "line 1: bot-9 is no reference bot here",
+    ),
+    MarkCourse: (
+        lambda _: {"name": "ladder-2"},
+        {"name": "ladder-1"},
+        "ladder-1 is no course",
+    ),
+    PublishMarks: (
+        lambda _: {"name": "ladder-2"},
+        {"name": "ladder-1"},
+        "ladder-1 is no course",
+    ),
+    ChooseHandIn: (
+        lambda _: {"name": "ladder-2", "user": "administrator", "late": True},
+        {"user": "mate"},
+        "ladder-2 has no student mate",
     ),
     CreateTest: (
         lambda _: {
@@ -809,6 +837,15 @@ def copied(
             later = {"entries-close": (now() + timedelta(minutes=30)).isoformat()}
             its = {"format": "swiss", "ladder": "ladder-0", "sign_up": True, "dates": later}
             by = By(ARENA, frozenset(Scope), now())
+            taught = session.scalars(sa.select(Ladder).where(Ladder.name == "ladder-2")).one()
+            members.add(session, ARENA, taught, user, MemberRole.MEMBER, now())
+            perform(session, SetCourse("ladder-2", ("bot-1:1",), "bot-1 50% 10"), by)
+            handed_in = sa.select(Entrant).join(Entrant.version).join(BotVersion.bot)
+            handed_in = handed_in.where(Entrant.competition_id == taught.id, Bot.name == "bot-2")
+            for entrant in session.scalars(handed_in):
+                entrant.version.status = VersionStatus.READY
+            its_end = {"what": DateKind.FREEZE, "at": now(), "settings": {}}
+            session.add(CompetitionDate(competition=taught, happened=now(), **its_end))
             perform(session, CreateTournament("later", each_person=3, check_in=60, **its), by)
             perform(session, SignUpBot("later", "bot-2"), by)
             session.execute(sa.update(SignUp).values(checked_in=None))
@@ -992,7 +1029,9 @@ def test_its_doors_do_the_same(
 
 
 MOMENTS = {"id", "created", "since", "changed", "finished", "reason", "rebuild_due", "joined"}
-PASSING = MOMENTS | {"mu", "sigma", "conservative", "returned", "returned_after", "games_before"}
+PASSING = MOMENTS | {
+    "mu", "sigma", "conservative", "returned", "returned_after", "returned_at", "games_before"
+}  # fmt: skip
 """Columns in which what is taken back may differ from what never was: moments, and how firmly a
 rating is held, since a bot that comes back may be another by then."""
 

@@ -64,6 +64,7 @@ ELSEWHERE = {
     "Passkey": "is of a person",
     "Picture": "is found through a bot",
     "Place": "is found through a match",
+    "ReadCode": "is of a bundle, for those who read a course",
     "RecoveryCode": "is of a person",
     "Runtime": "is of the arena",
     "SearchEntry": "is found with its bot or competition",

@@ -19,6 +19,7 @@ from arena.web.api import (
     books,
     bots,
     competitions,
+    courses,
     deeds,
     directory,
     dumps,
@@ -47,6 +48,7 @@ from arena.web.identity import access_of, keep_to_itself
 PARTS = (
     competitions,
     ladders,
+    courses,
     bots,
     directory,
     submissions,

@@ -49,7 +49,8 @@ OTHERWISE = ("metrics.scrape", "safety.", "static", "favicon")
 """What differs by itself: how long pages took, sessions and secrets of one's own. Or it asks no
 database."""
 SECRETS = re.compile(
-    r'name="csrf_token" value="[^"]*"|data-asked="[^"]*"|\?v=[0-9a-f]+|<time [^>]*>[^<]*</time>'
+    r'name="(?:csrf_token|form)" value="[^"]*"|data-asked="[^"]*"|\?v=[0-9a-f]+|'
+    r"<time [^>]*>[^<]*</time>"
 )
 """What is another for each page or moment."""
 

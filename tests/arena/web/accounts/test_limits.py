@@ -9,10 +9,12 @@ from flask import Flask
 from limits import parse
 
 from arena.ground.db import Database
+from arena.people import accounts
 from arena.web.limits import LIMITS, storage
 from tests.arena.web.signing_in import (
     NEW,
     Browser,
+    now,
     pages,
     person,
 )
@@ -104,6 +106,16 @@ def test_a_network_is_an_address(app: Flask, one: str, another: str, waits: bool
     for _ in range(20):
         assert first.post("/reset/guessed").status_code == 403
     assert second.post("/reset/guessed").status_code == (429 if waits else 403)
+
+
+def test_a_class_in_one_room_chooses_its_passwords(app: Flask, database: Database) -> None:
+    """By links, as many as there are; what is chosen wrong counts as little."""
+    people = [person(database, f"user{number}") for number in range(22)]
+    with database.begin() as session:
+        links = [accounts.first_link(session, user, now()) for user in people]
+    assert Browser(app).post(f"/reset/{links[0]}", {"password": "short"}).status_code == 422
+    for link in links:
+        assert Browser(app).post(f"/reset/{link}", NEW).status_code == 302
 
 
 def test_an_address_waits_after_failures(app: Flask, database: Database) -> None:

@@ -54,6 +54,11 @@ ELSEWHERE = {
     "/hooks/{number}/deliveries",
     "/hooks/{number}/deliveries/{delivery}/again",
     "/competitions/{name}/dates/remove",
+    "/ladders/{name}/course",  # no ladder of this arena is one
+    "/ladders/{name}/course/mark",
+    "/ladders/{name}/course/publish",
+    "/ladders/{name}/course/choose",
+    "/ladders/{name}/course/alike",
     "/ladders/{name}/final-table",
     "/ladders/{name}/bar",
     "/ladders/{name}/unbar",

@@ -1,0 +1,43 @@
+"""Reading hand-ins that do not want to be read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from arena.courses import prints, reading
+from arena.courses.prints import TOO_LARGE, TOO_LONG, found_in
+from arena.courses.reading import BROKEN_OFF, read_code
+from arena.courses.similarity import MOST_BYTES
+
+
+def test_each_has_its_own_process(tmp_path: Path) -> None:
+    """What one ends in is no other's."""
+    good, gone = tmp_path / "good", tmp_path / "gone"
+    good.mkdir()
+    (good / "bot.py").write_text("\n".join(f"a{n} = b[{n}] + c * {n}" for n in range(30)))
+    (good / "long.py").write_text("x\n" * MOST_BYTES)
+    (good / "data.bin").write_bytes(bytes(100))
+    gone.write_text("no bundle at all")
+    one, two, three = read_code([good, gone, good])
+    assert one == three
+    assert one["files"] == ["bot.py"]
+    assert one["unread"] == []
+    assert len(one["prints"]) > 5
+    assert two["unread"] == [["", BROKEN_OFF]]
+
+
+def test_a_file_has_its_time_and_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    import signal
+
+    before = signal.signal(signal.SIGPROF, prints._break_off)
+    try:
+        monkeypatch.setattr(prints, "FILE_SECONDS", 0.01)
+        slow = b"x = 1 + y\n" * 20_000
+        found = found_in({"slow.py": (len(slow), slow), "large.py": (MOST_BYTES + 1, b"x")})
+        assert found["unread"] == [["large.py", TOO_LARGE], ["slow.py", TOO_LONG]]
+        assert found["files"] == []
+    finally:
+        signal.signal(signal.SIGPROF, before)
+    assert reading.SAMPLES.is_dir()
