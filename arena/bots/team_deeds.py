@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, NamedTuple
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena import audit, naming
+from arena import audit
 from arena.bots import account_deletion, teams
 from arena.bots.bot_deeds import BotDeed, find_bot
 from arena.bots.telling import CAPTAIN, DISSOLVED, GIVEN, JOINED, LEFT, REMOVED, TAKEN
@@ -26,6 +26,7 @@ from arena.people.profiles import (
     LINKS,
     LONGEST_DESCRIPTION,
     MOST_LINKS,
+    name_anew,
     read_description,
     read_links,
 )
@@ -152,16 +153,11 @@ class RenameTeam(TeamDeed):
     to: str = asked("What it is to be called", label="New name", most=LONGEST_NAME)
 
     def do(self, session: Session, by: By) -> Done:
-        team, name = led_team(session, by, self.name), accounts.typed(self.to)
-        holder = accounts.find(session, name)
-        if (words := accounts.refusal(session, name)) and holder is not team:
-            raise Refusal(words)
-        if team.name == name:
-            raise Refusal(gettext("it is called so already"))
-        before = naming.rename(session, team, name)
+        team = led_team(session, by, self.name)
+        before = name_anew(session, team, self.to)
         subject = f"team {before}"
         audit.note(session, by.actor, "rename", subject, f"to {team.name}", now=by.now)
-        said = gettext("the team %(before)s is called %(name)s now", before=before, name=name)
+        said = gettext("the team %(before)s is called %(name)s now", before=before, name=team.name)
         return Done(said, team)
 
 

@@ -141,6 +141,21 @@ class DescribeUser(AccountDeed):
         return Done(gettext("the page of %(user)s says so now", user=user.name), user, undo)
 
 
+def name_anew(session: Session, user: User, to: str) -> str:
+    """Gives an account or a team another name, and gives the one before.
+
+    Raises:
+        Refusal: it is no name, or another's.
+    """
+    name = accounts.typed(to)
+    holder = accounts.find(session, name)
+    if (words := accounts.refusal(session, name)) and holder is not user:
+        raise Refusal(words)
+    if user.name == name:
+        raise Refusal(gettext("it is called so already"))
+    return naming.rename(session, user, name)
+
+
 @dataclass(frozen=True)
 class RenameUser(AccountDeed):
     """Give one's account another name; by the one before it is found, too.
@@ -159,14 +174,9 @@ class RenameUser(AccountDeed):
     to: str = asked("What it is to be called", label="New name", most=LONGEST_NAME)
 
     def do(self, session: Session, by: By) -> Done:
-        user, name = own_account(session, by, self.name), accounts.typed(self.to)
-        holder = accounts.find(session, name)
-        if (words := accounts.refusal(session, name)) and holder is not user:
-            raise Refusal(words)
-        if user.name == name:
-            raise Refusal(gettext("it is called so already"))
-        before = naming.rename(session, user, name)
+        user = own_account(session, by, self.name)
+        before = name_anew(session, user, self.to)
         subject = f"user {before}"
         audit.note(session, by.actor, "rename", subject, f"to {user.name}", now=by.now)
-        said = gettext("the user %(before)s is called %(name)s now", before=before, name=name)
+        said = gettext("the user %(before)s is called %(name)s now", before=before, name=user.name)
         return Done(said, user)
