@@ -110,11 +110,12 @@ def round_table(session: Session, ladder: Ladder, most: int = MOST_ROUNDS) -> Ro
         most: so many of them are told one by one, the newest; points are of all.
     """
     of_it = LadderRound.competition_id == ladder.id
+    standing = sa.select(DivisionPlace).where(DivisionPlace.competition_id == ladder.id)
+    any_at_all = sa.select(LadderRound.id).where(of_it).exists() | standing.exists()
+    if not session.scalar(sa.select(any_at_all)):
+        return RoundTable(ladder, (), ())
     newest = sa.select(LadderRound.number).where(of_it).distinct()
     numbers = session.scalars(newest.order_by(LadderRound.number.desc()).limit(most)).all()
-    standing = sa.select(DivisionPlace).where(DivisionPlace.competition_id == ladder.id)
-    if not numbers and session.scalar(standing.limit(1)) is None:
-        return RoundTable(ladder, (), ())
     query = sa.select(LadderRound).where(of_it, LadderRound.number.in_(numbers))
     query = query.order_by(LadderRound.number.desc(), LadderRound.division)
     parts = session.scalars(query.options(joinedload(LadderRound.made))).all()
