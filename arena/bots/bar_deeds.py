@@ -4,6 +4,7 @@ back.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import sqlalchemy as sa
@@ -13,7 +14,7 @@ from arena import audit
 from arena.bots import entries
 from arena.bots.bars import barred
 from arena.bots.bot_deeds import find_bot
-from arena.bots.submissions import demand_admission, enter
+from arena.bots.submissions import add_tried, demand_admission, enter
 from arena.bots.telling import tell_barred
 from arena.competitions.founding import find_named
 from arena.competitions.masks import is_named_there
@@ -24,6 +25,8 @@ from arena.ground.locks import locking
 from arena.ground.refusals import NotThere, Refusal, WrongField
 from arena.models import (
     BARRED,
+    BARRED_AWAY,
+    TRIED,
     Bot,
     BotVersion,
     CompetitionState,
@@ -56,7 +59,8 @@ def _not_there(ladder: Ladder, bot: Bot) -> Refusal:
 class BarBot(OrganisedDeed):
     """Take somebody's bot off a ladder, on which it does not come back until an organiser lets it.
 
-    Its owners are told why. Its games and its rating stay. It can be done while bots are frozen.
+    So it is with one that has retired there, or is only being checked for it. Its owners are told
+    why. Its games and its rating stay. It can be done while bots are frozen.
     """
 
     kind = Ladder
@@ -94,18 +98,20 @@ class BarBot(OrganisedDeed):
         there = (
             sa.select(Entrant)
             .join(Entrant.version)
-            .where(
-                Entrant.competition_id == ladder.id,
-                BotVersion.bot_id == bot.id,
-                Entrant.state != EntrantState.RETIRED,
-            )
+            .where(Entrant.competition_id == ladder.id, BotVersion.bot_id == bot.id)
         )
-        found = session.scalars(locking(there, Entrant, anew=True)).all()
+        known = session.scalars(locking(there, Entrant, anew=True)).all()
         its = {"bot": bot.name, "ladder": ladder.name}
-        if not found and not ends:
+        was_there = any(not one.is_tried for one in known)
+        if not ends and (not was_there or any(one.is_barred for one in known)):
             raise _not_there(ladder, bot)
+        found = [one for one in known if one.state is not EntrantState.RETIRED]
+        if not found:  # it has retired, or was only coming
+            found = [_last(known) or add_tried(session, ladder, _newest(session, bot), by.now)]
         for entrant in found:
-            entrant.state, entrant.reason = EntrantState.RETIRED, f"{BARRED}: {note}"
+            played = entrant.state is EntrantState.ACTIVE
+            entrant.state = EntrantState.RETIRED
+            entrant.reason = f"{BARRED if played else BARRED_AWAY}: {note}"
         words = f"{bot.name}: {note}"
         audit.note(session, by.actor, "bar bot", f"ladder {ladder.name}", words, now=by.now)
         tell_barred(session, bot, ladder, note, by)
@@ -113,10 +119,20 @@ class BarBot(OrganisedDeed):
         return Done(gettext("the bot %(bot)s is off the ladder %(ladder)s", **its), undo=undo)
 
 
+def _last(entrants: Sequence[Entrant]) -> Entrant | None:
+    """The newest version of a bot that was on a ladder, or of one that was only tried there."""
+    return max(entrants, key=lambda one: (not one.is_tried, one.version.number), default=None)
+
+
+def _newest(session: Session, bot: Bot) -> BotVersion:
+    its = sa.select(BotVersion).where(BotVersion.is_of(bot.id))
+    return session.scalars(its.order_by(BotVersion.number.desc()).limit(1)).one()
+
+
 @dataclass(frozen=True)
 class UnbarBot(OrganisedDeed):
-    """Let a bot come back to a ladder which an organiser took off it: it is active again at once,
-    with the rating that it had, held less firmly.
+    """Let a bot come back to a ladder which an organiser took off it: if it was active then, it is
+    again at once, with the rating that it had, held less firmly.
     """
 
     kind = Ladder
@@ -135,9 +151,14 @@ class UnbarBot(OrganisedDeed):
         there = barred(session, ladder, bot.id)
         if not there:
             raise Refusal(gettext("no organiser took %(bot)s off %(ladder)s", **its))
-        demand_admission(ladder, at_home=there[0].version.is_at_home)
-        enter(session, ladder, there[0].version, by.now)
-        for entrant in there[1:]:
-            entrant.reason = "an organiser let it come back"
+        played = next((one for one in there if not one.reason.startswith(BARRED_AWAY)), None)
+        if played is not None:
+            demand_admission(ladder, at_home=played.version.is_at_home)
+            enter(session, ladder, played.version, by.now)
+        for entrant in there:
+            if entrant is not played:
+                entrant.reason = "an organiser let it come back" if entrant.games else TRIED
         audit.note(session, by.actor, "unbar bot", f"ladder {ladder.name}", bot.name, now=by.now)
+        if played is None:
+            return Done(gettext("the bot %(bot)s may come back to %(ladder)s", **its))
         return Done(gettext("the bot %(bot)s is active on %(ladder)s again", **its))

@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from arena.ground.refusals import Refusal
-from arena.models import BARRED, Bot, BotVersion, Entrant, Ladder
+from arena.models import Bot, BotVersion, Entrant, Ladder
 from engine.translation import gettext
 
 
@@ -30,7 +30,7 @@ def all_barred(session: Session, ladder: Ladder) -> dict[str, str]:
         .where(Entrant.competition_id == ladder.id, Entrant.is_barred, Bot.deleted.is_(None))
         .order_by(Bot.lower_name, BotVersion.number)
     )
-    return {one.name: one.reason.removeprefix(f"{BARRED}: ") for one in session.execute(query)}
+    return {one.name: one.reason.partition(": ")[2] for one in session.execute(query)}
 
 
 def why_barred(session: Session, ladder: Ladder, bot_id: int) -> str:

@@ -1,7 +1,8 @@
 """How many bots of each person a ladder takes, and how often: known before anything is sent.
 
 A bot counts for the person or the team whose it is, whoever hands it in. One whose check is under
-way counts as active, since it enters when it has passed. The arena's own bots count for nobody.
+way counts as active, since it enters when it has passed. The arena's own bots count for nobody. On
+a private ladder with quotas a bot has to count for a member.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from arena.models import (
     Ladder,
     User,
 )
+from arena.sight import who_see
 from engine.plurals import counted
 from engine.translation import gettext
 
@@ -131,6 +133,13 @@ def why_no_room(
     person = session.get(User, person_id)
     if not has_any(ladder) or person is None or person.name == HOUSE:
         return ""
+    if not who_see(session, ladder, {person_id}):
+        # Else members had more there by teams and co-owners outside.
+        return gettext(
+            "%(user)s, for whom the bot counts, is no member of %(ladder)s",
+            user=person.name,
+            ladder=ladder.name,
+        )
     had = _had(session, ladder, person_id, now)
     most = ladder.most_bots
     if most is not None and bot_id not in had.bots and len(had.bots) >= most:

@@ -38,6 +38,7 @@ from arena.models import (
     Match,
     Runtime,
     Team,
+    TeamMember,
     User,
     VersionStatus,
 )
@@ -132,8 +133,17 @@ def submit(
         except StrengthError as error:
             raise SubmissionError(str(error)) from None
     session.add(owner)
-    # Two forms of one person at the same moment wait for each other here.
-    lock(session, owner)
+    session.flush()
+    # Two forms of one person at the same moment wait for each other here, and so does who ends the
+    # team, or leaves it.
+    quota.lock_people(session, {owner.id, owner.id if team is None else team.id})
+    if (
+        team is not None
+        and session.get(TeamMember, (team.id, owner.id), populate_existing=True) is None
+    ):
+        raise SubmissionError(
+            gettext("%(user)s is no member of the team %(team)s", user=owner.name, team=team.name)
+        )
     bot = free_of_refused(session, owner.id, name, now)
     if bot and not sharing.has(session, owner.id, bot):
         called = bot.name if bot.lower_name == name.lower() else name
@@ -364,7 +374,7 @@ def hand_in(
     if most_stored is not None:
         there = free_of_refused(session, owner.id, name, now)
         payer = there.person_id if there else (team or owner).person_id
-        quota.lock_people(session, {owner.id, payer})
+        quota.lock_people(session, {owner.id, payer, payer if team is None else team.id})
         began = sending.began(session, owner.id, files.large, now)
         sending.use(session, owner.id, files.large, now)
         before = quota.stored_bytes(session, payer)

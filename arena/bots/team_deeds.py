@@ -16,6 +16,7 @@ from arena.bots.telling import CAPTAIN, DISSOLVED, GIVEN, JOINED, LEFT, REMOVED,
 from arena.competitions.masks import demand_no_mask
 from arena.competitions.members import new_code
 from arena.deeds import LONGEST_NAME, By, Deed, Done, asked
+from arena.ground import locks
 from arena.ground.refusals import NotAllowed, NotThere, Refusal
 from arena.models import Bot, Scope, Team, User
 from arena.people import accounts
@@ -290,6 +291,7 @@ class DissolveTeam(TeamDeed):
 
     def do(self, session: Session, by: By) -> Done:
         team = led_team(session, by, self.name)
+        locks.lock(session, team)  # somebody may just be giving it a bot
         its = session.scalars(sa.select(Bot.name).where(Bot.owner_id == team.id)).all()
         if its:
             raise Refusal(
@@ -301,8 +303,9 @@ class DissolveTeam(TeamDeed):
             )
         name, members = team.name, _ids(session, team)
         self.note(session, by, "dissolve team", team)
-        notify(session, members - {by.actor.id}, DISSOLVED, {"team": name}, "/teams", by.now)
         account_deletion.dissolve(session, team, by.now)
+        # Afterwards, since wherever the name stands by then it is another.
+        notify(session, members - {by.actor.id}, DISSOLVED, {"team": name}, "/teams", by.now)
         return Done(gettext("the team %(team)s is dissolved", team=name))
 
 

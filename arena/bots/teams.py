@@ -21,11 +21,12 @@ from sqlalchemy.orm import Session, joinedload
 from arena import naming
 from arena.bots import entries, ladder_quotas, quota, sharing
 from arena.competitions import sign_ups
+from arena.competitions.dates import frozen
 from arena.competitions.masks import with_masks
 from arena.competitions.members import typed_code
 from arena.deeds import By
 from arena.ground import locks
-from arena.ground.db import count_rows
+from arena.ground.db import SUGGESTED, count_rows
 from arena.ground.refusals import NotThere, Refusal
 from arena.models import (
     Bot,
@@ -33,6 +34,7 @@ from arena.models import (
     Check,
     Competition,
     CompetitionState,
+    CoOwner,
     Entrant,
     EntrantState,
     Ladder,
@@ -264,6 +266,10 @@ def give(session: Session, by: By, bot: Bot, to: User) -> int:
     demand_member(session, team, member)
     with _having_room(session, by, sa.select(Bot.id).where(Bot.id == bot.id), person):
         bot.owner = to
+        # Whose it is does not share it besides.
+        session.execute(
+            sa.delete(CoOwner).where(CoOwner.bot_id == bot.id, CoOwner.user_id == to.id)
+        )
     return leave_private(session, by, sa.select(Bot.id).where(Bot.id == bot.id))
 
 
@@ -316,9 +322,14 @@ def _having_room(session: Session, by: By, bots: sa.Select[int], person: User) -
             if has.most is not None and has.had > max(had.had, has.most):
                 its = {"user": person.name, "ladder": ladder.name, "most": has.most}
                 so_many = {f"{what}s": counted(has.had, what) for what in ("bot", "version")}
+                _demand_seen(session, ladder, person)
                 raise Refusal(gettext(words, **its, **so_many))
     for tournament in tournaments:
-        sign_ups.demand_few(session, tournament, person.id)
+        try:
+            sign_ups.demand_few(session, tournament, person.id)
+        except Refusal:
+            _demand_seen(session, tournament, person)
+            raise
     here, most_bots = (
         quota.bots_here(session, person.id),
         quota.most_bots(person, by.bots_a_person),
@@ -339,8 +350,23 @@ def _having_room(session: Session, by: By, bots: sa.Select[int], person: User) -
             raise Refusal(quota.refusal(stored, after - stored, most))
 
 
+def _demand_seen(session: Session, competition: Competition, person: User) -> None:
+    """Refuses what somebody has too much of in words that tell nothing of a competition which who
+    asks does not see.
+
+    Raises:
+        Refusal: they don't see it.
+    """
+    its = sa.select(Competition.id).where(Competition.id == competition.id)
+    if session.scalar(its, execution_options=SUGGESTED) is None:
+        raise Refusal(
+            gettext("%(user)s would have more than each person may have", user=person.name)
+        )
+
+
 def leave_private(session: Session, by: By, bots: sa.Select[int]) -> int:
-    """Takes bots off private ladders of which no owner of theirs is a member; gives how many."""
+    """Takes bots off private ladders of which no owner of theirs is a member, but for those where
+    bots are frozen; gives how many."""
     query = (
         sa.select(Entrant)
         .join(Entrant.version)
@@ -351,6 +377,7 @@ def leave_private(session: Session, by: By, bots: sa.Select[int]) -> int:
             Competition.kind == "ladder",
             Competition.visibility == Visibility.PRIVATE,
             Competition.state != CompetitionState.CLOSED,
+            Competition.id.not_in(frozen(by.now)),
         )
     )
     left = 0

@@ -15,7 +15,7 @@ way of a bot through the divisions is kept as the tournaments in which it played
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -293,8 +293,7 @@ def _settle(session: Session, ladder: Ladder, parts: Sequence[LadderRound], now:
     results = []
     for division in range(1, max((one.division for one in places.values()), default=0) + 1):
         its = [bot for bot, one in places.items() if one.division == division]
-        there = [bot for bot in its if bot in active]
-        results.append(_result(session, played.get(division), there))
+        results.append(_result(session, played.get(division), its, active))
     rose: list[int] = []
     fell: list[int] = []
     for division, bots in enumerate(moved(results, parts[0].moves), 1):
@@ -314,15 +313,19 @@ def _settle(session: Session, ladder: Ladder, parts: Sequence[LadderRound], now:
     return ", ".join(told)
 
 
-def _result(session: Session, part: LadderRound | None, there: Sequence[int]) -> DivisionResult:
+def _result(
+    session: Session, part: LadderRound | None, its: Sequence[int], active: Set[int]
+) -> DivisionResult:
     """How a division came out.
 
     Args:
         part: its tournament; None if none was made.
-        there: the bots that are in it still, as they stood before.
+        its: the bots that are in it, as they stood before.
+        active: the bots that are on the ladder still. Who is not comes last, so that nobody stays
+            where they were by leaving for a moment, with another falling in their stead.
     """
     if part is None or part.made.is_called_off:
-        return DivisionResult(there, is_played=False)
+        return DivisionResult(its, is_played=False)
     query = (
         sa.select(Entrant)
         .where(Entrant.competition_id == part.made_id)
@@ -331,12 +334,13 @@ def _result(session: Session, part: LadderRound | None, there: Sequence[int]) ->
     )
     entrants = {one.version.bot_id: one for one in session.scalars(query)}
     # Who was put into the division since, is last.
-    order = [bot for bot in entrants if bot in there]
-    order += [bot for bot in there if bot not in entrants]
+    order = [bot for bot in entrants if bot in its]
+    order += [bot for bot in its if bot not in entrants]
+    order.sort(key=lambda bot: bot not in active)
+    may = set(order) & active
     boss = entrants.get(part.boss_id or 0)
-    if boss is None or boss.state is not EntrantState.ACTIVE:
-        return DivisionResult(order)
-    may = {bot for bot in order if bot in entrants and _beat(session, entrants[bot], boss)}
+    if boss is not None and boss.state is EntrantState.ACTIVE:
+        may = {bot for bot in may if bot in entrants and _beat(session, entrants[bot], boss)}
     return DivisionResult(order, may_rise=may)
 
 

@@ -28,6 +28,7 @@ from arena.models.bots import (
 )
 from arena.models.competitions import (
     BARRED,
+    BARRED_AWAY,
     CALLED_OFF,
     SIGNING_UP,
     TRIED,

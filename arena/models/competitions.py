@@ -513,6 +513,8 @@ its owners ask."""
 BARRED = "an organiser took it off"
 """What the reason begins with why an entrant of a ladder is retired whose bot does not come back
 there until an organiser lets it."""
+BARRED_AWAY = f"{BARRED}, where it did not play"
+"""The same of one that was not active when it was taken off: it is not when it is let again."""
 
 
 class Entrant(Base):

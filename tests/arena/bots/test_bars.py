@@ -130,3 +130,35 @@ def test_what_can_not_be_barred_is_refused(sqlite_database: Database) -> None:
         session.flush()
         with pytest.raises(Refusal, match="is closed, and its table final"):
             perform(session, BarBot(ladder.name, "mine", "why"), _by(ada))
+
+
+def test_one_that_does_not_play_there_is_barred_too(sqlite_database: Database) -> None:
+    """Nobody escapes by retiring, or comes in by what was being checked; and who was suspended or
+    had never entered does not play when it is let again."""
+    with sqlite_database.begin() as session:
+        ada = accounts.add(session, ARENA, "ada", role=Role.ORGANISER, now=NOW)
+        version(session, ada, "retired")
+        version(session, ada, "suspended", "b")
+        ladder = ladders(session)[0]
+        entrants = sa.select(Entrant).where(Entrant.competition_id == ladder.id)
+        for one in session.scalars(entrants).all():
+            one.state = EntrantState(one.version.bot.name)
+        submit(
+            session, ada, "coming", digest="c" * 64, size=1, language="C", ladder=ladder, now=NOW
+        )
+        for name in ("retired", "suspended", "coming"):
+            perform(session, BarBot(ladder.name, name, "it is a copy"), _by(ada))
+            with pytest.raises(Refusal, match="is not on the ladder"), session.begin_nested():
+                perform(session, BarBot(ladder.name, name, "once more"), _by(ada))
+            with pytest.raises(Refusal, match="until an organiser of it lets it"):
+                submit(
+                    session, ada, name, digest=name[0] * 64, size=1, language="C", ladder=ladder,
+                    now=NOW,
+                )  # fmt: skip
+            said = perform(session, UnbarBot(ladder.name, name), _by(ada)).said
+            assert said == f"the bot {name} may come back to {ladder.name}"
+        assert {one.state for one in session.scalars(entrants)} == {EntrantState.RETIRED}
+        assert not any(one.is_barred for one in session.scalars(entrants))
+        submit(
+            session, ada, "coming", digest="c" * 64, size=1, language="C", ladder=ladder, now=NOW
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
 from datetime import timedelta
 
@@ -15,7 +16,7 @@ from arena.bots.account_deletion import DeleteUser
 from arena.bots.bot_deeds import ShareBot
 from arena.bots.deletion import DeleteBot
 from arena.bots.ladder_quotas import quotas_of
-from arena.bots.submissions import SubmissionError
+from arena.bots.submissions import SubmissionError, submit
 from arena.bots.team_deeds import (
     DescribeTeam,
     DissolveTeam,
@@ -35,8 +36,11 @@ from arena.ground.refusals import NotAllowed, NotThere, Refusal
 from arena.models import (
     SCOPES,
     Bot,
+    CompetitionDate,
+    DateKind,
     Entrant,
     EntrantState,
+    Ladder,
     MemberRole,
     Membership,
     Notification,
@@ -304,3 +308,117 @@ def test_a_private_ladder_is_its_members(database: Database) -> None:
         )
         does(session, ada, RemoveTeamMember("knights", "bob"))
         assert entrant.state is EntrantState.RETIRED
+
+
+def test_nobody_has_more_by_a_captain_from_outside(sqlite_database: Database) -> None:
+    """Nor by a bot that somebody shares who is no member of a private ladder with quotas."""
+    with sqlite_database.begin() as session:
+        furnished(session)
+        ada, bob = person(session), person(session, "bob")
+        take_in(session, bob, "own")
+        take_in(session, ada, "another", "b")
+        passes(session)
+        team = founded(session, ada, bob)
+        does(session, ada, ShareBot("another", "bob"))
+        its = ladder(session)
+        its.visibility, its.most_bots = Visibility.PRIVATE, 2
+        joined = {"competition_id": its.id, "role": MemberRole.MEMBER, "joined": NOW}
+        session.add(Membership(user_id=bob.id, **joined))
+        session.flush()
+
+        def hands_in(name: str, team: Team | None = None) -> None:
+            submit(
+                session, bob, name, digest="c" * 64, size=1, language="C", ladder=its, team=team,
+                now=NOW,
+            )  # fmt: skip
+
+        for name, whose in (("new", team), ("another", None)):
+            outside = pytest.raises(Refusal, match="ada, for whom the bot counts, is no member of")
+            with outside, session.begin_nested():
+                hands_in(name, whose)
+        hands_in("own")
+        session.add(Membership(user_id=ada.id, **joined))
+        session.flush()
+        hands_in("new", team)
+
+
+def test_a_private_ladder_is_told_to_nobody(sqlite_database: Database) -> None:
+    """Not to a captain who is no member there: neither why a bot is too much for somebody, nor that
+    bots are frozen, which hinders nobody from leaving the team."""
+    with sqlite_database.begin() as session:
+        furnished(session)
+        ada, bob = person(session), person(session, "bob")
+        for name, content in (("knight", "a"), ("own", "b")):
+            take_in(session, bob, name, content)
+        passes(session)
+        founded(session, ada, bob)
+        does(session, bob, GiveBot("knight", "knights"))
+        its = ladder(session)
+        its.visibility, its.most_bots = Visibility.PRIVATE, 1
+        session.add_all(
+            (
+                Membership(
+                    competition_id=its.id, user_id=bob.id, role=MemberRole.MEMBER, joined=NOW
+                ),
+                CompetitionDate(
+                    competition=its, what=DateKind.FREEZE, at=NOW - timedelta(hours=1), settings={}
+                ),
+            )
+        )
+    with sqlite_database.begin() as session:
+        ada = accounts.get(session, "ada")
+        much = pytest.raises(Refusal, match=r"^bob would have more than each person may have$")
+        with much, session.begin_nested():
+            does(session, ada, HandOverTeam("knights", "bob"))
+        does(session, ada, RemoveTeamMember("knights", "bob"))
+        states = sa.select(Entrant.state)
+        assert set(session.connection().scalars(states)) == {EntrantState.ACTIVE}
+
+
+def test_who_is_given_a_bot_shares_it_no_more(sqlite_database: Database) -> None:
+    """Else it passed to themselves when they delete their account, and stayed."""
+    with sqlite_database.begin() as session:
+        ada, bob = people(session, "ada", "bob")
+        bot = version(session, ada, "knight").bot
+        founded(session, ada, bob)
+        does(session, ada, ShareBot("knight", "bob"))
+        for to in ("knights", "bob"):
+            does(session, ada, GiveBot("knight", to))
+        assert sharing.co_owners(session, bot) == []
+        do(session, DeleteUser("bob", "bob"), NOW)
+        assert session.scalars(sa.select(Bot.id)).all() == []
+
+
+def test_nobody_gives_a_bot_to_a_team_that_ends(database: Database) -> None:
+    """Who does so at the same moment is waited for; and members are told which one it was."""
+    with database.begin() as session:
+        ada, bob = people(session, "ada", "bob")
+        version(session, bob, "knight")
+        founded(session, ada, bob)
+
+    def dissolve() -> str:
+        with database.begin() as session:
+            try:
+                return perform(
+                    session, DissolveTeam("knights"), by(session, accounts.get(session, "ada"))
+                ).said
+            except Refusal as error:
+                return str(error)
+
+    with ThreadPoolExecutor() as pool:
+        with database.begin() as session:
+            bob = accounts.get(session, "bob")
+            does(session, bob, GiveBot("knight", "knights"))
+            ending = pool.submit(dissolve)
+            assert not wait([ending], timeout=0.3).done
+        assert "the team Knights has bots (knight)" in ending.result(20)
+    with database.begin() as session:
+        does(session, accounts.get(session, "ada"), GiveBot("knight", "bob"))
+        team, bob = session.scalars(sa.select(Team)).one(), accounts.get(session, "bob")
+        does(session, accounts.get(session, "ada"), DissolveTeam("knights"))
+        assert told(session, bob)[-1] == "the team Knights was dissolved"
+        with pytest.raises(SubmissionError, match="bob is no member of the team"):
+            submit(
+                session, bob, "new", digest="c" * 64, size=1, language="C",
+                ladder=session.scalars(sa.select(Ladder)).first(), team=team, now=NOW,
+            )  # fmt: skip

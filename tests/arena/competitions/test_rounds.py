@@ -12,6 +12,7 @@ import pytest
 import sqlalchemy as sa
 
 from arena.audit import ARENA
+from arena.bots.deletion import BotGone, DeleteBot
 from arena.competitions import rounds
 from arena.competitions.date_deeds import SetDate
 from arena.competitions.dates import find_date
@@ -180,11 +181,21 @@ def test_who_leaves_is_followed_from_below_and_newcomers_come_last(field: RoundF
     assert field.divisions() == []
 
 
-def test_who_retired_meanwhile_neither_rises_nor_falls(field: RoundField) -> None:
+def test_who_retired_meanwhile_does_not_rise(field: RoundField) -> None:
     field.begin(size=4, moves=1)
     field.set(4, state=EntrantState.RETIRED)
     field.end([[0, 1, 2, 3], [4, 5, 6, 7]])
     assert field.begin() == [[0, 1, 2, 5], [3, 6, 7]]
+
+
+def test_nobody_escapes_by_leaving_for_a_moment(field: RoundField) -> None:
+    """The last of its division retires before the round is over, and is there again for the
+    next."""
+    field.begin(size=4, moves=1)
+    field.set(3, state=EntrantState.RETIRED)
+    field.end([[0, 1, 2, 3], [4, 5, 6, 7]])
+    field.set(3, state=EntrantState.ACTIVE)
+    assert field.begin() == [[0, 1, 2, 4], [3, 5, 6, 7]]
 
 
 def test_newcomers_play_their_placement_first(field: RoundField) -> None:
@@ -246,6 +257,16 @@ def test_a_boss_that_is_gone_stops_nobody(field: RoundField) -> None:
     assert field.begin(size=4, moves=1) == [[0, 1, 2, 3], [4, 5, 6]]
     field.end([[0, 1, 2, 3], [6, 5, 4]])
     assert field.divisions() == [[0, 1, 2, 6], [3, 5, 4]]
+
+
+def test_a_boss_is_deleted(field: RoundField) -> None:
+    """Before anything was played nothing is left of it, and the round goes on."""
+    field.name_boss(7, 1)
+    assert field.begin(size=4, moves=1) == [[0, 1, 2, 3, 7], [4, 5, 6]]
+    with field.database.begin() as session:
+        assert perform(session, DeleteBot("bot-7"), field.by()).answer == BotGone("bot-7", None)
+    field.end([[0, 1, 2, 3], [4, 5, 6]])
+    assert field.divisions() == [[0, 1, 2, 4], [3, 5, 6]]
 
 
 def test_one_that_is_called_off_moves_nobody(field: RoundField) -> None:
