@@ -43,6 +43,7 @@ from arena.models import (
     Role,
     Selection,
     SentFile,
+    SpentQuota,
     Team,
     TeamMember,
     User,
@@ -160,7 +161,7 @@ def _forget(session: Session, user: User) -> None:
             sa.delete(kind).where(kind.user_id == user.id)
             for kind in (
                 Hook, Notification, Wishes, Follow, ApiToken, AccountLink, BrowserSession, Identity,
-                Passkey, RecoveryCode, SentFile, CoOwner, Membership, Repository,
+                Passkey, RecoveryCode, SentFile, CoOwner, Membership, Repository, SpentQuota,
             )
         ),
         sa.delete(TeamMember).where(

@@ -2,7 +2,8 @@
 
 A bot counts for the person or the team whose it is, whoever hands it in. One whose check is under
 way counts as active, since it enters when it has passed. The arena's own bots count for nobody. On
-a private ladder with quotas a bot has to count for a member.
+a private ladder with quotas a bot has to count for a member. What a deleted bot has used up stays
+so (`arena.bots.spent`), or whoever deletes one and hands in another would have any number.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Annotated, NamedTuple
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, aliased
 
+from arena.bots import spent
 from arena.ground.db import is_lately
 from arena.ground.locks import find
 from arena.ground.refusals import Refusal
@@ -25,6 +27,7 @@ from arena.models import (
     EntrantState,
     JobStatus,
     Ladder,
+    SpentKind,
     User,
 )
 from arena.sight import who_see
@@ -209,13 +212,12 @@ def _had(session: Session, ladder: Ladder, person_id: int, now: datetime) -> _Ha
     under_way = its.where(Check.status.in_(UNDER_WAY), Check.cancelled == "")
     coming = set(session.scalars(under_way.with_only_columns(BotVersion.bot_id)))
     lately = its.where(is_lately(BotVersion.created, DAY, now))
-    uploads = session.execute(
-        lately.with_only_columns(BotVersion.id, BotVersion.created)
-        .distinct()
-        .order_by(BotVersion.created.desc(), BotVersion.id.desc())
-    )
+    handed_in = lately.with_only_columns(BotVersion.id, BotVersion.created).distinct()
+    uploads = {one.id: one.created for one in session.execute(handed_in)}
+    uploads |= spent.numbers(session, SpentKind.VERSION, person_id, ladder.id, now - DAY)
+    deleted = spent.numbers(session, SpentKind.BOT, person_id, ladder.id)
     return _Had(
-        coming | set(session.scalars(_entered(ladder, person_id))),
+        {*coming, *deleted, *session.scalars(_entered(ladder, person_id))},
         coming | set(session.scalars(_active(ladder, person_id))),
-        [(version, created) for version, created in uploads],
+        sorted(uploads.items(), key=lambda one: (one[1], one[0]), reverse=True),
     )

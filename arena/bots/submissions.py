@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload
 
 from arena import audit, naming
-from arena.bots import ladder_quotas, quota, runtimes, sending, sharing
+from arena.bots import ladder_quotas, quota, runtimes, sending, sharing, spent
 from arena.bots.bars import demand_not_barred
 from arena.bots.forges import Commit, keep
 from arena.bots.intake import TakenIn
@@ -37,6 +37,7 @@ from arena.models import (
     LargeFile,
     Match,
     Runtime,
+    SpentKind,
     Team,
     TeamMember,
     User,
@@ -258,7 +259,8 @@ def tried_lately(session: Session, person_id: int, now: datetime) -> int:
     """How many versions of somebody's bots were tried within the last day."""
     its = sa.select(BotVersion.id).join(BotVersion.bot).where(Bot.is_of(person_id))
     lately = is_lately(Check.created, DAY, now)
-    return count_rows(session, Check, Check.version_id.in_(its), Check.enters.is_(False), lately)
+    there = count_rows(session, Check, Check.version_id.in_(its), Check.enters.is_(False), lately)
+    return there + len(spent.numbers(session, SpentKind.TRY, person_id, since=now - DAY))
 
 
 def demand_admission(ladder: Ladder, *, at_home: bool) -> None:

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy import ForeignKey, Index
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from arena.models.base import Base, Words
+from arena.models.base import NUMBERED_ONCE, Base, Words
 from arena.models.bots import BotVersion
 from arena.models.competitions import Ladder
 from arena.models.matches import Leasable, job_checks
@@ -25,6 +25,7 @@ class Question(Leasable, Base):
         *job_checks(),
         Index("ix_question_status_id", "status", "id"),
         Index("ix_question_user_id_created", "user_id", "created"),
+        NUMBERED_ONCE,
     )
 
     id: Mapped[int] = mapped_column(primary_key=True)
@@ -91,7 +92,7 @@ class Analysis(Base):
     """A tree of moves and comments that somebody keeps under a name."""
 
     __tablename__ = "analysis"
-    __table_args__ = (sa.UniqueConstraint("owner_id", "name"),)
+    __table_args__ = (sa.UniqueConstraint("owner_id", "name"), NUMBERED_ONCE)
 
     id: Mapped[int] = mapped_column(primary_key=True)
     code: Mapped[str] = mapped_column(sa.String(32), unique=True)

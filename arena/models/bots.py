@@ -11,7 +11,7 @@ from sqlalchemy import CheckConstraint, ForeignKey, UniqueConstraint
 from sqlalchemy.ext.hybrid import hybrid_property
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from arena.models.base import Base, Words
+from arena.models.base import NUMBERED_ONCE, Base, Words
 from arena.models.naming import FormerName
 from arena.models.people import Team, TeamMember, User, lower_name
 from arena.models.runtimes import Runtime
@@ -34,6 +34,7 @@ class Bot(Base):
     """A playing program, through all its versions."""
 
     __tablename__ = "bot"
+    __table_args__ = NUMBERED_ONCE
 
     id: Mapped[int] = mapped_column(primary_key=True)
     name: Mapped[str] = mapped_column(sa.String(40), unique=True)
@@ -168,7 +169,7 @@ class BotVersion(Base):
     """
 
     __tablename__ = "bot_version"
-    __table_args__ = (UniqueConstraint("bot_id", "number"),)
+    __table_args__ = (UniqueConstraint("bot_id", "number"), NUMBERED_ONCE)
 
     id: Mapped[int] = mapped_column(primary_key=True)
     bot_id: Mapped[int] = mapped_column(ForeignKey("bot.id"))

@@ -16,7 +16,7 @@ from sqlalchemy import CheckConstraint, ForeignKey, Index, UniqueConstraint
 from sqlalchemy.ext.hybrid import hybrid_property
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from arena.models.base import Base, Words
+from arena.models.base import NUMBERED_ONCE, Base, Words
 from arena.models.books import OpeningBook
 from arena.models.bots import Bot, BotVersion
 from arena.models.naming import FormerName
@@ -534,6 +534,7 @@ class Entrant(Base):
         CheckConstraint("sigma > 0", name="sigma"),
         CheckConstraint("games = wins + draws + losses", name="games"),
         CheckConstraint("(best_rank IS NULL) = (best_rank_at IS NULL)", name="best_rank"),
+        NUMBERED_ONCE,
     )
 
     id: Mapped[int] = mapped_column(primary_key=True)

@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from sqlalchemy import ForeignKey, Index
 from sqlalchemy.orm import Mapped, mapped_column
 
-from arena.models.base import Base
+from arena.models.base import NUMBERED_ONCE, Base
 from engine.bot_options import LONGEST_CHOSEN
 from engine.game import Termination
 from engine.translation import N_
@@ -161,7 +161,7 @@ class Selection(Base):
     """A filter of games that somebody keeps under a name."""
 
     __tablename__ = "selection"
-    __table_args__ = (sa.UniqueConstraint("owner_id", "name"),)
+    __table_args__ = (sa.UniqueConstraint("owner_id", "name"), NUMBERED_ONCE)
 
     id: Mapped[int] = mapped_column(primary_key=True)
     owner_id: Mapped[int | None] = mapped_column(ForeignKey("user.id"))

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy import ForeignKey, Index
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from arena.models.base import Base, Words
+from arena.models.base import NUMBERED_ONCE, Base, Words
 from arena.models.matches import Match
 
 
@@ -49,7 +49,7 @@ class MatchSet(Base):
     """Matches that were chosen by a filter at one moment; what comes later is none of it."""
 
     __tablename__ = "match_set"
-    __table_args__ = (Index("ix_match_set_state", "state"),)
+    __table_args__ = (Index("ix_match_set_state", "state"), NUMBERED_ONCE)
 
     id: Mapped[int] = mapped_column(primary_key=True)
     verdict: Mapped[SetVerdict]

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy import CheckConstraint, ForeignKey, Index, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from arena.models.base import Base, Words
+from arena.models.base import NUMBERED_ONCE, Base, Words
 from arena.models.bots import BotVersion
 from arena.models.competitions import Competition, Entrant, Ladder, player_label
 from engine.bot_options import LONGEST_CHOSEN, chosen_words
@@ -167,6 +167,7 @@ class Check(Leasable, Base):
         *job_checks(),
         Index("ix_check_status_id", "status", "id"),
         Index("ix_check_ended", "ended"),
+        NUMBERED_ONCE,
     )
 
     id: Mapped[int] = mapped_column(primary_key=True)

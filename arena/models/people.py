@@ -15,7 +15,7 @@ from sqlalchemy import CheckConstraint, ForeignKey, UniqueConstraint
 from sqlalchemy.engine.default import DefaultExecutionContext
 from sqlalchemy.orm import Mapped, mapped_column, object_session, relationship
 
-from arena.models.base import Base
+from arena.models.base import NUMBERED_ONCE, Base
 from arena.models.naming import FormerName
 from engine.translation import N_
 
@@ -173,6 +173,7 @@ class BrowserSession(Base):
     """A browser in which somebody is signed in; without its row its cookie is worth nothing."""
 
     __tablename__ = "browser_session"
+    __table_args__ = NUMBERED_ONCE
 
     id: Mapped[int] = mapped_column(primary_key=True)
     user_id: Mapped[int] = mapped_column(ForeignKey("user.id"), index=True)
@@ -192,7 +193,7 @@ class Identity(Base):
     """As whom a provider of sign-ins (OpenID Connect, GitHub) knows a user."""
 
     __tablename__ = "identity"
-    __table_args__ = (UniqueConstraint("issuer", "subject"),)
+    __table_args__ = (UniqueConstraint("issuer", "subject"), NUMBERED_ONCE)
 
     id: Mapped[int] = mapped_column(primary_key=True)
     user_id: Mapped[int] = mapped_column(ForeignKey("user.id"), index=True)
@@ -212,6 +213,7 @@ class Passkey(Base):
     """A key of WebAuthn that stays on a device or security key of a user; its public half."""
 
     __tablename__ = "passkey"
+    __table_args__ = NUMBERED_ONCE
 
     id: Mapped[int] = mapped_column(primary_key=True)
     user_id: Mapped[int] = mapped_column(ForeignKey("user.id"), index=True)
@@ -242,6 +244,7 @@ class ApiToken(Base):
     """What a program of a user's shows instead of a password; only its digest is kept."""
 
     __tablename__ = "api_token"
+    __table_args__ = NUMBERED_ONCE
 
     id: Mapped[int] = mapped_column(primary_key=True)
     user_id: Mapped[int] = mapped_column(ForeignKey("user.id"), index=True)
@@ -265,7 +268,10 @@ class AccountLink(Base):
     """A secret address that works once: to register, or to set a new password."""
 
     __tablename__ = "link"
-    __table_args__ = (CheckConstraint("(kind = 'reset') = (user_id IS NOT NULL)", name="user"),)
+    __table_args__ = (
+        CheckConstraint("(kind = 'reset') = (user_id IS NOT NULL)", name="user"),
+        NUMBERED_ONCE,
+    )
 
     id: Mapped[int] = mapped_column(primary_key=True)
     kind: Mapped[LinkKind]

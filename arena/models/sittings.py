@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy import CheckConstraint, ForeignKey, Index
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from arena.models.base import Base
+from arena.models.base import NUMBERED_ONCE, Base
 from arena.models.bots import BotVersion
 from arena.models.competitions import Ladder
 from arena.models.matches import JobStatus, Leasable, job_checks
@@ -32,6 +32,7 @@ class Sitting(Leasable, Base):
         Index("ix_sitting_user_id_id", "user_id", "id"),
         Index("ix_sitting_guest_id", "guest", "id"),
         Index("ix_sitting_finished_moved", "finished", "moved"),
+        NUMBERED_ONCE,
     )
 
     id: Mapped[int] = mapped_column(primary_key=True)

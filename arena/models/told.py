@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from sqlalchemy import CheckConstraint, ForeignKey, Index, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from arena.models.base import Base, Words
+from arena.models.base import NUMBERED_ONCE, Base, Words
 from arena.models.bots import Bot
 from arena.models.competitions import Competition
 from arena.models.people import User
@@ -96,6 +96,7 @@ class Notification(Base):
             sqlite_where=_MAILED_LATER,
             postgresql_where=_MAILED_LATER,
         ),
+        NUMBERED_ONCE,
     )
 
     id: Mapped[int] = mapped_column(primary_key=True)
@@ -147,6 +148,7 @@ class Hook(Base):
     """An address elsewhere at which a program hears what a person is told."""
 
     __tablename__ = "hook"
+    __table_args__ = NUMBERED_ONCE
 
     id: Mapped[int] = mapped_column(primary_key=True)
     user_id: Mapped[int] = mapped_column(ForeignKey("user.id"), index=True)
@@ -179,6 +181,7 @@ class Delivery(Base):
     __tablename__ = "delivery"
     __table_args__ = (
         Index("ix_delivery_waits", "due", sqlite_where=_WAITS, postgresql_where=_WAITS),
+        NUMBERED_ONCE,
     )
 
     id: Mapped[int] = mapped_column(primary_key=True)

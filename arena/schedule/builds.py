@@ -13,7 +13,17 @@ from datetime import datetime, timedelta
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena.models import HOUSE, Bot, BotVersion, Build, Match, Sitting, User
+from arena.models import (
+    HOUSE,
+    Bot,
+    BotVersion,
+    Build,
+    Match,
+    Sitting,
+    SpentKind,
+    SpentQuota,
+    User,
+)
 from arena.schedule.jobs import Leased
 from engine.jobs import JobError
 from engine.reporting import Built
@@ -22,12 +32,19 @@ BUDGETED = timedelta(hours=1)
 """The builds of so long are what an owner's budget counts."""
 SINCE, UNTIL = (sa.bindparam(name, type_=Build.ended.type) for name in ("since", "until"))
 """As `arena.ground.db.is_lately`, in a query that is written once (see `lately`)."""
-BUILT = (
-    sa.select(Bot.person_id.label("person_id"), sa.func.sum(Build.seconds).label("seconds"))
+_EACH = sa.union_all(
+    sa.select(Bot.person_id.label("person_id"), Build.seconds.label("seconds"))
     .join(BotVersion, BotVersion.bot_id == Bot.id)
     .join(Build, Build.version_id == BotVersion.id)
-    .where(Build.ended.between(SINCE, UNTIL))
-    .group_by(Bot.person_id)
+    .where(Build.ended.between(SINCE, UNTIL)),
+    sa.select(SpentQuota.user_id, SpentQuota.seconds).where(
+        SpentQuota.kind == SpentKind.BUILD, SpentQuota.at.between(SINCE, UNTIL)
+    ),
+).subquery()
+"""Of bots that are there, and of those that were deleted since."""
+BUILT = (
+    sa.select(_EACH.c.person_id, sa.func.sum(_EACH.c.seconds).label("seconds"))
+    .group_by(_EACH.c.person_id)
     .subquery()
 )
 """For how long the bots of each person were built lately."""

@@ -17,12 +17,14 @@ from arena.bots.furnish import HOUSE
 from arena.bots.home_deeds import ConnectBot
 from arena.bots.ladder_quotas import quotas_of, whose_next, why_no_room
 from arena.bots.profile_deeds import RenameBot
-from arena.bots.submissions import enter
+from arena.bots.submissions import enter, tried_lately
+from arena.competitions.pairings import Pairing
 from arena.deeds import By
 from arena.ground.db import Database
 from arena.ground.refusals import Refusal
 from arena.models import (
     Bot,
+    Build,
     Check,
     CoOwner,
     Entrant,
@@ -33,6 +35,8 @@ from arena.models import (
     Scope,
     User,
 )
+from arena.schedule.builds import waits_for_builds
+from arena.schedule.matchmaking import make
 from engine import reporting
 from tests.arena.bots.test_submissions import NOW, furnished, ladder, person, take_in
 from tests.arena.doing import do
@@ -49,7 +53,7 @@ def passes(session: Session) -> None:
     session.flush()
 
 
-def set_quotas(session: Session, **quotas: int) -> None:
+def set_quotas(session: Session, **quotas: int | None) -> None:
     for name, most in quotas.items():
         setattr(ladder(session), f"most_{name}", most)
     session.flush()
@@ -84,6 +88,51 @@ def test_what_counts(sqlite_database: Database) -> None:
         assert had(session, ada) == (2, 1, 3)
         assert had(session, ada, NOW + DAY + timedelta(seconds=1)) == (2, 1, 0)
         assert had(session, person(session, "bob")) == (0, 0, 0)
+
+
+@pytest.mark.parametrize("whole", [True, False], ids=["wholly", "tombstone"])
+def test_who_deletes_a_bot_has_no_more_than_before(database: Database, *, whole: bool) -> None:
+    """Neither of uploads, for a day, nor of bots that ever entered."""
+    with database.begin() as session:
+        furnished(session)
+        ada = person(session)
+        take_in(session, ada, "one")
+        passes(session)
+        take_in(session, ada, "one", "b")
+        passes(session)
+        take_in(session, ada, "two", "c")
+        passes(session)
+        if not whole:
+            its = session.scalars(sa.select(Entrant.id).order_by(Entrant.id)).all()
+            make(session, ladder(session), Pairing((its[0], its[-1])), NOW)
+        assert had(session, ada) == (2, 2, 3)
+        gone = do(session, DeleteBot("one"), NOW)
+        assert (gone.tombstone is None) is whole
+        assert had(session, ada) == (2, 1, 3)
+        later = NOW + DAY + timedelta(seconds=1)
+        assert had(session, ada, later) == (2, 1, 0)
+        set_quotas(session, bots=2)
+        with pytest.raises(Refusal, match="each person may enter 2 bots"):
+            take_in(session, ada, "three", "d")
+        set_quotas(session, bots=None, uploads=3)
+        with pytest.raises(Refusal, match="each person may hand in 3 versions"):
+            take_in(session, ada, "three", "d")
+        # What only waited for its check was handed in, and never entered.
+        set_quotas(session, uploads=None)
+        take_in(session, ada, "four", "e")
+        do(session, DeleteBot("four"), NOW)
+        assert had(session, ada) == (2, 1, 4)
+        assert had(session, ada, later) == (2, 1, 0)
+        # So it is with tries, and with what workers built.
+        tried = take_in(session, ada, "five", "f", enters=False)
+        session.add(Build(ticket="t", version=tried, seconds=60.0, ended=NOW))
+        for is_there in (True, False):
+            if not is_there:
+                do(session, DeleteBot("five"), NOW)
+            assert tried_lately(session, ada.id, NOW) == 1
+            assert waits_for_builds(session, ada, 60.0, NOW)
+        assert tried_lately(session, ada.id, later) == 0
+        assert not waits_for_builds(session, ada, 60.0, NOW + timedelta(hours=2))
 
 
 QUOTAS: list[tuple[dict[str, int], str, str, str]] = [

@@ -15,7 +15,9 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
+from alembic import command
 from alembic.autogenerate import compare_metadata
+from alembic.config import Config
 from alembic.operations import Operations
 from alembic.runtime.migration import MigrationContext
 from sqlalchemy import event
@@ -130,6 +132,85 @@ def _whole(table: sa.Table, row: dict[str, object]) -> dict[str, object]:
     usual = {int: 0, str: "", bool: False, datetime: datetime(2026, 1, 1)}
     missing = (one for one in table.c if not one.nullable and one.name not in row)
     return {one.name: usual[one.type.python_type] for one in missing} | row
+
+
+NUMBERED_ONCE = sorted(
+    table.name
+    for table in Base.metadata.sorted_tables
+    if table.dialect_options["sqlite"]["autoincrement"]
+)
+
+
+def _upgraded(database: Database, revision: str) -> None:
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    database.make_file()
+    with database.engine.begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, revision)
+
+
+def _rows(connection: sa.Connection, table: str) -> list[tuple[Any, ...]]:
+    """All of a table, by the names of its columns as an older release had them."""
+    return [tuple(row) for row in connection.exec_driver_sql(f'SELECT * FROM "{table}"')]
+
+
+def test_no_number_is_given_twice(tmp_path: Path) -> None:
+    """By SQLite, of a table of which rows go, in an arena of before too, whose rows all stay."""
+    database = Database(f"sqlite:///{tmp_path}/arena.db")
+    _upgraded(database, "0044")
+    with closing(sqlite3.connect(tmp_path / "arena.db")) as file:
+        # What the rows refer to is not there, and they break rules that this is not about.
+        for pragma in ("foreign_keys=OFF", "ignore_check_constraints=ON"):
+            file.execute(f"PRAGMA {pragma}")
+        described = sa.MetaData()
+        with database.engine.connect() as connection:
+            described.reflect(connection, only=NUMBERED_ONCE, resolve_fks=False)
+        for name in NUMBERED_ONCE:
+            columns = [one for one in described.tables[name].c if one.computed is None]
+            names = ", ".join(f'"{one.name}"' for one in columns)
+            for number in (1, 2, 7):
+                row = [_some(one, number) for one in columns]
+                marks = ", ".join("?" * len(row))
+                file.execute(f'INSERT INTO "{name}" ({names}) VALUES ({marks})', row)
+        file.commit()
+    with database.engine.connect() as connection:
+        before = {name: _rows(connection, name) for name in NUMBERED_ONCE}
+    database.upgrade()
+    database.close()
+    with closing(sqlite3.connect(tmp_path / "arena.db")) as file:
+        (problems,) = zip(*file.execute("PRAGMA integrity_check"), strict=True)
+        assert {one for one in problems if not one.startswith("CHECK constraint")} == set()
+        for name, rows in before.items():
+            # Later releases add columns behind those that were there.
+            found = file.execute(f'SELECT * FROM "{name}"').fetchall()
+            assert [row[: len(rows[0])] for row in found] == rows, name
+        last = dict(file.execute("SELECT name, seq FROM sqlite_sequence"))
+        assert {name: last[name] for name in NUMBERED_ONCE} == dict.fromkeys(NUMBERED_ONCE, 7)
+        file.execute("DELETE FROM link WHERE id = 7")
+        made = file.execute(
+            "INSERT INTO link (kind, digest, role, created, expires) "
+            "VALUES ('invitation', 'x', 'participant', '2026-01-01', '2026-01-01')"
+        )
+        assert made.lastrowid == 8
+
+
+def _some(column: sa.Column[Any], number: int) -> Any:
+    if column.name == "id":
+        return number
+    kind = column.type
+    if isinstance(kind, (sa.Integer, sa.Float, sa.Boolean)):
+        return number
+    return "[]" if isinstance(kind, sa.JSON) else f"2026-01-0{number} 00:00:00.000000"
+
+
+def test_the_schema_says_of_which_tables_no_number_comes_again(sqlite_database: Database) -> None:
+    """As the models do: a migration that makes one of them anew has to say so, too."""
+    wanted = "SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE '%AUTOINCREMENT%'"
+    with sqlite_database.engine.connect() as connection:
+        found = connection.exec_driver_sql(wanted).scalars().all()
+    assert sorted(found) == NUMBERED_ONCE
+    assert {"bot", "bot_version", "check", "entrant"} <= set(found)
 
 
 def test_a_database_too_old_to_be_brought_up_is_refused(database: Database) -> None:
