@@ -192,8 +192,8 @@ def set_up(classes: Classes) -> None:
     """The ladder, its teacher, the reference bots, and what everybody is given."""
 
     def are_there() -> bool:
-        there = classes.operate("leaderboard", LADDER)
-        return all(f"{name} " in there for name in ("random", "greedy"))
+        there = classes.running.page(f"/api/v1/ladders/{LADDER}/leaderboard")[1]
+        return all(f'"{name}"' in there for name in ("random", "greedy"))
 
     until(are_there, "the reference bots passed their checks", seconds=300, pause=1)
     classes.operate("ladder", "create", COURSE, "--game", "clobber size=4x3", "--move", "2000",
