@@ -233,21 +233,25 @@ def hand_in(classes: Classes) -> dict[str, dict[int, str]]:
     second = classes.hand_in(AGAIN, program(113))
     until(lambda: classes.is_checked(AGAIN, second), "a check", seconds=600, pause=1)
     classes.ask(student(AGAIN), f"/bots/{bot(AGAIN)}/enter", {"version": 1, "ladder": COURSE})
-    deadline = datetime.now(UTC) + timedelta(seconds=10)
-    until_when = (deadline + timedelta(seconds=30)).isoformat()
+    take_late_ones(classes, datetime.now(UTC) + timedelta(hours=1))
+    deadline = datetime.now(UTC) + timedelta(seconds=30)
     classes.teach("date", "set", COURSE, "freeze", deadline.isoformat())
-    classes.teach("course", "set", COURSE, "--references", "random,greedy",
-                  "--marks", MARKS, "--cycles", "1", "--late-until", until_when,
-                  "--given", "skeleton")  # fmt: skip
     until(lambda: datetime.now(UTC) > deadline + timedelta(seconds=1), "the deadline")
     for number in (*LATE, BOTH):
         handed["late"][number] = program(200 + number)
         classes.hand_in(number, program(200 + number))
-    until(lambda: datetime.now(UTC) > deadline + timedelta(seconds=31), "the end")
+    take_late_ones(classes, datetime.now(UTC))
     with pytest.raises(urllib.error.HTTPError) as refused:
         classes.hand_in(BOTH, program(300))
     assert b"frozen since" in refused.value.read()
     return handed
+
+
+def take_late_ones(classes: Classes, end: datetime) -> None:
+    """Until when late ones are taken, with the other rules of the course."""
+    classes.teach("course", "set", COURSE, "--references", "random,greedy", "--marks", MARKS,
+                  "--cycles", "1", "--late-until", end.isoformat(),
+                  "--given", "skeleton")  # fmt: skip
 
 
 def await_marks(classes: Classes) -> None:
