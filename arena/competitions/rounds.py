@@ -199,7 +199,10 @@ def _arrange(
     for bot in places.keys() - set(staying):
         session.delete(places[bot])
     groups = []
-    for division, bots in enumerate(cut([*staying, *newcomers], size), 1):
+    order = [*staying, *newcomers]
+    last = -(-len(order) // size)
+    least = fewest(ladder) - (bosses.get(last) in by_bot)
+    for division, bots in enumerate(cut(order, size, least), 1):
         for number, bot in enumerate(bots, 1):
             place = places.get(bot)
             if place is None:
