@@ -310,6 +310,34 @@ def test_a_private_ladder_is_its_members(database: Database) -> None:
         assert entrant.state is EntrantState.RETIRED
 
 
+def test_bots_leave_private_ladders_with_the_last_account_that_is_a_member(
+    sqlite_database: Database,
+) -> None:
+    """A team's, one that is shared with whoever goes, and one that passes to somebody else."""
+    with sqlite_database.begin() as session:
+        furnished(session)
+        ada, bob = person(session), person(session, "bob")
+        for owner, name, content in (
+            (ada, "knight", "a"), (ada, "shared", "b"), (bob, "passed", "c"), (ada, "own", "d"),
+        ):  # fmt: skip
+            take_in(session, owner, name, content)
+        passes(session)
+        founded(session, ada, bob)
+        does(session, ada, GiveBot("knight", "knights"))
+        does(session, ada, ShareBot("shared", "bob"))
+        does(session, bob, ShareBot("passed", "ada"))
+        its = ladder(session)
+        its.visibility = Visibility.PRIVATE
+        session.add(
+            Membership(competition_id=its.id, user_id=bob.id, role=MemberRole.MEMBER, joined=NOW)
+        )
+        session.flush()
+        does(session, bob, DeleteUser("bob", "bob"))
+        states = {one.version.bot.name: one.state for one in session.scalars(sa.select(Entrant))}
+        assert {states[one] for one in ("knight", "shared", "passed")} == {EntrantState.RETIRED}
+        assert states["own"] is EntrantState.ACTIVE, "nobody left it"
+
+
 def test_nobody_has_more_by_a_captain_from_outside(sqlite_database: Database) -> None:
     """Nor by a bot that somebody shares who is no member of a private ladder with quotas."""
     with sqlite_database.begin() as session:
