@@ -62,6 +62,18 @@ def _user(session: Session, name: str) -> User:
         raise NotThere(str(error)) from None
 
 
+def _active_user(session: Session, name: str) -> User:
+    """Somebody who is to have something.
+
+    Raises:
+        Refusal: their account is deactivated.
+    """
+    found = _user(session, name)
+    if not found.active:
+        raise Refusal(gettext("the account %(user)s is deactivated", user=found.name))
+    return found
+
+
 def _tell(
     session: Session, team: Team, people: Iterable[int], message: str, by: By, **places: str
 ) -> None:
@@ -268,7 +280,7 @@ class HandOverTeam(TeamDeed):
 
     def do(self, session: Session, by: By) -> Done:
         team = led_team(session, by, self.name)
-        user = _user(session, self.user)
+        user = _active_user(session, self.user)
         if team.captain_id != user.id:
             teams.hand_over(session, by, team, user)
             self.note(session, by, "hand over team", team, f"to {user.name}")
@@ -364,5 +376,5 @@ class GiveBot(BotDeed):
                 gettext("the bot %(bot)s is %(user)s's already", bot=bot.name, user=to.name)
             )
         if isinstance(owner, Team):
-            return bot, _user(session, self.to)
+            return bot, _active_user(session, self.to)
         return bot, teams.find(session, self.to)

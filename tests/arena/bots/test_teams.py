@@ -246,6 +246,20 @@ def test_what_can_not_be_done_is_said(sqlite_database: Database, subtests: pytes
             session.rollback()
 
 
+def test_who_is_deactivated_is_given_nothing(sqlite_database: Database) -> None:
+    """Neither the captaincy nor a bot; they are removed as others are."""
+    with sqlite_database.begin() as session:
+        ada, bob = people(session, "ada", "bob")
+        version(session, ada, "knight")
+        founded(session, ada, bob)
+        does(session, ada, GiveBot("knight", "knights"))
+        bob.active = False
+        for deed in (HandOverTeam("knights", "bob"), GiveBot("knight", "bob")):
+            with pytest.raises(Refusal, match="the account bob is deactivated"):
+                does(session, ada, deed)
+        does(session, ada, RemoveTeamMember("knights", "bob"))
+
+
 def test_a_captain_goes(database: Database) -> None:
     """The team is the next one's then; with the last member it goes, and its bots with it."""
     with database.begin() as session:
