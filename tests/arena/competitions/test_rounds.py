@@ -238,6 +238,10 @@ def test_a_boss_is_named_for_one_division(field: RoundField) -> None:
                 perform(session, NameBoss("ladder-0", division, bot), field.by())
         done = perform(session, NameBoss("ladder-0", 2, "bot-1"), field.by())
         assert done.undo == (NameBoss("ladder-0", 2, ""),)
+        (told,) = session.scalars(sa.select(Notification)).all()
+        assert (told.message, told.places["bot"], told.places["division"]) == (
+            rounds.BOSS, "bot-1", 2,
+        )  # fmt: skip
         assert "already" in perform(session, NameBoss("ladder-0", 2, "bot-1"), field.by()).said
         with pytest.raises(Refusal, match="bot-1 is the boss of division 2: name none there first"):
             perform(session, NameBoss("ladder-0", 1, "bot-1"), field.by())
