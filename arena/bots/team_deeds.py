@@ -208,6 +208,7 @@ class JoinTeam(Deed):
     subject = "teams"
     answers = Team
     adds = True
+    personal = True
 
     code: str = asked("The code", label="Code", most=40)
 
@@ -332,6 +333,7 @@ class GiveBot(BotDeed):
     address = "POST /bots/<name>/give"
     command = "bot give NAME TO"
     example = "mybot knights"
+    personal = True
 
     to: str = asked("The team, or the team's member", label="Give it to", most=LONGEST_NAME)
 
