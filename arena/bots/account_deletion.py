@@ -100,7 +100,7 @@ class DeleteUser(AccountDeed):
         user = own_account(session, by, self.name)
         if accounts.typed(self.confirm).lower() != user.lower_name:
             raise WrongField("confirm", gettext("write the name of the account that is to go"))
-        gone = delete(session, user, by.now)
+        gone = delete(session, user, by)
         # The entry says no name: that is to be gone.
         is_own = by.actor.id == user.id
         actor = audit.Actor(user.id, user.name, "") if is_own else by.actor
@@ -108,8 +108,11 @@ class DeleteUser(AccountDeed):
         return Done(gettext("the account %(user)s is deleted", user=gone.name), gone)
 
 
-def delete(session: Session, user: User, now: datetime) -> UserGone:
+def delete(session: Session, user: User, by: By) -> UserGone:
     """Deletes an account, without a note.
+
+    Bots that were the person's and are others' now leave private ladders of which none of these is
+    a member.
 
     Raises:
         PeopleError: nobody would be left to administer the arena.
@@ -118,7 +121,8 @@ def delete(session: Session, user: User, now: datetime) -> UserGone:
     accounts.leave_an_administrator(session, user)
     alone = teams.pass_on(session, user)
     locks.lock(session, user)
-    name, passed, going = user.name, 0, list[Bot]()
+    name, passed, going, now = user.name, list[Bot](), list[Bot](), by.now
+    shared = sharing.shared_with(session, user.id)
     names = written_names.names_of(session, user)
     own = session.scalars(sa.select(Bot).where(Bot.is_of(user.id)).order_by(Bot.id)).all()
     for bot in own:
@@ -129,14 +133,17 @@ def delete(session: Session, user: User, now: datetime) -> UserGone:
         session.execute(
             sa.delete(CoOwner).where(CoOwner.bot_id == bot.id, CoOwner.user_id == heir.id)
         )
-        bot.owner, passed = heir, passed + 1
+        bot.owner = heir
+        passed.append(bot)
     deletion.delete(session, going, now)
     session.flush()
     if alone is not None:
         dissolve(session, alone, now)
     _forget(session, user)
+    others = {*shared, *(bot.id for bot in passed)}
+    teams.leave_private(session, by, sa.select(Bot.id).where(Bot.id.in_(others)))
     _make_nameless(session, user, names, now)
-    return UserGone(name, len(going), passed)
+    return UserGone(name, len(going), len(passed))
 
 
 def dissolve(session: Session, team: Team, now: datetime) -> None:

@@ -62,6 +62,18 @@ def _user(session: Session, name: str) -> User:
         raise NotThere(str(error)) from None
 
 
+def _active_user(session: Session, name: str) -> User:
+    """Somebody who is to have something.
+
+    Raises:
+        Refusal: their account is deactivated.
+    """
+    found = _user(session, name)
+    if not found.active:
+        raise Refusal(gettext("the account %(user)s is deactivated", user=found.name))
+    return found
+
+
 def _tell(
     session: Session, team: Team, people: Iterable[int], message: str, by: By, **places: str
 ) -> None:
@@ -196,6 +208,7 @@ class JoinTeam(Deed):
     subject = "teams"
     answers = Team
     adds = True
+    personal = True
 
     code: str = asked("The code", label="Code", most=40)
 
@@ -268,7 +281,7 @@ class HandOverTeam(TeamDeed):
 
     def do(self, session: Session, by: By) -> Done:
         team = led_team(session, by, self.name)
-        user = _user(session, self.user)
+        user = _active_user(session, self.user)
         if team.captain_id != user.id:
             teams.hand_over(session, by, team, user)
             self.note(session, by, "hand over team", team, f"to {user.name}")
@@ -320,6 +333,7 @@ class GiveBot(BotDeed):
     address = "POST /bots/<name>/give"
     command = "bot give NAME TO"
     example = "mybot knights"
+    personal = True
 
     to: str = asked("The team, or the team's member", label="Give it to", most=LONGEST_NAME)
 
@@ -364,5 +378,5 @@ class GiveBot(BotDeed):
                 gettext("the bot %(bot)s is %(user)s's already", bot=bot.name, user=to.name)
             )
         if isinstance(owner, Team):
-            return bot, _user(session, self.to)
+            return bot, _active_user(session, self.to)
         return bot, teams.find(session, self.to)

@@ -10,7 +10,7 @@ from arena import audit
 from arena.competitions.founding import find_named
 from arena.competitions.ladder_tournaments import ready_on
 from arena.competitions.organised import OrganisedDeed
-from arena.competitions.rounds import bosses_of
+from arena.competitions.rounds import BOSS, bosses_of, tell
 from arena.deeds import LONGEST_NAME, By, Done, asked
 from arena.ground.locks import lock
 from arena.ground.refusals import NotThere, Refusal
@@ -56,11 +56,12 @@ class NameBoss(OrganisedDeed):
             return Done(nothing)
         if before is None and not bot:
             raise NotThere(gettext("division %(division)s of %(name)s has no boss", **its))
-        if bot:
-            self._add(session, ladder, bot, bosses)
+        named = self._add(session, ladder, bot, bosses) if bot else None
         if before is not None:
             session.delete(before)
         session.flush()
+        if named is not None:
+            tell(session, ladder, BOSS, named, by.now)
         was = before.bot.name if before is not None else ""
         detail = f"division {self.division}: {was or 'none'} → {bot or 'none'}"
         subject = f"ladder {ladder.name}"
@@ -73,7 +74,7 @@ class NameBoss(OrganisedDeed):
 
     def _add(
         self, session: Session, ladder: Ladder, bot: str, bosses: dict[int, DivisionPlace]
-    ) -> None:
+    ) -> DivisionPlace:
         for division, one in bosses.items():
             if one.bot.name == bot:
                 raise Refusal(
@@ -92,11 +93,8 @@ class NameBoss(OrganisedDeed):
                     name=ladder.name,
                 )
             )
-        session.add(
-            DivisionPlace(
-                competition_id=ladder.id,
-                bot_id=able[bot],
-                division=self.division,
-                is_boss=True,
-            )
+        made = DivisionPlace(
+            competition_id=ladder.id, bot_id=able[bot], division=self.division, is_boss=True
         )
+        session.add(made)
+        return made

@@ -55,6 +55,7 @@ from engine.seeds import derive
 from engine.translation import N_
 
 ROSE = N_("The bot %(bot)s rose into division %(division)s of %(title)s")
+BOSS = N_("The bot %(bot)s is the boss of division %(division)s of %(title)s")
 FELL = N_("The bot %(bot)s fell into division %(division)s of %(title)s")
 
 log = logging.getLogger("arena.recorder.rounds")
@@ -199,7 +200,10 @@ def _arrange(
     for bot in places.keys() - set(staying):
         session.delete(places[bot])
     groups = []
-    for division, bots in enumerate(cut([*staying, *newcomers], size), 1):
+    order = [*staying, *newcomers]
+    last = -(-len(order) // size)
+    least = fewest(ladder) - (bosses.get(last) in by_bot)
+    for division, bots in enumerate(cut(order, size, least), 1):
         for number, bot in enumerate(bots, 1):
             place = places.get(bot)
             if place is None:
@@ -304,7 +308,7 @@ def _settle(session: Session, ladder: Ladder, parts: Sequence[LadderRound], now:
             place.division, place.number = division, number
     for message, bots in ((ROSE, rose), (FELL, fell)):
         for bot in bots:
-            _tell(session, ladder, message, places[bot], now)
+            tell(session, ladder, message, places[bot], now)
     told = [
         f"{word}: {', '.join(places[bot].bot.name for bot in bots)}"
         for word, bots in (("rose", rose), ("fell", fell))
@@ -354,9 +358,10 @@ def _beat(session: Session, one: Entrant, other: Entrant) -> bool:
     return found.wins > losses if one.id == found.first_id else found.wins < losses
 
 
-def _tell(
+def tell(
     session: Session, ladder: Ladder, message: str, place: DivisionPlace, now: datetime
 ) -> None:
+    """Tells a bot's owners which place it has in the divisions of a ladder by now."""
     notify(
         session,
         who_see(session, ladder, owners(session, [place.bot_id])),

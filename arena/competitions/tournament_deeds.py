@@ -216,8 +216,14 @@ class CreateTournament(CreateByRules):
         if self.sign_up:
             return self._open_to_sign_ups(session, by, ladder, plan)
         field = self._field(session, by, ladder)[: self.top]
-        if plan.visibility not in (None, Visibility.PRIVATE):
-            demand_shown(session, self.name, [player.version for player in field], by)
+        if plan.visibility is not None:
+            try:
+                demand_shown(session, self.name, [player.version for player in field], by)
+            except NotAllowed:
+                if plan.visibility is not Visibility.PRIVATE:
+                    raise
+                # Those see it who see its bots, and it does not become public before these are.
+                plan = replace(plan, visibility=None)
         made = tournaments.create(session, plan, field, by.now, by.actor)
         set_dates(session, made, self.dates, by)
         planned = results(session, made).planned

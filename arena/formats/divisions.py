@@ -24,9 +24,16 @@ class DivisionResult:
     """Who may, as they have beaten the boss; None where there is no boss, and all may."""
 
 
-def cut(order: Sequence[int], size: int) -> list[Sequence[int]]:
-    """The divisions of so many bots, the highest first; the lowest has what is left."""
-    return [order[first : first + size] for first in range(0, len(order), size)]
+def cut(order: Sequence[int], size: int, fewest: int = 1) -> list[Sequence[int]]:
+    """The divisions of so many bots, the highest first; the lowest has what is left.
+
+    Args:
+        fewest: of how many one can be: fewer that are left are in the one above.
+    """
+    firsts = list(range(0, len(order), size))
+    if len(firsts) > 1 and len(order) - firsts[-1] < fewest:
+        firsts.pop()
+    return [order[first:end] for first, end in pairwise([*firsts, len(order)])]
 
 
 def moved(divisions: Sequence[DivisionResult], moves: int) -> list[list[int]]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 from arena.models import (
-    HOUSE,
     Bot,
     BotVersion,
     Entrant,
@@ -16,6 +15,7 @@ from arena.models import (
     User,
     owners_of_bots,
 )
+from arena.people.accounts import is_person
 from arena.web.identity import current
 from arena.web.lookup import reading
 from engine.games import GAMES
@@ -49,7 +49,7 @@ def _queries() -> dict[str, sa.Select[str]]:
         .where(sa.or_(mine, playing))
         .order_by(mine.desc(), Bot.id.desc()),
         "people": sa.select(User.name)
-        .where(User.active, User.name != HOUSE, shown)
+        .where(is_person(), User.active, shown)
         .order_by(User.lower_name),
         "books": sa.select(OpeningBook.name).order_by(OpeningBook.name),
     }

@@ -246,6 +246,20 @@ def test_what_can_not_be_done_is_said(sqlite_database: Database, subtests: pytes
             session.rollback()
 
 
+def test_who_is_deactivated_is_given_nothing(sqlite_database: Database) -> None:
+    """Neither the captaincy nor a bot; they are removed as others are."""
+    with sqlite_database.begin() as session:
+        ada, bob = people(session, "ada", "bob")
+        version(session, ada, "knight")
+        founded(session, ada, bob)
+        does(session, ada, GiveBot("knight", "knights"))
+        bob.active = False
+        for deed in (HandOverTeam("knights", "bob"), GiveBot("knight", "bob")):
+            with pytest.raises(Refusal, match="the account bob is deactivated"):
+                does(session, ada, deed)
+        does(session, ada, RemoveTeamMember("knights", "bob"))
+
+
 def test_a_captain_goes(database: Database) -> None:
     """The team is the next one's then; with the last member it goes, and its bots with it."""
     with database.begin() as session:
@@ -308,6 +322,34 @@ def test_a_private_ladder_is_its_members(database: Database) -> None:
         )
         does(session, ada, RemoveTeamMember("knights", "bob"))
         assert entrant.state is EntrantState.RETIRED
+
+
+def test_bots_leave_private_ladders_with_the_last_account_that_is_a_member(
+    sqlite_database: Database,
+) -> None:
+    """A team's, one that is shared with whoever goes, and one that passes to somebody else."""
+    with sqlite_database.begin() as session:
+        furnished(session)
+        ada, bob = person(session), person(session, "bob")
+        for owner, name, content in (
+            (ada, "knight", "a"), (ada, "shared", "b"), (bob, "passed", "c"), (ada, "own", "d"),
+        ):  # fmt: skip
+            take_in(session, owner, name, content)
+        passes(session)
+        founded(session, ada, bob)
+        does(session, ada, GiveBot("knight", "knights"))
+        does(session, ada, ShareBot("shared", "bob"))
+        does(session, bob, ShareBot("passed", "ada"))
+        its = ladder(session)
+        its.visibility = Visibility.PRIVATE
+        session.add(
+            Membership(competition_id=its.id, user_id=bob.id, role=MemberRole.MEMBER, joined=NOW)
+        )
+        session.flush()
+        does(session, bob, DeleteUser("bob", "bob"))
+        states = {one.version.bot.name: one.state for one in session.scalars(sa.select(Entrant))}
+        assert {states[one] for one in ("knight", "shared", "passed")} == {EntrantState.RETIRED}
+        assert states["own"] is EntrantState.ACTIVE, "nobody left it"
 
 
 def test_nobody_has_more_by_a_captain_from_outside(sqlite_database: Database) -> None:

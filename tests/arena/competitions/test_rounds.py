@@ -158,22 +158,20 @@ def test_a_division_may_be_larger_than_the_field(field: RoundField) -> None:
     field.end([table])
     assert field.begin(size=8, moves=4) == [table]
     field.end([table])
-    assert field.begin(size=7, moves=3) == [table[:7]], "the last has one bot, and sits out"
-    field.end([table[:7]])
-    assert field.divisions() == [table[:7], table[7:]]
+    assert field.begin(size=7, moves=3) == [table], "one that would be alone is in the one above"
+    field.end([table])
+    assert field.begin(size=6, moves=3) == [table[:6], table[6:]]
 
 
 def test_who_leaves_is_followed_from_below_and_newcomers_come_last(field: RoundField) -> None:
     """Sizes stay as they were chosen; who comes back is a newcomer."""
     field.set(7, state=EntrantState.SUSPENDED)
-    assert field.begin(size=3, moves=0) == [[0, 1, 2], [3, 4, 5]], "the last has one, and sits out"
-    assert field.divisions() == [[0, 1, 2], [3, 4, 5], [6]]
+    assert field.begin(size=3, moves=0) == [[0, 1, 2], [3, 4, 5, 6]], "6 would be alone"
     field.set(1, state=EntrantState.RETIRED)
     field.set(7, state=EntrantState.ACTIVE)
-    field.end([[0, 1, 2], [3, 4, 5]])
-    assert field.begin() == [[0, 2, 3], [4, 5, 6]]
-    assert field.divisions() == [[0, 2, 3], [4, 5, 6], [7]]
-    field.end([[0, 2, 3], [4, 5, 6]])
+    field.end([[0, 1, 2], [3, 4, 5, 6]])
+    assert field.begin() == [[0, 2, 3], [4, 5, 6, 7]]
+    field.end([[0, 2, 3], [4, 5, 6, 7]])
     field.set(1, state=EntrantState.ACTIVE)
     assert field.begin(size=4) == [[0, 2, 3, 4], [5, 6, 7, 1]]
     field.end([[0, 2, 3, 4], [5, 6, 7, 1]])
@@ -205,8 +203,8 @@ def test_newcomers_play_their_placement_first(field: RoundField) -> None:
     for bot, mu in ((5, 30.0), (2, 26.0), (0, 20.0), (1, 40.0)):
         games = 0 if bot == 1 else 100
         field.set(bot, mu=mu, sigma=1.0, games=games, wins=games)
-    assert field.begin(size=2, moves=1) == [[5, 2]]
-    field.end([[5, 2]])
+    assert field.begin(size=2, moves=1) == [[5, 2, 0]]
+    field.end([[5, 2, 0]])
     field.set(1, games=100, wins=100)
     assert field.begin() == [[5, 2], [0, 1]]
 
@@ -214,15 +212,16 @@ def test_newcomers_play_their_placement_first(field: RoundField) -> None:
 def test_who_has_not_beaten_the_boss_does_not_rise(field: RoundField) -> None:
     """It plays in each round and never moves, whatever its place; nobody falls in its stead."""
     field.name_boss(7, 2)
-    assert field.begin(size=3, moves=1) == [[0, 1, 2], [3, 4, 5, 7]], "the last has one bot"
-    field.end([[0, 1, 2], [3, 7, 4, 5]], {7: [4]})
-    assert field.divisions() == [[0, 1, 2], [3, 4, 5], [6]]
+    assert field.begin(size=3, moves=1) == [[0, 1, 2], [3, 4, 5, 6, 7]], "6 would be alone"
+    field.end([[0, 1, 2], [3, 7, 4, 5, 6]], {7: [4]})
+    assert field.divisions() == [[0, 1, 2], [3, 4, 5, 6]]
     field.begin()
-    field.end([[0, 1, 2], [7, 4, 3, 5]], {7: [4]})
-    assert field.divisions() == [[0, 1, 4], [2, 3, 5], [6]]
+    field.end([[0, 1, 2], [7, 4, 3, 5, 6]], {7: [4]})
+    assert field.divisions() == [[0, 1, 4], [2, 3, 5, 6]]
     # One bot and a boss are enough.
-    field.name_boss(0, 3)
-    assert field.begin() == [[1, 4, 2], [3, 5, 6, 7]]
+    with field.database.begin() as session:
+        session.execute(sa.update(DivisionPlace).where(DivisionPlace.is_boss).values(division=3))
+    assert field.begin() == [[0, 1, 4], [2, 3, 5], [6, 7]]
 
 
 def test_a_boss_is_named_for_one_division(field: RoundField) -> None:
@@ -239,6 +238,10 @@ def test_a_boss_is_named_for_one_division(field: RoundField) -> None:
                 perform(session, NameBoss("ladder-0", division, bot), field.by())
         done = perform(session, NameBoss("ladder-0", 2, "bot-1"), field.by())
         assert done.undo == (NameBoss("ladder-0", 2, ""),)
+        (told,) = session.scalars(sa.select(Notification)).all()
+        assert (told.message, told.places["bot"], told.places["division"]) == (
+            rounds.BOSS, "bot-1", 2,
+        )  # fmt: skip
         assert "already" in perform(session, NameBoss("ladder-0", 2, "bot-1"), field.by()).said
         with pytest.raises(Refusal, match="bot-1 is the boss of division 2: name none there first"):
             perform(session, NameBoss("ladder-0", 1, "bot-1"), field.by())

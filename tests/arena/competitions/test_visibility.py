@@ -10,11 +10,16 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena.audit import ARENA
+from arena.audit import ARENA, Actor
+from arena.bots.member_deeds import ChangeVisibility
+from arena.competitions.tournament_deeds import CreateTournament
 from arena.competitions.visibility import change_visibility
+from arena.deeds import By, perform
 from arena.ground.db import Database
-from arena.models import BotVersion, Competition, Ladder, Visibility
+from arena.ground.refusals import Refusal
+from arena.models import SCOPES, BotVersion, Competition, Ladder, Role, Visibility
 from arena.people import accounts
+from arena.sight import EVERYTHING
 from tests.arena.bots.test_entries import NOW, ladders, version
 from tests.arena.competitions.test_kinds import MAKERS
 from tests.arena.meanwhile import at_once
@@ -46,3 +51,25 @@ def test_what_is_made_meanwhile_is_hidden_too(
     with database.read() as session:
         made = session.scalars(sa.select(Competition).where(Competition.kind == kind)).one()
         assert (made.visibility, made.within_id) == (Visibility.PRIVATE, number)
+
+
+def test_a_private_tournament_of_hidden_bots_is_seen_as_they_are(
+    sqlite_database: Database,
+) -> None:
+    """Else it would show them as soon as it becomes public; one's own are one's own matter."""
+    with sqlite_database.begin() as session:
+        ada, bob = (
+            accounts.add(session, ARENA, name, role=Role.ORGANISER, now=NOW)
+            for name in ("ada", "bob")
+        )
+        for name in "ab":
+            version(session, ada, name, name)
+        ladder = ladders(session)[0]
+        change_visibility(session, ladder, Visibility.PRIVATE, ARENA, NOW)
+        its = {"ladder": ladder.name, "bots": ("a", "b"), "visibility": "private", "paused": True}
+        for user, name, within in ((bob, "cup", ladder.id), (ada, "own", None)):
+            by = By(Actor(user.id, user.name, ""), SCOPES[Role.ORGANISER], NOW, reader=EVERYTHING)
+            made = perform(session, CreateTournament(name, "round-robin", **its), by).answer
+            assert (made.visibility, made.within_id) == (Visibility.PRIVATE, within)
+        with pytest.raises(Refusal, match="change that one"):
+            perform(session, ChangeVisibility("cup", "public"), by)

@@ -22,6 +22,25 @@ def test_an_order_is_cut(order: list[int], size: int, divisions: list[list[int]]
     assert cut(order, size) == divisions
 
 
+@pytest.mark.parametrize(
+    ("order", "size", "fewest", "divisions"),
+    [
+        ([], 3, 2, []),
+        ([1], 3, 2, [[1]]),
+        ([1, 2, 3, 4, 5, 6, 7], 3, 2, [[1, 2, 3], [4, 5, 6, 7]]),
+        ([1, 2, 3, 4, 5, 6, 7, 8], 3, 2, [[1, 2, 3], [4, 5, 6], [7, 8]]),
+        ([1, 2, 3, 4, 5, 6, 7, 8], 3, 3, [[1, 2, 3], [4, 5, 6, 7, 8]]),
+        ([1, 2, 3, 4, 5, 6, 7, 8], 7, 2, [[1, 2, 3, 4, 5, 6, 7, 8]]),
+        # One alone plays the boss.
+        ([1, 2, 3, 4], 3, 1, [[1, 2, 3], [4]]),
+    ],
+)
+def test_too_few_that_are_left_join_those_above(
+    order: list[int], size: int, fewest: int, divisions: list[list[int]]
+) -> None:
+    assert cut(order, size, fewest) == divisions
+
+
 THREE = [[1, 2, 3, 4], [5, 6, 7, 8], [9, 10, 11, 12]]
 """Three divisions by the places of a round."""
 

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from arena.audit import ARENA
 from arena.competitions import books
-from arena.models import Bot, Role
+from arena.models import Bot, Role, Team
 from engine.games import GAMES
 from tests.arena.web.conftest import furnish
 from tests.arena.web.signing_in import Browser, now, pages, person, signed_in
@@ -21,7 +21,7 @@ from tests.furnished import furnished_database
 def admin(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Browser]:
-    """An administrator whose is bot-1; eve has no bot."""
+    """An administrator whose is bot-1; eve has no bot, and bot-3 is a team's."""
     request.param = "sqlite"
     folder = tmp_path_factory.mktemp("picking")
     with furnished_database(request, folder, furnish) as (database, _):
@@ -29,7 +29,11 @@ def admin(
         person(database, "eve")
         variant = GAMES["clobber"].variant()
         with database.begin() as session:
-            session.execute(sa.update(Bot).where(Bot.name == "bot-1").values(owner_id=user.id))
+            team = Team(name="knights", created=now(), captain_id=user.id)
+            session.add(team)
+            session.flush()
+            for name, owner in (("bot-1", user), ("bot-3", team)):
+                session.execute(sa.update(Bot).where(Bot.name == name).values(owner_id=owner.id))
             books.add(session, "small", variant, "a2a1", now(), ARENA, most=None)
         app = pages(database)
         yield signed_in(app, "root")
@@ -59,6 +63,7 @@ def test_names_are_offered(admin: Browser, page: str) -> None:
         assert f'<option value="{name}">' in known
         assert f' list="known-{kind}"' in text
         assert "eve" not in known
+        assert "knights" not in known, "a team is no person"
     asked = set(re.findall(r' list="([^"]*)"', text))
     assert asked == set(re.findall(r'<datalist id="([^"]*)"', text))
 
