@@ -179,6 +179,14 @@ class RemoveMember(CompetitionDeed):
 
     def asks(self, session: Session, by: By) -> str:
         found, user = find_named(session, Competition, self.name), _user(session, self.user)
+        if found.anonymous:  # which of them are theirs nobody is told
+            if not _bots_leave(session, found, by.now):
+                return ""
+            return gettext(
+                "With %(user)s all bots leave %(name)s that no other member has.",
+                user=user.name,
+                name=found.name,
+            )
         leaving = ", ".join(one.version.label for one in _leaving(session, found, user, by.now))
         if not leaving:
             return ""
@@ -332,14 +340,20 @@ def _take_out(
     return role, len(leaving)
 
 
+def _bots_leave(session: Session, competition: Competition, now: datetime) -> bool:
+    """Whether bots go with the last member who has them: of a private ladder, unless it is over or
+    they are frozen."""
+    is_over = competition.state is CompetitionState.CLOSED or is_frozen(session, competition, now)
+    is_left = competition.visibility is Visibility.PRIVATE and competition.kind == "ladder"
+    return is_left and not is_over
+
+
 def _leaving(
     session: Session, competition: Competition, user: User, now: datetime
 ) -> list[Entrant]:
     """The entrants of a private ladder of which only this member is an owner; none of one whose
-    bots stay, as it is over or they are frozen."""
-    is_over = competition.state is CompetitionState.CLOSED or is_frozen(session, competition, now)
-    is_left = competition.visibility is Visibility.PRIVATE and competition.kind == "ladder"
-    if is_over or not is_left:
+    bots stay."""
+    if not _bots_leave(session, competition, now):
         return []
     others = sa.select(Membership.user_id).where(
         Membership.competition_id == competition.id, Membership.user_id != user.id

@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session, joinedload
 
 from arena.competitions import sign_ups
 from arena.competitions.founding import find_named
+from arena.competitions.masks import is_named_there
 from arena.competitions.tournament_deeds import TournamentDeed
 from arena.competitions.tournament_telling import tell_taken_out
 from arena.competitions.visibility import demand_shown
@@ -108,7 +109,7 @@ def _named(
     session: Session, tournament: Tournament, name: str, by: By
 ) -> tuple[Bot, BotVersion | None]:
     """The bot of somebody's that a name such as ``greedy`` or ``greedy:2`` stands for, and the
-    version if it says one; any bot for an organiser.
+    version if it says one; any bot for an organiser, by the name that it has there.
 
     Raises:
         Refusal: there is none, or it is another's.
@@ -126,7 +127,8 @@ def _named(
                 meant=meant(session, Bot.name, named.name),
             )
         )
-    if not by.owns(bot) and not by.organises(tournament):
+    may_name = by.organises(tournament) and is_named_there(tournament, bot)
+    if not by.owns(bot) and not may_name:
         raise NotAllowed(gettext("the bot %(bot)s is not yours", bot=bot.name))
     if named.version is None:
         return bot, None

@@ -3,6 +3,7 @@ their own names again when it is over."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Any
@@ -18,21 +19,23 @@ from arena.bots.bot_deeds import EnterBot, RetireBot, ShareBot, WithdrawBot
 from arena.bots.deletion import DeleteBot, delete
 from arena.bots.first_tests import admit
 from arena.bots.home_deeds import ConnectBot
+from arena.bots.member_deeds import RemoveMember
 from arena.bots.profile_deeds import DescribeBot, RenameBot
 from arena.bots.submissions import submit
 from arena.bots.team_deeds import GiveBot
 from arena.bots.telling import tell_check
-from arena.competitions import happenings, ladder_settings, masks, sign_ups
+from arena.competitions import happenings, ladder_settings, masks, members, sign_ups
 from arena.competitions.date_deeds import SetDate
 from arena.competitions.ladder_deeds import ChangeLadder
 from arena.competitions.ladders import _rivals
 from arena.competitions.mask_deeds import LookBehindMasks, RevealCompetition
 from arena.competitions.players import NamedPlayer, named_players
 from arena.competitions.seasons import begin_again
-from arena.competitions.sign_up_deeds import SignOffBot, SignUpBot
+from arena.competitions.sign_up_deeds import CheckInBot, SignOffBot, SignUpBot
 from arena.competitions.strength_plans import StrengthPlan
 from arena.competitions.strength_tests import create as create_test
 from arena.competitions.tournament_deeds import CreateTournament
+from arena.competitions.visibility import change_visibility
 from arena.deeds import By, Deed, asked_before, perform
 from arena.ground.db import Database, present
 from arena.ground.refusals import Refusal
@@ -49,6 +52,7 @@ from arena.models import (
     FormerName,
     JobStatus,
     Ladder,
+    MemberRole,
     Notification,
     Scope,
     SignUp,
@@ -56,6 +60,7 @@ from arena.models import (
     Tournament,
     User,
     VersionStatus,
+    Visibility,
 )
 from arena.people import following
 from arena.schedule.requests import request_matches
@@ -290,6 +295,43 @@ def test_an_organiser_takes_a_mask_off(database: Database) -> None:
             handed_in(session, ada, "alpha", ladder, "c")
         perform(session, UnbarBot("quiet", mask.name), ORGANISER)
         assert entrant.state is EntrantState.ACTIVE
+
+
+def test_organisers_of_one_find_no_mask_by_people_or_bots(sqlite_database: Database) -> None:
+    """Neither by asking what removing somebody would do, nor by signing a bot up or off."""
+    with sqlite_database.begin() as session:
+        ada, olga = person(session, "ada"), person(session, "olga")
+        quiet, known = ladder_of(session), ladder_of(session, "known", anonymous="no")
+        change_visibility(session, quiet, Visibility.PRIVATE, ARENA, NOW)
+        members.add(session, ARENA, quiet, ada, MemberRole.MEMBER, NOW)
+        handed_in(session, ada, "alpha", quiet)
+        handed_in(session, ada, "beta", known, "b")
+        later = (present(session) + timedelta(hours=1)).isoformat()
+        perform(
+            session,
+            CreateTournament(
+                "cup", "round-robin", ladder="known", sign_up=True, anonymous=True,
+                dates={"entries-close": later},
+            ),
+            ORGANISER,
+        )  # fmt: skip
+        perform(session, SignUpBot("cup", "beta"), by(ada))
+        (mask,) = session.scalars(sa.select(Bot).where(Bot.masked_in != quiet.id))
+        cup = session.scalars(sa.select(Tournament)).one()
+        organised = frozenset({quiet.id, cup.id})
+        reader = Reader(olga.id, member_of=organised)
+        hers = replace(by(olga), reader=reader, organised=organised)
+        asks = asked_before(session, RemoveMember("quiet", "ada"), hers)
+        assert asks == "With ada all bots leave quiet that no other member has."
+        for deed in (
+            SignUpBot("cup", "beta:1"),
+            CheckInBot("cup", "beta"),
+            SignOffBot("cup", "beta"),
+        ):
+            with pytest.raises(Refusal, match="beta is not yours"):
+                perform(session, deed, hers)
+        perform(session, SignOffBot("cup", mask.name), hers)
+        assert not session.scalars(sa.select(SignUp)).all()
 
 
 def test_people_take_turns_and_have_quotas_by_the_bots_behind(database: Database) -> None:
