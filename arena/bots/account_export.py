@@ -3,8 +3,9 @@
 It is a ZIP of these files: ``account.json`` (the account, tokens, sessions, kept lists, analyses,
 what is followed, and the audit log's entries of what they did), ``bots.json`` (bots with versions
 and checks), ``games/BOT.jsonl`` (as exports have games), ``sittings.jsonl``, ``logs/BOT.jsonl``
-(what versions wrote, by game and seat), ``bundles/BOT-vN.tar``. Of bots that are shared with them
-there is nothing: these are their owners', and those of a team its captain's.
+(what versions wrote, by game and seat), ``bundles/BOT-vN.tar``. Of games there are those that they
+see. Of bots that are shared with them there is nothing: these are their owners', and those of a
+team its captain's.
 """
 
 from __future__ import annotations
@@ -19,12 +20,13 @@ from typing import IO, Any, cast
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, undefer
 
-from arena.bots import stored_files, teams
+from arena.bots import sharing, stored_files, teams
 from arena.ground.bot_names import Named
 from arena.ground.db import Database
 from arena.lists import exported
 from arena.lists.filters import GameFilter
 from arena.models import (
+    SCOPES,
     Analysis,
     ApiToken,
     AuditEntry,
@@ -32,13 +34,17 @@ from arena.models import (
     BotVersion,
     BrowserSession,
     Check,
+    Competition,
     Entrant,
     Follow,
     GameSeat,
+    Scope,
     Selection,
     Sitting,
     User,
+    Visibility,
 )
+from arena.sight import Reader, Reads, SeenBy, roles_of
 
 AT_A_TIME = 200
 SECRET = frozenset(
@@ -115,17 +121,27 @@ def _files(database: Database, store: Path, user_id: int) -> Iterator[tuple[str,
             )
         ]
         named = [(bot.id, bot.name) for bot in bots]
+        seen = SeenBy(database, _reader(session, user_id))
     yield "sittings.jsonl", _sittings(database, user_id)
     for number, name in named:
-        games = exported.lines(database, GameFilter(bot=Named(name, None)), 0)
+        games = exported.lines(seen, GameFilter(bot=Named(name, None)), 0)
         yield f"games/{name}.jsonl", (line + b"\n" for some in games for line in some)
-        yield f"logs/{name}.jsonl", _logs(database, number)
+        yield f"logs/{name}.jsonl", _logs(seen, number)
     for name, number, digest in versions:
         try:
             content, _ = stored_files.whole_tar(store, digest)
         except OSError:
             continue  # lost, or on another server
         yield f"bundles/{name}-v{number}.tar", content
+
+
+def _reader(session: Session, user_id: int) -> Reader:
+    """The person, who is given no games that they do not see, as those by which they are marked."""
+    sees_all = Scope.ORGANISE in SCOPES[session.get_one(User, user_id).role]
+    # They know of what is unlisted that their bots are in.
+    unlisted = sa.select(Competition.id).where(Competition.visibility == Visibility.UNLISTED)
+    seen = frozenset((*roles_of(session, user_id), *session.scalars(unlisted)))
+    return Reader(user_id, sees_all, seen, sharing.shared_with(session, user_id))
 
 
 def _account(session: Session, user_id: int) -> dict[str, Any]:
@@ -167,7 +183,7 @@ def _sittings(database: Database, user_id: int) -> Iterator[bytes]:
             return
 
 
-def _logs(database: Database, bot_id: int) -> Iterator[bytes]:
+def _logs(database: Reads, bot_id: int) -> Iterator[bytes]:
     query = (
         sa.select(GameSeat.game_id, GameSeat.seat, GameSeat.log)
         .join(Entrant, Entrant.id == GameSeat.entrant_id)

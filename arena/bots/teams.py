@@ -40,6 +40,7 @@ from arena.models import (
     Ladder,
     Membership,
     SignUp,
+    TaughtCourse,
     Team,
     TeamMember,
     Tournament,
@@ -257,13 +258,15 @@ def give(session: Session, by: By, bot: Bot, to: User) -> int:
         to: a team of its owner's, or a member of the team that has it.
 
     Raises:
-        Refusal: that one does not belong to the team, or can't have it besides what is there.
+        Refusal: that one does not belong to the team, or can't have it besides what is there; or
+            it is handed in to a course.
     """
     person = session.get_one(User, to.person_id)
     _lock_all(session, bot.owner, to, person)
     team, member = (to, bot.owner) if isinstance(to, Team) else (bot.owner, to)
     assert isinstance(team, Team)
     demand_member(session, team, member)
+    _demand_not_handed_in(session, bot, by.now)
     with _having_room(session, by, sa.select(Bot.id).where(Bot.id == bot.id), person):
         bot.owner = to
         # Whose it is does not share it besides.
@@ -271,6 +274,36 @@ def give(session: Session, by: By, bot: Bot, to: User) -> int:
             sa.delete(CoOwner).where(CoOwner.bot_id == bot.id, CoOwner.user_id == to.id)
         )
     return leave_private(session, by, sa.select(Bot.id).where(Bot.id == bot.id))
+
+
+def _demand_not_handed_in(session: Session, bot: Bot, now: datetime) -> None:
+    """Refuses to give away what counts for whose it was at the deadline of a course.
+
+    Raises:
+        Refusal: it does.
+    """
+    its = with_masks(sa.select(Bot.id).where(Bot.id == bot.id))
+    courses = _open_ladders(its).where(Ladder.id.in_(sa.select(TaughtCourse.ladder_id)))
+    if session.scalars(courses.where(Ladder.id.in_(frozen(now)))).first() is not None:
+        raise Refusal(
+            gettext(
+                "the bot %(bot)s is handed in to a course whose deadline is past: it stays whose "
+                "it was by then until that course is closed",
+                bot=bot.name,
+            )
+        )
+
+
+def _open_ladders(bots: sa.CompoundSelect[int]) -> sa.Select[Ladder]:
+    """A query for the ladders that are not closed and that some bots were handed in for."""
+    versions = sa.select(BotVersion.id).where(BotVersion.bot_id.in_(bots))
+    entered = sa.select(Entrant.competition_id).where(
+        Entrant.version_id.in_(versions), ~Entrant.is_tried
+    )
+    checked = sa.select(Check.ladder_id).where(Check.version_id.in_(versions), Check.enters)
+    is_on = sa.or_(Ladder.id.in_(entered), Ladder.id.in_(checked))
+    is_open = Ladder.state != CompetitionState.CLOSED
+    return sa.select(Ladder).where(is_on, is_open).order_by(Ladder.id)
 
 
 TOO_MUCH = (
@@ -298,14 +331,7 @@ def _having_room(session: Session, by: By, bots: sa.Select[int], person: User) -
         Refusal: it is so; says of what.
     """
     there = with_masks(bots)
-    versions = sa.select(BotVersion.id).where(BotVersion.bot_id.in_(there))
-    entered = sa.select(Entrant.competition_id).where(
-        Entrant.version_id.in_(versions), ~Entrant.is_tried
-    )
-    checked = sa.select(Check.ladder_id).where(Check.version_id.in_(versions), Check.enters)
-    is_on = sa.or_(Ladder.id.in_(entered), Ladder.id.in_(checked))
-    is_open = Ladder.state != CompetitionState.CLOSED
-    ladders = session.scalars(sa.select(Ladder).where(is_on, is_open).order_by(Ladder.id)).all()
+    ladders = session.scalars(_open_ladders(there)).all()
     signed_up = sa.select(SignUp.competition_id).where(SignUp.bot_id.in_(there))
     still = Tournament.id.in_(signed_up), Tournament.signing_up.is_(True)
     tournaments = session.scalars(sa.select(Tournament).where(*still)).all()

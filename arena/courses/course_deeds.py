@@ -18,7 +18,21 @@ from arena.courses.hand_ins import deadline_of, demand_deadline, find_course, st
 from arena.deeds import By, Done, asked
 from arena.ground.locks import lock
 from arena.ground.refusals import NotThere, Refusal
-from arena.models import DateKind, Ladder, MemberRole, TaughtCourse, Topic, Tournament, User
+from arena.models import (
+    HOUSE,
+    Bot,
+    BotVersion,
+    Check,
+    DateKind,
+    Entrant,
+    Ladder,
+    MemberRole,
+    Membership,
+    TaughtCourse,
+    Topic,
+    Tournament,
+    User,
+)
 from arena.people.notifications import notify
 from engine.translation import N_, gettext
 
@@ -100,6 +114,7 @@ class SetCourse(CourseDeed):
         until = read_moment(self.late_until) if self.late_until.strip() else None
         found = session.get(TaughtCourse, ladder.id)
         if found is None:
+            _demand_nothing_handed_in(session, ladder, by)
             found = TaughtCourse(ladder=ladder, marked=None, marking_id=None)
             session.add(found)
         elif (found.references, found.cycles) != (references, self.cycles):
@@ -138,6 +153,8 @@ class MarkCourse(CourseDeed):
     def do(self, session: Session, by: By) -> Done:
         ladder = find_named(session, Ladder, self.name)
         course = find_course(session, ladder)
+        lock(session, ladder)  # who marks it at the same moment waits, and calls that one off
+        session.refresh(course)
         demand_deadline(session, course, by.now)
         made = marking.begin(session, course, by.now, by.actor)
         course.marked, course.problem = by.now, ""
@@ -217,6 +234,40 @@ class ChooseHandIn(CourseDeed):
         )
         undo = () if before is self.late else (replace(self, late=before),)
         return Done(gettext(said, user=user.name), undo=undo)
+
+
+def _demand_nothing_handed_in(session: Session, ladder: Ladder, by: By) -> None:
+    """Refuses a ladder on which there are bots already of others than its organisers: who hands in
+    to a course gives its organisers the files, and can know so before.
+
+    Raises:
+        Refusal: it is one.
+    """
+    organise = sa.select(Membership.user_id).where(
+        Membership.competition_id == ladder.id, Membership.role == MemberRole.ORGANISER
+    )
+    handed_in = sa.select(Check.version_id).where(Check.ladder_id == ladder.id, Check.enters)
+    entered = sa.select(sa.func.coalesce(BotVersion.masks_id, BotVersion.id)).join(Entrant)
+    entered = entered.where(Entrant.competition_id == ladder.id)
+    others = (
+        sa.select(BotVersion.id)
+        .join(BotVersion.bot)
+        .join(Bot.owner)
+        .where(
+            BotVersion.id.in_(sa.union(handed_in, entered)),
+            User.name != HOUSE,
+            User.id != by.actor.id if by.actor.id is not None else sa.true(),
+            User.id.not_in(organise),
+        )
+    )
+    if not by.at_machine and session.scalar(others.limit(1)) is not None:
+        raise Refusal(
+            gettext(
+                "there are bots on %(name)s already, and who handed them in did not give their "
+                "files to its organisers, as one does to a course: make it of a new ladder",
+                name=ladder.name,
+            )
+        )
 
 
 def _student(session: Session, ladder: Ladder, name: str) -> User:

@@ -62,6 +62,12 @@ class Student(NamedTuple):
             return self.late
         return self.in_time
 
+    @property
+    def mail(self) -> str | None:
+        """Their address, for organisers: of whoever has handed something in, since anybody can be
+        made a member."""
+        return self.user.mail if self.in_time or self.late else None
+
 
 def find_course(session: Session, ladder: Competition) -> TaughtCourse:
     """The course that a ladder is.

@@ -1,7 +1,8 @@
 """How hand-ins are marked: a tournament against the reference bots, and what follows from it.
 
 It begins by itself after the deadline, and again when the time for late hand-ins is over, once all
-checks have ended of what came by then. It is a private tournament of the organisers: a student who
+checks have ended of what came by then; and when something comes later that began to be sent in
+time. It is a private tournament of the organisers: a student who
 saw its table would see the marks of all.
 """
 
@@ -9,7 +10,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 import sqlalchemy as sa
@@ -21,13 +22,15 @@ from arena.competitions.fields import proven
 from arena.competitions.founding import free_name
 from arena.competitions.players import NamedPlayer, named_players
 from arena.competitions.tournaments import TournamentPlan, call_off
-from arena.courses.hand_ins import Student, deadline_of, students, waits
+from arena.courses.hand_ins import HandIn, Student, deadline_of, students, waits
 from arena.courses.marks import CourseMark, MarkTable, read_table
 from arena.ground.bot_names import read_player
 from arena.ground.db import present
 from arena.ground.locks import lock
 from arena.ground.refusals import Refusal
 from arena.models import (
+    BotVersion,
+    Check,
     CompetitionDate,
     CompetitionState,
     DateKind,
@@ -47,6 +50,8 @@ from engine.seeds import derive
 from engine.translation import ENGLISH, gettext, speaking
 
 ANEW = "it is marked anew"
+LATELY = timedelta(days=1)
+"""Checks that ended longer ago are no news."""
 
 log = logging.getLogger("arena.recorder.courses")
 
@@ -147,42 +152,84 @@ def begin_due(session: Session) -> str | None:
     now = present(session)
     late = sa.and_(TaughtCourse.marked < TaughtCourse.late_until, TaughtCourse.late_until <= now)
     query = (
-        sa.select(TaughtCourse)
+        sa.select(TaughtCourse, late)
         .join(CompetitionDate, CompetitionDate.competition_id == TaughtCourse.ladder_id)
         .where(
             CompetitionDate.what == DateKind.FREEZE,
             CompetitionDate.at <= now,
-            sa.or_(TaughtCourse.marked.is_(None), late),
+            sa.or_(TaughtCourse.marked.is_(None), late, _has_more(now)),
         )
         .order_by(TaughtCourse.ladder_id)
     )
-    for course in session.scalars(query):
-        is_first = course.marked is None
-        until = deadline_of(session, course) if is_first else course.late_until
+    for course, is_late in session.execute(query).all():
+        is_first, late_until = course.marked is None, course.late_until
+        until = deadline_of(session, course)
+        if not is_first and late_until is not None and late_until <= now:
+            until = late_until
         assert until is not None
         if waits(session, course, until):
             continue
         lock(session, course.ladder)
+        session.refresh(course)
+        if (course.marked is None) is not is_first:
+            continue  # somebody has just done it, or changed its rules
         course.problem = ""
         # What is late is no reason to play all again if nothing of it counts.
-        if is_first or _is_unmarked(session, course):
+        if is_first or _is_unmarked(session, course, until):
             try:
                 with session.begin_nested(), speaking(ENGLISH):
                     begin(session, course, now, audit.ARENA)
             except (Refusal, GameError) as error:
                 course.problem = str(error)
                 log.warning("the course %s is not marked: %s", course.ladder.name, error)
-        course.marked = until
+        course.marked = until if is_first or is_late else now
         session.flush()
         return course.ladder.name
     return None
 
 
-def _is_unmarked(session: Session, course: TaughtCourse) -> bool:
-    """Whether something counts, or may be chosen to, that the last marking has not."""
+def _has_more(now: datetime) -> sa.ColumnElement[bool]:
+    """Of courses and their deadlines: whether the check of something has ended after it was marked,
+    that came after the deadline and yet in time, as what began to be sent before; or that was late,
+    and came so after the time for that."""
+    known = sa.select(Entrant.version_id).where(Entrant.competition_id == TaughtCourse.marking_id)
+    began = sa.func.coalesce(Check.began, Check.created)
+    in_time = began <= CompetitionDate.at
+    late = sa.and_(TaughtCourse.late_until <= now, began <= TaughtCourse.late_until)
+    return sa.exists().where(
+        Check.ended > now - LATELY,
+        Check.ladder_id == TaughtCourse.ladder_id,
+        Check.enters,
+        Check.cancelled == "",
+        Check.ended > TaughtCourse.marked,
+        sa.or_(in_time, late),
+        Check.version_id == BotVersion.id,
+        BotVersion.status == VersionStatus.READY,
+        BotVersion.id.not_in(known),
+    )
+
+
+def _is_unmarked(session: Session, course: TaughtCourse, until: datetime) -> bool:
+    """Whether something counts, or may be chosen to, that came by then and that the last marking
+    has not."""
     its = sa.select(Entrant.version_id).where(Entrant.competition_id == course.marking_id)
     known = set(session.scalars(its))
-    return any(one.late and one.late.version.id not in known for one in students(session, course))
+    return any(
+        one.at <= until and one.version.id not in known
+        for one in _to_mark(students(session, course))
+    )
+
+
+def _to_mark(its_students: Collection[Student]) -> list[HandIn]:
+    """What they have handed in that can play."""
+    return [
+        one
+        for student in its_students
+        for one in (student.in_time, student.late)
+        if one is not None
+        and one.version.status is VersionStatus.READY
+        and not one.version.is_at_home
+    ]
 
 
 def begin(session: Session, course: TaughtCourse, now: datetime, actor: audit.Actor) -> Tournament:
@@ -194,14 +241,7 @@ def begin(session: Session, course: TaughtCourse, now: datetime, actor: audit.Ac
     ladder = course.ladder
     drop(session, course, now, actor)
     references = references_of(session, ladder, course.references)
-    versions = {
-        hand_in.version.id: hand_in.version
-        for one in students(session, course)
-        for hand_in in (one.in_time, one.late)
-        if hand_in is not None
-        and hand_in.version.status is VersionStatus.READY
-        and not hand_in.version.is_at_home
-    }
+    versions = {one.version.id: one.version for one in _to_mark(students(session, course))}
     taken = {one.version.id for one in references}
     field = [NamedPlayer(version) for number, version in versions.items() if number not in taken]
     if not field:

@@ -18,7 +18,7 @@ from types import FrameType
 from typing import Any
 
 from arena.bots.stored_files import read
-from arena.courses.similarity import MOST_ALL_BYTES, MOST_BYTES, prints_of
+from arena.courses.similarity import MOST_ALL_BYTES, MOST_BYTES, RUN, is_known, prints_of
 
 FILE_SECONDS, ALL_SECONDS = 1.0, 10
 """Of a core, for a file and for all of a hand-in."""
@@ -29,6 +29,7 @@ USUAL = ("a.py", "a.cpp", "a.c", "a.java", "a.js", "a.rs", "a.go")
 MOST_FILES = 200
 TOO_LONG = "it takes too long to be read"
 TOO_LARGE = "it is too large"
+UNKNOWN = "its language is not known by its name"
 TOO_MANY = "there are too many files, or too large ones"
 
 
@@ -56,6 +57,10 @@ def found_in(files: Mapping[str, tuple[int, bytes]]) -> dict[str, Any]:
             continue  # no text at all
         if size > MOST_BYTES:
             unread.append([name, TOO_LARGE])
+            continue
+        if not is_known(name):
+            if len(content.split()) >= RUN:  # it could be a program
+                unread.append([name, UNKNOWN])
             continue
         left -= size
         if left < 0 or count >= MOST_FILES:

@@ -96,8 +96,8 @@ def prints_of(files: Mapping[str, bytes]) -> Prints:
     """The fingerprints of a submission's files.
 
     Args:
-        files: what stands in them, by their names. What is no text in UTF-8, of a language that is
-            not known by the file's name, or beyond one of the limits above, is left out.
+        files: what stands in them, by their names. What is of a language that is not known by the
+            file's name (`is_known`), or beyond one of the limits above, is left out.
     """
     hashes: list[int] = []
     passages: list[Passage] = []
@@ -230,10 +230,8 @@ def _tokens(name: str, content: bytes, most: int) -> tuple[list[int], list[int]]
     lexer = _lexer(name)
     if lexer is None:
         return [], []
-    try:
-        text = content.decode()
-    except UnicodeDecodeError:
-        return [], []
+    # What is written in another encoding has its letters replaced, and is built as it is.
+    text = content.decode("utf-8", "replace")
     codes, lines, line = list[int](), list[int](), 1
     for kind, value in lexer.get_tokens(text):
         if len(codes) >= most:
@@ -259,6 +257,11 @@ def _word(kind: _TokenType, value: str) -> str:
     if Number in families:
         return "number"
     return "text" if Literal in families else value.strip()
+
+
+def is_known(name: str) -> bool:
+    """Whether a file's language is known by its name."""
+    return _lexer(name) is not None
 
 
 def _lexer(name: str) -> Lexer | None:

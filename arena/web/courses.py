@@ -109,7 +109,7 @@ def _title(number: int, marks: CourseMarks) -> str:
 def _row(one: Marked, rules: Sequence[str], final: bool) -> dict[str, Any]:
     counts, mark = one.student.counts, one.mark
     row: dict[str, Any] = {"name": _cell(one.student.user.name)}
-    row["mail"] = _cell(one.student.user.mail or "")
+    row["mail"] = _cell(one.student.mail or "")
     if counts is not None:
         row |= {
             "bot": _cell(counts.version.bot.name),

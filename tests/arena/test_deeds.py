@@ -401,7 +401,7 @@ EXAMPLES: dict[type[Deed], tuple[Callable[[Numbers], dict[str, Any]], dict[str, 
     ),
     SetCourse: (
         lambda _: {
-            "name": "ladder-0",
+            "name": "ladder-2",
             "references": ("bot-1:1",),
             "marks": "bot-1 50% 10",
             "late_until": "2100-12-24T18:00Z",
@@ -836,7 +836,7 @@ def copied(
             )
             later = {"entries-close": (now() + timedelta(minutes=30)).isoformat()}
             its = {"format": "swiss", "ladder": "ladder-0", "sign_up": True, "dates": later}
-            by = By(ARENA, frozenset(Scope), now())
+            by = By(ARENA, frozenset(Scope), now(), at_machine=True)
             taught = session.scalars(sa.select(Ladder).where(Ladder.name == "ladder-2")).one()
             members.add(session, ARENA, taught, user, MemberRole.MEMBER, now())
             perform(session, SetCourse("ladder-2", ("bot-1:1",), "bot-1 50% 10"), by)

@@ -50,7 +50,9 @@ class StudentShape(Shape):
     """What a student handed in, and their mark."""
 
     user: str
-    mail: str | None = Field(description="The mail address, if it is known, for organisers.")
+    mail: str | None = Field(
+        description="The mail address of who has handed something in, for organisers."
+    )
     in_time: HandInShape | None
     late: HandInShape | None = Field(description="The last that was late.")
     counts: HandInShape | None = Field(description="The one by which they are marked.")
@@ -66,7 +68,7 @@ class StudentShape(Shape):
         mark = one.mark if marked else None
         return cls(
             user=one.student.user.name,
-            mail=one.student.user.mail if to_organiser else None,
+            mail=one.student.mail if to_organiser else None,
             in_time=HandInShape.told(one.student.in_time),
             late=HandInShape.told(one.student.late),
             counts=HandInShape.told(one.student.counts),

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from arena.courses import prints, reading
-from arena.courses.prints import TOO_LARGE, TOO_LONG, found_in
+from arena.courses.prints import TOO_LARGE, TOO_LONG, UNKNOWN, found_in
 from arena.courses.reading import BROKEN_OFF, read_code
 from arena.courses.similarity import MOST_BYTES
 
@@ -26,6 +26,19 @@ def test_each_has_its_own_process(tmp_path: Path) -> None:
     assert one["unread"] == []
     assert len(one["prints"]) > 5
     assert two["unread"] == [["", BROKEN_OFF]]
+
+
+def test_no_encoding_and_no_name_hides_a_program() -> None:
+    """What Python reads in another encoding is read; of what has no known language it is said."""
+    text = "\n".join(f"a{n} = b[{n}] + c * {n}" for n in range(30))
+    foreign = f"# -*- coding: latin-1 -*-\n# caf\xe9\n{text}".encode("latin-1")
+    plain = text.encode()
+    files = {"bot.py": foreign, "core.dat": plain, "note.txt": b"too short to be one", "run": plain}
+    found = found_in({name: (len(content), content) for name, content in files.items()})
+    assert found["files"] == ["bot.py"]
+    alone = found_in({"bot.py": (len(plain), plain)})
+    assert [one[0] for one in found["prints"]] == [one[0] for one in alone["prints"]]
+    assert found["unread"] == [["core.dat", UNKNOWN], ["run", UNKNOWN]]
 
 
 def test_a_file_has_its_time_and_size(monkeypatch: pytest.MonkeyPatch) -> None:

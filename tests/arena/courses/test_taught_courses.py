@@ -11,28 +11,35 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
+from arena.audit import Actor
+from arena.bots import account_export
 from arena.bots.deletion import delete
+from arena.bots.team_deeds import GiveBot
 from arena.competitions.date_deeds import SetDate
 from arena.courses import marking, reading
 from arena.courses.course_deeds import ChooseHandIn, SetCourse
 from arena.courses.hand_ins import students
 from arena.courses.marking import marks_of
 from arena.courses.report import report
+from arena.deeds import By, perform
 from arena.ground.db import Database
 from arena.ground.refusals import Refusal
 from arena.models import (
     Bot,
     Check,
+    Competition,
     CompetitionState,
     Entrant,
     GameSeat,
     PlayedGame,
     ReadCode,
+    Scope,
     Team,
     TeamMember,
     Tournament,
     User,
 )
+from arena.sight import EVERYTHING, SeenBy
 from arena.web.app import create_app
 from tests.arena.courses.classroom import (
     AGAIN,
@@ -209,6 +216,54 @@ def look_at_files(classroom: Classroom, digests: dict[str, dict[int, str]]) -> N
         assert "ladder-0-marking" in page
     finally:
         app.extensions["arena.database"].close()
+
+
+def test_what_is_in_time_counts_and_stays_whose_it_is(
+    sqlite_database: Database, tmp_path: Path
+) -> None:
+    classroom = Classroom(sqlite_database, tmp_path / "data", count=3)
+    first, last = classroom.deadline - HOUR, classroom.deadline - HOUR / 3600
+    with sqlite_database.begin() as session:
+        ada, bob = session.scalars(sa.select(User).where(User.name.in_(["s00", "s01"])))
+        team = Team(name="knights", created=classroom.now, captain_id=ada.id)
+        session.add(team)
+        session.flush()
+        for one in (ada, bob):
+            session.add(TeamMember(team_id=team.id, user_id=one.id, joined=first))
+        actor, scopes = Actor(ada.id, "s00", ""), frozenset(Scope)
+        by = By(actor, scopes, classroom.now, reader=EVERYTHING)
+    classroom.hand_in(0, first, program(0))
+    with sqlite_database.begin() as session:
+        assert marking.begin_due(session) == "ladder-0"
+        assert marking.begin_due(session) is None
+        before = classroom.course(session).marking_id
+    # What began to be sent in time, and came when all was being marked.
+    digest = classroom.hand_in(2, last, program(2), ended=classroom.now)
+    with sqlite_database.begin() as session:
+        assert marking.begin_due(session) == "ladder-0"
+        assert marking.begin_due(session) is None
+        course = classroom.course(session)
+        assert course.marking_id != before
+        its = sa.select(Entrant).where(Entrant.competition_id == course.marking_id)
+        assert digest in {one.version.digest for one in session.scalars(its)}
+        # Nobody is given afterwards what another has handed in.
+        with pytest.raises(Refusal, match="whose deadline is past"), session.begin_nested():
+            perform(session, GiveBot("bot-of-s00", "knights"), by)
+        # Of who was only made a member no address is told.
+        for user in session.scalars(sa.select(User).where(User.name.in_(["s00", "s01"]))):
+            user.mail = f"{user.name}@example.org"
+        mails = [one.mail for one in students(session, course)]
+        assert mails == ["s00@example.org", None, None]
+        # Nor has a person's archive what they are marked by.
+        seen = account_export._reader(session, by.actor.id or 0)
+    with SeenBy(sqlite_database, seen).read() as session:
+        assert [one.name for one in session.scalars(sa.select(Competition))] == ["ladder-0"]
+    # A ladder to which others have handed in becomes no course: its organisers would get the files.
+    with sqlite_database.begin() as session:
+        session.delete(classroom.course(session))
+        session.flush()
+        with pytest.raises(Refusal, match="make it of a new ladder"):
+            perform(session, SetCourse("ladder-0", ("bot-0:1",), "bot-0 50% 10"), by)
 
 
 def test_hand_ins_and_marking_are_asked_alike(database: Database, tmp_path: Path) -> None:
