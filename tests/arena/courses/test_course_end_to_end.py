@@ -127,7 +127,10 @@ class Classes:
         return int(self.ask(name, "/submissions", body, kind)["number"])
 
     def is_checked(self, number: int, check: int) -> bool:
-        return self.ask(student(number), f"/checks/{check}")["passed"] is not None
+        return self.is_over(student(number), check)
+
+    def is_over(self, who: str, check: int) -> bool:
+        return self.ask(who, f"/checks/{check}")["passed"] is not None
 
 
 class Visitor:
@@ -206,7 +209,9 @@ def set_up(classes: Classes) -> None:
     classes.give_token("teacher")
     fields = [("ladder", COURSE), ("name", "skeleton")]
     kind, body = form_with_file(fields, "skeleton.py", io.BytesIO(FIRST.encode()))
-    classes.ask("teacher", "/submissions", body, kind)
+    check = classes.ask("teacher", "/submissions", body, kind)["number"]
+    until(lambda: classes.is_over("teacher", check), "a check", seconds=300, pause=1)
+    take_late_ones(classes, datetime.now(UTC) + timedelta(hours=1))
 
 
 def hand_in(classes: Classes) -> dict[str, dict[int, str]]:
@@ -233,7 +238,6 @@ def hand_in(classes: Classes) -> dict[str, dict[int, str]]:
     second = classes.hand_in(AGAIN, program(113))
     until(lambda: classes.is_checked(AGAIN, second), "a check", seconds=600, pause=1)
     classes.ask(student(AGAIN), f"/bots/{bot(AGAIN)}/enter", {"version": 1, "ladder": COURSE})
-    take_late_ones(classes, datetime.now(UTC) + timedelta(hours=1))
     deadline = datetime.now(UTC) + timedelta(seconds=30)
     classes.teach("date", "set", COURSE, "freeze", deadline.isoformat())
     until(lambda: datetime.now(UTC) > deadline + timedelta(seconds=1), "the deadline")
