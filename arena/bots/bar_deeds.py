@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from arena import audit
 from arena.bots import entries
-from arena.bots.bars import barred
+from arena.bots.bars import bar_files, barred, unbar_files
 from arena.bots.bot_deeds import find_bot
 from arena.bots.submissions import add_tried, demand_admission, enter
 from arena.bots.telling import tell_barred
@@ -21,7 +21,7 @@ from arena.competitions.masks import is_named_there
 from arena.competitions.organised import OrganisedDeed
 from arena.deeds import LONGEST_NAME, LONGEST_NOTE, By, Done, asked
 from arena.ground import texts
-from arena.ground.locks import locking
+from arena.ground.locks import lock, locking
 from arena.ground.refusals import NotThere, Refusal, WrongField
 from arena.models import (
     BARRED,
@@ -94,7 +94,8 @@ class BarBot(OrganisedDeed):
                 gettext("the ladder %(ladder)s is closed, and its table final", ladder=ladder.name)
             )
         ends = entries.ending(session, bot, ladder)
-        entries.stop_entering(session, bot, f"{BARRED}: {note}", by.now, ladder)
+        entries.stop_entering(session, bot, BARRED, by.now, ladder)
+        lock(session, ladder)  # whoever has it enter at the same moment has done so, or is refused
         there = (
             sa.select(Entrant)
             .join(Entrant.version)
@@ -112,6 +113,9 @@ class BarBot(OrganisedDeed):
             played = entrant.state is EntrantState.ACTIVE
             entrant.state = EntrantState.RETIRED
             entrant.reason = f"{BARRED if played else BARRED_AWAY}: {note}"
+            bar_files(session, ladder, bot, entrant.version.real.digest)
+        if ends:
+            bar_files(session, ladder, bot, _newest(session, bot.real).real.digest)
         words = f"{bot.name}: {note}"
         audit.note(session, by.actor, "bar bot", f"ladder {ladder.name}", words, now=by.now)
         tell_barred(session, bot, ladder, note, by)
@@ -152,12 +156,13 @@ class UnbarBot(OrganisedDeed):
         if not there:
             raise Refusal(gettext("no organiser took %(bot)s off %(ladder)s", **its))
         played = next((one for one in there if not one.reason.startswith(BARRED_AWAY)), None)
+        unbar_files(session, ladder, bot)
+        for entrant in there:
+            is_known = entrant.games or entrant is played
+            entrant.reason = "an organiser let it come back" if is_known else TRIED
         if played is not None:
             demand_admission(ladder, at_home=played.version.is_at_home)
             enter(session, ladder, played.version, by.now)
-        for entrant in there:
-            if entrant is not played:
-                entrant.reason = "an organiser let it come back" if entrant.games else TRIED
         audit.note(session, by.actor, "unbar bot", f"ladder {ladder.name}", bot.name, now=by.now)
         if played is None:
             return Done(gettext("the bot %(bot)s may come back to %(ladder)s", **its))

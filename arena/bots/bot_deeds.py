@@ -172,7 +172,7 @@ class EnterBot(BotDeed):
                 )
             )
         whose, version = version.bot.real, version.real
-        demand_not_barred(session, ladder, whose.id)
+        demand_not_barred(session, ladder, version)
         demand_room(session, ladder, whose.person_id, whose.id, by.now, uploads=False)
         its = {"bot": version.label, "ladder": ladder.name}
         there = (

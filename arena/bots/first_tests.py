@@ -102,9 +102,7 @@ def _what_hinders(session: Session, check: Check) -> str:
             return f"version {there.version.real.number} came after it"
     if check.test_first and active is None and (old := check.test_first.get(AGAINST)):
         return f"version {old}, against which it was to be tested, plays there no more"
-    return why_barred(session, ladder, version.bot_id) or why_not_active(
-        session, ladder, version.bot
-    )
+    return why_barred(session, ladder, version) or why_not_active(session, ladder, version.bot)
 
 
 def give_up(
@@ -180,5 +178,8 @@ def _enter(session: Session, test: StrengthTest, now: datetime) -> str:
         return f"{ladder.title} was closed meanwhile, and its table is final"
     if is_frozen(session, ladder, present(session)):
         return f"the bots on {ladder.title} were frozen meanwhile"
+    lock(session, ladder)
+    if why := why_barred(session, ladder, candidate.real):
+        return why
     enter(session, ladder, candidate, now)
     return f"it entered {ladder.title}"

@@ -149,7 +149,7 @@ class ConnectBot(Deed):
         if there is None or there.state is EntrantState.RETIRED:
             demand_in_time(session, ladder, by.now, version.bot_id)
         bot = version.bot
-        demand_not_barred(session, ladder, bot.id)
+        demand_not_barred(session, ladder, version)
         demand_room(session, ladder, bot.person_id, bot.id, by.now, version_id=version.id)
         words = version_on(version, ladder)
         audit.note(session, by.actor, "connect", f"bot {version.bot.name}", words, now=by.now)

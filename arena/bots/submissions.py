@@ -182,7 +182,7 @@ def submit(
     if test_first is not None:
         active = active_on(session, ladder, bot.id)
         asked = {**test_first.to_json(), AGAINST: active and active.version.real.number}
-    demand_not_barred(session, ladder, bot.id)
+    demand_not_barred(session, ladder, version)
     ladder_quotas.demand_room(session, ladder, bot.person_id, bot.id, now, version_id=version.id)
     under_way = sa.select(Check).where(is_under_way(version.id), Check.ladder_id == ladder.id)
     # A form that is sent twice asks for one check.
@@ -488,10 +488,14 @@ def enter(session: Session, ladder: Ladder, version: BotVersion, now: datetime) 
     The new version keeps mu and gets a wider sigma. So does one that was there before and comes
     back, and it has to play like a newcomer before the ladder may rest. One that was only tried
     was not there before.
+
+    Raises:
+        Refusal: an organiser has just taken its bot off the ladder.
     """
     # Whoever makes its ratings anew, or records in it, does so before the rating is taken over
     # that this one begins with, or after it has entered. They lock the ladder before entrants, too.
     lock(session, ladder)
+    demand_not_barred(session, ladder, version.real)
     bring_back(session, version)
     # Whoever enters another version at the same moment waits, and sees what became of this one.
     find(session, Bot, version.bot.real.id, to_change=True)

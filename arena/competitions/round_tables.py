@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import groupby
 from typing import NamedTuple
 
 import sqlalchemy as sa
@@ -86,13 +87,15 @@ class RoundLine:
 
 @dataclass(frozen=True, slots=True)
 class RoundTable:
-    """The rounds of a ladder that are told of, and all bots that were in any."""
+    """The rounds of a ladder that are told of, and the first of the bots that were in any."""
 
     ladder: Ladder
     rounds: Sequence[PlayedRound]
     """The newest first."""
     lines: Sequence[RoundLine]
     """By divisions, and where they stand there; then by points."""
+    size: int
+    """Of how many bots the whole table is."""
 
     @property
     def divisions(self) -> Mapping[int, Sequence[RoundLine]]:
@@ -103,25 +106,56 @@ class RoundTable:
         return found
 
 
-def round_table(session: Session, ladder: Ladder, most: int = MOST_ROUNDS) -> RoundTable:
+def round_table(
+    session: Session, ladder: Ladder, most: int = MOST_ROUNDS, *, most_lines: int | None = None
+) -> RoundTable:
     """The table of a ladder's rounds.
 
     Args:
         most: so many of them are told one by one, the newest; points are of all.
+        most_lines: of so many bots; None for all.
     """
     of_it = LadderRound.competition_id == ladder.id
     standing = sa.select(DivisionPlace).where(DivisionPlace.competition_id == ladder.id)
     any_at_all = sa.select(LadderRound.id).where(of_it).exists() | standing.exists()
     if not session.scalar(sa.select(any_at_all)):
-        return RoundTable(ladder, (), ())
+        return RoundTable(ladder, (), (), 0)
     newest = sa.select(LadderRound.number).where(of_it).distinct()
     numbers = session.scalars(newest.order_by(LadderRound.number.desc()).limit(most)).all()
     query = sa.select(LadderRound).where(of_it, LadderRound.number.in_(numbers))
     query = query.order_by(LadderRound.number.desc(), LadderRound.division)
     parts = session.scalars(query.options(joinedload(LadderRound.made))).all()
     played = [
-        PlayedRound(number, [one for one in parts if one.number == number]) for number in numbers
+        PlayedRound(number, [*its]) for number, its in groupby(parts, key=lambda one: one.number)
     ]
+    lines = _lines(session, ladder)
+    shown = dict(sorted(lines.items(), key=_order)[:most_lines])
+    wanted = list[sa.ColumnElement[bool]]()
+    if len(shown) < len(lines):
+        wanted.append(BotVersion.bot_id.in_(shown))
+    its = {one.id: one for one in parts}
+    places = (
+        sa.select(
+            LadderRound.id,
+            *(BotVersion.bot_id, BotVersion.number),
+            *(Entrant.final_place, Entrant.final_points),
+        )
+        .join(Entrant, Entrant.competition_id == LadderRound.made_id)
+        .join(BotVersion, BotVersion.id == Entrant.version_id)
+        .where(of_it, LadderRound.number.in_(numbers), *wanted)
+    )
+    for number, bot_id, version, place, points in session.execute(places):
+        part = its[number]
+        if part.made.state is not CompetitionState.CLOSED:
+            place = points = None
+        shown[bot_id].places[part.number] = RoundPlace(
+            part.number, part.division, part.made, version, place, points
+        )
+    return RoundTable(ladder, played, [*shown.values()], len(lines))
+
+
+def _lines(session: Session, ladder: Ladder) -> dict[int, RoundLine]:
+    """All bots that were in any round of a ladder, without their places in single ones."""
     lines: dict[int, RoundLine] = {}
     is_over = Tournament.state == CompetitionState.CLOSED
     sums = (
@@ -133,7 +167,7 @@ def round_table(session: Session, ladder: Ladder, most: int = MOST_ROUNDS) -> Ro
         .join(Entrant, Entrant.version_id == BotVersion.id)
         .join(LadderRound, LadderRound.made_id == Entrant.competition_id)
         .join(LadderRound.made)
-        .where(of_it)
+        .where(LadderRound.competition_id == ladder.id)
         .group_by(BotVersion.bot_id)
     )
     totals = {row[0]: row[1:] for row in session.execute(sums)}
@@ -141,6 +175,7 @@ def round_table(session: Session, ladder: Ladder, most: int = MOST_ROUNDS) -> Ro
     for bot in session.scalars(its_bots.options(joinedload(Bot.owner))):
         total, count = totals[bot.id]
         lines[bot.id] = RoundLine(bot, points=total or 0.0, rounds=count)
+    standing = sa.select(DivisionPlace).where(DivisionPlace.competition_id == ladder.id)
     standing = standing.order_by(DivisionPlace.is_boss)
     with_owner = joinedload(DivisionPlace.bot).joinedload(Bot.owner)
     for one in session.scalars(standing.options(with_owner)):
@@ -151,28 +186,11 @@ def round_table(session: Session, ladder: Ladder, most: int = MOST_ROUNDS) -> Ro
     for number in session.scalars(active):
         if number in lines:
             lines[number].is_active = True
-    its = {one.id: one for one in parts}
-    places = (
-        sa.select(
-            LadderRound.id,
-            *(BotVersion.bot_id, BotVersion.number),
-            *(Entrant.final_place, Entrant.final_points),
-        )
-        .join(Entrant, Entrant.competition_id == LadderRound.made_id)
-        .join(BotVersion, BotVersion.id == Entrant.version_id)
-        .where(of_it, LadderRound.number.in_(numbers))
-    )
-    for number, bot_id, version, place, points in session.execute(places):
-        part = its[number]
-        if part.made.state is not CompetitionState.CLOSED:
-            place = points = None
-        lines[bot_id].places[part.number] = RoundPlace(
-            part.number, part.division, part.made, version, place, points
-        )
-    return RoundTable(ladder, played, sorted(lines.values(), key=_order))
+    return lines
 
 
-def _order(line: RoundLine) -> tuple[float, ...]:
+def _order(one: tuple[int, RoundLine]) -> tuple[float, ...]:
+    number, line = one
     if line.division is not None:
-        return 0, line.division, line.is_boss, line.standing or 0, line.bot.id
-    return 1, not line.is_active, -line.points, line.rounds, line.bot.id
+        return 0, line.division, line.is_boss, line.standing or 0, number
+    return 1, not line.is_active, -line.points, line.rounds, number

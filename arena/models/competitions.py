@@ -624,6 +624,11 @@ class Entrant(Base):
     def _is_barred(cls) -> sa.ColumnElement[bool]:
         return sa.and_(cls.state == EntrantState.RETIRED, cls.reason.startswith(BARRED))
 
+    @property
+    def public_reason(self) -> str:
+        """Why it is not active, for everybody: what an organiser wrote of it is for its owners."""
+        return self.reason.partition(": ")[0] if self.is_barred else self.reason
+
     @hybrid_property
     def is_tried(self) -> bool:
         """Whether it never entered, and is there for what its owners try."""

@@ -307,6 +307,7 @@ def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
     app.jinja_env.globals.update(
         url_for=_remembered(app),
         may_read=identity.may_read,
+        told_reason=identity.told_reason,
         may_follow=identity.may_follow,
         may_know_workers=identity.may_know_workers,
         notice=lookup.notice,

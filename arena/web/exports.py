@@ -53,7 +53,12 @@ def board_json(board: LadderBoard) -> dict[str, Any]:
 
 def csv_answer(rows: Sequence[Mapping[str, Any]], columns: Iterable[str]) -> Response:
     """Rows as a CSV file."""
-    return Response(_csv(rows, list(columns), header=True), mimetype="text/csv")
+    return Response(csv_bytes(rows, columns), mimetype="text/csv")
+
+
+def csv_bytes(rows: Sequence[Mapping[str, Any]], columns: Iterable[str]) -> bytes:
+    """The same as what it has."""
+    return _csv(rows, list(columns), header=True)
 
 
 GAME_COLUMNS = (

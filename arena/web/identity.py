@@ -56,6 +56,7 @@ from arena.models import (
     Bot,
     BrowserSession,
     Competition,
+    Entrant,
     MemberRole,
     Role,
     Scope,
@@ -329,6 +330,18 @@ def owns(bot: Bot) -> bool:
     """Whether a bot is the asker's own, or shared with them."""
     account = current()
     return account is not None and account.owns(bot)
+
+
+def told_reason(entrant: Entrant) -> str:
+    """Why an entrant is not active, as who asks is told it: what an organiser wrote who took it off
+    is for its owners and for organisers; at the machine all is told."""
+    if not entrant.is_barred or not has_request_context():
+        return entrant.reason
+    account = current()
+    knows = account is not None and (
+        account.owns(entrant.version.bot) or account.organises(entrant.competition)
+    )
+    return entrant.reason if knows else entrant.public_reason
 
 
 def may_read(bot: Bot) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -30,8 +30,16 @@ from arena.web.api.ladder_shapes import FinalLineShape, FinalTableShape
 from arena.web.api.round_shapes import CSV, LadderRoundsShape, csv_lines
 from arena.web.dates import given_dates
 from arena.web.deeds import DeedForm, add_deed, form_of, sent
+from arena.web.downloads import Download
 from arena.web.forms import NEEDED, later
-from arena.web.identity import began, demand_organiser, needs, settings, signed_in
+from arena.web.identity import (
+    began,
+    demand_organiser,
+    needs,
+    seen_database,
+    settings,
+    signed_in,
+)
 from arena.web.leaderboards import SORTS, LadderBoard, View
 from arena.web.lookup import find_ladder, reading
 from engine.game import Game
@@ -44,6 +52,8 @@ SHOWN_PLACES = 100
 """So many of a final table stand on the page of its ladder; CSV and JSON have all."""
 SHOWN_ROUNDS = 8
 """So many rounds stand there."""
+SHOWN_LINES = 100
+"""So many bots of the table of rounds stand there; CSV and JSON have all."""
 LAST_PAGE = 1_000_000
 """Nobody asks for a later one in earnest."""
 LABELS = {
@@ -123,7 +133,7 @@ def leaderboard(name: str) -> str:
             placed=final_table(session, board.ladder, most=SHOWN_PLACES)
             if board.ladder.placed_games is not None
             else [],
-            rounds=round_table(session, board.ladder, SHOWN_ROUNDS),
+            rounds=round_table(session, board.ladder, SHOWN_ROUNDS, most_lines=SHOWN_LINES),
             SHOWN_PLACES=SHOWN_PLACES,
             SHOWN_ROUNDS=SHOWN_ROUNDS,
             PODIUM=PODIUM,
@@ -191,20 +201,33 @@ def final_csv(name: str) -> Response:
 @ladders.get("/ladders/<name>/rounds.json")
 def rounds_json(name: str) -> Response:
     """The rounds of a ladder, and its divisions, as JSON."""
-    with reading() as session:
-        return jsonify(_rounds(session, name))
+    return _rounds(name, lambda told: told.model_dump_json().encode(), "application/json")
 
 
 @ladders.get("/ladders/<name>/rounds.csv")
 def rounds_csv(name: str) -> Response:
     """The same as CSV, a line for each bot in each round."""
+    return _rounds(
+        name,
+        lambda told: exports.csv_bytes(csv_lines(told.model_dump(mode="json")), CSV),
+        "text/csv",
+    )
+
+
+def _rounds(name: str, written: Callable[[LadderRoundsShape], bytes], media: str) -> Response:
+    """The whole table of a ladder's rounds as a file. It may take seconds, as a download does, and
+    has a place of one."""
     with reading() as session:
-        return exports.csv_answer(csv_lines(_rounds(session, name)), CSV)
+        number = find_ladder(session, name).id
+    database = seen_database()
 
+    def parts() -> Iterator[bytes]:
+        with database.read() as session:
+            table = round_table(session, session.get_one(Ladder, number), MOST_ROUNDS)
+            told = LadderRoundsShape.shown(table)
+        yield written(told)
 
-def _rounds(session: Session, name: str) -> dict[str, Any]:
-    table = round_table(session, find_ladder(session, name), MOST_ROUNDS)
-    return LadderRoundsShape.shown(table).model_dump(mode="json")
+    return Response(Download(parts()), mimetype=media)
 
 
 def _final(session: Session, name: str) -> FinalTableShape:

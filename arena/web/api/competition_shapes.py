@@ -18,6 +18,7 @@ from arena.models import (
 )
 from arena.ratings.trueskill import Rating
 from arena.web.api.shapes import At, List, Options, Shape
+from arena.web.identity import told_reason
 
 
 class CompetitionShape(Shape):
@@ -117,7 +118,10 @@ class EntrantShape(Shape):
     version: Annotated[int, At("version.number")]
     options: str = Field(description="What it plays with there, as depth=8; empty on a ladder.")
     state: EntrantState
-    reason: str
+    reason: Annotated[str, At(told_reason)] = Field(
+        description="Why it is not active; what an organiser wrote who took it off a ladder is "
+        "told to its owners and organisers alone."
+    )
     rating: Annotated[float | None, At(lambda one: _shown(one, "display"))] = Field(
         description="Null before its first game, and where nothing is rated."
     )

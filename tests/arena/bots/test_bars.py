@@ -12,9 +12,10 @@ from arena.audit import ARENA, Actor
 from arena.bots.bar_deeds import BarBot, UnbarBot
 from arena.bots.bars import all_barred
 from arena.bots.bot_deeds import EnterBot
+from arena.bots.deletion import DeleteBot
 from arena.bots.first_tests import admit
 from arena.bots.home_deeds import ConnectBot
-from arena.bots.submissions import submit
+from arena.bots.submissions import enter, submit
 from arena.deeds import By, Deed, perform
 from arena.ground.db import Database
 from arena.ground.refusals import NotAllowed, Refusal
@@ -75,6 +76,8 @@ def test_who_organises_one_ladder_takes_bots_off_it(database: Database) -> None:
             first.label: (EntrantState.RETIRED, WHY),
             older.label: (EntrantState.ACTIVE, ""),
         }
+        barred = session.scalars(entrants.where(Entrant.version_id == first.id)).one()
+        assert barred.public_reason == BARRED, "its owners alone are told more"
         coming = sa.select(Check).where(Check.status.in_([JobStatus.OPEN, JobStatus.ISSUED]))
         assert {check.ladder for check in session.scalars(coming)} == {other}
         (told,) = session.scalars(sa.select(Notification))
@@ -96,7 +99,7 @@ def test_who_organises_one_ladder_takes_bots_off_it(database: Database) -> None:
         late.status = VersionStatus.READY
         session.flush()
         admit(session, check, NOW)
-        assert check.problem == WHY
+        assert check.problem == BARRED, "everybody reads it"
         assert all_barred(session, ladder) == {"mine": "it is a copy"}
         perform(session, UnbarBot(ladder.name, "MINE"), organiser)
         assert all_barred(session, ladder) == {}
@@ -162,3 +165,48 @@ def test_one_that_does_not_play_there_is_barred_too(sqlite_database: Database) -
         submit(
             session, ada, "coming", digest="c" * 64, size=1, language="C", ladder=ladder, now=NOW
         )
+
+
+def test_who_is_barred_meanwhile_does_not_enter(sqlite_database: Database) -> None:
+    """As between what is asked before and the moment at which the ladder is locked."""
+    with sqlite_database.begin() as session:
+        ada = accounts.add(session, ARENA, "ada", role=Role.ORGANISER, now=NOW)
+        first, ladder = version(session, ada, "mine"), ladders(session)[0]
+        perform(session, BarBot(ladder.name, "mine", "it is a copy"), _by(ada))
+        with pytest.raises(Refusal, match="until an organiser of it lets it"):
+            enter(session, ladder, first, NOW)
+
+
+def test_files_that_were_taken_off_come_back_in_no_other_bot(sqlite_database: Database) -> None:
+    """Under another name, anew when their bot is deleted, or another person's; but a copy takes
+    with it nobody who was there before."""
+    with sqlite_database.begin() as session:
+        ada, bob = (
+            accounts.add(session, ARENA, name, role=Role.ORGANISER, now=NOW)
+            for name in ("ada", "bob")
+        )
+        version(session, bob, "own", "c")
+        version(session, ada, "copy", "c")
+        version(session, ada, "mine")
+        ladder = ladders(session)[0]
+
+        def hands_in(user: User, name: str, content: str = "a") -> None:
+            submit(
+                session, user, name, digest=content * 64, size=1, language="C", ladder=ladder,
+                now=NOW,
+            )  # fmt: skip
+
+        perform(session, BarBot(ladder.name, "copy", "it is a copy"), _by(bob))
+        perform(session, BarBot(ladder.name, "mine", "it cheats"), _by(bob))
+        same = r"a bot with the same files off clobber-6x7"
+        for again in (False, True):
+            for user, name in ((ada, "other"), (bob, "others")):
+                with pytest.raises(Refusal, match=same), session.begin_nested():
+                    hands_in(user, name)
+            if not again:
+                do(session, DeleteBot("mine"), NOW)
+        hands_in(bob, "own", "c")
+        with pytest.raises(Refusal, match=same), session.begin_nested():
+            hands_in(bob, "others", "c")
+        perform(session, UnbarBot(ladder.name, "copy"), _by(bob))
+        hands_in(bob, "others", "c")

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from arena.audit import ARENA
 from arena.bots import entries
+from arena.bots.bars import SAME_FILES, bar_files
 from arena.bots.first_tests import admit, conclude
 from arena.bots.submissions import SubmissionError
 from arena.competitions.strength_plans import SITE_TERMS
@@ -139,6 +140,24 @@ def test_the_version_submitted_last_is_tested(database: Database) -> None:
         assert by_version[first].problem == "version 3 came after it"
         test = session.scalars(sa.select(StrengthTest)).one()
         assert (test.verdict, test.title) == (TestVerdict.RUNNING, "bot-1 v3 against bot-1 v1")
+
+
+def test_files_that_were_taken_off_meanwhile_do_not_enter(database: Database) -> None:
+    """As another's bot was that has the same ones."""
+    arena = Improving(database, CALM, "clobber", size="4x4")
+    number = upload(arena, "bot-1", replace(SITE_TERMS, elo1=50.0))
+    with database.begin() as session:
+        session.execute(sa.update(BotVersion).values(status=VersionStatus.READY))
+        check = session.scalars(sa.select(Check).where(Check.version_id == number)).one()
+        check.status, check.findings = JobStatus.FIXED, [Finding(True, "played").to_json()]
+        admit(session, check, arena.now)
+        test = session.scalars(sa.select(StrengthTest)).one()
+        other = session.scalars(sa.select(Bot).where(Bot.name == "bot-0")).one()
+        bar_files(session, check.ladder, other, check.version.digest)
+        test.verdict, test.state = TestVerdict.PASSED, CompetitionState.CLOSED
+        conclude(session, test, arena.now)
+        assert test.reason == SAME_FILES
+        assert active(session, "bot-1") == [1]
 
 
 @pytest.mark.parametrize("leave", ["retire", "withdraw"])

@@ -13,10 +13,12 @@ from flask.testing import FlaskClient
 
 from arena.audit import ARENA
 from arena.bots.deletion import DeleteBot
+from arena.competitions.round_tables import round_table
 from arena.competitions.visibility import change_visibility
 from arena.ground.config import Settings
 from arena.ground.db import Database
 from arena.models import EntrantState, Tournament, Visibility
+from arena.web import ladders
 from arena.web.app import create_app
 from tests.arena.competitions.round_simulation import RoundField, round_field
 from tests.arena.conftest import Cli
@@ -99,6 +101,23 @@ def test_who_came_where_in_each_round(client: FlaskClient) -> None:
     }
 
 
+def test_the_page_has_the_first_lines(
+    field: RoundField, client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With their places, and says of how many; files have all."""
+    with field.database.read() as session:
+        ladder = field.ladder(session)
+        whole, first = round_table(session, ladder), round_table(session, ladder, most_lines=4)
+        assert (first.size, len(whole.lines)) == (7, 7)
+        assert first.lines == whole.lines[:4]
+        assert first.rounds == whole.rounds
+    monkeypatch.setattr(ladders, "SHOWN_LINES", 4)
+    section = client.get("/ladders/ladder-0").text.partition('aria-labelledby="rounds"')[2]
+    section = section.partition("</section>")[0]
+    assert "These are the first 4 of 7 bots" in section
+    assert section.count('<td class="bot">') == 4
+
+
 LISTS = [
     "/tournaments", "/competitions", "/competitions?kind=tournament", "/search?q=ladder",
     "/bots/bot-0/feed.atom", "/api/v1/tournaments", "/api/v1/competitions",
@@ -163,7 +182,7 @@ def test_a_bot_that_is_deleted_stays_in_the_table(field: RoundField, client: Fla
     ]
     assert {"bot-1", "bot-7"} & {one["bot"] for one in told["bots"]} == set()
     field.finish()
-    assert [sorted(one) for one in field.begin()] == [[0, 2, 5], [3, 6]]
+    assert [sorted(one) for one in field.begin()] == [[0, 2, 3, 5]], "3 would be alone"
 
 
 def test_the_command_tells_the_same(

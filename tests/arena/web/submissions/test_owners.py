@@ -8,7 +8,7 @@ from flask import Flask
 
 from arena import audit
 from arena.ground.db import Database
-from arena.models import Bot, Entrant, EntrantState, Ladder
+from arena.models import BARRED, Bot, Entrant, EntrantState, Ladder
 from arena.people import accounts
 from tests.arena.web.conftest import HOSTILE
 from tests.arena.web.signing_in import Browser, signed_in
@@ -85,6 +85,21 @@ def test_a_bots_page_brings_versions_back(ada: Browser, app: Flask, database: Da
         session.scalars(sa.select(Ladder).where(Ladder.name == LADDER)).one().state = "frozen"
     page = ada.get("/bots/mine").text
     assert (">Activate<" in page, "the ladder is frozen" in page) == (False, True)
+
+
+def test_why_an_organiser_took_a_bot_off_is_told_to_its_owners(
+    ada: Browser, app: Flask, database: Database
+) -> None:
+    """Others see that it was one, on its page and by the API."""
+    submit(ada, (BOT, "mine.py"))
+    settle(database)
+    with database.begin() as session:
+        its = session.scalars(sa.select(Entrant).where(Entrant.state == "active")).one()
+        its.state, its.reason = EntrantState.RETIRED, f"{BARRED}: it is a copy"
+    for browser, knows in ((ada, True), (signed_in(app, "eve"), False)):
+        for path in ("/bots/mine", f"/api/v1/ladders/{LADDER}/entrants"):
+            told = browser.get(path).text
+            assert (BARRED in told, "it is a copy" in told) == (True, knows), path
 
 
 @pytest.mark.parametrize(
