@@ -31,6 +31,7 @@ from arena.models import (
     CoOwner,
     Delivery,
     Follow,
+    FormerMember,
     Hook,
     Identity,
     Mail,
@@ -133,7 +134,7 @@ def delete(session: Session, user: User, by: By) -> UserGone:
         session.execute(
             sa.delete(CoOwner).where(CoOwner.bot_id == bot.id, CoOwner.user_id == heir.id)
         )
-        bot.owner = heir
+        bot.owner, bot.owned = heir, now
         passed.append(bot)
     deletion.delete(session, going, now)
     session.flush()
@@ -171,8 +172,9 @@ def _forget(session: Session, user: User) -> None:
                 Passkey, RecoveryCode, SentFile, CoOwner, Membership, Repository, SpentQuota,
             )
         ),
-        sa.delete(TeamMember).where(
-            sa.or_(TeamMember.user_id == user.id, TeamMember.team_id == user.id)
+        *(
+            sa.delete(kind).where(sa.or_(kind.user_id == user.id, kind.team_id == user.id))
+            for kind in (TeamMember, FormerMember)
         ),
         *(sa.delete(kind).where(kind.owner_id == user.id) for kind in (Selection, Analysis)),
         sa.update(Question).where(Question.user_id == user.id).values(user_id=None),

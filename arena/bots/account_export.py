@@ -4,8 +4,8 @@ It is a ZIP of these files: ``account.json`` (the account, tokens, sessions, kep
 what is followed, and the audit log's entries of what they did), ``bots.json`` (bots with versions
 and checks), ``games/BOT.jsonl`` (as exports have games), ``sittings.jsonl``, ``logs/BOT.jsonl``
 (what versions wrote, by game and seat), ``bundles/BOT-vN.tar``. Of games there are those that they
-see. Of bots that are shared with them there is nothing: these are their owners', and those of a
-team its captain's.
+see. What their masks play is there by the masks' names. Of bots that are shared with them there is
+nothing: these are their owners', and those of a team its captain's.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, undefer
 
 from arena.bots import sharing, stored_files, teams
+from arena.competitions.masks import masks_of
 from arena.ground.bot_names import Named
 from arena.ground.db import Database
 from arena.lists import exported
@@ -110,7 +111,8 @@ def _files(database: Database, store: Path, user_id: int) -> Iterator[tuple[str,
         bots = session.scalars(
             sa.select(Bot).where(Bot.is_of(user_id), Bot.deleted.is_(None)).order_by(Bot.id)
         ).all()
-        yield "bots.json", [_json([_bot(session, bot) for bot in bots])]
+        masks = masks_of(session, [bot.id for bot in bots])  # whose files are the bots'
+        yield "bots.json", [_json([_bot(session, bot) for bot in (*bots, *masks)])]
         versions = [
             (bot.name, version.number, version.digest)
             for bot in bots
@@ -120,7 +122,7 @@ def _files(database: Database, store: Path, user_id: int) -> Iterator[tuple[str,
                 .order_by(BotVersion.number)
             )
         ]
-        named = [(bot.id, bot.name) for bot in bots]
+        named = [(bot.id, bot.name) for bot in (*bots, *masks)]
         seen = SeenBy(database, _reader(session, user_id))
     yield "sittings.jsonl", _sittings(database, user_id)
     for number, name in named:

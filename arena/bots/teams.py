@@ -37,6 +37,7 @@ from arena.models import (
     CoOwner,
     Entrant,
     EntrantState,
+    FormerMember,
     Ladder,
     Membership,
     SignUp,
@@ -194,7 +195,9 @@ def take_out(session: Session, by: By, team: Team, user: User) -> int:
                 team=team.name,
             )
         )
-    session.delete(session.get_one(TeamMember, (team.id, user.id)))
+    its = session.get_one(TeamMember, (team.id, user.id))
+    session.merge(FormerMember(team_id=team.id, user_id=user.id, joined=its.joined, left=by.now))
+    session.delete(its)
     session.flush()
     return leave_private(session, by, sa.select(Bot.id).where(Bot.owner_id == team.id))
 
@@ -268,7 +271,7 @@ def give(session: Session, by: By, bot: Bot, to: User) -> int:
     demand_member(session, team, member)
     _demand_not_handed_in(session, bot, by.now)
     with _having_room(session, by, sa.select(Bot.id).where(Bot.id == bot.id), person):
-        bot.owner = to
+        bot.owner, bot.owned = to, by.now
         # Whose it is does not share it besides.
         session.execute(
             sa.delete(CoOwner).where(CoOwner.bot_id == bot.id, CoOwner.user_id == to.id)

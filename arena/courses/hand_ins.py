@@ -1,23 +1,25 @@
 """What each student of a course has handed in: in time, and late.
 
-Theory of operation. A student is a member who is no organiser; theirs are the bots that they own,
-and those of a team to which they belonged by then. What counts is a function of rows that stay: the
-version that was handed in last by the deadline and passed its check, or an older one that was
-fielded again after it. So it is the same whenever somebody asks, and a check that ends after the
-deadline changes nothing but that it is known.
+Theory of operation. A student is a member who is no organiser; theirs are the bots that they owned
+at the deadline, and those of a team to which they belonged then; of what is late, when it was
+handed in. What counts is a function of rows that stay: the version that was handed in last by the
+deadline and passed its check, or an older one that was fielded again after it. So it is the same
+whenever somebody asks, and a check that ends after the deadline changes nothing but that it is
+known.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, aliased, joinedload
 
 from arena.competitions.dates import find_date
+from arena.ground.db import present
 from arena.ground.refusals import NotThere, Refusal
 from arena.models import (
     Bot,
@@ -26,6 +28,7 @@ from arena.models import (
     Competition,
     DateKind,
     Entrant,
+    FormerMember,
     JobStatus,
     MemberRole,
     Membership,
@@ -43,6 +46,14 @@ class HandIn(NamedTuple):
     at: datetime
     late: timedelta
     """By how much; nothing if it was in time."""
+
+
+class _Having(NamedTuple):
+    """That somebody has the bots of an owner, from one moment until before another."""
+
+    user_id: int
+    since: datetime = datetime.min.replace(tzinfo=UTC)
+    until: datetime = datetime.max.replace(tzinfo=UTC)
 
 
 class Student(NamedTuple):
@@ -120,12 +131,15 @@ def students(session: Session, course: TaughtCourse, user_id: int | None = None)
         its = its.where(User.id == user_id)
     people = session.scalars(its.order_by(User.lower_name)).all()
     deadline = deadline_of(session, course)
+    whose = deadline or present(session)
     owners = _owners(session, [one.id for one in people])
     moments: dict[int, list[tuple[datetime, BotVersion]]] = defaultdict(list)
     for at, version in _moments(session, course, list(owners)):
-        for number, since in owners[version.bot.owner_id]:
-            if since is None or since <= max(at, deadline or at):
-                moments[number].append((at, version))
+        bot, by = version.bot, max(at, whose)
+        if bot.owned is None or bot.owned <= by:
+            for one in owners[bot.owner_id]:
+                if one.since <= by < one.until:
+                    moments[one.user_id].append((at, version))
     return [_student(course, deadline, one, moments[one.id]) for one in people]
 
 
@@ -158,14 +172,18 @@ def _student(
     return Student(user, in_time, late, user.id in course.late_counts)
 
 
-def _owners(
-    session: Session, people: Sequence[int]
-) -> dict[int, list[tuple[int, datetime | None]]]:
-    """Whose bots are theirs of some people: their own, and since when those of teams; by the id of
-    the person or the team that owns bots."""
-    found: dict[int, list[tuple[int, datetime | None]]] = {one: [(one, None)] for one in people}
-    for member in session.scalars(sa.select(TeamMember).where(TeamMember.user_id.in_(people))):
-        found.setdefault(member.team_id, []).append((member.user_id, member.joined))
+def _owners(session: Session, people: Sequence[int]) -> dict[int, list[_Having]]:
+    """Whose bots some people have, their own and those of teams, by the id of the person or the
+    team that owns bots."""
+    found = {one: [_Having(one)] for one in people}
+    now = sa.select(TeamMember).where(TeamMember.user_id.in_(people))
+    for member in session.scalars(now):
+        its = _Having(member.user_id, member.joined)
+        found.setdefault(member.team_id, []).append(its)
+    former = sa.select(FormerMember).where(FormerMember.user_id.in_(people))
+    for once in session.scalars(former):
+        its = _Having(once.user_id, once.joined, once.left)
+        found.setdefault(once.team_id, []).append(its)
     return found
 
 

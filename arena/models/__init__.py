@@ -92,6 +92,7 @@ from arena.models.people import (
     AccountLink,
     ApiToken,
     BrowserSession,
+    FormerMember,
     Identity,
     LinkKind,
     Passkey,

@@ -41,6 +41,8 @@ class Bot(Base):
     lower_name: Mapped[str] = mapped_column(sa.String(40), unique=True, default=lower_name)
     """No bot may pass for another by the size of letters."""
     owner_id: Mapped[int] = mapped_column(ForeignKey("user.id"), index=True)
+    owned: Mapped[datetime | None]
+    """Since when that one has it; None of whoever made it."""
     open_source: Mapped[bool] = mapped_column(default=False)
     """Whether its code and its logs are for everybody, and not its owner's alone."""
     created: Mapped[datetime]

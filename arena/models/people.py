@@ -169,6 +169,17 @@ class TeamMember(Base):
     user: Mapped[User] = relationship(foreign_keys=[user_id])
 
 
+class FormerMember(Base):
+    """That somebody belonged to a team once: what it handed in to a course by then stays theirs."""
+
+    __tablename__ = "former_member"
+
+    team_id: Mapped[int] = mapped_column(ForeignKey("user.id"), primary_key=True)
+    user_id: Mapped[int] = mapped_column(ForeignKey("user.id"), primary_key=True, index=True)
+    joined: Mapped[datetime] = mapped_column(primary_key=True)
+    left: Mapped[datetime]
+
+
 class BrowserSession(Base):
     """A browser in which somebody is signed in; without its row its cookie is worth nothing."""
 

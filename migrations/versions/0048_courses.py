@@ -1,4 +1,4 @@
-"""Courses, and the fingerprints of what is handed in."""
+"""Courses, the fingerprints of what is handed in, and whose it was."""
 
 from __future__ import annotations
 
@@ -40,6 +40,18 @@ def upgrade() -> None:
         sa.Column("unread", sa.JSON(), nullable=False),
         sa.PrimaryKeyConstraint("digest", name="pk_read_code"),
     )
+    op.create_table(
+        "former_member",
+        sa.Column("team_id", sa.Integer(), nullable=False),
+        sa.Column("user_id", sa.Integer(), nullable=False),
+        sa.Column("joined", sa.DateTime(), nullable=False),
+        sa.Column("left", sa.DateTime(), nullable=False),
+        sa.ForeignKeyConstraint(["team_id"], ["user.id"], name="fk_former_member_team_id_user"),
+        sa.ForeignKeyConstraint(["user_id"], ["user.id"], name="fk_former_member_user_id_user"),
+        sa.PrimaryKeyConstraint("team_id", "user_id", "joined", name="pk_former_member"),
+    )
+    op.create_index("ix_former_member_user_id", "former_member", ["user_id"])
+    op.add_column("bot", sa.Column("owned", sa.DateTime(), nullable=True))
     op.add_column("check", sa.Column("began", sa.DateTime(), nullable=True))
     op.add_column(
         "entrant", sa.Column("returned_at", sa.JSON(), nullable=False, server_default="[]")

@@ -51,6 +51,7 @@ ELSEWHERE = {
     "ChangedSetting": "is of the arena",
     "Delivery": "is of a person",
     "DiscardedFile": "is of the arena",
+    "FormerMember": "is of a person",
     "GameDayCount": "counts what is public alone",
     "Hook": "is of a person",
     "Identity": "is of a person",

@@ -12,9 +12,9 @@ import pytest
 import sqlalchemy as sa
 
 from arena.audit import Actor
-from arena.bots import account_export
+from arena.bots import account_deletion, account_export
 from arena.bots.deletion import delete
-from arena.bots.team_deeds import GiveBot
+from arena.bots.team_deeds import GiveBot, RemoveTeamMember
 from arena.competitions.date_deeds import SetDate
 from arena.courses import marking, reading
 from arena.courses.course_deeds import ChooseHandIn, SetCourse
@@ -28,7 +28,9 @@ from arena.models import (
     Bot,
     Check,
     Competition,
+    CompetitionDate,
     CompetitionState,
+    CoOwner,
     Entrant,
     GameSeat,
     PlayedGame,
@@ -218,6 +220,11 @@ def look_at_files(classroom: Classroom, digests: dict[str, dict[int, str]]) -> N
         app.extensions["arena.database"].close()
 
 
+def have_handed_in(session: sa.orm.Session, classroom: Classroom) -> list[bool]:
+    """Whether each student has something in time."""
+    return [one.in_time is not None for one in students(session, classroom.course(session))]
+
+
 def test_what_is_in_time_counts_and_stays_whose_it_is(
     sqlite_database: Database, tmp_path: Path
 ) -> None:
@@ -258,6 +265,24 @@ def test_what_is_in_time_counts_and_stays_whose_it_is(
         seen = account_export._reader(session, by.actor.id or 0)
     with SeenBy(sqlite_database, seen).read() as session:
         assert [one.name for one in session.scalars(sa.select(Competition))] == ["ladder-0"]
+    # Nor does who leaves a team lose a mark by it, nor who gets a bot by its owner's end get one.
+    with sqlite_database.begin() as session:
+        ada, bob, _ = session.scalars(sa.select(User).where(User.name.like("s0_"))).all()
+        bot = session.scalars(sa.select(Bot).where(Bot.name == "bot-of-s00")).one()
+        bot.owner_id = session.scalars(sa.select(Team.id)).one()
+        session.flush()
+        assert have_handed_in(session, classroom) == [True, True, True]
+        perform(session, RemoveTeamMember("knights", "s01"), by)
+        assert have_handed_in(session, classroom) == [True, True, True]
+        bot.owner = ada
+        session.add(CoOwner(bot_id=bot.id, user_id=bob.id))
+        session.flush()
+        account_deletion.delete(session, ada, by)
+        assert bot.owner is bob
+        assert have_handed_in(session, classroom) == [False, True]
+        date = session.scalars(sa.select(CompetitionDate)).one()
+        date.at = classroom.now
+        assert have_handed_in(session, classroom) == [True, True]
     # A ladder to which others have handed in becomes no course: its organisers would get the files.
     with sqlite_database.begin() as session:
         session.delete(classroom.course(session))

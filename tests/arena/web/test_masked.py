@@ -3,7 +3,9 @@ files; its owners see what is theirs, and in the end all of it is the bots'."""
 
 from __future__ import annotations
 
+import io
 import re
+import zipfile
 from collections.abc import Iterator
 from difflib import unified_diff
 from pathlib import Path
@@ -15,6 +17,7 @@ from flask import Flask
 
 from arena.all_deeds import DEEDS
 from arena.audit import Actor
+from arena.bots import account_export
 from arena.bots.submissions import enter
 from arena.competitions.masks import unmask_next
 from arena.deeds import By, asked_before, perform
@@ -28,6 +31,7 @@ from arena.models import (
     Check,
     Competition,
     Entrant,
+    GameSeat,
     JobStatus,
     Ladder,
     ListedSeat,
@@ -270,9 +274,11 @@ def test_what_is_looked_for_would_be_found(
     assert told >= {"secret-", "hideous", "a note that betrays it", DIGEST[:12]}
 
 
-def test_owners_own_their_masks(masked_site: tuple[Database, dict[str, int], Flask]) -> None:
-    """They see their checks, their logs and who is who; an organiser of one competition asks, and
-    that is noted."""
+def test_owners_own_their_masks(
+    masked_site: tuple[Database, dict[str, int], Flask], tmp_path: Path
+) -> None:
+    """They see their checks, their logs and who is who, and have their masks' games in their
+    archive; an organiser of one competition asks, and that is noted."""
     database, _, app = masked_site
     with database.begin() as session:
         ladder = session.scalars(sa.select(Competition).where(Competition.name == "ladder-0")).one()
@@ -290,6 +296,15 @@ def test_owners_own_their_masks(masked_site: tuple[Database, dict[str, int], Fla
     assert "secret-1" in owner.get("/account").text
     page = owner.get("/bots/bot-0").text
     assert "secret-1" in page
+    with database.begin() as session:
+        number = session.scalars(sa.select(User.id).where(User.name == "hideous")).one()
+        session.execute(sa.update(GameSeat).values(log="what it thought"))
+    content = b"".join(account_export.export(database, tmp_path, number))
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        assert b'"bot-0"' in archive.read("bots.json")
+        assert b'"bot-0"' in archive.read("games/bot-0.jsonl")
+        assert b"what it thought" in archive.read("logs/bot-0.jsonl")
+        assert archive.read("games/secret-1.jsonl") == b""
     organiser = signed_in(app, "stranger")
     told = organiser.post("/competitions/ladder-0/who", {})
     assert "secret-1" in told.text
