@@ -128,11 +128,8 @@ def round_table(
     played = [
         PlayedRound(number, [*its]) for number, its in groupby(parts, key=lambda one: one.number)
     ]
-    lines = _lines(session, ladder)
-    shown = dict(sorted(lines.items(), key=_order)[:most_lines])
-    wanted = list[sa.ColumnElement[bool]]()
-    if len(shown) < len(lines):
-        wanted.append(BotVersion.bot_id.in_(shown))
+    shown, size = _lines(session, ladder, most_lines)
+    wanted = [BotVersion.bot_id.in_(shown)] if len(shown) < size else []
     its = {one.id: one for one in parts}
     places = (
         sa.select(
@@ -151,12 +148,12 @@ def round_table(
         shown[bot_id].places[part.number] = RoundPlace(
             part.number, part.division, part.made, version, place, points
         )
-    return RoundTable(ladder, played, [*shown.values()], len(lines))
+    return RoundTable(ladder, played, [*shown.values()], size)
 
 
-def _lines(session: Session, ladder: Ladder) -> dict[int, RoundLine]:
-    """All bots that were in any round of a ladder, without their places in single ones."""
-    lines: dict[int, RoundLine] = {}
+def _lines(session: Session, ladder: Ladder, most: int | None) -> tuple[dict[int, RoundLine], int]:
+    """The first of all bots that were in any round of a ladder, without their places in single
+    ones, and how many these all are."""
     is_over = Tournament.state == CompetitionState.CLOSED
     sums = (
         sa.select(
@@ -170,27 +167,41 @@ def _lines(session: Session, ladder: Ladder) -> dict[int, RoundLine]:
         .where(LadderRound.competition_id == ladder.id)
         .group_by(BotVersion.bot_id)
     )
-    totals = {row[0]: row[1:] for row in session.execute(sums)}
-    its_bots = sa.select(Bot).where(Bot.id.in_(sums.with_only_columns(BotVersion.bot_id)))
-    for bot in session.scalars(its_bots.options(joinedload(Bot.owner))):
-        total, count = totals[bot.id]
-        lines[bot.id] = RoundLine(bot, points=total or 0.0, rounds=count)
-    standing = sa.select(DivisionPlace).where(DivisionPlace.competition_id == ladder.id)
-    standing = standing.order_by(DivisionPlace.is_boss)
-    with_owner = joinedload(DivisionPlace.bot).joinedload(Bot.owner)
-    for one in session.scalars(standing.options(with_owner)):
-        line = lines.setdefault(one.bot_id, RoundLine(one.bot))
-        line.division, line.standing = one.division, one.number or None
-        line.is_boss = one.is_boss
-    active = sa.select(BotVersion.bot_id).join(Entrant.version).where(active_on(ladder.id))
-    for number in session.scalars(active):
-        if number in lines:
-            lines[number].is_active = True
-    return lines
+    totals = {bot: (points or 0.0, count) for bot, points, count in session.execute(sums)}
+    place = DivisionPlace
+    its_places = (
+        sa.select(place.bot_id, place.division, place.number, place.is_boss)
+        .where(place.competition_id == ladder.id)
+        .order_by(place.is_boss)
+    )
+    standing = {row[0]: row[1:] for row in session.execute(its_places)}
+    its_active = sa.select(BotVersion.bot_id).join(Entrant.version).where(active_on(ladder.id))
+    active = set(session.scalars(its_active))
 
+    def order(bot: int) -> tuple[float, ...]:
+        if bot in standing:
+            division, number, is_boss = standing[bot]
+            return 0, division, is_boss, number or 0, bot
+        points, count = totals[bot]
+        return 1, bot not in active, -points, count, bot
 
-def _order(one: tuple[int, RoundLine]) -> tuple[float, ...]:
-    number, line = one
-    if line.division is not None:
-        return 0, line.division, line.is_boss, line.standing or 0, number
-    return 1, not line.is_active, -line.points, line.rounds, number
+    known = totals.keys() | standing.keys()
+    first = sorted(known, key=order)[:most]
+    its_bots = sa.select(Bot).where(
+        Bot.id.in_(first)
+        if len(first) < len(known)
+        else sa.or_(
+            Bot.id.in_(sums.with_only_columns(BotVersion.bot_id)),
+            Bot.id.in_(sa.select(place.bot_id).where(place.competition_id == ladder.id)),
+        )
+    )
+    its_bots = its_bots.options(joinedload(Bot.owner))
+    bots = {one.id: one for one in session.scalars(its_bots)}
+    lines = {}
+    for bot in first:
+        points, count = totals.get(bot, (0.0, 0))
+        division, number, is_boss = standing.get(bot, (None, None, False))
+        lines[bot] = RoundLine(
+            bots[bot], division, number or None, is_boss, bot in active, points, count
+        )
+    return lines, len(known)
