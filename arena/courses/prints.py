@@ -84,11 +84,12 @@ def found_in(files: Mapping[str, tuple[int, bytes]]) -> dict[str, Any]:
 
 def files_at(path: Path) -> dict[str, tuple[int, bytes]]:
     """The files of a bundle, or of a folder, by their names, each with its size."""
-    if path.is_file():
-        return {name: (one.size, one.content) for name, one in read(path, MOST_BYTES).items()}
-    return {
-        str(one.relative_to(path)): (one.stat().st_size, one.read_bytes()) for one in _below(path)
-    }
+    if path.is_dir():
+        return {
+            str(one.relative_to(path)): (one.stat().st_size, one.read_bytes())
+            for one in _below(path)
+        }
+    return {name: (one.size, one.content) for name, one in read(path, MOST_BYTES).items()}
 
 
 def _below(folder: Path) -> Iterator[Path]:

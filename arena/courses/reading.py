@@ -38,7 +38,7 @@ RECENT = timedelta(days=30)
 """For so long after its marking a course is looked at for what is to be read."""
 SAMPLES = Path(__file__).parents[2] / "bots"
 """What `arena new` begins with, and the sample bots: everybody was given them."""
-BROKEN_OFF = "its reading was broken off"
+BROKEN_OFF, NOT_STORED = "its reading was broken off", "it is not stored"
 
 log = logging.getLogger("arena.courses.reading")
 
@@ -69,7 +69,7 @@ class Reading:
                 log.error("the process that reads hand-ins ended (%s)", exit_words(code))
                 self._retrying.begin()
         is_time = self._retrying.is_due() if self._failed else self._looking.is_due()
-        if is_time and unread(session):
+        if is_time and unread(session, self._settings.bundles):
             self._process = subprocess.Popen(
                 self._words,
                 env={**os.environ, **self._settings.environment()},
@@ -84,9 +84,10 @@ class Reading:
             self._process = None
 
 
-def unread(session: Session) -> list[str]:
+def unread(session: Session, store: Path) -> list[str]:
     """The digests of what is to be read and is not yet: all hand-ins of courses whose deadline is
-    past, and what everybody was given. Of what nothing happened to for a while nothing is new."""
+    past, and what everybody was given; what was not stored, as soon as it is. Of what nothing
+    happened to for a while nothing is new."""
     now = present(session)
     past = sa.select(CompetitionDate.competition_id).where(
         CompetitionDate.what == DateKind.FREEZE, CompetitionDate.at <= now
@@ -103,7 +104,12 @@ def unread(session: Session) -> list[str]:
     for course in session.scalars(query):
         its = [*handed_in(session, course).values(), *given_to_all(session, course)]
         wanted |= dict.fromkeys(its)
-    known = set(session.scalars(sa.select(ReadCode.digest).where(ReadCode.digest.in_(wanted))))
+    read = sa.select(ReadCode.digest, ReadCode.unread).where(ReadCode.digest.in_(wanted))
+    known = {
+        digest
+        for digest, why in session.execute(read)
+        if why != [["", NOT_STORED]] or not (store / digest).exists()
+    }
     return [digest for digest in wanted if digest not in known]
 
 
@@ -141,7 +147,7 @@ def samples_digest() -> str:
 
 def read_code(paths: Sequence[Path]) -> Iterator[dict[str, Any]]:
     """What `arena.courses.prints` finds in bundles or folders, one after the other; that it was
-    broken off, if so."""
+    broken off, or one is not there, if so."""
     words = [*READS, *map(str, paths)]
     with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
@@ -149,14 +155,15 @@ def read_code(paths: Sequence[Path]) -> Iterator[dict[str, Any]]:
             try:
                 yield json.loads(line)
             except ValueError:
-                log.warning("%s is not read: it was broken off", path.name)
-                yield {"prints": [], "files": [], "unread": [["", BROKEN_OFF]]}
+                why = BROKEN_OFF if path.exists() else NOT_STORED
+                log.warning("%s is not read: %s", path.name, why)
+                yield {"prints": [], "files": [], "unread": [["", why]]}
 
 
 def read_all(database: Database, store: Path) -> None:
     """Reads all that is to be read."""
     with database.read() as session:
-        wanted = unread(session)
+        wanted = unread(session, store)
     samples = samples_digest()
     paths = [SAMPLES if digest == samples else store / digest for digest in wanted]
     for digest, found in zip(wanted, read_code(paths), strict=False):

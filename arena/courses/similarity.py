@@ -34,8 +34,11 @@ MOST_ALL_BYTES = 2 * 1024 * 1024
 MOST_TOKENS = 200_000
 """Of a submission, by the order of its files' names; what is beyond either is not read."""
 MOST_PAIRS = 2_000_000
-"""Of submissions with a fingerprint in common, over all fingerprints; and of places of two
-submissions that are put side by side. Beyond that what most have is taken for given."""
+"""Of submissions with a fingerprint in common, over all fingerprints. Beyond that what most have is
+taken for given."""
+MOST_PLACES = 100_000
+"""Of two submissions that are put side by side: what stands in few places comes first. So many
+take about a second, for which whoever asks waits."""
 MOST_ALIKE = 20
 """What stands more often in a submission is not looked for in fragments: such code is made by a
 program, or is a table."""
@@ -134,7 +137,9 @@ def likenesses(
     shared: Counter[tuple[str, str]] = Counter()
     counts = {one: len(names) for one, names in owners.items()}
     many = {one for one, count in counts.items() if common is not None and count > common}
-    kept = _fewest({one: comb(count, 2) for one, count in counts.items() if one not in many})
+    kept = _fewest(
+        {one: comb(count, 2) for one, count in counts.items() if one not in many}, MOST_PAIRS
+    )
     for one in kept:
         shared.update(combinations(owners[one], 2))
     many |= counts.keys() - kept
@@ -163,7 +168,8 @@ def fragments(first: Prints, second: Prints, *, given: Iterable[Prints] = ()) ->
             one: count * len(where[one])
             for one, count in often.items()
             if one in where and max(count, len(where[one])) <= MOST_ALIKE
-        }
+        },
+        MOST_PLACES,
     )
     pairs = {
         (number, other)
@@ -181,13 +187,13 @@ def fragments(first: Prints, second: Prints, *, given: Iterable[Prints] = ()) ->
     return sorted(found, key=lambda one: (-one.prints, one.first, one.second))
 
 
-def _fewest(pairs: Mapping[int, int]) -> set[int]:
-    """The fingerprints that make no more than `MOST_PAIRS` pairs, those that make few first.
+def _fewest(pairs: Mapping[int, int], most: int) -> set[int]:
+    """The fingerprints that make no more than so many pairs, those that make few first.
 
     Args:
         pairs: how many each makes.
     """
-    left, kept = MOST_PAIRS, set[int]()
+    left, kept = most, set[int]()
     for one in sorted(pairs, key=lambda one: (pairs[one], one)):
         left -= pairs[one]
         if left < 0:

@@ -99,7 +99,7 @@ C_RENAMED = C.replace(b"board", b"cells").replace(b"top", b"result").replace(b";
         ({"bot.py": PYTHON}, {"a.py": OTHER, "b.py": PYTHON}, 1.0, 1.0),
         ({"bot.py": PYTHON}, {"bot.c": C}, 0.0, 0.0),
         ({"bot.py": PYTHON}, {"notes.txt": PYTHON}, 0.0, 0.0),
-        ({"bot.py": PYTHON}, {"bot.py": b"\xff" + PYTHON}, 0.0, 0.0),
+        ({"bot.py": PYTHON}, {"bot.py": b"\xff" + PYTHON}, 0.9, 1.0),
         ({"bot.py": PYTHON}, {"bot.py": PYTHON + b"#" * MOST_BYTES}, 0.0, 0.0),
         ({"bot.py": b""}, {"bot.py": b""}, 0.0, 0.0),
     ],
@@ -210,7 +210,10 @@ def test_what_fewest_have_is_compared_first(monkeypatch: pytest.MonkeyPatch) -> 
     (found,) = likenesses(handed_in)
     assert (found.first, found.second, found.share) == ("ann", "bob", 1.0)
     monkeypatch.setattr(similarity, "MOST_PAIRS", 0)
-    assert likenesses(handed_in) == fragments(handed_in["ann"], handed_in["bob"]) == []
+    assert likenesses(handed_in) == []
+    assert fragments(handed_in["ann"], handed_in["bob"])
+    monkeypatch.setattr(similarity, "MOST_PLACES", 0)
+    assert fragments(handed_in["ann"], handed_in["bob"]) == []
 
 
 def test_many_that_have_the_same_are_compared_within_seconds() -> None:
@@ -219,3 +222,13 @@ def test_many_that_have_the_same_are_compared_within_seconds() -> None:
     began = process_time()
     likenesses({f"student-{number}": same for number in range(300)})
     assert process_time() - began < 10
+
+
+def test_two_of_many_places_are_compared_within_seconds() -> None:
+    """5,000 fingerprints that stand 20 times in both would make two million pairs."""
+    places = (Passage("a.py", 1, 2),) * 100_000
+    one = Prints(tuple(n % 5000 for n in range(100_000)), places)
+    other = Prints(tuple(n * 7 % 5000 for n in range(100_000)), places)
+    began = process_time()
+    assert len(fragments(one, other)) > 1000
+    assert process_time() - began < 5

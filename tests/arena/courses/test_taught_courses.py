@@ -20,6 +20,7 @@ from arena.courses import marking, reading
 from arena.courses.course_deeds import ChooseHandIn, SetCourse
 from arena.courses.hand_ins import students
 from arena.courses.marking import marks_of
+from arena.courses.reading import NOT_STORED
 from arena.courses.report import report
 from arena.deeds import By, perform
 from arena.ground.db import Database
@@ -183,7 +184,7 @@ def look_at_files(classroom: Classroom, digests: dict[str, dict[int, str]]) -> N
     database = classroom.database
     reading.read_all(database, classroom.settings.bundles)
     with database.read() as session:
-        assert reading.unread(session) == []
+        assert reading.unread(session, classroom.settings.bundles) == []
         its_report = report(session, classroom.course(session))
         assert its_report.compared == COUNT - 2
         assert its_report.unread == []
@@ -307,7 +308,7 @@ def test_hand_ins_and_marking_are_asked_alike(database: Database, tmp_path: Path
         session.execute(tried.values(enters=False))
     with database.begin() as session:
         course = classroom.course(session)
-        assert len(reading.unread(session)) == 3  # and the samples
+        assert len(reading.unread(session, classroom.settings.bundles)) == 3  # and the samples
         assert marking.begin_due(session) == "ladder-0"
         assert marking.begin_due(session) is None
         assert not course.problem
@@ -321,7 +322,7 @@ def test_hand_ins_and_marking_are_asked_alike(database: Database, tmp_path: Path
         # What was marked long ago is not looked at again and again.
         marked, course.marked = course.marked, classroom.deadline - 2 * reading.RECENT
         course.late_until = None
-        assert reading.unread(session) == []
+        assert reading.unread(session, classroom.settings.bundles) == []
         course.marked = marked
         course.late_until = classroom.deadline + 0.8 * HOUR
         assert marking.begin_due(session) == "ladder-0"  # but all of it is being marked already
@@ -341,8 +342,19 @@ def test_hand_ins_and_marking_are_asked_alike(database: Database, tmp_path: Path
         its = sa.select(Entrant.id).where(Entrant.competition_id == course.marking_id)
         assert len(session.scalars(its).all()) == 3
     look_at_teams(classroom, digests)
+    # A bundle that is not stored is told, and read as soon as it is.
+    store = classroom.settings.bundles
+    lost = (store / digests[0]).rename(tmp_path / "lost")
+    reading.read_all(database, store)
+    with database.read() as session:
+        assert reading.unread(session, store) == []
+        assert report(session, classroom.course(session)).unread == [(student(0), "", NOT_STORED)]
+        lost.rename(store / digests[0])
+        assert reading.unread(session, store) == [digests[0]]
+    reading.read_all(database, store)
+    with database.read() as session:
+        assert report(session, classroom.course(session)).unread == []
     # Who deletes a bot has handed in nothing, and nothing of its code is kept.
-    reading.read_all(database, classroom.settings.bundles)
     with database.begin() as session:
         assert {*digests} < set(session.scalars(sa.select(ReadCode.digest)))
         bot = session.scalars(sa.select(Bot).where(Bot.name == f"bot-of-{student(0)}")).one()
