@@ -22,6 +22,7 @@ def upgrade() -> None:
         sa.Column("cycles", sa.Integer(), nullable=False),
         sa.Column("late_until", sa.DateTime(), nullable=True),
         sa.Column("given", sa.JSON(), nullable=False),
+        sa.Column("bot_ids", sa.JSON(), nullable=False),
         sa.Column("published", sa.Boolean(), nullable=False),
         sa.Column("late_counts", sa.JSON(), nullable=False),
         sa.Column("marking_id", sa.Integer(), nullable=True),
