@@ -187,7 +187,9 @@ class PublishMarks(CourseDeed):
         if changes:
             what = "hide marks" if self.off else "publish marks"
             audit.note(session, by.actor, what, f"ladder {ladder.name}", now=by.now)
-        if changes and not self.off:
+        its = course.marking_id or 0
+        if not self.off and course.announced != its:
+            course.announced = its
             notify(
                 session,
                 {one.user.id for one in students(session, course)},

@@ -33,6 +33,9 @@ class TaughtCourse(Base):
     """Which bots all these names meant when they were chosen: a deleted bot's name is free."""
     published: Mapped[bool] = mapped_column(default=False)
     """Whether each student sees their own mark."""
+    announced: Mapped[int | None]
+    """The marking of which students were told last that they see their marks; 0 if there was none
+    yet, None if they were told nothing."""
     late_counts: Mapped[list[Any]] = mapped_column(default=list)
     """The ids of those whose late hand-in counts, though they have one in time."""
     marking_id: Mapped[int | None]

@@ -24,6 +24,7 @@ def upgrade() -> None:
         sa.Column("given", sa.JSON(), nullable=False),
         sa.Column("bot_ids", sa.JSON(), nullable=False),
         sa.Column("published", sa.Boolean(), nullable=False),
+        sa.Column("announced", sa.Integer(), nullable=True),
         sa.Column("late_counts", sa.JSON(), nullable=False),
         sa.Column("marking_id", sa.Integer(), nullable=True),
         sa.Column("marked", sa.DateTime(), nullable=True),

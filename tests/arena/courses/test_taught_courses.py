@@ -17,7 +17,7 @@ from arena.bots.deletion import delete
 from arena.bots.team_deeds import GiveBot, RemoveTeamMember
 from arena.competitions.date_deeds import SetDate
 from arena.courses import marking, reading
-from arena.courses.course_deeds import ChooseHandIn, SetCourse
+from arena.courses.course_deeds import PUBLISHED, ChooseHandIn, PublishMarks, SetCourse
 from arena.courses.hand_ins import students
 from arena.courses.marking import marks_of
 from arena.courses.reading import NOT_STORED
@@ -34,6 +34,7 @@ from arena.models import (
     CoOwner,
     Entrant,
     GameSeat,
+    Notification,
     PlayedGame,
     ReadCode,
     Scope,
@@ -342,6 +343,12 @@ def test_hand_ins_and_marking_are_asked_alike(database: Database, tmp_path: Path
         its = sa.select(Entrant.id).where(Entrant.competition_id == course.marking_id)
         assert len(session.scalars(its).all()) == 3
     look_at_teams(classroom, digests)
+    # Of a marking students are told once, however often it is published.
+    for off in (False, True, False):
+        classroom.do(PublishMarks("ladder-0", off))
+        with database.read() as session:
+            told = sa.select(Notification.id).where(Notification.message == PUBLISHED)
+            assert len(session.scalars(told).all()) == 3
     # A bundle that is not stored is told, and read as soon as it is.
     store = classroom.settings.bundles
     lost = (store / digests[0]).rename(tmp_path / "lost")
