@@ -107,22 +107,27 @@ class SetCourse(CourseDeed):
         if season is not None and season.happened is None:
             raise Refusal(gettext(NO_SEASONS, name=ladder.name))
         references = list(self.references)
-        marking.references_of(session, ladder, references)
+        its = marking.references_of(session, ladder, references)
         marking.table_of(references, self.marks)
-        for name in self.given:
-            named_players(session, [name])
+        its += named_players(session, self.given)
+        meant = {
+            name: one.version.bot_id
+            for name, one in zip([*references, *self.given], its, strict=True)
+        }
         until = read_moment(self.late_until) if self.late_until.strip() else None
         found = session.get(TaughtCourse, ladder.id)
         if found is None:
             _demand_nothing_handed_in(session, ladder, by)
             found = TaughtCourse(ladder=ladder, marked=None, marking_id=None)
             session.add(found)
-        elif (found.references, found.cycles) != (references, self.cycles):
+        elif (found.references, found.cycles) != (references, self.cycles) or any(
+            meant[name] != found.bot_ids[name] for name in references
+        ):
             found.marked = None
             marking.drop(session, found, by.now, by.actor)
         found.references, found.marks = references, self.marks
         found.cycles, found.given = self.cycles, list(self.given)
-        found.late_until = until
+        found.late_until, found.bot_ids = until, meant
         deadline = deadline_of(session, found)
         if until is not None and deadline is not None and until <= deadline:
             raise Refusal(
@@ -182,7 +187,9 @@ class PublishMarks(CourseDeed):
         if changes:
             what = "hide marks" if self.off else "publish marks"
             audit.note(session, by.actor, what, f"ladder {ladder.name}", now=by.now)
-        if changes and not self.off:
+        its = course.marking_id or 0
+        if not self.off and course.announced != its:
+            course.announced = its
             notify(
                 session,
                 {one.user.id for one in students(session, course)},

@@ -236,11 +236,18 @@ def begin(session: Session, course: TaughtCourse, now: datetime, actor: audit.Ac
     """Has all that is handed in play against the reference bots; what was under way is called off.
 
     Raises:
-        Refusal: nothing is handed in, or a reference bot can't play.
+        Refusal: nothing is handed in, or a reference bot can't play, or is another one by now.
     """
     ladder = course.ladder
     drop(session, course, now, actor)
     references = references_of(session, ladder, course.references)
+    for name, one in zip(course.references, references, strict=True):
+        if course.bot_ids[name] != one.version.bot_id:
+            raise Refusal(
+                gettext(
+                    "%(bot)s is another bot than when it was chosen: set the rules anew", bot=name
+                )
+            )
     versions = {one.version.id: one.version for one in _to_mark(students(session, course))}
     taken = {one.version.id for one in references}
     field = [NamedPlayer(version) for number, version in versions.items() if number not in taken]

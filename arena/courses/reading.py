@@ -129,9 +129,11 @@ def given_to_all(session: Session, course: TaughtCourse) -> list[str]:
     found = [samples_digest()]
     for name in course.given:
         try:
-            found += [one.version.digest for one in named_players(session, [name])]
+            (its,) = named_players(session, [name])
         except Refusal:
             continue  # it was deleted since
+        if its.version.bot_id == course.bot_ids[name]:
+            found.append(its.version.digest)
     return found
 
 

@@ -29,8 +29,13 @@ class TaughtCourse(Base):
     """Until when hand-ins are taken that are late; None if none are."""
     given: Mapped[list[Any]] = mapped_column(default=list)
     """The bots whose code everybody was given."""
+    bot_ids: Mapped[dict[str, Any]] = mapped_column(default=dict)
+    """Which bots all these names meant when they were chosen: a deleted bot's name is free."""
     published: Mapped[bool] = mapped_column(default=False)
     """Whether each student sees their own mark."""
+    announced: Mapped[int | None]
+    """The marking of which students were told last that they see their marks; 0 if there was none
+    yet, None if they were told nothing."""
     late_counts: Mapped[list[Any]] = mapped_column(default=list)
     """The ids of those whose late hand-in counts, though they have one in time."""
     marking_id: Mapped[int | None]

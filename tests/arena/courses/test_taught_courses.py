@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from arena.audit import Actor
+from arena.audit import ARENA, Actor
 from arena.bots import account_deletion, account_export
 from arena.bots.deletion import delete
 from arena.bots.team_deeds import GiveBot, RemoveTeamMember
 from arena.competitions.date_deeds import SetDate
 from arena.courses import marking, reading
-from arena.courses.course_deeds import ChooseHandIn, SetCourse
+from arena.courses.course_deeds import PUBLISHED, ChooseHandIn, PublishMarks, SetCourse
 from arena.courses.hand_ins import students
 from arena.courses.marking import marks_of
 from arena.courses.reading import NOT_STORED
@@ -34,6 +34,7 @@ from arena.models import (
     CoOwner,
     Entrant,
     GameSeat,
+    Notification,
     PlayedGame,
     ReadCode,
     Scope,
@@ -342,6 +343,12 @@ def test_hand_ins_and_marking_are_asked_alike(database: Database, tmp_path: Path
         its = sa.select(Entrant.id).where(Entrant.competition_id == course.marking_id)
         assert len(session.scalars(its).all()) == 3
     look_at_teams(classroom, digests)
+    # Of a marking students are told once, however often it is published.
+    for off in (False, True, False):
+        classroom.do(PublishMarks("ladder-0", off))
+        with database.read() as session:
+            told = sa.select(Notification.id).where(Notification.message == PUBLISHED)
+            assert len(session.scalars(told).all()) == 3
     # A bundle that is not stored is told, and read as soon as it is.
     store = classroom.settings.bundles
     lost = (store / digests[0]).rename(tmp_path / "lost")
@@ -362,5 +369,19 @@ def test_hand_ins_and_marking_are_asked_alike(database: Database, tmp_path: Path
         first, *_ = students(session, classroom.course(session))
         assert first.counts is None
         assert digests[0] not in set(session.scalars(sa.select(ReadCode.digest)))
+    # Who takes a deleted bot's name is neither the reference nor what everybody was given.
+    classroom.do(SetCourse("ladder-0", ("bot-1:1",), "bot-1 share 20", 1, given=("bot-0",)))
+    with database.begin() as session:
+        course = classroom.course(session)
+        assert len(reading.given_to_all(session, course)) == 2
+        for name, taken in (("bot-0", "gone-0"), ("bot-1", "gone-1"), ("bot-of-s01", "bot-1")):
+            bot = session.scalars(sa.select(Bot).where(Bot.name == name)).one()
+            bot.name = bot.lower_name = taken
+            session.flush()
+        with pytest.raises(Refusal, match="bot-1:1 is another bot than when it was chosen"):
+            marking.begin(session, course, classroom.now, ARENA)
+        bot.name = bot.lower_name = "bot-0"
+        session.flush()
+        assert reading.given_to_all(session, course) == [reading.samples_digest()]
     with pytest.raises(Refusal, match="does not begin again"):
         classroom.do(SetDate("ladder-0", "season", "2100-01-01T00:00Z"))
