@@ -681,7 +681,7 @@ EXAMPLES: dict[type[Deed], tuple[Callable[[Numbers], dict[str, Any]], dict[str, 
         "there is no team 'nobody'",
     ),
     GiveBot: (
-        lambda _: {"name": "bot-0", "to": "knights"},
+        lambda _: {"name": "spare", "to": "knights"},
         {"to": "rooks"},
         "administrator is no member of the team rooks",
     ),
@@ -860,6 +860,7 @@ def copied(
             session.add_all(
                 [
                     hook,
+                    Bot(name="spare", owner_id=user.id, created=now()),  # in no course
                     Follow(user_id=user.id, bot_id=bot.id, muted=True, since=now()),
                     Follow(user_id=user.id, competition_id=cup, muted=True, since=now()),
                 ]
@@ -1030,10 +1031,11 @@ def test_its_doors_do_the_same(
 
 MOMENTS = {"id", "created", "since", "changed", "finished", "reason", "rebuild_due", "joined"}
 PASSING = MOMENTS | {
-    "mu", "sigma", "conservative", "returned", "returned_after", "returned_at", "games_before"
+    "mu", "sigma", "conservative", "returned", "returned_after", "returned_at", "games_before",
+    "announced",
 }  # fmt: skip
-"""Columns in which what is taken back may differ from what never was: moments, and how firmly a
-rating is held, since a bot that comes back may be another by then."""
+"""Columns in which what is taken back may differ from what never was: moments, how firmly a rating
+is held, since a bot that comes back may be another by then, and what people were told."""
 
 
 def standing(session: sa.orm.Session) -> dict[str, list[str]]:
