@@ -134,6 +134,7 @@ def test_what_can_not_be_prepared_is_said(
     assert re.match(f".*{words}", line)
 
 
+@pytest.mark.timeout(300)  # an arena starts and ends three times
 def test_whatever_ends_it_nothing_is_left_and_the_next_start_works() -> None:
     """With a blank in the folder's name, and with files where the user is that hide Python's."""
     with short_folder() as folder:
