@@ -106,7 +106,7 @@ def begin(
         if len(one.field) + (one.boss is not None) >= fewest(ladder)
     ]
     if not made:
-        raise Refusal("no division has bots enough")
+        raise Refusal("no division has bots enough; those in placement are in none yet")
     return made[0]
 
 
