@@ -95,22 +95,32 @@ class Likeness(NamedTuple):
         return max(self.of_first, self.of_second)
 
 
-def prints_of(files: Mapping[str, bytes]) -> Prints:
+class Room:
+    """How much is read still of a submission, all of whose files are read with the same room."""
+
+    def __init__(self) -> None:
+        """Nothing is read yet."""
+        self.bytes, self.tokens = MOST_ALL_BYTES, MOST_TOKENS
+
+
+def prints_of(files: Mapping[str, bytes], room: Room | None = None) -> Prints:
     """The fingerprints of a submission's files.
 
     Args:
         files: what stands in them, by their names. What is of a language that is not known by the
             file's name (`is_known`), or beyond one of the limits above, is left out.
+        room: what the submission's other files left; by default these are all.
     """
+    room = room or Room()
     hashes: list[int] = []
     passages: list[Passage] = []
-    bytes_left, tokens_left = MOST_ALL_BYTES, MOST_TOKENS
     for name in sorted(files):
-        if len(files[name]) > min(MOST_BYTES, bytes_left):
+        lexer, content = _lexer(name), files[name]
+        if lexer is None or len(content) > min(MOST_BYTES, room.bytes):
             continue
-        codes, lines = _tokens(name, files[name], tokens_left)
-        bytes_left -= len(files[name]) if codes else 0
-        tokens_left -= len(codes)
+        room.bytes -= len(content)
+        codes, lines = _tokens(lexer, content, room.tokens)
+        room.tokens -= len(codes)
         for at, hashed in _winnowed(codes):
             hashes.append(hashed)
             passages.append(Passage(name, lines[at], lines[at + RUN - 1]))
@@ -231,11 +241,8 @@ def _span(prints: Prints, numbers: Sequence[int]) -> Passage:
     return Passage(its[0].file, min(one.first for one in its), max(one.last for one in its))
 
 
-def _tokens(name: str, content: bytes, most: int) -> tuple[list[int], list[int]]:
+def _tokens(lexer: Lexer, content: bytes, most: int) -> tuple[list[int], list[int]]:
     """A code for each token of a file, no more than so many, and the line in which it begins."""
-    lexer = _lexer(name)
-    if lexer is None:
-        return [], []
     # What is written in another encoding has its letters replaced, and is built as it is.
     text = content.decode("utf-8", "replace")
     codes, lines, line = list[int](), list[int](), 1

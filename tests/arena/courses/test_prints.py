@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.courses import prints, reading
-from arena.courses.prints import TOO_LARGE, TOO_LONG, UNKNOWN, found_in
+from arena.courses import prints, reading, similarity
+from arena.courses.prints import TOO_LARGE, TOO_LONG, TOO_MANY, UNKNOWN, found_in
 from arena.courses.reading import BROKEN_OFF, read_code
 from arena.courses.similarity import MOST_BYTES
 
@@ -39,6 +39,16 @@ def test_no_encoding_and_no_name_hides_a_program() -> None:
     alone = found_in({"bot.py": (len(plain), plain)})
     assert [one[0] for one in found["prints"]] == [one[0] for one in alone["prints"]]
     assert found["unread"] == [["core.dat", UNKNOWN], ["run", UNKNOWN]]
+
+
+def test_all_files_of_a_hand_in_share_its_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each has 300, in lines of ten: half of the second is read, and nothing of the third."""
+    content = "\n".join(f"a{n} = b[{n}] + c * {n}" for n in range(30)).encode()
+    monkeypatch.setattr(similarity, "MOST_TOKENS", 450)
+    found = found_in({name: (len(content), content) for name in ("a.py", "b.py", "c.py")})
+    assert found["files"] == ["a.py", "b.py"]
+    assert found["unread"] == [["b.py", TOO_MANY], ["c.py", TOO_MANY]]
+    assert max(last for _, file, _, last in found["prints"] if file == 1) == 15
 
 
 def test_a_file_has_its_time_and_size(monkeypatch: pytest.MonkeyPatch) -> None:
