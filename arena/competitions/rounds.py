@@ -190,9 +190,7 @@ def _arrange(
     """
     by_bot = {one.version.bot_id: one for one in ready}
     bosses = {division: one.bot_id for division, one in bosses_of(session, ladder).items()}
-    query = sa.select(DivisionPlace).where(*_places_of(ladder))
-    query = query.order_by(DivisionPlace.division, DivisionPlace.number, DivisionPlace.id)
-    places = {one.bot_id: one for one in session.scalars(query)}
+    places = _standing(session, ladder)
     able = by_bot.keys() - set(bosses.values())
     staying = [bot for bot in places if bot in able]
     placed = _placed(session, ladder)
@@ -214,6 +212,14 @@ def _arrange(
         groups.append(_Group(division, [by_bot[bot] for bot in bots], boss))
     session.flush()
     return groups
+
+
+def _standing(session: Session, ladder: Ladder) -> dict[int, DivisionPlace]:
+    """The places in the divisions of a ladder, but for bosses, by their bots, the highest first."""
+    query = sa.select(DivisionPlace).where(*_places_of(ladder))
+    query = query.order_by(DivisionPlace.division, DivisionPlace.number, DivisionPlace.id)
+    found = session.scalars(query.options(joinedload(DivisionPlace.bot)))
+    return {one.bot_id: one for one in found}
 
 
 def _placed(session: Session, ladder: Ladder) -> set[int]:
@@ -283,11 +289,7 @@ def _settle(session: Session, ladder: Ladder, parts: Sequence[LadderRound], now:
             final_tables.keep(session, part.made, final_tables.placed(session, part.made))
     if not parts[0].division or ladder.state is CompetitionState.CLOSED:
         return ""
-    query = (
-        sa.select(DivisionPlace).where(*_places_of(ladder)).options(joinedload(DivisionPlace.bot))
-    )
-    query = query.order_by(DivisionPlace.division, DivisionPlace.number, DivisionPlace.id)
-    places = {one.bot_id: one for one in session.scalars(query)}
+    places = _standing(session, ladder)
     active = set(
         session.scalars(
             sa.select(BotVersion.bot_id).join(Entrant.version).where(active_on(ladder.id))
