@@ -18,7 +18,7 @@ from types import FrameType
 from typing import Any
 
 from arena.bots.stored_files import read
-from arena.courses.similarity import MOST_BYTES, RUN, Room, is_known, prints_of
+from arena.courses.similarity import MOST_BYTES, RUN, Allowance, is_known, prints_of
 
 FILE_SECONDS, ALL_SECONDS = 1.0, 10
 """Of a core, for a file and for all of a hand-in."""
@@ -50,7 +50,7 @@ def found_in(files: Mapping[str, tuple[int, bytes]]) -> dict[str, Any]:
     prints: list[Any] = []
     names: list[str] = []
     unread: list[list[str]] = []
-    room = Room()
+    allowance = Allowance()
     for count, name in enumerate(sorted(files)):
         size, content = files[name]
         if b"\0" in content[:4096]:
@@ -62,17 +62,17 @@ def found_in(files: Mapping[str, tuple[int, bytes]]) -> dict[str, Any]:
             if len(content.split()) >= RUN:  # it could be a program
                 unread.append([name, UNKNOWN])
             continue
-        if size > room.bytes or not room.tokens or count >= MOST_FILES:
+        if size > allowance.bytes or not allowance.tokens or count >= MOST_FILES:
             unread.append([name, TOO_MANY])
             continue
         try:
             signal.setitimer(signal.ITIMER_PROF, FILE_SECONDS)
-            its = prints_of({name: content}, room)
+            its = prints_of({name: content}, allowance)
             signal.setitimer(signal.ITIMER_PROF, 0)
         except _TooLong:
             unread.append([name, TOO_LONG])
             continue
-        if not room.tokens:
+        if not allowance.tokens:
             unread.append([name, TOO_MANY])  # but for its beginning
         if its.hashes:
             prints += [

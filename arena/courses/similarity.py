@@ -95,32 +95,32 @@ class Likeness(NamedTuple):
         return max(self.of_first, self.of_second)
 
 
-class Room:
-    """How much is read still of a submission, all of whose files are read with the same room."""
+class Allowance:
+    """How much is read still of a submission: all of its files share one."""
 
     def __init__(self) -> None:
         """Nothing is read yet."""
         self.bytes, self.tokens = MOST_ALL_BYTES, MOST_TOKENS
 
 
-def prints_of(files: Mapping[str, bytes], room: Room | None = None) -> Prints:
+def prints_of(files: Mapping[str, bytes], allowance: Allowance | None = None) -> Prints:
     """The fingerprints of a submission's files.
 
     Args:
         files: what stands in them, by their names. What is of a language that is not known by the
             file's name (`is_known`), or beyond one of the limits above, is left out.
-        room: what the submission's other files left; by default these are all.
+        allowance: what the submission's other files left; by default these are all.
     """
-    room = room or Room()
+    allowance = allowance or Allowance()
     hashes: list[int] = []
     passages: list[Passage] = []
     for name in sorted(files):
         lexer, content = _lexer(name), files[name]
-        if lexer is None or len(content) > min(MOST_BYTES, room.bytes):
+        if lexer is None or len(content) > min(MOST_BYTES, allowance.bytes):
             continue
-        room.bytes -= len(content)
-        codes, lines = _tokens(lexer, content, room.tokens)
-        room.tokens -= len(codes)
+        allowance.bytes -= len(content)
+        codes, lines = _tokens(lexer, content, allowance.tokens)
+        allowance.tokens -= len(codes)
         for at, hashed in _winnowed(codes):
             hashes.append(hashed)
             passages.append(Passage(name, lines[at], lines[at + RUN - 1]))
