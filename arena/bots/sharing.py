@@ -5,7 +5,17 @@ from __future__ import annotations
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, aliased
 
-from arena.models import Bot, CoOwner, User, owners_of_bots, sharers_of_bots
+from arena.ground.refusals import Refusal
+from arena.models import (
+    Bot,
+    CoOwner,
+    Team,
+    TeamMember,
+    User,
+    owners_of_bots,
+    sharers_of_bots,
+)
+from engine.translation import gettext
 
 MOST_CO_OWNERS = 9
 """How many co-owners a bot may have."""
@@ -48,3 +58,20 @@ def co_owners(session: Session, bot: Bot) -> list[User]:
     """A bot's co-owners by name."""
     query = sa.select(User).join(CoOwner, CoOwner.user_id == User.id)
     return list(session.scalars(query.where(CoOwner.bot_id == bot.id).order_by(User.lower_name)))
+
+
+def is_member(session: Session, team: Team, user_id: int) -> bool:
+    """Whether somebody belongs to a team by now."""
+    return session.get(TeamMember, (team.id, user_id), populate_existing=True) is not None
+
+
+def demand_member(session: Session, team: Team, user: User) -> None:
+    """Refuses who does not belong to a team.
+
+    Raises:
+        Refusal: they do not.
+    """
+    if not is_member(session, team, user.id):
+        raise Refusal(
+            gettext("%(user)s is no member of the team %(team)s", user=user.name, team=team.name)
+        )

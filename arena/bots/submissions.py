@@ -39,7 +39,6 @@ from arena.models import (
     Runtime,
     SpentKind,
     Team,
-    TeamMember,
     User,
     VersionStatus,
 )
@@ -138,13 +137,11 @@ def submit(
     # Two forms of one person at the same moment wait for each other here, and so does who ends the
     # team, or leaves it.
     quota.lock_people(session, {owner.id, owner.id if team is None else team.id})
-    if (
-        team is not None
-        and session.get(TeamMember, (team.id, owner.id), populate_existing=True) is None
-    ):
-        raise SubmissionError(
-            gettext("%(user)s is no member of the team %(team)s", user=owner.name, team=team.name)
-        )
+    if team is not None:
+        try:
+            sharing.demand_member(session, team, owner)
+        except Refusal as error:
+            raise SubmissionError(str(error)) from None
     bot = free_of_refused(session, owner.id, name, now)
     if bot and not sharing.has(session, owner.id, bot):
         called = bot.name if bot.lower_name == name.lower() else name

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from arena import audit
-from arena.bots import account_deletion, teams
+from arena.bots import account_deletion, sharing, teams
 from arena.bots.bot_deeds import BotDeed, find_bot
 from arena.bots.telling import CAPTAIN, DISSOLVED, GIVEN, JOINED, LEFT, REMOVED, TAKEN
 from arena.competitions.masks import demand_no_mask
@@ -215,7 +215,7 @@ class JoinTeam(Deed):
     def do(self, session: Session, by: By) -> Done:
         team = teams.by_code(session, self.code)
         user = accounts.person_of(session, by.actor, by.now)
-        if teams.is_member(session, team, user.id):
+        if sharing.is_member(session, team, user.id):
             return Done(gettext("you are in the team %(team)s already", team=team.name), team)
         others = _ids(session, team)
         teams.join(session, team, user, by.now)

@@ -105,23 +105,6 @@ def others_in(session: Session, team: Team, user: User) -> list[User]:
     return [one.user for one in members_of(session, team) if one.user_id != user.id]
 
 
-def is_member(session: Session, team: Team, user_id: int) -> bool:
-    """Whether somebody belongs to a team by now."""
-    return session.get(TeamMember, (team.id, user_id), populate_existing=True) is not None
-
-
-def demand_member(session: Session, team: Team, user: User) -> None:
-    """Refuses who does not belong to a team.
-
-    Raises:
-        Refusal: they do not.
-    """
-    if not is_member(session, team, user.id):
-        raise Refusal(
-            gettext("%(user)s is no member of the team %(team)s", user=user.name, team=team.name)
-        )
-
-
 def own(session: Session, name: str, user: User) -> Team:
     """The team of a name that somebody belongs to.
 
@@ -130,7 +113,7 @@ def own(session: Session, name: str, user: User) -> Team:
         Refusal: they do not belong to it.
     """
     team = find(session, name)
-    demand_member(session, team, user)
+    sharing.demand_member(session, team, user)
     return team
 
 
@@ -162,7 +145,7 @@ def join(session: Session, team: Team, user: User, now: datetime) -> None:
         Refusal: it has too many, they belong to too many, or it is gone.
     """
     _lock_all(session, team, user)
-    if team.deleted or is_member(session, team, user.id):
+    if team.deleted or sharing.is_member(session, team, user.id):
         raise Refusal(gettext("you are in the team %(team)s already", team=team.name))
     _demand_few(session, user)
     if count_rows(session, TeamMember, TeamMember.team_id == team.id) >= MOST_MEMBERS:
@@ -185,7 +168,7 @@ def take_out(session: Session, by: By, team: Team, user: User) -> int:
         Refusal: they are its captain, or do not belong to it.
     """
     _lock_all(session, team, user)
-    demand_member(session, team, user)
+    sharing.demand_member(session, team, user)
     if team.captain_id == user.id:
         raise Refusal(
             gettext(
@@ -210,7 +193,7 @@ def hand_over(session: Session, by: By, team: Team, to: User) -> None:
             they have.
     """
     _lock_all(session, team, to)
-    demand_member(session, team, to)
+    sharing.demand_member(session, team, to)
     demand_no_captain(session, to)
     with _having_room(session, by, sa.select(Bot.id).where(Bot.owner_id == team.id), to):
         team.captain = to
@@ -268,7 +251,7 @@ def give(session: Session, by: By, bot: Bot, to: User) -> int:
     _lock_all(session, bot.owner, to, person)
     team, member = (to, bot.owner) if isinstance(to, Team) else (bot.owner, to)
     assert isinstance(team, Team)
-    demand_member(session, team, member)
+    sharing.demand_member(session, team, member)
     _demand_not_handed_in(session, bot, by.now)
     with _having_room(session, by, sa.select(Bot.id).where(Bot.id == bot.id), person):
         bot.owner, bot.owned = to, by.now

@@ -13,9 +13,8 @@ from werkzeug.routing import IntegerConverter, Map
 
 from arena import naming, sittings
 from arena.bots import directory
-from arena.bots.sharing import belongs_to
+from arena.bots.sharing import belongs_to, is_member
 from arena.bots.submissions import is_only_refused
-from arena.bots.teams import is_member
 from arena.competitions.gauntlets import Gauntlet
 from arena.ground.db import LARGEST_ID, LOOKED_UP
 from arena.ground.guesses import meant

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from flask import Blueprint, Response, abort, render_template, request, url_for
 
-from arena.bots import directory, teams
+from arena.bots import directory, sharing, teams
 from arena.bots.directory import Narrowing
 from arena.bots.team_deeds import (
     DescribeTeam,
@@ -65,7 +65,7 @@ def team(name: str) -> str:
             "team.html",
             team=found,
             members=teams.members_of(session, found),
-            is_member=account is not None and teams.is_member(session, found, account.id),
+            is_member=account is not None and sharing.is_member(session, found, account.id),
             leads=account is not None and leads(found),
             found=directory.bots(session, wish),
             trophies=trophies_of(session, own),
