@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from math import inf
 from random import Random
 
 import sqlalchemy as sa
@@ -14,16 +12,8 @@ from sqlalchemy.orm import Session, aliased
 
 from arena.competitions.kind import CompetitionKind, Conclusion, Matchmaker, Moment
 from arena.competitions.pairings import DueMatch, Pairing, due_matches_of, pairs_of
-from arena.formats.ladder import (
-    NONE_HAD,
-    PLACEMENT_GAMES,
-    Had,
-    Met,
-    Rival,
-    all_met,
-    is_settled,
-    next_match,
-)
+from arena.formats.ladder import all_met, next_match
+from arena.formats.roster import PLACEMENT_GAMES, Meetings, Met, Rival, Roster
 from arena.models import (
     AT_HOME,
     HOUSE,
@@ -101,27 +91,26 @@ class LadderField:
     def __init__(
         self,
         ladder: Ladder,
-        rivals: Iterable[Rival],
+        roster: Roster,
         met: Met,
         due: Iterable[DueMatch],
         at_home: Mapping[int, int] | None = None,
         moment: Moment | None = None,
-        had: Had = NONE_HAD,
     ) -> None:
         """Takes who can be paired, and what is due.
 
         Args:
-            at_home: the versions of those rivals that are at home, by their ids.
+            roster: without what is due.
+            at_home: the versions of those in it that are at home, by their ids.
             moment: in which it is asked who is there, and can meet; else everybody is and can.
-            had: the games that each person had lately.
         """
         self._ladder, self._moment = ladder, moment
         self._at_home = at_home or {}
         self._games_a_match = entrants_needed(ladder.variant)
-        self._rivals = {rival.id: rival for rival in rivals}
+        self._roster, self._out = roster, dict[int, Rival]()
         made_for = moment.made_for if moment else {}
-        self._made_for = {one: made_for[one] for one in made_for if one in self._rivals}
-        self.met, self.had = met, Counter(had)
+        self._made_for = {one: made_for[one] for one in made_for if one in roster}
+        self.met = met
         self.is_unplayable = False
         """Whether nothing has come of the last matches (see `is_unplayable`)."""
         for match in due:
@@ -137,24 +126,34 @@ class LadderField:
         if moment.free_at_home is not None and ladder.home is not HomeRule.NO:
             homes = {rival.id: version for rival, version in at_home}
             rivals = [*rivals, *(rival for rival, _ in at_home)]
-        had = _had_lately(session, ladder, rivals)
-        found = cls(ladder, rivals, _met(session, ladder), due, homes, moment, had)
+        roster = Roster(rivals, _had_lately(session, ladder, rivals))
+        found = cls(ladder, roster, _met(session, ladder), due, homes, moment)
         if sum(match.is_set_aside for match in due) >= FEWEST_ASIDE:
-            found.is_unplayable = is_unplayable(session, ladder, len(found.rivals))
+            found.is_unplayable = is_unplayable(session, ladder, len(found.roster))
         return found
 
     @property
-    def rivals(self) -> list[Rival]:
-        """The active entrants that can be paired, by their ids."""
-        there = list(self._rivals.values())
-        if self._at_home:
-            there = [one for one in there if self._is_free(one.id)]
+    def roster(self) -> Roster:
+        """The active entrants that can be paired now."""
+        if self._at_home or self._made_for:
+            there = self._there([*self._roster.all, *self._out.values()])
+            for one in self._roster.all:
+                if one.id not in there:
+                    self._out[one.id] = one
+                    self._roster.remove(one.id)
+            for number in self._out.keys() & there:
+                self._roster.put(self._out.pop(number))
+        return self._roster
+
+    def _there(self, rivals: Sequence[Rival]) -> set[int]:
+        """Those of some that are there, and have somebody to meet."""
+        there = [one.id for one in rivals if self._is_free(one.id)]
         if not self._made_for:
-            return there
+            return set(there)
         # Few runtimes make for few sorts of bots, and whom one can meet goes by these.
         sorts: dict[str | None, list[int]] = {}
         for one in there:
-            sorts.setdefault(self._made_for.get(one.id), []).append(one.id)
+            sorts.setdefault(self._made_for.get(one), []).append(one)
         able = {
             sort
             for sort, its in sorts.items()
@@ -163,7 +162,7 @@ class LadderField:
                 for others in sorts.values()
             )
         }
-        return [one for one in there if self._made_for.get(one.id) in able]
+        return {one for one in there if self._made_for.get(one) in able}
 
     def can_meet(self, entrants: Sequence[int]) -> bool:
         """Whether there is room now for a match of these, with their runtimes."""
@@ -194,27 +193,33 @@ class LadderField:
 
         Who has more newcomers than one person's turns can place lets no other ladder wait for them.
         """
-        rivals = self.rivals
-        others = (self.had[one.person] for one in rivals if not one.in_placement)
-        most = min(others, default=inf) + PLACEMENT_GAMES
-        due = {one.id for one in rivals if one.in_placement and self.had[one.person] <= most}
+        roster = self.roster
+        most = roster.least_had(placed=True) + PLACEMENT_GAMES
+
+        def is_due(entrant: int) -> bool:
+            rival = roster.get(entrant)
+            return rival is not None and rival.in_placement and roster.had[rival.person] <= most
+
         return min(
             (
                 HOUSE_IN_PLACEMENT if one.is_of_the_house else PEOPLE_IN_PLACEMENT
                 for one in young
-                if one.entrant in due
+                if is_due(one.entrant)
             ),
             default=ALL_PLACED,
         )
 
     def add(self, match: DueMatch) -> None:
         """Counts one more that is due."""
-        if match.counts_as_played:
-            for entrant in match.entrants:
-                if rival := self._rivals.get(entrant):
-                    games = rival.games + self._games_a_match
-                    self._rivals[entrant] = replace(rival, games=games)
-                    self.had[rival.person] += self._games_a_match
+        for entrant in match.entrants if match.counts_as_played else ():
+            if rival := self._roster.get(entrant) or self._out.get(entrant):
+                rival = replace(rival, games=rival.games + self._games_a_match)
+                if entrant in self._out:
+                    self._out[entrant] = rival
+                else:
+                    self._roster.put(rival)
+                had = self._roster.had[rival.person] + self._games_a_match
+                self._roster.set_had(rival.person, had)
         for pair in pairs_of(match.entrants) if match.rated else ():
             self.met.add(*pair)
 
@@ -233,19 +238,17 @@ def pairing_of(
         trickle_seconds: how long a ladder of which all is known well rests after each match.
         at_home: whether a bot at home is to be in it.
     """
-    rivals = field.rivals
     if _is_resting(ladder, field, now, trickle_seconds):
         return None
     race = ladder.variant.seats == 1
     chosen = next_match(
-        rivals,
+        field.roster,
         field.met,
         seats=2 if race else entrants_needed(ladder.variant),
         random=Random(derive(ladder.seed, "pairing", ladder.matches_made)),
         rematches=not race,
         one_of=field.at_home if at_home else None,
         can_meet=field.can_meet if field.has_runtimes else None,
-        had=field.had,
     )
     return None if chosen is None else Pairing(chosen, at_home=at_home)
 
@@ -256,7 +259,7 @@ def _is_resting(ladder: Ladder, field: LadderField, now: datetime, trickle_secon
     It does where all is known well, and where nothing comes of its matches: to try them costs the
     workers more than to play them.
     """
-    seconds = trickle_seconds if is_settled(field.rivals) else 0.0
+    seconds = trickle_seconds if field.roster.is_settled else 0.0
     if field.is_unplayable:
         seconds = max(seconds, UNPLAYABLE_SECONDS)
     if not seconds or ladder.last_match is None:
@@ -377,11 +380,27 @@ def _had_lately(session: Session, ladder: Ladder, rivals: Sequence[Rival]) -> di
     return {person: int(times) * games for person, times in session.execute(by_person)}
 
 
+_MATCHES_MET = sa.select(Meeting.first_id, Meeting.second_id, Meeting.matches)
+_OF_ONE: sa.BindParameter[int] = sa.bindparam("entrant")
+# Each of them is looked up by an index of its own.
+_MET_BY_ONE = sa.union_all(
+    _MATCHES_MET.where(Meeting.first_id == _OF_ONE),
+    _MATCHES_MET.where(Meeting.second_id == _OF_ONE),
+)
+
+
 def _met(session: Session, ladder: Ladder) -> Met:
-    """Finished matches between every two entrants of a ladder."""
-    meetings = sa.select(Meeting.first_id, Meeting.second_id, Meeting.matches)
-    of_it = meetings.where(Meeting.competition_id == ladder.id)
-    return Met(session.execute(of_it))
+    """Finished matches between every two entrants of a ladder, read as they are asked for."""
+
+    def read(entrant: int | None) -> Meetings:
+        # What was made is no part of it, and is written all together at the end.
+        with session.no_autoflush:
+            if entrant is not None:
+                return session.execute(_MET_BY_ONE, {"entrant": entrant})
+            of_it = _MATCHES_MET.where(Meeting.competition_id == ladder.id)
+            return session.execute(of_it)
+
+    return Met(read=read)
 
 
 class Ladders(CompetitionKind[Ladder]):
@@ -411,7 +430,8 @@ class Ladders(CompetitionKind[Ladder]):
             free_at_home=_connected(session),
         )
         field = LadderField.read(competition, moment)
-        rivals, count = field.rivals, len(field.rivals)
+        rivals = field.roster.all
+        count = len(rivals)
         if count < needed:
             words = gettext(TOO_FEW.get(count, TOO_FEW_OF_MORE), needed=needed, count=count)
             return f"{words} {_away_words(field.away)}" if field.away else words

@@ -22,7 +22,7 @@ from arena.competitions.ladders import (
     pairing_of,
 )
 from arena.competitions.pairings import DueMatch
-from arena.formats.ladder import Met, Rival
+from arena.formats.roster import Met, Rival, Roster
 from arena.ground.config import Settings
 from arena.ground.db import Database
 from arena.models import (
@@ -320,7 +320,7 @@ def test_newcomers_make_a_ladder_urgent(
     """Until what is due places them, after 20 games; those of people before the house's."""
     ladder = Ladder(game="clobber", options={})
     rivals = [Rival(number, NEW, games) for number, (games, _) in enumerate(young, 1)]
-    field = LadderField(ladder, [*rivals, Rival(9, NEW, 99)], Met(), due)
+    field = LadderField(ladder, Roster([*rivals, Rival(9, NEW, 99)]), Met(), due)
     newcomers = [Newcomer(number, house) for number, (_, house) in enumerate(young, 1)]
     assert field.urgency(newcomers) == wanted
 
@@ -336,15 +336,15 @@ def test_what_is_due_counts_as_finished(game: str, games: int) -> None:
         (False, True, 0, 0),
     ):
         due = [DueMatch((1, 2), rated, aside)]
-        field = LadderField(Ladder(game=game, options={}), [first, second], Met(), due)
-        assert [rival.games for rival in field.rivals] == [10 + played] * 2
+        field = LadderField(Ladder(game=game, options={}), Roster([first, second]), Met(), due)
+        assert [rival.games for rival in field.roster.all] == [10 + played] * 2
         assert field.met.times(first, second) == met
 
 
 def test_each_match_of_a_ladder_is_drawn_by_its_number() -> None:
     """The same one again by the same number, and not always the same two."""
     ladder = Ladder(game="clobber", options={}, seed=1)
-    field = LadderField(ladder, [Rival(number, NEW, 0) for number in range(1, 11)], Met(), [])
+    field = LadderField(ladder, Roster(Rival(number, NEW, 0) for number in range(1, 11)), Met(), [])
     drawn = []
     for ladder.matches_made in range(20):
         drawn.append(pairing_of(ladder, field, NOW, 60))
