@@ -114,6 +114,15 @@ class CompetitionKind(ABC, Generic[C]):
         """Who says who meets next in open competitions, as long as a transaction makes matches."""
         return Matchmaker(self, moment)
 
+    def at_rest(self, now: datetime, trickle_seconds: float) -> sa.ColumnElement[bool]:
+        """Of competitions: which of its kind have no match to make now, where a statement can tell
+        so at once. Of others their matchmaker finds out.
+
+        Args:
+            trickle_seconds: how long a settled ladder rests after each match.
+        """
+        return sa.false()
+
     @abstractmethod
     def next_pairing(self, competition: C, moment: Moment) -> Pairing | None:
         """Who meets next in an open competition; None if nobody can for now."""

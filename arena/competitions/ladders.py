@@ -19,6 +19,7 @@ from arena.models import (
     HOUSE,
     Bot,
     BotVersion,
+    Competition,
     CompetitionState,
     Entrant,
     EntrantState,
@@ -32,6 +33,7 @@ from arena.models import (
     Team,
     User,
 )
+from arena.models.competitions import IS_UNSETTLED
 from arena.ratings.trueskill import Rating
 from engine.match import entrants_needed
 from engine.seeds import derive
@@ -412,6 +414,18 @@ class Ladders(CompetitionKind[Ladder]):
 
     def matchmaker(self, competitions: Sequence[Ladder], moment: Moment) -> LadderMatchmaker:
         return LadderMatchmaker(self, competitions, moment)
+
+    def at_rest(self, now: datetime, trickle_seconds: float) -> sa.ColumnElement[bool]:
+        """Where nobody is left to learn of, and the last match was lately; and where nobody is, or
+        one alone."""
+        its = Entrant.competition_id == Competition.id
+        unsettled = sa.exists().where(its, IS_UNSETTLED)
+        rest = timedelta(seconds=trickle_seconds)
+        last = Competition.last_match
+        is_lately = sa.and_(last.is_not(None), last > now - rest, last < now + rest)
+        another = sa.select(Entrant.id).where(its, Entrant.state == EntrantState.ACTIVE)
+        alone = another.order_by(Entrant.id).limit(1).offset(1).scalar_subquery().is_(None)
+        return sa.and_(Competition.kind == self.name, sa.or_(sa.and_(is_lately, ~unsettled), alone))
 
     def next_pairing(self, competition: Ladder, moment: Moment) -> Pairing | None:
         return self.matchmaker([competition], moment).next_pairing(competition)

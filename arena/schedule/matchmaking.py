@@ -64,7 +64,11 @@ def new_matches(
         free_at_home: as `Moment` has it, of which the caller keeps count.
         made_for: as `Moment` has it.
     """
-    query = sa.select(Competition).where(Competition.state == CompetitionState.OPEN)
+    # Of a thousand ladders that rest not one is read.
+    rest = (kind.at_rest(now, trickle_seconds) for kind in KINDS.values())
+    query = sa.select(Competition).where(
+        Competition.state == CompetitionState.OPEN, ~sa.or_(sa.false(), *rest)
+    )
     if only:
         query = query.where(Competition.named(only))
     if reserved:
