@@ -39,12 +39,14 @@ from arena.models import (
     EntrantState,
     JobStatus,
     Ladder,
+    Mark,
     Match,
     Meeting,
     Place,
     User,
     VersionStatus,
 )
+from arena.operation import health
 from arena.recorder import recording
 from arena.recorder.process import Recorder
 from arena.schedule import leases
@@ -201,7 +203,7 @@ def furnish_field(url: str, bots: int, pairs: int) -> None:
         now = datetime.now(UTC)
         with database.begin() as session:
             _people_with_bots(session, bots, now)
-            _ladders(session, 1, now - timedelta(days=1))
+            _ladders(session, 1, now, last_match=now - timedelta(days=1))
             _entrants(session, bots, 1, now, settled=False)
             each = min(bots - 1, max(1, pairs // bots))
             first, second = sa.orm.aliased(Entrant), sa.orm.aliased(Entrant)
@@ -221,7 +223,13 @@ def furnish_resting(url: str, ladders: int) -> None:
         now = datetime.now(UTC)
         with database.begin() as session:
             _people_with_bots(session, BOTS_OF_EACH, now)
-            _ladders(session, ladders, now)
+            _ladders(session, ladders, now, last_match=now)
+            # Nothing was played for long, so that it is asked of each whether that is an alarm.
+            for mark, moment in (
+                (health.SINCE_MARK, now - timedelta(days=1)),
+                (health.TICK_MARK, now),
+            ):
+                session.add(Mark(key=mark, value=moment.isoformat()))
             _entrants(session, BOTS_OF_EACH, ladders, now, settled=True)
         _tidy(database)
 
@@ -243,7 +251,7 @@ def _people_with_bots(session: Session, bots: int, now: datetime) -> None:
     session.execute(sa.insert(BotVersion), [{"id": n, "bot_id": n, **version} for n in numbers])
 
 
-def _ladders(session: Session, ladders: int, last_match: datetime) -> None:
+def _ladders(session: Session, ladders: int, now: datetime, last_match: datetime) -> None:
     session.add_all(
         Ladder(
             id=number,
@@ -259,8 +267,8 @@ def _ladders(session: Session, ladders: int, last_match: datetime) -> None:
             draw_probability=0.1,
             state=CompetitionState.OPEN,
             seed=number,
-            created=last_match,
-            checked=last_match,
+            created=now - timedelta(days=1),
+            checked=now,
             last_match=last_match,
             # Each took 10 s, so that those that are over at once now are not taken for short.
             matches_made=LATELY,
