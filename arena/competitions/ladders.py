@@ -8,12 +8,13 @@ from datetime import datetime, timedelta
 from random import Random
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy.orm import Session
 
 from arena.competitions.kind import CompetitionKind, Conclusion, Matchmaker, Moment
 from arena.competitions.pairings import DueMatch, Pairing, due_matches_of, pairs_of
+from arena.competitions.rosters import met_on
 from arena.formats.ladder import all_met, next_match
-from arena.formats.roster import PLACEMENT_GAMES, Meetings, Met, Rival, Roster
+from arena.formats.roster import PLACEMENT_GAMES, Met, Rival, Roster
 from arena.models import (
     AT_HOME,
     HOUSE,
@@ -27,14 +28,11 @@ from arena.models import (
     JobStatus,
     Ladder,
     Match,
-    Meeting,
     Place,
     Presence,
-    Team,
     User,
 )
 from arena.models.competitions import IS_UNSETTLED
-from arena.ratings.trueskill import Rating
 from engine.match import entrants_needed
 from engine.seeds import derive
 from engine.translation import N_, gettext, ngettext, translated
@@ -43,9 +41,6 @@ PEOPLE_IN_PLACEMENT, HOUSE_IN_PLACEMENT, ALL_PLACED = range(3)
 """How urgent a ladder is, the most urgent first: newcomers of people, then the house's."""
 
 
-LATELY_A_PERSON, LATELY_AT_MOST = 50, 2000
-"""By how many of a ladder's last matches people take turns: so many for each who has a bot there.
-Enough that who begins with a placement all the time gets a tenth more than others at most."""
 FEWEST_ASIDE = 3
 """Matches of a ladder that must have been set aside, however few its bots, before it rests."""
 UNPLAYABLE_SECONDS = 300.0
@@ -78,6 +73,7 @@ def newcomers(
             Entrant.competition_id.in_([ladder.id for ladder in ladders]),
             Entrant.state == EntrantState.ACTIVE,
             Entrant.games < PLACEMENT_GAMES,
+            IS_UNSETTLED,  # as all of them are, and few others
             (BotVersion.language == AT_HOME) == sa.literal(at_home),
         )
     )
@@ -98,6 +94,7 @@ class LadderField:
         due: Iterable[DueMatch],
         at_home: Mapping[int, int] | None = None,
         moment: Moment | None = None,
+        other: set[int] | None = None,
     ) -> None:
         """Takes who can be paired, and what is due.
 
@@ -105,11 +102,13 @@ class LadderField:
             roster: without what is due.
             at_home: the versions of those in it that are at home, by their ids.
             moment: in which it is asked who is there, and can meet; else everybody is and can.
+            other: takes who is not in the roster any more as it was.
         """
         self._ladder, self._moment = ladder, moment
         self._at_home = at_home or {}
         self._games_a_match = entrants_needed(ladder.variant)
         self._roster, self._out = roster, dict[int, Rival]()
+        self._other = set() if other is None else other
         made_for = moment.made_for if moment else {}
         self._made_for = {one: made_for[one] for one in made_for if one in roster}
         self.met = met
@@ -122,14 +121,14 @@ class LadderField:
     def read(cls, ladder: Ladder, moment: Moment) -> LadderField:
         """Who can be paired on a ladder now; bots at home only where the moment is one for them."""
         session, due = moment.session, moment.due_of(ladder)
-        boxed, at_home = _rivals(session, ladder)
-        rivals = [] if ladder.home is HomeRule.ONLY else boxed
-        homes: dict[int, int] = {}
-        if moment.free_at_home is not None and ladder.home is not HomeRule.NO:
-            homes = {rival.id: version for rival, version in at_home}
-            rivals = [*rivals, *(rival for rival, _ in at_home)]
-        roster = Roster(rivals, _had_lately(session, ladder, rivals))
-        found = cls(ladder, roster, _met(session, ladder), due, homes, moment)
+        read = moment.rosters.read(
+            session,
+            ladder,
+            boxed=ladder.home is not HomeRule.ONLY,
+            at_home=moment.free_at_home is not None and ladder.home is not HomeRule.NO,
+        )
+        met = met_on(session, ladder)
+        found = cls(ladder, read.roster, met, due, read.homes, moment, read.other)
         if sum(match.is_set_aside for match in due) >= FEWEST_ASIDE:
             found.is_unplayable = is_unplayable(session, ladder, len(found.roster))
         return found
@@ -142,6 +141,7 @@ class LadderField:
             for one in self._roster.all:
                 if one.id not in there:
                     self._out[one.id] = one
+                    self._other.add(one.id)
                     self._roster.remove(one.id)
             for number in self._out.keys() & there:
                 self._roster.put(self._out.pop(number))
@@ -215,6 +215,7 @@ class LadderField:
         """Counts one more that is due."""
         for entrant in match.entrants if match.counts_as_played else ():
             if rival := self._roster.get(entrant) or self._out.get(entrant):
+                self._other.add(entrant)
                 rival = replace(rival, games=rival.games + self._games_a_match)
                 if entrant in self._out:
                     self._out[entrant] = rival
@@ -314,95 +315,6 @@ def _away_words(count: int) -> str:
     return ngettext(
         "%(count)s bot at home is away.", "%(count)s bots at home are away.", count, count=count
     )
-
-
-def _rivals(session: Session, ladder: Ladder) -> tuple[list[Rival], list[tuple[Rival, int]]]:
-    """The active entrants of a ladder, with their finished games since they came, or came back.
-
-    Else one could be chosen for its luck, and rest with it. Those at home come apart, each with its
-    version.
-    """
-    real = aliased(Bot)
-    active = (
-        sa.select(
-            Entrant.id,
-            Entrant.mu,
-            Entrant.sigma,
-            Entrant.games - Entrant.games_before,
-            Entrant.version_id,
-            BotVersion.language,
-            sa.func.coalesce(real.owner_id, Bot.owner_id),
-        )
-        .join(Entrant.version)
-        .join(BotVersion.bot)
-        .outerjoin(real, real.id == Bot.masks_id)
-        .where(Entrant.competition_id == ladder.id, Entrant.state == EntrantState.ACTIVE)
-        .order_by(Entrant.id)
-    )
-    # As `Bot.person_id`, which is asked for each bot by itself.
-    captains = dict(session.execute(sa.select(Team.id, Team.captain_id)).all())
-    boxed: list[Rival] = []
-    at_home: list[tuple[Rival, int]] = []
-    for entrant, mu, sigma, games, version, language, owner in session.execute(active):
-        rival = Rival(entrant, Rating(mu, sigma), games, captains.get(owner) or owner)
-        if language == AT_HOME:
-            at_home.append((rival, version))
-        else:
-            boxed.append(rival)
-    return boxed, at_home
-
-
-def _had_lately(session: Session, ladder: Ladder, rivals: Sequence[Rival]) -> dict[int, int]:
-    """The games that each person had in the last rated matches of a ladder, by whichever bot."""
-    people = len({rival.person for rival in rivals})
-    if people < 2:
-        return {}
-    last = (
-        sa.select(Match.id)
-        .where(Match.competition_id == ladder.id, Match.status == JobStatus.FIXED, Match.rated)
-        .order_by(Match.seq.desc())
-        .limit(min(people * LATELY_A_PERSON, LATELY_AT_MOST))
-    )
-    times = sa.func.count().label("times")
-    by_entrant = (
-        sa.select(Place.entrant_id, times)
-        .where(Place.match_id.in_(last.scalar_subquery()))
-        .group_by(Place.entrant_id)
-        .subquery()
-    )
-    person = Bot.person_id.label("person")
-    by_person = (
-        sa.select(person, sa.func.sum(by_entrant.c.times))
-        .join(BotVersion, BotVersion.bot_id == Bot.id)
-        .join(Entrant, Entrant.version_id == BotVersion.id)
-        .join(by_entrant, by_entrant.c.entrant_id == Entrant.id)
-        .group_by(person)
-    )
-    games = entrants_needed(ladder.variant)
-    return {person: int(times) * games for person, times in session.execute(by_person)}
-
-
-_MATCHES_MET = sa.select(Meeting.first_id, Meeting.second_id, Meeting.matches)
-_OF_ONE: sa.BindParameter[int] = sa.bindparam("entrant")
-# Each of them is looked up by an index of its own.
-_MET_BY_ONE = sa.union_all(
-    _MATCHES_MET.where(Meeting.first_id == _OF_ONE),
-    _MATCHES_MET.where(Meeting.second_id == _OF_ONE),
-)
-
-
-def _met(session: Session, ladder: Ladder) -> Met:
-    """Finished matches between every two entrants of a ladder, read as they are asked for."""
-
-    def read(entrant: int | None) -> Meetings:
-        # What was made is no part of it, and is written all together at the end.
-        with session.no_autoflush:
-            if entrant is not None:
-                return session.execute(_MET_BY_ONE, {"entrant": entrant})
-            of_it = _MATCHES_MET.where(Meeting.competition_id == ladder.id)
-            return session.execute(of_it)
-
-    return Met(read=read)
 
 
 class Ladders(CompetitionKind[Ladder]):

@@ -123,18 +123,26 @@ def _least_met_pair(
         firsts: of whom one is to be in it; None for anybody.
     """
     most = roster.least_had() + AHEAD_GAMES
-    near = [one for one in roster.all if roster.had.get(one.person, 0) <= most]
+    had = roster.had
+    ordered = None if firsts is None else sorted(firsts)
+    for _ in range(DRAWS):
+        first = roster.draw(random) if ordered is None else roster[random.choice(ordered)]
+        other = roster.draw(random)
+        if other is first or max(had.get(one.person, 0) for one in (first, other)) > most:
+            continue
+        if not met.times(first, other):
+            if can_meet is None:
+                return [first, other]
+            near = [one for one in roster.all if had.get(one.person, 0) <= most]
+            return _with_a_stranger(first, near, met, random, can_meet)
+    near = [one for one in roster.all if had.get(one.person, 0) <= most]
     theirs = near if firsts is None else [one for one in near if one.id in firsts]
-    for _ in range(DRAWS if theirs else 0):
-        first, other = random.choice(theirs), random.choice(near)
-        if other is not first and not met.times(first, other):
-            return _with_a_stranger(first, other, near, met, random, can_meet)
     met.know_all()
     field = {rival.id for rival in near}
     strangers = [met.strangers(rival, field) for rival in theirs]
     if any(strangers):
         (first,) = random.choices(theirs, strangers)
-        return _with_a_stranger(first, None, near, met, random, can_meet)
+        return _with_a_stranger(first, near, met, random, can_meet)
     pairs = list(_pairs(near, firsts, can_meet))
     if not pairs:
         return None
@@ -143,20 +151,9 @@ def _least_met_pair(
 
 
 def _with_a_stranger(
-    first: Rival,
-    other: Rival | None,
-    near: Sequence[Rival],
-    met: Met,
-    random: Random,
-    can_meet: CanMeet | None,
+    first: Rival, near: Sequence[Rival], met: Met, random: Random, can_meet: CanMeet | None
 ) -> list[Rival] | None:
-    """A match of an entrant with one that it has not met; None if it can meet none of those.
-
-    Args:
-        other: one that was drawn, if any two can meet.
-    """
-    if other is not None and can_meet is None:
-        return [first, other]
+    """A match of an entrant with one that it has not met; None if it can meet none of those."""
     unmet = [one for one in near if one is not first and not met.times(first, one)]
     unmet = [one for one in unmet if _can(can_meet, (first, one))]
     return [first, random.choice(unmet)] if unmet else None

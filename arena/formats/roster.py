@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from math import inf
 from operator import attrgetter
+from random import Random
 from typing import Any, NamedTuple
 
 from arena.ratings.trueskill import Rating
@@ -162,6 +163,9 @@ class Roster:
     def __contains__(self, entrant: int) -> bool:
         return entrant in self._rivals
 
+    def __getitem__(self, entrant: int) -> Rival:
+        return self._rivals[entrant]
+
     def get(self, entrant: int) -> Rival | None:
         """An entrant; None if it is not there."""
         return self._rivals.get(entrant)
@@ -177,9 +181,18 @@ class Roster:
         return self._had
 
     @property
+    def people(self) -> int:
+        """How many have a bot there."""
+        return len({person for person, _ in self._turns})
+
+    @property
     def is_settled(self) -> bool:
         """Whether more games would teach little of anybody."""
         return not self._unsettled
+
+    def draw(self, random: Random) -> Rival:
+        """One of them, each as likely."""
+        return self._rivals[int(random.choice(self._up)[1])]
 
     def put(self, rival: Rival) -> None:
         """Takes an entrant as it is now."""
@@ -266,8 +279,9 @@ class Roster:
 
     def fewest_games(self, person: int) -> int:
         """Of the bots of somebody who has one there."""
-        its = (self._turns.get((person, young)) for young in (True, False))
-        return min(turns[0].games for turns in its if turns)
+        young = self._turns.get((person, True))
+        # Who is in placement has had fewer than any other.
+        return (young or self._turns[person, False])[0].games
 
     def of(self, person: int) -> Iterator[Rival]:
         """The bots of a person."""
@@ -283,7 +297,9 @@ class Roster:
         """
         if placed:
             return next((due.had for due in self._due if not due.in_placement), inf)
-        return min((self._had[due.person] for due in self._due), default=inf)
+        # Behind the first who is placed only those in placement come who had more.
+        first = self._had[self._due[0].person] if self._due else inf
+        return min(first, self.least_had(placed=True))
 
 
 def _turn(rival: Rival) -> _Turn:

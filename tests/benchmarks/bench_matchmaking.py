@@ -29,6 +29,7 @@ import psutil
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
+from arena.competitions.rosters import Rosters
 from arena.ground.config import Settings
 from arena.ground.db import Database
 from arena.models import (
@@ -143,7 +144,7 @@ def measured(step: Callable[[], None], seconds: float, between: Callable[[], Non
 
 def measure_batches(url: str, seconds: float) -> list[str]:
     """16 matches made and issued at once, each time after 16 that were made before are recorded."""
-    settings = Settings(database=url)
+    settings, rosters = Settings(database=url), Rosters()
     with closing(Database(url)) as database:
         waiting: deque[Any] = deque()
 
@@ -157,7 +158,7 @@ def measure_batches(url: str, seconds: float) -> list[str]:
 
         def make() -> None:
             with database.begin() as session:
-                issued = leases.fill(session, settings, datetime.now(UTC))
+                issued = leases.fill(session, settings, datetime.now(UTC), rosters)
             waiting.extend(chain.from_iterable(issued))
             assert len(waiting) == 2 * SLOTS
 

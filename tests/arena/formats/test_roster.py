@@ -6,13 +6,16 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from math import inf
 from random import Random
 
 import pytest
 
+from arena.formats import ladder
 from arena.formats.ladder import next_match
 from arena.formats.roster import Met, Rival, Roster
 from arena.ratings.trueskill import Rating
+from tests.arena.formats import plain_ladder
 from tests.arena.formats.plain_ladder import Times, plain_match
 
 STATES, SEEDS = 80, 80
@@ -74,13 +77,18 @@ def met_of(times: Times) -> Met:
     return Met(read=lambda one: [row for row in rows if one is None or one in row[:2]])
 
 
-def test_the_quick_pairing_is_the_plain_one() -> None:
+@pytest.mark.parametrize("share", [0.1, 0.8])
+def test_the_quick_pairing_is_the_plain_one(share: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """In many states whom each chooses by many dice: as often, but for what chance explains.
+
+    So it is, too, if many matches are between those who met least.
 
     The sum of squares is that of a chi-square test of two samples (Pearson), of which the degrees
     of freedom are the mean and twice them the variance; and what one never chooses the other
     doesn't either.
     """
+    for module in (ladder, plain_ladder):
+        monkeypatch.setattr(module, "LEAST_MET_SHARE", share)
     total, freedom = 0.0, 0
     for number in range(STATES):
         state = some_state(Random(number))
@@ -140,8 +148,10 @@ def test_a_roster_that_is_kept_up_is_as_one_made_anew(people: int) -> None:
         assert roster.all == anew.all == sorted(there.values(), key=lambda one: one.id)
         assert len(roster) == len(there)
         assert roster.is_settled == all(one.is_settled for one in there.values())
+        assert roster.people == len({one.person for one in there.values()})
         for placed in (True, False):
-            assert roster.least_had(placed=placed) == anew.least_had(placed=placed)
+            its = [had[one.person] for one in there.values() if not (placed and one.in_placement)]
+            assert roster.least_had(placed=placed) == min(its, default=inf)
         assert list(roster.above(mu)) == list(anew.above(mu))
         assert list(roster.below(mu)) == list(anew.below(mu))
         if there:
@@ -152,7 +162,8 @@ def test_a_roster_that_is_kept_up_is_as_one_made_anew(people: int) -> None:
             its = [other for other in there.values() if other.person == one.person]
             assert {other.id for other in roster.of(one.person)} == {other.id for other in its}
             assert roster.fewest_games(one.person) == min(other.games for other in its)
-        assert number not in roster or roster.get(number) == there[number]
+        assert (roster.get(number), number in roster) == (there.get(number), number in there)
+    assert {roster.draw(dice) for _ in range(2000)} == set(there.values())
 
 
 def test_meetings_are_read_once_for_each_that_is_asked_for() -> None:
