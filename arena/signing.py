@@ -42,6 +42,7 @@ def _secret(session: Session) -> str:
     if found is None:
         found = Mark(key=SECRET_MARK, value=secrets.token_hex(32))
         session.add(found)
+    session.info[SECRET_MARK] = found  # so that it is found again without a query
     return found.value
 
 

@@ -18,6 +18,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from arena.competitions.pairings import DueMatch, Pairing, due_matches_of, under_way
+from arena.competitions.rosters import Rosters
 from arena.models import Competition, CompetitionState, Match
 from arena.ratings.result import GameResult
 from engine.game import Variant
@@ -50,6 +51,9 @@ class Moment:
     free_at_home: Mapping[int, int] | None = None
     """How many more matches each bot at home plays that is there, by its version, where matches
     with such bots are made; None where others are."""
+
+    rosters: Rosters = field(default_factory=Rosters)
+    """Those of ladders, which who makes matches again and again keeps."""
 
     def due_of(self, competition: Competition) -> Sequence[DueMatch]:
         """The matches of a competition that are not fixed."""
@@ -113,6 +117,15 @@ class CompetitionKind(ABC, Generic[C]):
     def matchmaker(self, competitions: Sequence[C], moment: Moment) -> Matchmaker[C]:
         """Who says who meets next in open competitions, as long as a transaction makes matches."""
         return Matchmaker(self, moment)
+
+    def at_rest(self, now: datetime, trickle_seconds: float) -> sa.ColumnElement[bool]:
+        """Of competitions: which of its kind have no match to make now, where a statement can tell
+        so at once. Of others their matchmaker finds out.
+
+        Args:
+            trickle_seconds: how long a settled ladder rests after each match.
+        """
+        return sa.false()
 
     @abstractmethod
     def next_pairing(self, competition: C, moment: Moment) -> Pairing | None:

@@ -2,33 +2,25 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from math import inf
 from random import Random
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy.orm import Session
 
 from arena.competitions.kind import CompetitionKind, Conclusion, Matchmaker, Moment
 from arena.competitions.pairings import DueMatch, Pairing, due_matches_of, pairs_of
-from arena.formats.ladder import (
-    NONE_HAD,
-    PLACEMENT_GAMES,
-    Had,
-    Met,
-    Rival,
-    all_met,
-    is_settled,
-    next_match,
-)
+from arena.competitions.rosters import met_on
+from arena.formats.ladder import all_met, next_match
+from arena.formats.roster import PLACEMENT_GAMES, Met, Rival, Roster
 from arena.models import (
     AT_HOME,
     HOUSE,
     Bot,
     BotVersion,
+    Competition,
     CompetitionState,
     Entrant,
     EntrantState,
@@ -36,13 +28,11 @@ from arena.models import (
     JobStatus,
     Ladder,
     Match,
-    Meeting,
     Place,
     Presence,
-    Team,
     User,
 )
-from arena.ratings.trueskill import Rating
+from arena.models.competitions import IS_UNSETTLED
 from engine.match import entrants_needed
 from engine.seeds import derive
 from engine.translation import N_, gettext, ngettext, translated
@@ -51,9 +41,6 @@ PEOPLE_IN_PLACEMENT, HOUSE_IN_PLACEMENT, ALL_PLACED = range(3)
 """How urgent a ladder is, the most urgent first: newcomers of people, then the house's."""
 
 
-LATELY_A_PERSON, LATELY_AT_MOST = 50, 2000
-"""By how many of a ladder's last matches people take turns: so many for each who has a bot there.
-Enough that who begins with a placement all the time gets a tenth more than others at most."""
 FEWEST_ASIDE = 3
 """Matches of a ladder that must have been set aside, however few its bots, before it rests."""
 UNPLAYABLE_SECONDS = 300.0
@@ -86,6 +73,7 @@ def newcomers(
             Entrant.competition_id.in_([ladder.id for ladder in ladders]),
             Entrant.state == EntrantState.ACTIVE,
             Entrant.games < PLACEMENT_GAMES,
+            IS_UNSETTLED,  # as all of them are, and few others
             (BotVersion.language == AT_HOME) == sa.literal(at_home),
         )
     )
@@ -101,27 +89,29 @@ class LadderField:
     def __init__(
         self,
         ladder: Ladder,
-        rivals: Iterable[Rival],
+        roster: Roster,
         met: Met,
         due: Iterable[DueMatch],
         at_home: Mapping[int, int] | None = None,
         moment: Moment | None = None,
-        had: Had = NONE_HAD,
+        other: set[int] | None = None,
     ) -> None:
         """Takes who can be paired, and what is due.
 
         Args:
-            at_home: the versions of those rivals that are at home, by their ids.
+            roster: without what is due.
+            at_home: the versions of those in it that are at home, by their ids.
             moment: in which it is asked who is there, and can meet; else everybody is and can.
-            had: the games that each person had lately.
+            other: takes who is not in the roster any more as it was.
         """
         self._ladder, self._moment = ladder, moment
         self._at_home = at_home or {}
         self._games_a_match = entrants_needed(ladder.variant)
-        self._rivals = {rival.id: rival for rival in rivals}
+        self._roster, self._out = roster, dict[int, Rival]()
+        self._other = set() if other is None else other
         made_for = moment.made_for if moment else {}
-        self._made_for = {one: made_for[one] for one in made_for if one in self._rivals}
-        self.met, self.had = met, Counter(had)
+        self._made_for = {one: made_for[one] for one in made_for if one in roster}
+        self.met = met
         self.is_unplayable = False
         """Whether nothing has come of the last matches (see `is_unplayable`)."""
         for match in due:
@@ -131,30 +121,41 @@ class LadderField:
     def read(cls, ladder: Ladder, moment: Moment) -> LadderField:
         """Who can be paired on a ladder now; bots at home only where the moment is one for them."""
         session, due = moment.session, moment.due_of(ladder)
-        boxed, at_home = _rivals(session, ladder)
-        rivals = [] if ladder.home is HomeRule.ONLY else boxed
-        homes: dict[int, int] = {}
-        if moment.free_at_home is not None and ladder.home is not HomeRule.NO:
-            homes = {rival.id: version for rival, version in at_home}
-            rivals = [*rivals, *(rival for rival, _ in at_home)]
-        had = _had_lately(session, ladder, rivals)
-        found = cls(ladder, rivals, _met(session, ladder), due, homes, moment, had)
+        read = moment.rosters.read(
+            session,
+            ladder,
+            boxed=ladder.home is not HomeRule.ONLY,
+            at_home=moment.free_at_home is not None and ladder.home is not HomeRule.NO,
+        )
+        met = met_on(session, ladder)
+        found = cls(ladder, read.roster, met, due, read.homes, moment, read.other)
         if sum(match.is_set_aside for match in due) >= FEWEST_ASIDE:
-            found.is_unplayable = is_unplayable(session, ladder, len(found.rivals))
+            found.is_unplayable = is_unplayable(session, ladder, len(found.roster))
         return found
 
     @property
-    def rivals(self) -> list[Rival]:
-        """The active entrants that can be paired, by their ids."""
-        there = list(self._rivals.values())
-        if self._at_home:
-            there = [one for one in there if self._is_free(one.id)]
+    def roster(self) -> Roster:
+        """The active entrants that can be paired now."""
+        if self._at_home or self._made_for:
+            there = self._there([*self._roster.all, *self._out.values()])
+            for one in self._roster.all:
+                if one.id not in there:
+                    self._out[one.id] = one
+                    self._other.add(one.id)
+                    self._roster.remove(one.id)
+            for number in self._out.keys() & there:
+                self._roster.put(self._out.pop(number))
+        return self._roster
+
+    def _there(self, rivals: Sequence[Rival]) -> set[int]:
+        """Those of some that are there, and have somebody to meet."""
+        there = [one.id for one in rivals if self._is_free(one.id)]
         if not self._made_for:
-            return there
+            return set(there)
         # Few runtimes make for few sorts of bots, and whom one can meet goes by these.
         sorts: dict[str | None, list[int]] = {}
         for one in there:
-            sorts.setdefault(self._made_for.get(one.id), []).append(one.id)
+            sorts.setdefault(self._made_for.get(one), []).append(one)
         able = {
             sort
             for sort, its in sorts.items()
@@ -163,7 +164,7 @@ class LadderField:
                 for others in sorts.values()
             )
         }
-        return [one for one in there if self._made_for.get(one.id) in able]
+        return {one for one in there if self._made_for.get(one) in able}
 
     def can_meet(self, entrants: Sequence[int]) -> bool:
         """Whether there is room now for a match of these, with their runtimes."""
@@ -194,27 +195,34 @@ class LadderField:
 
         Who has more newcomers than one person's turns can place lets no other ladder wait for them.
         """
-        rivals = self.rivals
-        others = (self.had[one.person] for one in rivals if not one.in_placement)
-        most = min(others, default=inf) + PLACEMENT_GAMES
-        due = {one.id for one in rivals if one.in_placement and self.had[one.person] <= most}
+        roster = self.roster
+        most = roster.least_had(placed=True) + PLACEMENT_GAMES
+
+        def is_due(entrant: int) -> bool:
+            rival = roster.get(entrant)
+            return rival is not None and rival.in_placement and roster.had[rival.person] <= most
+
         return min(
             (
                 HOUSE_IN_PLACEMENT if one.is_of_the_house else PEOPLE_IN_PLACEMENT
                 for one in young
-                if one.entrant in due
+                if is_due(one.entrant)
             ),
             default=ALL_PLACED,
         )
 
     def add(self, match: DueMatch) -> None:
         """Counts one more that is due."""
-        if match.counts_as_played:
-            for entrant in match.entrants:
-                if rival := self._rivals.get(entrant):
-                    games = rival.games + self._games_a_match
-                    self._rivals[entrant] = replace(rival, games=games)
-                    self.had[rival.person] += self._games_a_match
+        for entrant in match.entrants if match.counts_as_played else ():
+            if rival := self._roster.get(entrant) or self._out.get(entrant):
+                self._other.add(entrant)
+                rival = replace(rival, games=rival.games + self._games_a_match)
+                if entrant in self._out:
+                    self._out[entrant] = rival
+                else:
+                    self._roster.put(rival)
+                had = self._roster.had[rival.person] + self._games_a_match
+                self._roster.set_had(rival.person, had)
         for pair in pairs_of(match.entrants) if match.rated else ():
             self.met.add(*pair)
 
@@ -233,19 +241,17 @@ def pairing_of(
         trickle_seconds: how long a ladder of which all is known well rests after each match.
         at_home: whether a bot at home is to be in it.
     """
-    rivals = field.rivals
     if _is_resting(ladder, field, now, trickle_seconds):
         return None
     race = ladder.variant.seats == 1
     chosen = next_match(
-        rivals,
+        field.roster,
         field.met,
         seats=2 if race else entrants_needed(ladder.variant),
         random=Random(derive(ladder.seed, "pairing", ladder.matches_made)),
         rematches=not race,
         one_of=field.at_home if at_home else None,
         can_meet=field.can_meet if field.has_runtimes else None,
-        had=field.had,
     )
     return None if chosen is None else Pairing(chosen, at_home=at_home)
 
@@ -256,7 +262,7 @@ def _is_resting(ladder: Ladder, field: LadderField, now: datetime, trickle_secon
     It does where all is known well, and where nothing comes of its matches: to try them costs the
     workers more than to play them.
     """
-    seconds = trickle_seconds if is_settled(field.rivals) else 0.0
+    seconds = trickle_seconds if field.roster.is_settled else 0.0
     if field.is_unplayable:
         seconds = max(seconds, UNPLAYABLE_SECONDS)
     if not seconds or ladder.last_match is None:
@@ -311,79 +317,6 @@ def _away_words(count: int) -> str:
     )
 
 
-def _rivals(session: Session, ladder: Ladder) -> tuple[list[Rival], list[tuple[Rival, int]]]:
-    """The active entrants of a ladder, with their finished games since they came, or came back.
-
-    Else one could be chosen for its luck, and rest with it. Those at home come apart, each with its
-    version.
-    """
-    real = aliased(Bot)
-    active = (
-        sa.select(
-            Entrant.id,
-            Entrant.mu,
-            Entrant.sigma,
-            Entrant.games - Entrant.games_before,
-            Entrant.version_id,
-            BotVersion.language,
-            sa.func.coalesce(real.owner_id, Bot.owner_id),
-        )
-        .join(Entrant.version)
-        .join(BotVersion.bot)
-        .outerjoin(real, real.id == Bot.masks_id)
-        .where(Entrant.competition_id == ladder.id, Entrant.state == EntrantState.ACTIVE)
-        .order_by(Entrant.id)
-    )
-    # As `Bot.person_id`, which is asked for each bot by itself.
-    captains = dict(session.execute(sa.select(Team.id, Team.captain_id)).all())
-    boxed: list[Rival] = []
-    at_home: list[tuple[Rival, int]] = []
-    for entrant, mu, sigma, games, version, language, owner in session.execute(active):
-        rival = Rival(entrant, Rating(mu, sigma), games, captains.get(owner) or owner)
-        if language == AT_HOME:
-            at_home.append((rival, version))
-        else:
-            boxed.append(rival)
-    return boxed, at_home
-
-
-def _had_lately(session: Session, ladder: Ladder, rivals: Sequence[Rival]) -> dict[int, int]:
-    """The games that each person had in the last rated matches of a ladder, by whichever bot."""
-    people = len({rival.person for rival in rivals})
-    if people < 2:
-        return {}
-    last = (
-        sa.select(Match.id)
-        .where(Match.competition_id == ladder.id, Match.status == JobStatus.FIXED, Match.rated)
-        .order_by(Match.seq.desc())
-        .limit(min(people * LATELY_A_PERSON, LATELY_AT_MOST))
-    )
-    times = sa.func.count().label("times")
-    by_entrant = (
-        sa.select(Place.entrant_id, times)
-        .where(Place.match_id.in_(last.scalar_subquery()))
-        .group_by(Place.entrant_id)
-        .subquery()
-    )
-    person = Bot.person_id.label("person")
-    by_person = (
-        sa.select(person, sa.func.sum(by_entrant.c.times))
-        .join(BotVersion, BotVersion.bot_id == Bot.id)
-        .join(Entrant, Entrant.version_id == BotVersion.id)
-        .join(by_entrant, by_entrant.c.entrant_id == Entrant.id)
-        .group_by(person)
-    )
-    games = entrants_needed(ladder.variant)
-    return {person: int(times) * games for person, times in session.execute(by_person)}
-
-
-def _met(session: Session, ladder: Ladder) -> Met:
-    """Finished matches between every two entrants of a ladder."""
-    meetings = sa.select(Meeting.first_id, Meeting.second_id, Meeting.matches)
-    of_it = meetings.where(Meeting.competition_id == ladder.id)
-    return Met(session.execute(of_it))
-
-
 class Ladders(CompetitionKind[Ladder]):
     """Rated without end: whoever entered meets whom it teaches most."""
 
@@ -393,6 +326,18 @@ class Ladders(CompetitionKind[Ladder]):
 
     def matchmaker(self, competitions: Sequence[Ladder], moment: Moment) -> LadderMatchmaker:
         return LadderMatchmaker(self, competitions, moment)
+
+    def at_rest(self, now: datetime, trickle_seconds: float) -> sa.ColumnElement[bool]:
+        """Where nobody is left to learn of, and the last match was lately; and where nobody is, or
+        one alone."""
+        its = Entrant.competition_id == Competition.id
+        unsettled = sa.exists().where(its, IS_UNSETTLED)
+        rest = timedelta(seconds=trickle_seconds)
+        last = Competition.last_match
+        is_lately = sa.and_(last.is_not(None), last > now - rest, last < now + rest)
+        another = sa.select(Entrant.id).where(its, Entrant.state == EntrantState.ACTIVE)
+        alone = another.order_by(Entrant.id).limit(1).offset(1).scalar_subquery().is_(None)
+        return sa.and_(Competition.kind == self.name, sa.or_(sa.and_(is_lately, ~unsettled), alone))
 
     def next_pairing(self, competition: Ladder, moment: Moment) -> Pairing | None:
         return self.matchmaker([competition], moment).next_pairing(competition)
@@ -411,7 +356,8 @@ class Ladders(CompetitionKind[Ladder]):
             free_at_home=_connected(session),
         )
         field = LadderField.read(competition, moment)
-        rivals, count = field.rivals, len(field.rivals)
+        rivals = field.roster.all
+        count = len(rivals)
         if count < needed:
             words = gettext(TOO_FEW.get(count, TOO_FEW_OF_MORE), needed=needed, count=count)
             return f"{words} {_away_words(field.away)}" if field.away else words

@@ -16,7 +16,7 @@ from datetime import datetime
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena.formats.ladder import PLACEMENT_GAMES
+from arena.formats.roster import PLACEMENT_GAMES
 from arena.models import Competition, Entrant, EntrantState, Ladder
 
 

@@ -11,14 +11,14 @@ Whoever is in placement goes first, which brings its person as many games forwar
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass
-from itertools import combinations
+from collections.abc import Callable, Iterable, Sequence, Set
+from heapq import merge
+from itertools import combinations, islice
 from random import Random
 
-from arena.ratings.trueskill import Rating, TrueSkill
+from arena.formats.roster import Met, Rival, Roster
+from arena.ratings.trueskill import TrueSkill
 
-PLACEMENT_GAMES = 20
 FORGETTING = 0.7
 """What a meeting leaves of an opponent's quality, in placement."""
 NEAREST = 5
@@ -26,94 +26,26 @@ SPREAD = 0.65
 LEAST_MET_SHARE = 0.1
 AHEAD_GAMES = 4
 """Whoever has so many games more than the due one is nobody's opponent while others are there."""
-Had = Mapping[int, int]
-"""The games that each person's bots had lately, and have due; none of who is not in it."""
-NONE_HAD: Had = {}
-SETTLED_SIGMA = 1.0
-"""A rating as firm as this is settled: 92 points to each side, on the scale that people see."""
-SETTLED_GAMES = 200
-"""So is one of so many games: whoever always wins stays less certain for ever."""
+DRAWS = 20
+"""Pairs that are drawn for one that never met, before all are looked at."""
 CanMeet = Callable[[Sequence[int]], bool]
 """Whether there is somebody who can play these entrants in one match, by their ids."""
+Fits = Callable[[Rival], bool]
 # How even a match would be does not depend on how likely draws are.
 MODEL = TrueSkill(draw_probability=0.0)
-
-
-class Met:
-    """How many matches every two entrants have, played and due, by their ids."""
-
-    def __init__(self, meetings: Iterable[tuple[int, int, int]] = ()) -> None:
-        """Of each meeting the two, and in how many matches; nobody met before the first."""
-        self._times: dict[int, dict[int, int]] = {}
-        for one, other, matches in meetings:
-            self.add(one, other, matches)
-
-    def add(self, one: int, other: int, matches: int = 1) -> None:
-        """Counts so many more."""
-        if matches:
-            for first, second in ((one, other), (other, one)):
-                times = self._times.setdefault(first, {})
-                times[second] = times.get(second, 0) + matches
-
-    def times(self, one: Rival, other: Rival) -> int:
-        """How many matches these two have."""
-        return self._times.get(one.id, _NOBODY).get(other.id, 0)
-
-    def strangers(self, one: Rival, field: Set[int]) -> int:
-        """How many others of a field it has not met."""
-        return len(field) - 1 - len(field & self._times.get(one.id, _NOBODY).keys())
-
-
-_NOBODY: Mapping[int, int] = {}
-
-
-@dataclass(frozen=True, slots=True)
-class Rival:
-    """An active entrant of a ladder."""
-
-    id: int
-    rating: Rating
-    games: int
-    """Since it came or came back: finished, and due in matches that are not."""
-    person: int = 0
-    """Whose it is."""
-
-    @property
-    def in_placement(self) -> bool:
-        """Whether too little is known of it for a place on the board."""
-        return self.games < PLACEMENT_GAMES
-
-    @property
-    def is_settled(self) -> bool:
-        """Whether more games would teach little of it."""
-        return not self.in_placement and (
-            self.rating.sigma <= SETTLED_SIGMA or self.games >= SETTLED_GAMES
-        )
-
-
-def _in_turn(rivals: Iterable[Rival], had: Had) -> list[Rival]:
-    """Entrants in the order in which they are due."""
-
-    def turn(rival: Rival) -> tuple[float, ...]:
-        before = PLACEMENT_GAMES if rival.in_placement else 0
-        return had.get(rival.person, 0) - before, rival.games, -rival.rating.sigma, rival.id
-
-    return sorted(rivals, key=turn)
-
-
-def is_settled(rivals: Sequence[Rival]) -> bool:
-    """Whether more games would teach little of anybody."""
-    return all(rival.is_settled for rival in rivals)
+ROUNDING = 1e-12
+"""By how much, relative to it, what bounds a quality may be computed too low."""
 
 
 def all_met(rivals: Sequence[Rival], met: Met) -> bool:
     """Whether every two have met."""
     field = {rival.id for rival in rivals}
+    met.know_all()
     return not any(met.strangers(rival, field) for rival in rivals)
 
 
 def next_match(
-    rivals: Sequence[Rival],
+    roster: Roster,
     met: Met,
     *,
     seats: int,
@@ -121,7 +53,6 @@ def next_match(
     rematches: bool = True,
     one_of: Set[int] | None = None,
     can_meet: CanMeet | None = None,
-    had: Had = NONE_HAD,
 ) -> tuple[int, ...] | None:
     """The entrants of the next match in a random order, or None if none can be made.
 
@@ -130,30 +61,27 @@ def next_match(
         rematches: whether two that met may meet again; puzzles give the same result again.
         one_of: entrants of whom one is to be in it; by default anybody may be.
         can_meet: asked of those who come into question; by default all can meet.
-        had: by which people take turns; by default all entrants do.
     """
-    firsts = [one for one in rivals if one_of is None or one.id in one_of]
-    if len(rivals) < seats or not firsts:
+    firsts = None if one_of is None else {one for one in one_of if one in roster}
+    if len(roster) < seats or (firsts is not None and not firsts):
         return None
     chosen = None
     if seats == 2 and random.random() < LEAST_MET_SHARE:
-        near = _not_ahead(rivals, had)
-        theirs = [one for one in near if one_of is None or one.id in one_of]
-        chosen = _least_met_pair(near, theirs, met, random, can_meet)
+        chosen = _least_met_pair(roster, firsts, met, random, can_meet)
     # It may have chosen one of whom only those were left that it can't meet.
-    chosen = chosen or _around_the_due(
-        rivals, _in_turn(firsts, had), met, seats, random, rematches, can_meet, had
-    )
+    chosen = chosen or _around_the_due(roster, firsts, met, seats, random, rematches, can_meet)
     if chosen is None:
         return None
     if not rematches and any(met.times(a, b) for a, b in combinations(chosen, 2)):
-        fresh = [pair for pair in _pairs(rivals, firsts, can_meet) if not met.times(*pair)]
+        met.know_all()
+        pairs = _pairs(roster.all, firsts, can_meet)
+        fresh = [pair for pair in pairs if not met.times(*pair)]
         if not fresh:
             return None
         a, b = min(
             fresh,
             key=lambda pair: (
-                sum(had.get(one.person, 0) for one in pair),
+                sum(roster.had.get(one.person, 0) for one in pair),
                 sum(one.games for one in pair),
                 pair[0].id,
             ),
@@ -165,118 +93,225 @@ def next_match(
 
 
 def _pairs(
-    rivals: Sequence[Rival], firsts: Sequence[Rival], can_meet: CanMeet | None
+    rivals: Sequence[Rival], firsts: Set[int] | None, can_meet: CanMeet | None
 ) -> Iterable[tuple[Rival, Rival]]:
     """Every two of some rivals that can meet, and of whom one is among the first ones."""
-    ids = {first.id for first in firsts}
-    found = (pair for pair in combinations(rivals, 2) if pair[0].id in ids or pair[1].id in ids)
-    return found if can_meet is None else (pair for pair in found if _can(can_meet, pair))
+    for pair in combinations(rivals, 2):
+        is_theirs = firsts is None or pair[0].id in firsts or pair[1].id in firsts
+        if is_theirs and _can(can_meet, pair):
+            yield pair
 
 
 def _can(can_meet: CanMeet | None, rivals: Iterable[Rival]) -> bool:
     return can_meet is None or can_meet([rival.id for rival in rivals])
 
 
-def _not_ahead(rivals: Sequence[Rival], had: Had) -> list[Rival]:
-    """Those whose person is not far ahead of whoever had the fewest games."""
-    least = min(had.get(one.person, 0) for one in rivals)
-    return [one for one in rivals if had.get(one.person, 0) <= least + AHEAD_GAMES]
-
-
 def _least_met_pair(
-    rivals: Sequence[Rival],
-    firsts: Sequence[Rival],
+    roster: Roster,
+    firsts: Set[int] | None,
     met: Met,
     random: Random,
     can_meet: CanMeet | None,
 ) -> list[Rival] | None:
-    """One of the pairs that met least, each equally likely; None if those can't meet."""
-    field = {rival.id for rival in rivals}
-    strangers = [met.strangers(rival, field) for rival in firsts]
+    """One of the pairs that met least, each equally likely; None if those can't meet.
+
+    Of those whose person is not far ahead of whoever had the fewest games. Where few have met, of
+    two that are drawn hardly any have: so the others are not looked at, of which a large field has
+    millions. Two that met are drawn again, which leaves all that never did equally likely.
+
+    Args:
+        firsts: of whom one is to be in it; None for anybody.
+    """
+    most = roster.least_had() + AHEAD_GAMES
+    had = roster.had
+    ordered = None if firsts is None else sorted(firsts)
+    for _ in range(DRAWS):
+        first = roster.draw(random) if ordered is None else roster[random.choice(ordered)]
+        other = roster.draw(random)
+        if other is first or max(had.get(one.person, 0) for one in (first, other)) > most:
+            continue
+        if not met.times(first, other):
+            if can_meet is None:
+                return [first, other]
+            near = [one for one in roster.all if had.get(one.person, 0) <= most]
+            return _with_a_stranger(first, near, met, random, can_meet)
+    near = [one for one in roster.all if had.get(one.person, 0) <= most]
+    theirs = near if firsts is None else [one for one in near if one.id in firsts]
+    met.know_all()
+    field = {rival.id for rival in near}
+    strangers = [met.strangers(rival, field) for rival in theirs]
     if any(strangers):
-        # A large field has hundreds of thousands of pairs: they are not looked at one by one.
-        (first,) = random.choices(firsts, strangers)
-        unmet = [other for other in rivals if other is not first and not met.times(first, other)]
-        unmet = [other for other in unmet if _can(can_meet, (first, other))]
-        return [first, random.choice(unmet)] if unmet else None
-    pairs = list(_pairs(rivals, firsts, can_meet))
+        (first,) = random.choices(theirs, strangers)
+        return _with_a_stranger(first, near, met, random, can_meet)
+    pairs = list(_pairs(near, firsts, can_meet))
     if not pairs:
         return None
     least = min(met.times(*pair) for pair in pairs)
     return list(random.choice([pair for pair in pairs if met.times(*pair) == least]))
 
 
+def _with_a_stranger(
+    first: Rival, near: Sequence[Rival], met: Met, random: Random, can_meet: CanMeet | None
+) -> list[Rival] | None:
+    """A match of an entrant with one that it has not met; None if it can meet none of those."""
+    unmet = [one for one in near if one is not first and not met.times(first, one)]
+    unmet = [one for one in unmet if _can(can_meet, (first, one))]
+    return [first, random.choice(unmet)] if unmet else None
+
+
 def _around_the_due(
-    rivals: Sequence[Rival],
-    firsts: Sequence[Rival],
+    roster: Roster,
+    firsts: Set[int] | None,
     met: Met,
     seats: int,
     random: Random,
     rematches: bool,
     can_meet: CanMeet | None,
-    had: Had,
 ) -> list[Rival] | None:
     """A match of whoever is due first of those who can have one; None if nobody can.
 
     Args:
-        firsts: in the order in which they are due.
+        firsts: of whom it is to be one; None for anybody.
     """
-    for due in firsts:
-        chosen, others = [due], list(rivals)
+    for due in roster.in_turn(firsts):
+        chosen = [due]
         while len(chosen) < seats:
-            others.remove(chosen[-1])
-            able = [rival for rival in others if _can(can_meet, [*chosen, rival])]
-            if not able:
+            able = None if can_meet is None else _able(chosen, can_meet)
+            fits = able if rematches else _fresh(due, met, able)
+            found = _opponent(roster, chosen, met, random, fits)
+            if found is None and fits is not able:
+                found = _opponent(roster, chosen, met, random, able)
+            if found is None:
                 break
-            fresh = [] if rematches else [rival for rival in able if not met.times(due, rival)]
-            chosen.append(_opponent(chosen, fresh or able, met, random, had))
+            chosen.append(found)
         else:
             return chosen
     return None
 
 
+def _able(chosen: Sequence[Rival], can_meet: CanMeet) -> Fits:
+    return lambda rival: can_meet([*(one.id for one in chosen), rival.id])
+
+
+def _fresh(due: Rival, met: Met, able: Fits | None) -> Fits:
+    return lambda rival: not met.times(due, rival) and (able is None or able(rival))
+
+
 def _opponent(
-    chosen: Sequence[Rival], others: Sequence[Rival], met: Met, random: Random, had: Had
-) -> Rival:
-    """One more for a match of the first of ``chosen``.
+    roster: Roster, chosen: Sequence[Rival], met: Met, random: Random, fits: Fits | None
+) -> Rival | None:
+    """One more for a match of the first of ``chosen``; None if there is nobody.
 
     Whose person is far ahead of its own in games, and who is far ahead of its person's others, is
     left out while others are there: a bot in the middle of the field would otherwise be
     everybody's best match, and play twice as much as the rest.
+
+    Args:
+        fits: whether somebody comes into question; by default all do.
     """
     due = chosen[0]
-    most = had.get(due.person, 0) + AHEAD_GAMES
+    most = roster.had.get(due.person, 0) + AHEAD_GAMES
+    taken = {one.id for one in chosen}
     fewest: dict[int, int] = {}
-    for one in (*chosen, *others):
-        fewest[one.person] = min(one.games, fewest.get(one.person, one.games))
-    others = [
-        other
-        for other in others
-        if had.get(other.person, 0) <= most and other.games <= fewest[other.person] + AHEAD_GAMES
-    ] or others
 
-    def times(other: Rival) -> int:
-        return sum(met.times(one, other) for one in chosen)
+    def comes(other: Rival) -> bool:
+        return other.id not in taken and (fits is None or fits(other))
 
-    if due.in_placement:
-        return max(
-            others,
-            key=lambda other: (
-                MODEL.quality(due.rating, other.rating) * FORGETTING ** times(other),
-                -other.games,
-                random.random(),
-            ),
+    def fewest_games(person: int) -> int:
+        if fits is None:
+            return roster.fewest_games(person)
+        if person not in fewest:
+            its = (one for one in roster.of(person) if one.id in taken or fits(one))
+            fewest[person] = min(one.games for one in its)
+        return fewest[person]
+
+    def is_near(other: Rival) -> bool:
+        return (
+            roster.had.get(other.person, 0) <= most
+            and comes(other)
+            and other.games <= fewest_games(other.person) + AHEAD_GAMES
         )
+
+    choose = _most_even if due.in_placement else _least_met_of_the_nearest
+    return choose(roster, chosen, met, random, is_near, comes)
+
+
+def _times(chosen: Sequence[Rival], other: Rival, met: Met) -> int:
+    return sum(met.times(one, other) for one in chosen)
+
+
+def _most_even(
+    roster: Roster,
+    chosen: Sequence[Rival],
+    met: Met,
+    random: Random,
+    is_near: Fits,
+    comes: Fits,
+) -> Rival | None:
+    """With whom a match of somebody in placement would be most even, as little as they have met.
+
+    They are looked at from its mu to both sides, until nobody further away could be as even.
+    """
+    due = chosen[0]
+    mu = due.rating.mu
+
+    def distance(other: Rival) -> float:
+        return abs(other.rating.mu - mu)
+
+    for fits in (is_near, comes):
+        best: tuple[float, int] | None = None
+        found: list[Rival] = []
+        for other in merge(roster.above(mu), roster.below(mu), key=distance):
+            if best is not None and _most_quality(roster, due, distance(other)) < best[0]:
+                break
+            if not fits(other):
+                continue
+            quality = MODEL.quality(due.rating, other.rating)
+            value = quality * FORGETTING ** _times(chosen, other, met), -other.games
+            if best is None or value > best:
+                best, found = value, []
+            if value == best:
+                found.append(other)
+        if found:
+            return random.choice(sorted(found, key=lambda one: one.id))
+    return None
+
+
+def _most_quality(roster: Roster, due: Rival, distance: float) -> float:
+    """The most that the quality of a match can be with anybody of a roster so far away in mu.
+
+    By its derivative it grows with the variance of a game up to the distance's square.
+    """
+    noise = 2 * MODEL.beta**2
+    least, most = (
+        noise + due.rating.sigma**2 + sigma**2 for sigma in (roster.least_sigma, roster.most_sigma)
+    )
+    total = min(max(distance**2, least), most)
+    found = math.sqrt(noise / total) * math.exp(-(distance**2) / (2 * total))
+    return found * (1 + ROUNDING)
+
+
+def _least_met_of_the_nearest(
+    roster: Roster,
+    chosen: Sequence[Rival],
+    met: Met,
+    random: Random,
+    is_near: Fits,
+    comes: Fits,
+) -> Rival | None:
+    """Of the k nearest of somebody placed the one least met."""
+    mu = chosen[0].rating.mu
     # 1 - random() is in (0, 1], so that k is finite.
-    k = math.ceil(NEAREST / (1 - random.random()) ** SPREAD)
-    above = sorted(
-        (o for o in others if o.rating.mu >= due.rating.mu), key=lambda o: (o.rating.mu, o.id)
-    )
-    below = sorted(
-        (o for o in others if o.rating.mu < due.rating.mu), key=lambda o: (-o.rating.mu, o.id)
-    )
-    # Half from either side; where one side is short the other makes up for it.
-    half = max(k // 2, k - len(below))
-    near = above[:half]
-    near += below[: max(k - len(near), 0)]
-    return min(near, key=lambda other: (times(other), other.games, random.random()))
+    k = min(math.ceil(NEAREST / (1 - random.random()) ** SPREAD), len(roster))
+    for fits in (is_near, comes):
+        above, below = (
+            list(islice(filter(fits, side), k)) for side in (roster.above(mu), roster.below(mu))
+        )
+        # Half from either side; where one side is short the other makes up for it.
+        near = above[: max(k // 2, k - len(below))]
+        near += below[: max(k - len(near), 0)]
+        if near:
+            return min(
+                near, key=lambda other: (_times(chosen, other, met), other.games, random.random())
+            )
+    return None

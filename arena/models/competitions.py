@@ -517,6 +517,13 @@ BARRED_AWAY = f"{BARRED}, where it did not play"
 """The same of one that was not active when it was taken off: it is not when it is let again."""
 
 
+IS_UNSETTLED = sa.text(
+    "state = 'active' AND games - games_before < 200 AND (games - games_before < 20 OR sigma > 1)"
+)
+"""Of entrants: whether more games would teach something of one that can be paired, as
+`arena.formats.roster.Rival.is_settled` has it; spelt out, or no index of just these is used."""
+
+
 class Entrant(Base):
     """A version with its options in a competition, with its rating there if that is a ladder."""
 
@@ -531,6 +538,12 @@ class Entrant(Base):
             name="uq_entrant_player",
         ),
         Index("ix_entrant_board", "competition_id", "state", "conservative"),
+        Index(
+            "ix_entrant_unsettled",
+            "competition_id",
+            sqlite_where=IS_UNSETTLED,
+            postgresql_where=IS_UNSETTLED,
+        ),
         CheckConstraint("sigma > 0", name="sigma"),
         CheckConstraint("games = wins + draws + losses", name="games"),
         CheckConstraint("(best_rank IS NULL) = (best_rank_at IS NULL)", name="best_rank"),

@@ -363,8 +363,14 @@ def _idle_ladders(session: Session, settings: Settings, now: datetime) -> list[A
     over = sa.select(AuditEntry.id).where(AuditEntry.action == ENDED, AuditEntry.at >= before)
     if session.scalar(over.limit(1)) is not None:
         return []  # Nor has one that was under maintenance.
+    rests = sa.and_(
+        Ladders().at_rest(now, settings.trickle_seconds),
+        # Which may be why nothing is played there.
+        ~sa.exists().where(Match.competition_id == Ladder.id, Match.status == JobStatus.SET_ASIDE),
+    )
     quiet = sa.select(Ladder).where(
         Ladder.state == CompetitionState.OPEN,
+        ~rests,
         ~is_lately(sa.func.coalesce(Ladder.last_game, Ladder.created), alarming, now),
         ~sa.exists().where(
             AuditEntry.subject == sa.literal("ladder ").concat(Ladder.name),

@@ -122,7 +122,8 @@ class Recorder:
         transact(lambda session: forget_answers(session, settings, now))
         if heard is not None:
             self._roll_back(settings, heard, now, sweep=looking)
-        self.writer.send(transact(lambda session: leases.schedule(session, settings, now)))
+        rosters = self.writer.rosters
+        self.writer.send(transact(lambda session: leases.schedule(session, settings, now, rosters)))
         transact(self._placing.look)
         transact(self._reading.look)
         transact(branches.add_next)

@@ -118,7 +118,8 @@ class Tasks:
 
         def do(session: Session) -> tuple[list[Fate], list[jobs.Batch]]:
             fates = recording.take_in(session, told, settings, now)
-            return fates, leases.fill(session, settings, now) if reports else []
+            rosters = self._writer.rosters
+            return fates, leases.fill(session, settings, now, rosters) if reports else []
 
         try:
             fates, issued = self._writer.transact(do)

@@ -20,6 +20,7 @@ from kombu.exceptions import OperationalError
 from sqlalchemy import event
 from sqlalchemy.orm import Session
 
+from arena.competitions.rosters import Rosters
 from arena.ground.config import Settings
 from arena.ground.db import FAILED, Database
 from arena.operation.watchdog import Pulse
@@ -59,6 +60,8 @@ class Writer:
         self.pulse = Pulse()
         self.counted: Counter[str] = Counter()
         """What happened since it was last written down (see `arena.schedule.occurrences`)."""
+        self.rosters = Rosters()
+        """Those of ladders, as the last transaction left them that made matches."""
         self.is_to_end = False
         """Whether somebody asked this process to end."""
 
@@ -97,8 +100,7 @@ class Writer:
         pauses, is_back = iter(PAUSES), False
         while True:
             try:
-                with self.database.begin() as session:
-                    return do(session)
+                return self._once(do)
             except FAILED as error:
                 pause = next(pauses, None)
                 if pause is None:
@@ -113,6 +115,14 @@ class Writer:
                 self.pulse.beat()
                 time.sleep(pause)
 
+    def _once(self, do: Callable[[Session], T]) -> T:
+        try:
+            with self.database.begin() as session:
+                return do(session)
+        except BaseException:
+            self.rosters.clear()  # something in them may never have been
+            raise
+
     def send(self, issued: Sequence[Batch]) -> None:
         """Sends jobs; what the broker does not take is issued again when its lease ends."""
         try:
@@ -122,4 +132,8 @@ class Writer:
 
     def fill(self) -> None:
         """Issues what there is room for, so that no worker waits for the next tick."""
-        self.send(self.transact(lambda session: leases.fill(session, self.settings, utc_now())))
+        self.send(
+            self.transact(
+                lambda session: leases.fill(session, self.settings, utc_now(), self.rosters)
+            )
+        )

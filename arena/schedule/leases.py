@@ -32,6 +32,7 @@ from sqlalchemy.orm import Session
 from arena.competitions.kind import HasRoom
 from arena.competitions.kinds import KINDS, kind_of, names_of
 from arena.competitions.platforms import platforms_in_use, platforms_of_entrants
+from arena.competitions.rosters import Rosters
 from arena.competitions.voids import make_void
 from arena.ground.config import Settings
 from arena.ground.db import LARGEST_ID
@@ -106,7 +107,9 @@ class Fate(StrEnum):
 L = TypeVar("L", bound=Leased)
 
 
-def schedule(session: Session, settings: Settings, now: datetime) -> list[jobs.Batch]:
+def schedule(
+    session: Session, settings: Settings, now: datetime, rosters: Rosters | None = None
+) -> list[jobs.Batch]:
     """Issues open jobs, and new matches while slots are free.
 
     What is under way on a ladder that no longer plays is called off, as with a tournament that was,
@@ -117,10 +120,12 @@ def schedule(session: Session, settings: Settings, now: datetime) -> list[jobs.B
     """
     call_off(session)
     forfeit(session, now)
-    return fill(session, settings, now)
+    return fill(session, settings, now, rosters)
 
 
-def fill(session: Session, settings: Settings, now: datetime) -> list[jobs.Batch]:
+def fill(
+    session: Session, settings: Settings, now: datetime, rosters: Rosters | None = None
+) -> list[jobs.Batch]:
     """Issues jobs until every living worker has enough; what can't be made here waits.
 
     A job is a worker's turn, and matches that are short share one: they are issued together.
@@ -139,12 +144,15 @@ def fill(session: Session, settings: Settings, now: datetime) -> list[jobs.Batch
     While nobody waits for any of these, matches are made several at a time, as soon as there
     is less than one waiting for every other slot: much of what that takes is done only once.
 
+    Args:
+        rosters: those of ladders that are kept; by default none is.
+
     Returns:
         The jobs issued; to be sent once the transaction is committed.
     """
     if maintenance(session) is not None:
         return []  # workers drain: what they have is played to its end
-    issuing = _Issuing(session, settings, now)
+    issuing = _Issuing(session, settings, now, rosters)
     try:
         issuing.take_home()
         if not issuing.is_full_enough:
@@ -167,8 +175,11 @@ def fill(session: Session, settings: Settings, now: datetime) -> list[jobs.Batch
 class _Issuing:
     """Jobs as they are issued in one transaction, and how much is under way by then."""
 
-    def __init__(self, session: Session, settings: Settings, now: datetime) -> None:
+    def __init__(
+        self, session: Session, settings: Settings, now: datetime, rosters: Rosters | None
+    ) -> None:
         self._session, self._settings, self._now = session, settings, now
+        self._rosters = rosters
         self._hands = workers.Hands.of(session, settings.minimum_isolation, now)
         self.slots = self._hands.slots
         self.load = Load.read(session, now)
@@ -339,6 +350,7 @@ class _Issuing:
             trickle_seconds=self._settings.trickle_seconds,
             made_for=self._made_for,
             reserved=reserved,
+            rosters=self._rosters,
         )
         self._take(new, self._room)
 
@@ -357,6 +369,7 @@ class _Issuing:
             trickle_seconds=self._settings.trickle_seconds,
             free_at_home=room.free,
             made_for=self._made_for,
+            rosters=self._rosters,
         )
         for match in islice(new, MOST_AT_ONCE):
             self._take_at_home(match, room)

@@ -19,6 +19,7 @@ from arena.competitions.kind import HasRoom, Matchmaker, Moment
 from arena.competitions.kinds import KINDS, kind_of
 from arena.competitions.pairings import DueMatch, Pairing, due_matches, under_way
 from arena.competitions.players import told
+from arena.competitions.rosters import Rosters
 from arena.ground.locks import locking
 from arena.models import (
     Competition,
@@ -50,6 +51,7 @@ def new_matches(
     trickle_seconds: float = 0.0,
     free_at_home: Mapping[int, int] | None = None,
     made_for: Mapping[int, str] = NOBODY,
+    rosters: Rosters | None = None,
 ) -> Iterator[Match]:
     """New matches of the competitions whose turn it is, one after the other while any can be made.
 
@@ -62,9 +64,13 @@ def new_matches(
         reserved: whether it may be the turn of those alone that have a reserve of the workers.
         trickle_seconds: how long a settled ladder rests after each match.
         free_at_home: as `Moment` has it, of which the caller keeps count.
-        made_for: as `Moment` has it.
+        made_for, rosters: as `Moment` has them; by default no roster is kept.
     """
-    query = sa.select(Competition).where(Competition.state == CompetitionState.OPEN)
+    # Of a thousand ladders that rest not one is read.
+    rest = (kind.at_rest(now, trickle_seconds) for kind in KINDS.values())
+    query = sa.select(Competition).where(
+        Competition.state == CompetitionState.OPEN, ~sa.or_(sa.false(), *rest)
+    )
     if only:
         query = query.where(Competition.named(only))
     if reserved:
@@ -80,7 +86,8 @@ def new_matches(
         and not isinstance(one.variant, Missing)
     ]
     due = due_matches(session)
-    moment = Moment(session, now, due, trickle_seconds, has_room, made_for, free_at_home)
+    kept = rosters or Rosters()
+    moment = Moment(session, now, due, trickle_seconds, has_room, made_for, free_at_home, kept)
     turns = _Turns(competitions, moment)
     while next_one := turns.next():
         competition, pairing, maker = next_one

@@ -28,6 +28,7 @@ from sqlalchemy.orm import selectinload
 from arena.audit import ARENA
 from arena.bots.submissions import enter, submit
 from arena.competitions.ladder_settings import change
+from arena.competitions.rosters import Rosters
 from arena.ground.config import Settings
 from arena.ground.db import Database
 from arena.ground.refusals import Refusal
@@ -179,6 +180,7 @@ class Simulation:
         """What came while the recorder was busy."""
         self.outcomes: list[str] = []
         self.upkeep = rebuild.Upkeep(CHECK_SECONDS, matches=3)
+        self.rosters = Rosters()
         self.faulty = ""
         self.ended = False
         self.frozen: set[int] = set()
@@ -246,7 +248,7 @@ class Simulation:
     def tick(self) -> None:
         with self.database.begin() as session:
             overdue = leases.roll_back_overdue(session, self.settings, self.now, self.now)
-            issued = leases.schedule(session, self.settings, self.now)
+            issued = leases.schedule(session, self.settings, self.now, self.rosters)
             assert not self.frozen or not session.scalar(
                 unfinished().where(Match.competition_id.in_(self.frozen))
             )
@@ -306,10 +308,11 @@ class Simulation:
         try:
             with self.database.begin() as session:
                 outcome = handle(session)
-                issued = leases.fill(session, self.settings, self.now)
+                issued = leases.fill(session, self.settings, self.now, self.rosters)
                 if self.chance(self.villainy.recorder_killed):
                     raise KilledError
         except KilledError:
+            self.rosters.clear()
             # It was not acknowledged, so the broker brings it back.
             self.later(5, lambda: self.handle(handle))
             return

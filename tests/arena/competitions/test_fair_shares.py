@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from arena.competitions.kind import Moment
 from arena.competitions.ladders import PEOPLE_IN_PLACEMENT, LadderField, Newcomer
 from arena.competitions.pairings import DueMatch
-from arena.formats.ladder import Met, Rival
+from arena.formats.roster import Met, Rival, Roster
 from arena.ground.db import Database
 from arena.models import (
     Bot,
@@ -143,11 +143,11 @@ def test_a_newcomer_goes_first_until_its_person_is_a_placement_ahead(
     """Not even then is anybody due again and again: then the others catch up."""
     rivals = [Rival(99, NEW, 100, 2)]
     rivals += [Rival(number, NEW, games, whose) for number, (whose, games) in enumerate(young)]
-    field = LadderField(Ladder(game="clobber", options={}), rivals, Met(), [], had=had)
+    field = LadderField(Ladder(game="clobber", options={}), Roster(rivals, had), Met(), [])
     newcomers = [Newcomer(number, is_of_the_house=False) for number in range(len(young))]
     assert (field.urgency(newcomers) == PEOPLE_IN_PLACEMENT) is is_urgent
     field.add(DueMatch((99, 0), rated=True))
-    assert field.had == {**had, 2: had[2] + 2, young[0][0]: had[young[0][0]] + 2}
+    assert field.roster.had == {**had, 2: had[2] + 2, young[0][0]: had[young[0][0]] + 2}
 
 
 def test_what_people_had_is_that_of_all_their_bots_lately(database: Database) -> None:
@@ -170,5 +170,5 @@ def test_what_people_had_is_that_of_all_their_bots_lately(database: Database) ->
         counted = Counter(
             whose[place.entrant_id] for m in made[2:] for place in m.places for _ in "12"
         )
-        expected = counted if len({whose[one.id] for one in field.rivals}) > 1 else {}
-        assert field.had == expected
+        expected = counted if len({whose[one.id] for one in field.roster.all}) > 1 else {}
+        assert field.roster.had == expected

@@ -9,6 +9,7 @@ from itertools import islice
 import pytest
 import sqlalchemy as sa
 
+from arena.competitions.kind import Moment
 from arena.competitions.ladders import (
     ALL_PLACED,
     HOUSE_IN_PLACEMENT,
@@ -22,7 +23,7 @@ from arena.competitions.ladders import (
     pairing_of,
 )
 from arena.competitions.pairings import DueMatch
-from arena.formats.ladder import Met, Rival
+from arena.formats.roster import Met, Rival, Roster
 from arena.ground.config import Settings
 from arena.ground.db import Database
 from arena.models import (
@@ -102,6 +103,62 @@ def test_a_settled_ladder_plays_a_match_now_and_then(
         ]
         is_made = [match is not None for match in made]
         assert is_made == [True, not rests, True, True, not rests]
+
+
+AT_REST: list[tuple[dict[str, object], dict[str, object], bool]] = [
+    # What an entrant and the ladder have other than a settled one whose last match was just made,
+    # and whether a statement alone says that it rests.
+    ({}, {}, True),
+    ({"sigma": 1.0}, {}, True),
+    ({"sigma": 1.0001}, {}, False),
+    ({"sigma": 1.1, "games": 199, "wins": 199}, {}, False),
+    ({"sigma": 1.1, "games": 200, "wins": 200}, {}, True),
+    ({"sigma": 1.1, "games": 300, "wins": 300, "games_before": 101}, {}, False),
+    ({"games": 19, "wins": 19}, {}, False),
+    ({"games": 20, "wins": 20}, {}, True),
+    ({"games_before": 81}, {}, False),
+    ({"games_before": 80}, {}, True),
+    ({"sigma": 5.0, "state": EntrantState.SUSPENDED}, {}, True),
+    ({}, {"last_match": None}, False),
+    ({}, {"last_match": NOW - timedelta(seconds=59)}, True),
+    ({}, {"last_match": NOW - timedelta(seconds=60)}, False),
+    ({}, {"last_match": NOW + timedelta(seconds=59)}, True),
+    ({}, {"last_match": NOW + timedelta(seconds=60)}, False),
+]
+
+
+@pytest.mark.parametrize(("values", "others", "rests"), AT_REST)
+@SQLITE
+def test_a_ladder_that_rests_is_not_even_read(
+    furnished: Database, values: dict[str, object], others: dict[str, object], rests: bool
+) -> None:
+    """And that it rests is what its matchmaker would have found (`Rival.is_settled`)."""
+    with furnished.begin() as session:
+        settle(session, **values)
+        ladder = the_ladder(session)
+        ladder.last_match = NOW
+        for name, value in others.items():
+            setattr(ladder, name, value)
+        session.flush()
+        its = sa.select(Ladder.id).where(Ladders().at_rest(NOW, 60))
+        assert session.scalars(its).all() == [ladder.id] * rests
+        made = Ladders().next_pairing(ladder, Moment(session, NOW, {}, trickle_seconds=60))
+        assert (made is None) is rests
+        assert session.scalars(sa.select(Ladder.id).where(Ladders().at_rest(NOW, 0))).all() == []
+
+
+@pytest.mark.parametrize(("active", "rests"), [(0, True), (1, True), (2, False)])
+def test_a_ladder_of_one_is_not_even_read(database: Database, active: int, rests: bool) -> None:
+    """Nor one of nobody; from two on whoever knows its game says whether that is enough."""
+    Simulation(database, 0, CALM).furnish([("clobber", {"size": "4x3"})], bots=3)
+    with database.begin() as session:
+        gone = session.scalars(sa.select(Entrant).order_by(Entrant.id).offset(active)).all()
+        for entrant in gone:
+            entrant.state = EntrantState.RETIRED
+        session.flush()
+        its = sa.select(Ladder.id).where(Ladders().at_rest(NOW, 60))
+        assert len(session.scalars(its).all()) == rests
+        assert (next(leases.new_matches(session, NOW), None) is None) is rests
 
 
 def pause(session: sa.orm.Session) -> None:
@@ -320,7 +377,7 @@ def test_newcomers_make_a_ladder_urgent(
     """Until what is due places them, after 20 games; those of people before the house's."""
     ladder = Ladder(game="clobber", options={})
     rivals = [Rival(number, NEW, games) for number, (games, _) in enumerate(young, 1)]
-    field = LadderField(ladder, [*rivals, Rival(9, NEW, 99)], Met(), due)
+    field = LadderField(ladder, Roster([*rivals, Rival(9, NEW, 99)]), Met(), due)
     newcomers = [Newcomer(number, house) for number, (_, house) in enumerate(young, 1)]
     assert field.urgency(newcomers) == wanted
 
@@ -336,15 +393,15 @@ def test_what_is_due_counts_as_finished(game: str, games: int) -> None:
         (False, True, 0, 0),
     ):
         due = [DueMatch((1, 2), rated, aside)]
-        field = LadderField(Ladder(game=game, options={}), [first, second], Met(), due)
-        assert [rival.games for rival in field.rivals] == [10 + played] * 2
+        field = LadderField(Ladder(game=game, options={}), Roster([first, second]), Met(), due)
+        assert [rival.games for rival in field.roster.all] == [10 + played] * 2
         assert field.met.times(first, second) == met
 
 
 def test_each_match_of_a_ladder_is_drawn_by_its_number() -> None:
     """The same one again by the same number, and not always the same two."""
     ladder = Ladder(game="clobber", options={}, seed=1)
-    field = LadderField(ladder, [Rival(number, NEW, 0) for number in range(1, 11)], Met(), [])
+    field = LadderField(ladder, Roster(Rival(number, NEW, 0) for number in range(1, 11)), Met(), [])
     drawn = []
     for ladder.matches_made in range(20):
         drawn.append(pairing_of(ladder, field, NOW, 60))

@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from arena.formats.ladder import NONE_HAD, Had, Met, Rival, is_settled, next_match
+from arena.formats.ladder import next_match
+from arena.formats.roster import NONE_HAD, Had, Met, Rival, Roster
 from arena.ratings.book import RatingBook
 from arena.ratings.result import GameResult
 from arena.ratings.trueskill import MU, SIGMA, Rating, TrueSkill
@@ -20,7 +21,7 @@ def by_the_ladder(
     rivals: Sequence[Rival], met: Met, random: Random, had: Had = NONE_HAD
 ) -> tuple[int, ...]:
     """Two that the ladder pairs."""
-    chosen = next_match(rivals, met, seats=2, random=random, had=had)
+    chosen = next_match(Roster(rivals, had), met, seats=2, random=random)
     assert chosen is not None
     return chosen
 
@@ -94,7 +95,7 @@ def luck_of_the_luckiest(seed: int, *, bots: int) -> tuple[float, float]:
     def play_on() -> None:
         while True:
             rivals = [Rival(n, book[n], played[n]) for n in range(bots)]
-            if is_settled(rivals):
+            if Roster(rivals).is_settled:
                 return
             one, other = by_the_ladder(rivals, met, random)
             met.add(one, other)

@@ -10,7 +10,8 @@ from statistics import mean
 
 import pytest
 
-from arena.formats.ladder import Met, Rival, is_settled, next_match
+from arena.formats.ladder import next_match
+from arena.formats.roster import Met, Rival, Roster
 from arena.ratings.trueskill import Rating
 from tests.arena.formats.fields import (
     by_the_ladder,
@@ -32,7 +33,7 @@ def pairs(rivals: list[Rival], met: dict[tuple[int, int], int], count: int = 400
     """How often each was in one of many first matches."""
     seen: Counter[int] = Counter()
     for seed in range(count):
-        chosen = next_match(rivals, met_by(met), seats=2, random=Random(seed))
+        chosen = next_match(Roster(rivals), met_by(met), seats=2, random=Random(seed))
         assert chosen is not None
         seen.update(chosen)
     return seen
@@ -40,9 +41,11 @@ def pairs(rivals: list[Rival], met: dict[tuple[int, int], int], count: int = 400
 
 def test_too_few_rivals_make_no_match() -> None:
     """A match needs its seats filled."""
-    assert next_match([], Met(), seats=2, random=Random(0)) is None
-    assert next_match([rival(1)], Met(), seats=2, random=Random(0)) is None
-    assert next_match([rival(1), rival(2), rival(3)], Met(), seats=4, random=Random(0)) is None
+    assert next_match(Roster(), Met(), seats=2, random=Random(0)) is None
+    assert next_match(Roster([rival(1)]), Met(), seats=2, random=Random(0)) is None
+    assert (
+        next_match(Roster([rival(1), rival(2), rival(3)]), Met(), seats=4, random=Random(0)) is None
+    )
 
 
 def test_the_one_with_fewest_games_is_due() -> None:
@@ -63,6 +66,14 @@ def test_in_placement_the_even_match_is_chosen_until_it_was_played_often() -> No
     field[0] = rival(1, mu=25, games=2)
     assert pairs(field, {})[2] > 0.85 * 400
     assert pairs(field, {(1, 2): 12})[3] > 0.85 * 400
+
+
+def test_in_placement_who_is_far_away_and_little_known_may_be_the_most_even() -> None:
+    """Of whom so little is known that it may be as strong; its neighbour was met nine times."""
+    far = Rival(3, Rating(45, 8.3), 5)
+    field = [rival(1, sigma=1, games=2), rival(2, sigma=0.8, games=5), far]
+    assert pairs(field, {(1, 2): 1})[2] > 0.85 * 400
+    assert pairs(field, {(1, 2): 9})[3] > 0.85 * 400
 
 
 def newcomers(*others: Rival) -> list[Rival]:
@@ -140,7 +151,7 @@ def test_one_match_in_ten_is_between_those_who_met_least(
     """All other matches are of the one that is due, number 0, which met everybody often."""
     rivals = [rival(0, games=10)] + [rival(number) for number in range(1, 6)]
     matches = [
-        next_match(rivals, met_by(met | OFTEN), seats=2, random=Random(seed))
+        next_match(Roster(rivals), met_by(met | OFTEN), seats=2, random=Random(seed))
         for seed in range(1500)
     ]
     others = Counter(tuple(sorted(match)) for match in matches if match and 0 not in match)
@@ -154,7 +165,7 @@ def test_more_seats_are_filled_by_different_rivals(seats: int) -> None:
     """Nobody sits twice in a match."""
     rivals = [rival(n, mu=20 + n, games=n) for n in range(9)]
     for seed in range(100):
-        chosen = next_match(rivals, Met(), seats=seats, random=Random(seed))
+        chosen = next_match(Roster(rivals), Met(), seats=seats, random=Random(seed))
         assert chosen is not None
         assert len(set(chosen)) == seats
 
@@ -166,7 +177,7 @@ def test_without_rematches_all_meet_once_and_then_nobody() -> None:
     random = Random(5)
     while True:
         rivals = [rival(n, games=games[n]) for n in range(7)]
-        chosen = next_match(rivals, met_by(met), seats=2, random=random, rematches=False)
+        chosen = next_match(Roster(rivals), met_by(met), seats=2, random=random, rematches=False)
         if chosen is None:
             break
         a, b = sorted(chosen)
@@ -194,7 +205,9 @@ def test_who_meets_where_nobody_meets_again(
     rivals = [rival(number, mu=25 + 6 * number, games=its) for number, its in games.items()]
     matches = Counter[tuple[int, ...] | None]()
     for seed in range(400):
-        match = next_match(rivals, met_by(met), seats=2, random=Random(seed), rematches=False)
+        match = next_match(
+            Roster(rivals), met_by(met), seats=2, random=Random(seed), rematches=False
+        )
         matches[match and tuple(sorted(match))] += 1
     assert matches[chosen] > 0.85 * 400
     assert not matches.keys() & {None, *met}
@@ -203,8 +216,8 @@ def test_who_meets_where_nobody_meets_again(
 def test_the_same_dice_make_the_same_match() -> None:
     """Pairing is a function of its arguments."""
     rivals = [rival(n, mu=20 + n, games=30 + n % 3) for n in range(12)]
-    first = [next_match(rivals, Met(), seats=2, random=Random(s)) for s in range(50)]
-    again = [next_match(rivals, Met(), seats=2, random=Random(s)) for s in range(50)]
+    first = [next_match(Roster(rivals), Met(), seats=2, random=Random(s)) for s in range(50)]
+    again = [next_match(Roster(rivals), Met(), seats=2, random=Random(s)) for s in range(50)]
     assert first == again
 
 
@@ -229,7 +242,7 @@ def test_with_more_seats_everyone_meets_everyone_as_often(seats: int) -> None:
     games: Counter[int] = Counter()
     for _ in range(240):
         rivals = [rival(n, games=games[n]) for n in range(12)]
-        chosen = next_match(rivals, met_by(met), seats=seats, random=random)
+        chosen = next_match(Roster(rivals), met_by(met), seats=seats, random=random)
         assert chosen is not None
         games.update(dict.fromkeys(chosen, seats))
         met.update((min(pair), max(pair)) for pair in combinations(chosen, 2))
@@ -252,7 +265,7 @@ def test_with_more_seats_everyone_meets_everyone_as_often(seats: int) -> None:
 )
 def test_when_all_is_known(rivals: list[Rival], settled: bool) -> None:
     """A ladder rests when every rating is firm, or as firm as it gets."""
-    assert is_settled(rivals) is settled
+    assert Roster(rivals).is_settled is settled
 
 
 def test_who_comes_back_leaves_its_luck_behind() -> None:
@@ -280,7 +293,7 @@ def test_who_can_not_meet_does_not(seats: int, rematches: bool) -> None:
     seen: set[int] = set()
     for seed in range(200):
         chosen = next_match(
-            rivals,
+            Roster(rivals),
             Met(),
             seats=seats,
             random=Random(seed),
@@ -293,4 +306,7 @@ def test_who_can_not_meet_does_not(seats: int, rematches: bool) -> None:
     assert 100 not in seen
     alone = [one for one in rivals if one.id in (1, 2, 100)]
     for seed in range(40):
-        assert next_match(alone, Met(), seats=2, random=Random(seed), can_meet=can_meet) is None
+        assert (
+            next_match(Roster(alone), Met(), seats=2, random=Random(seed), can_meet=can_meet)
+            is None
+        )

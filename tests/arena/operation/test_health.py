@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,7 +15,17 @@ from arena.audit import ARENA
 from arena.competitions.ladder_settings import change
 from arena.ground.config import Settings
 from arena.ground.db import Database
-from arena.models import Competition, GameSeat, JobStatus, Ladder, Mark, Match, PlayedGame, Worker
+from arena.models import (
+    Competition,
+    Entrant,
+    GameSeat,
+    JobStatus,
+    Ladder,
+    Mark,
+    Match,
+    PlayedGame,
+    Worker,
+)
 from arena.operation import health
 from arena.operation.health import look
 from arena.schedule import occurrences
@@ -259,6 +270,28 @@ def test_a_ladder_that_cannot_play_is_no_alarm(database: Database, lived: Simple
         idle(session, lived.now)
         session.execute(sa.update(Ladder).values(state="paused"))
         assert look(session, SETTINGS, lived.now).alarms == ()
+
+
+@pytest.mark.parametrize(
+    ("sigma", "aside", "alarms"), [(0.9, 0, 0), (1.1, 0, 1), (0.9, 3, 0), (0.9, 4, 1)]
+)
+def test_a_ladder_that_rests_is_no_alarm(
+    database: Database, lived: SimpleNamespace, sigma: float, aside: int, alarms: int
+) -> None:
+    """Unless its last matches could not be played, as many as it has bots."""
+    settings = replace(SETTINGS, trickle_seconds=1800)
+    with database.begin() as session:
+        idle(session, lived.now)
+        session.execute(sa.update(Entrant).values(games=100, wins=100, draws=0, losses=0))
+        session.execute(sa.update(Entrant).values(sigma=sigma, games_before=0))
+        session.execute(sa.update(Ladder).values(last_match=lived.now))
+        last = sa.select(Match).order_by(Match.id.desc()).limit(aside)
+        for match in session.scalars(last):
+            match.end_lease(JobStatus.SET_ASIDE, "it failed")
+            match.seq = None
+        session.flush()
+        found = [one.kind for one in look(session, settings, lived.now).alarms]
+    assert found.count("idle ladder") == alarms
 
 
 @pytest.mark.parametrize(("ago", "alarms"), [(0, 0), (599, 0), (601, 1)])
