@@ -24,6 +24,13 @@ from engine.translation import N_, gettext, pgettext, translated
 T = TypeVar("T")
 
 MIGRATIONS = Path(__file__).parents[2] / "migrations"
+SERVED_FROM = "0050"
+"""The oldest schema whose programs can go on with a database of this one: a migration after it adds
+what they need not know of, so that a release can be changed for the next while an arena runs."""
+SERVED_MARK = "schema.served_from"
+"""Where a database says so."""
+MARKS = sa.table("mark", sa.column("key"), sa.column("value"))
+"""As `arena.models.Mark` has it."""
 LARGEST_ID = 2**31 - 1
 """An id has 4 bytes in PostgreSQL; to ask a database for a larger one is an error there."""
 ONLY_READS = "25006"
@@ -123,10 +130,11 @@ class Database:
         return self._read()
 
     def demand_schema(self) -> None:
-        """Refuses a database whose schema is not this program's.
+        """Refuses a database whose schema is not this program's, nor a later one that it can use.
 
         Raises:
-            SchemaError: it was never prepared, or by an older or another release.
+            SchemaError: it was never prepared, or by an older or another release, or by a later one
+                whose schema is not for this one.
         """
         # As the files of migrations begin; alembic knows better and takes long to import.
         known = {path.name.split("_")[0] for path in (MIGRATIONS / "versions").glob("*.py")}
@@ -136,8 +144,13 @@ class Database:
         with self.engine.execution_options(read_only=True).connect() as connection:
             if sa.inspect(connection).has_table("alembic_version"):
                 found = connection.scalar(sa.text("SELECT version_num FROM alembic_version"))
-        if found is not None and found not in known:
-            raise _of_another_release(found)
+            if found is not None and found not in known:
+                served_from = connection.scalar(
+                    sa.select(MARKS.c.value).where(MARKS.c.key == SERVED_MARK)
+                )
+                if served_from is None or wanted < served_from:
+                    raise _of_another_release(found)
+                return
         if found != wanted:
             raise SchemaError(
                 gettext(
@@ -196,6 +209,9 @@ class Database:
                 raise _of_another_release(current)
             config.attributes["connection"] = connection
             command.upgrade(config, "head")
+            connection.execute(sa.delete(MARKS).where(MARKS.c.key == SERVED_MARK))
+            its = {"key": SERVED_MARK, "value": SERVED_FROM}
+            connection.execute(sa.insert(MARKS).values(its))
 
     def _prepare(self, connection: sqlite3.Connection, _record: object) -> None:
         connection.isolation_level = None  # the driver must not begin by itself

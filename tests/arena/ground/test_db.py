@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, nullcontext
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,15 @@ from alembic.operations import Operations
 from alembic.runtime.migration import MigrationContext
 from sqlalchemy import event
 
-from arena.ground.db import MIGRATIONS, Database, SchemaError, is_lately, unusable
+from arena.ground.db import (
+    MIGRATIONS,
+    SERVED_FROM,
+    SERVED_MARK,
+    Database,
+    SchemaError,
+    is_lately,
+    unusable,
+)
 from arena.models import Base, Bot, BrowserSession, Mark, User, Worker
 from arena.models.searching import FULL_TEXT, FULL_TEXT_INDEX
 from tests import postgres
@@ -225,15 +234,6 @@ def test_a_database_too_old_to_be_brought_up_is_refused(database: Database) -> N
         assert connection.scalar(sa.text("SELECT version_num FROM alembic_version")) == "0002"
 
 
-def test_a_newer_database_is_refused(database: Database) -> None:
-    """A database that a later release made is left alone, with a line that says so."""
-    with database.engine.begin() as connection:
-        connection.execute(sa.text("UPDATE alembic_version SET version_num = '9999'"))
-    for use in (database.upgrade, database.demand_schema):
-        with pytest.raises(SchemaError, match=r"another release .*; use that release, or another"):
-            use()
-
-
 def test_a_new_file_is_its_owners_alone(tmp_path: Path) -> None:
     """In a folder that all may read too, and with what SQLite keeps beside it."""
     tmp_path.chmod(0o755)
@@ -339,6 +339,54 @@ def test_what_is_not_prepared_is_refused(database: Database) -> None:
         connection.execute(sa.text("DROP TABLE alembic_version"))
     with pytest.raises(SchemaError, match=words.format("none")):
         database.demand_schema()
+
+
+@pytest.mark.parametrize(
+    ("served_from", "is_served"), [(None, False), ("9998", False), ("0001", True)]
+)
+def test_a_newer_database_is_used_if_it_says_so(
+    database: Database, served_from: str | None, is_served: bool
+) -> None:
+    """By what only uses it, until it is of the later release, too; or a line says what to do."""
+    with database.engine.begin() as connection:
+        connection.exec_driver_sql("UPDATE alembic_version SET version_num = '9999'")
+        connection.execute(sa.delete(Mark).where(Mark.key == SERVED_MARK))
+        if served_from:
+            connection.execute(sa.insert(Mark).values(key=SERVED_MARK, value=served_from))
+    refused = pytest.raises(SchemaError, match=r"another release .*; use that release, or another")
+    with nullcontext() if is_served else refused:
+        database.demand_schema()
+    with refused:
+        database.upgrade()
+
+
+def test_what_comes_to_a_schema_is_nothing_that_older_programs_must_know(
+    sqlite_database: Database, tmp_path: Path
+) -> None:
+    """Since `SERVED_FROM` nothing of a table is taken away, and no row has to be another one."""
+    with closing(Database(f"sqlite:///{tmp_path}/older.db")) as older:
+        _upgraded(older, SERVED_FROM)
+        before, now = sa.inspect(older.engine), sa.inspect(sqlite_database.engine)
+        for table in before.get_table_names():
+            had = {one["name"]: one for one in before.get_columns(table)}
+            has = {one["name"]: one for one in now.get_columns(table)}
+            for name, column in has.items():
+                may_be_none = column["nullable"] or column["default"] is not None
+                assert may_be_none or not had[name]["nullable"], f"{table}.{name}"
+            assert had.keys() <= has.keys(), table
+            assert _demands(now, table, had) <= _demands(before, table, had), table
+
+
+def _demands(inspector: sa.Inspector, table: str, columns: Container[str]) -> set[str]:
+    """What must hold for the rows of a table, as far as it is about these columns alone."""
+    keys = [tuple(one["column_names"]) for one in inspector.get_unique_constraints(table)]
+    keys += [tuple(one["column_names"]) for one in inspector.get_indexes(table) if one["unique"]]
+    foreign = [tuple(one["constrained_columns"]) for one in inspector.get_foreign_keys(table)]
+    checks = {one["sqltext"] for one in inspector.get_check_constraints(table)}
+    names = [one["name"] for one in inspector.get_columns(table)]
+    new = [re.compile(rf"\b{name}\b") for name in names if name not in columns]
+    of_keys = {str(key) for key in [*keys, *foreign] if all(name in columns for name in key)}
+    return of_keys | {text for text in checks if not any(one.search(text) for one in new)}
 
 
 def test_the_schema_is_looked_at_beside_a_writer(database: Database) -> None:
