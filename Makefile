@@ -8,7 +8,7 @@ PEERS := .venv-peers
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup up test test-extras cover check catalogues fmt perft simulate drill cluster far load streams crowd endure playthroughs bench bench-peers clean
+.PHONY: help setup up test test-extras cover check catalogues fmt perft simulate drill cluster upgrade far load streams crowd endure playthroughs bench bench-peers clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -64,6 +64,9 @@ drill: setup  ## a tournament through every failure, for DRILL_SECONDS by the pl
 
 cluster: setup  ## the same over five hosts whose links are cut; needs root and iproute2
 	$(BIN)/python -m tests.drills.cluster
+
+upgrade: setup  ## an arena is changed from the last release to this one while it plays (minutes)
+	$(BIN)/python -m tests.drills.upgrade
 
 far: setup  ## a bot at home behind bad networks, made by tc; needs root and iproute2
 	$(BIN)/python -m tests.drills.far_away

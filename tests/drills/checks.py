@@ -43,10 +43,11 @@ class Check:
 def results(database: Database, homes: Homes) -> Sequence[Check]:
     """Every match is fixed exactly once, with all its games, and nobody is blamed for the blows."""
     with database.read() as session:
-        return [*_results(session), *_at_home(session, homes.kills)]
+        return [*fixtures(session), *_at_home(session, homes.kills)]
 
 
-def _results(session: Session) -> Sequence[Check]:
+def fixtures(session: Session) -> Sequence[Check]:
+    """Every match is fixed exactly once, with all its games."""
     cup = session.scalars(sa.select(Tournament)).one()
     query = sa.select(Match).order_by(Match.id)
     matches = session.scalars(query).all()

@@ -237,6 +237,20 @@ class Site:
         for name in names or self.services:
             self.services[name].held = False
 
+    def change(self, name: str, command: list[str]) -> None:
+        """Has a service end in order, and starts another command in its place.
+
+        Raises:
+            RuntimeError: it does not end.
+        """
+        one = self.services[name]
+        one.held = True
+        if one.process is not None:
+            one.process.send_signal(signal.SIGTERM)
+        _await(lambda: not one.runs, f"the end of {name}")
+        self._bury(one)
+        one.command, one.held = command, False
+
     def stop(self) -> None:
         """Ends every service in order, and what will not end at once is killed."""
         workers = (*WORKER_SERVICES, HOME_WORKER)
@@ -383,5 +397,5 @@ def _await(condition: Callable[[], bool], what: str) -> None:
     deadline = time.monotonic() + START_SECONDS
     while not condition():
         if time.monotonic() > deadline:
-            raise RuntimeError(f"{what} did not start within {START_SECONDS:.0f} s")
+            raise RuntimeError(f"{what} did not come within {START_SECONDS:.0f} s")
         time.sleep(0.1)

