@@ -34,6 +34,7 @@ LONG = (
     "test_full_broker",
     "test_poison",
     "test_backup",
+    "test_scale",
 )
 """In the names of files whose tests take ten seconds and more."""
 
