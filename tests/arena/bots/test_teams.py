@@ -29,7 +29,7 @@ from arena.bots.team_deeds import (
     RenameTeam,
     RenewTeamCode,
 )
-from arena.competitions.ladders import _rivals
+from arena.competitions.rosters import Rosters
 from arena.deeds import By, Deed, perform
 from arena.ground.db import Database
 from arena.ground.refusals import NotAllowed, NotThere, Refusal
@@ -137,8 +137,8 @@ def test_nobody_has_more_by_founding_teams(database: Database) -> None:
             ]
 
         def turns() -> set[int]:
-            boxed, _ = _rivals(session, ladder(session))
-            return {one.person for one in boxed}
+            read = Rosters().read(session, ladder(session), boxed=True, at_home=False)
+            return {one.person for one in read.roster.all}
 
         does(session, ada, GiveBot("two", "knights"))
         assert (counted(), turns()) == ([(2, 2, 2), (0, 0, 0)], {ada.id})

@@ -27,9 +27,9 @@ from arena.bots.telling import tell_check
 from arena.competitions import happenings, ladder_settings, masks, members, sign_ups
 from arena.competitions.date_deeds import SetDate
 from arena.competitions.ladder_deeds import ChangeLadder
-from arena.competitions.ladders import _rivals
 from arena.competitions.mask_deeds import LookBehindMasks, RevealCompetition
 from arena.competitions.players import NamedPlayer, named_players
+from arena.competitions.rosters import Rosters
 from arena.competitions.seasons import begin_again
 from arena.competitions.sign_up_deeds import CheckInBot, SignOffBot, SignUpBot
 from arena.competitions.strength_plans import StrengthPlan
@@ -222,8 +222,8 @@ def test_a_team_s_mask_is_its_members(database: Database) -> None:
         assert following.owners(session, [mask.id]) - {team.id} == {ada.id, bob.id}
         assert masks.who_is_who(session, ladders[0]) == [(mask.name, "alpha", "knights")]
         assert ladder_quotas.quotas_of(session, ladders[0], ada.id, NOW).bots.had == 1
-        (rivals, _) = _rivals(session, ladders[0])
-        assert [one.person for one in rivals] == [ada.id]
+        read = Rosters().read(session, ladders[0], boxed=True, at_home=False)
+        assert [one.person for one in read.roster.all] == [ada.id]
         for deed in (GiveBot(mask.name, "ada"), ShareBot(mask.name, "eve")):
             with pytest.raises(Refusal, match="only stands for a bot"):
                 perform(session, deed, by(ada))
