@@ -107,17 +107,20 @@ class Backlog:
 
 
 class Inbox:
-    """The queue of results of a broker."""
+    """A queue of results of a broker."""
 
-    def __init__(self, broker: str, often: Container[str], counts: Counter[str]) -> None:
+    def __init__(
+        self, broker: str, queue: str, often: Container[str], counts: Counter[str]
+    ) -> None:
         """A queue of results.
 
         Args:
             broker: its address; nothing comes without one.
+            queue: its name there.
             often: the tasks that come often, and that others may follow before they are handled.
             counts: where it is counted what could not be read, and what was too much.
         """
-        self._often, self._counts = often, counts
+        self._queue, self._often, self._counts = queue, often, counts
         self._paced = Every(PACE_SECONDS)
         self._client = queues.connect(broker, seconds=ANSWER_SECONDS) if broker else None
         self._held = 0
@@ -190,7 +193,7 @@ class Inbox:
             oldest = -1 - self._held
             newest = oldest - (LIGHT_READ - 1 if self._was_light else 0)
             try:
-                found = self._client.lrange(jobs.RESULTS_QUEUE, newest, oldest)
+                found = self._client.lrange(self._queue, newest, oldest)
             except redis.RedisError as error:
                 self._complain(error)
                 return None
@@ -216,7 +219,7 @@ class Inbox:
             with self._client.pipeline(transaction=False) as steps:
                 for raw in self._done:
                     # By what it is, and not where: another recorder may have taken over.
-                    steps.lrem(jobs.RESULTS_QUEUE, -1, raw)  # type: ignore[arg-type] # or bytes
+                    steps.lrem(self._queue, -1, raw)  # type: ignore[arg-type] # or bytes
                 steps.execute()
         except redis.RedisError as error:
             self._complain(error)
@@ -245,7 +248,7 @@ class Inbox:
             return
         try:
             # The last message to where it is: nothing but a way to wait for one.
-            queue, most = jobs.RESULTS_QUEUE, max(0.01, seconds)
+            queue, most = self._queue, max(0.01, seconds)
             self._client.blmove(queue, queue, most, "RIGHT", "RIGHT")  # type: ignore[arg-type]
         except redis.OutOfMemoryError:
             time.sleep(min(seconds, GLANCE_SECONDS))
@@ -262,10 +265,10 @@ class Inbox:
             self.backlog.note(0, now)
             return
         try:
-            waiting = self._client.llen(jobs.RESULTS_QUEUE)
+            waiting = self._client.llen(self._queue)
             assert isinstance(waiting, int)
             if (excess := waiting - MOST_WAITING) > 0:
-                self._client.ltrim(jobs.RESULTS_QUEUE, 0, MOST_WAITING - 1)
+                self._client.ltrim(self._queue, 0, MOST_WAITING - 1)
                 self._counts[DROPPED] += excess
                 self.backlog.handled(excess)
                 words = "more than %s messages waited: the oldest %s were dropped"

@@ -62,7 +62,8 @@ class Tasks:
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
-        self.inbox = Inbox(writer.own_settings.broker, OFTEN, writer.counted)
+        broker = writer.own_settings.broker
+        self.inbox = Inbox(broker, jobs.RESULTS_QUEUE, OFTEN, writer.counted)
         self._handlers: Mapping[str, Callable[..., None]] = {
             jobs.RECORD_MATCH: self.record_match,
             jobs.RECORD_CHECK: self.record_check,

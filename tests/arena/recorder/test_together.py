@@ -211,7 +211,9 @@ def test_a_broker_that_is_away_is_waited_for(
     recorder: Recorder, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """With a line about it; there is nothing to be done meanwhile."""
-    away = inbox.Inbox("redis+socket:///nowhere", tasks.OFTEN, recorder.writer.counted)
+    away = inbox.Inbox(
+        "redis+socket:///nowhere", jobs.RESULTS_QUEUE, tasks.OFTEN, recorder.writer.counted
+    )
     monkeypatch.setattr(recorder.tasks, "inbox", away)
     assert not recorder.tasks.turn()
     away.wait(0.01)
