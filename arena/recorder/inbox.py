@@ -23,8 +23,8 @@ import redis
 
 from arena.operation import queues
 from arena.schedule.occurrences import DROPPED, UNREADABLE
-from engine import jobs
 from engine.messages import UnreadableError, unpack
+from engine.reporting import SIGNS
 from engine.timers import Every
 
 TOGETHER = 16
@@ -32,11 +32,8 @@ TOGETHER = 16
 
 The last message may bring more.
 """
-LIGHT = {jobs.WORKER_ALIVE, jobs.MATCH_PROGRESS, jobs.JOB_STARTED}
-"""What is many, and changes a row at most; of a worker's signs of life, and of the words of how far
-a match is, the last is all that counts (`arena.recorder.recording`)."""
 LIGHT_TOGETHER = 1024
-"""So many of those are handled at once, at most: a heap of them keeps no report waiting."""
+"""So many signs are handled at once, at most: workers of a release before put them here, too."""
 LIGHT_READ = 64
 """After one of those so many messages are read by one command: mostly they follow each other."""
 TOGETHER_BYTES = 8_000_000
@@ -73,7 +70,7 @@ class Said:
 def _weight(said: Said) -> float:
     """How much it is of what is handled at once."""
     count = max(1, len(said.args))
-    return count * TOGETHER / LIGHT_TOGETHER if said.task in LIGHT else count
+    return count * TOGETHER / LIGHT_TOGETHER if said.task in SIGNS else count
 
 
 class Backlog:
@@ -183,7 +180,7 @@ class Inbox:
                 bad += 1
                 continue
             said = Said(message.task, message.args, message.named, raw)
-            self._was_light = said.task in LIGHT
+            self._was_light = said.task in SIGNS
             yield said
             most -= _weight(said)
             size += len(raw)

@@ -24,7 +24,7 @@ from enum import StrEnum
 from functools import cached_property
 from itertools import islice
 from math import ceil, inf
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -465,8 +465,8 @@ def find_issued(session: Session, lease: jobs.Lease) -> Leased | None:
     return job if job is not None and counts(job, lease) else None
 
 
-def counts(job: Leased, lease: jobs.Lease) -> bool:
-    """Whether a lease of a job is that of the attempt that counts."""
+def counts(job: Leased | sa.Row[Any], lease: jobs.Lease) -> bool:
+    """Whether a lease of a job, or of a row of its columns, is that of the attempt that counts."""
     return (
         job.status is JobStatus.ISSUED
         and job.attempt == lease.attempt
@@ -494,7 +494,7 @@ def forgery(session: Session, job: Leased | None, lease: jobs.Lease) -> str | No
     return "the ticket is wrong" if present and not _knows_ticket(job, lease) else None
 
 
-def _knows_ticket(job: Leased, lease: jobs.Lease) -> bool:
+def _knows_ticket(job: Leased | sa.Row[Any], lease: jobs.Lease) -> bool:
     nonce = lease.ticket.partition(".")[0]
     return job.ticket is not None and secrets.compare_digest(job.ticket.encode(), nonce.encode())
 

@@ -57,7 +57,8 @@ def left(queue: redis.Redis) -> list[bytes]:
 def test_what_waits_is_recorded_together(
     database: Database, recorder: Recorder, reports: Any, queue: redis.Redis
 ) -> None:
-    """In its order and by one transaction; as ratings made anew from the games say, too."""
+    """In its order and by one transaction, and what workers of before say there of how it stands by
+    another; as ratings made anew from the games say, too."""
     order = [reports[index] for index in (3, 0, 5, 1, 4, 2)]
     send(recorder, jobs.RECORD_MATCH, order[0])
     for data in order[1:]:
@@ -68,7 +69,7 @@ def test_what_waits_is_recorded_together(
     begun = []
     sa.event.listen(recorder.writer.database.engine, "begin", begun.append)
     assert recorder.tasks.turn()
-    assert len(begun) == 1
+    assert len(begun) == 2
     assert not recorder.tasks.turn()
     assert in_order(database) == [data["lease"]["job"] for data in order]
     assert left(queue) == []
