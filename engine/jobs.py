@@ -8,6 +8,7 @@ of the job carries them, so that a worker that was given up for dead is not list
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
@@ -51,6 +52,9 @@ them, and no other (`engine.measure.unfit`)."""
 HOME_QUEUE = f"{MATCHES_QUEUE}+home"
 """Jobs with a bot at home in them, whatever is played."""
 RESULTS_QUEUE = "results"
+SIGNS = "signs"
+"""The hash of what workers say that counts only until they say it anew: each has a field of its own
+there, in which the next one takes the place of the last."""
 
 MOST_PROCESSES = 64
 """The most that a bot may be granted."""
@@ -116,6 +120,13 @@ class Lease:
     def attempt_of(self) -> Attempt:
         """Which attempt it is, at which job."""
         return self.kind, self.job, self.attempt
+
+    @property
+    def field(self) -> str:
+        """The field of `SIGNS` in which stands what is said of it; who does not know the ticket can
+        neither guess it nor learn the ticket by it."""
+        words = f"{self.kind} {self.job} {self.attempt} {self.ticket}"
+        return hashlib.sha256(words.encode()).hexdigest()
 
     def to_json(self) -> dict[str, Any]:
         return {"kind": self.kind, "job": self.job, "attempt": self.attempt, "ticket": self.ticket}

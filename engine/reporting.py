@@ -6,13 +6,13 @@ and of the kind, that a worker of ours would say.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from engine.asking import MOST_PLIES, answer_from_json, answer_to_json
 from engine.bot_options import BotOptionError, read_options
-from engine.jobs import FORMAT, JobError, Lease
+from engine.jobs import FORMAT, JOB_STARTED, MATCH_PROGRESS, WORKER_ALIVE, JobError, Lease
 from engine.measure import Measure, MeasureError
 from engine.record import TOO_LARGE, GameRecord, RecordError
 from engine.sitting import Answer
@@ -292,6 +292,9 @@ class Progress:
     """The moves of that game with their seats."""
     findings: tuple[Finding, ...] = ()
     """What a check has found so far."""
+    worker: str | None = None
+    """Who says it, so that it tells of the beginning, too; None from a worker of a release before.
+    """
 
     def to_json(self) -> dict[str, Any]:
         """The message as JSON's types."""
@@ -300,7 +303,8 @@ class Progress:
             "moves": list(self.moves),
             "findings": [finding.to_json() for finding in self.findings],
         }
-        return {"lease": self.lease.to_json(), "progress": progress}
+        told = {"lease": self.lease.to_json(), "progress": progress}
+        return told if self.worker is None else told | {"worker": self.worker}
 
     @classmethod
     def from_json(cls, data: Any) -> Progress:
@@ -315,9 +319,19 @@ class Progress:
             findings = tuple(Finding.from_json(one) for one in told["findings"][:MOST_FINDINGS])
             if not 0 <= (game := int(told["game"])) < MOST_GAMES:
                 raise ValueError(f"there is no game {str(game)[:40]}")
-            return cls(lease, game, moves, findings)
+            return cls(lease, game, moves, findings, worker_of(data))
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise JobError(f"no word of how far it is: {error!r}") from None
+
+
+Sign = SignOfLife | Started | Progress
+"""What counts only until its worker says it anew."""
+SIGNS: Mapping[str, Callable[[Any], Sign]] = {
+    WORKER_ALIVE: SignOfLife.from_json,
+    JOB_STARTED: Started.from_json,
+    MATCH_PROGRESS: Progress.from_json,
+}
+"""How each is read, by the task that it is said to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -449,7 +463,16 @@ class AnswersReport:
             raise JobError(f"no report of a question: {error!r}") from None
 
 
-def _worker(data: dict[str, Any]) -> str:
+def worker_of(data: Mapping[str, Any]) -> str | None:
+    """Who says something, if it is said.
+
+    Raises:
+        JobError: no worker has that name.
+    """
+    return None if data.get("worker") is None else _worker(data)
+
+
+def _worker(data: Mapping[str, Any]) -> str:
     """Who says something."""
     name = data["worker"]
     if not isinstance(name, str) or not name or not name.isprintable():

@@ -1,15 +1,18 @@
 """The workers' Celery app, and how they speak to the recorder.
 
 A worker holds no database address and no secret but its queue's login. Jobs come from the queue
-``matches`` and those of other people's games; what is said of them goes by name to ``results``.
+``matches`` and those of other people's games; what came of them goes by name to ``results``, and
+what counts only until it is said anew into a field of ``signs``.
 """
 
 from __future__ import annotations
 
+import logging
 import os
 import socket
 import time
 from functools import cache
+from math import inf
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -24,6 +27,8 @@ from engine.timers import Every
 from workers.runtimes import platforms_here
 
 ANSWER_SECONDS = 30.0
+
+log = logging.getLogger("workers")
 
 
 def worker_name() -> str:
@@ -138,23 +143,50 @@ def _speaker(broker: str) -> redis.Redis:
 
 
 class Murmur:
-    """Says what matters only now, and little of it while many messages wait.
+    """Says what counts only until it is said anew, where no more than the last of it waits.
 
-    It would else make a recorder that is behind later still, and fill the broker of one that is
-    away: nobody bounds what a login sends.
+    A broker that is away or full is not waited for: it is said again soon. What an arena of the
+    release before does not hear there, or a login of that time may not say there, goes to the queue
+    of results; and little of it while many messages wait, as it would make a recorder that is
+    behind later still, and fill the broker of one that is away.
     """
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self, field: str, seconds: float) -> None:
         """Somebody who says such things.
 
         Args:
+            field: where nobody else says anything: what others can't guess.
             seconds: how often it must be said all the same, so that the recorder, behind as it is,
                 does not take this worker for dead.
         """
+        self._field = field
+        self._heard = time.monotonic()
         self._waiting = 0
         self._behind, self._away = Every(seconds), Every(max(seconds, AWAY_SECONDS))
 
     def say(self, task: str, told: dict[str, Any]) -> None:
+        """Says it; a broker that does not take it is noted in the log."""
+        try:
+            if not self._is_heard(pack(task, told)):
+                self._say_by_queue(task, told)
+        except redis.RedisError as error:
+            log.warning("the broker did not take a sign of this worker's: %.200s", error)
+
+    def _is_heard(self, message: bytes) -> bool:
+        """Says it, and whether somebody hears such things, as far as that is known."""
+        if _refusals.get(app.conf.broker_url, -inf) > time.monotonic() - REFUSED_SECONDS:
+            return False
+        try:
+            is_new = _speaker(app.conf.broker_url).hset(jobs.SIGNS, self._field, message)
+        except redis.exceptions.NoPermissionError:
+            _refusals[app.conf.broker_url] = time.monotonic()
+            log.warning("this login is of a release before: write its line anew (arena acl)")
+            return False
+        if is_new:  # the last one was taken
+            self._heard = time.monotonic()
+        return time.monotonic() - self._heard < UNHEARD_SECONDS
+
+    def _say_by_queue(self, task: str, told: dict[str, Any]) -> None:
         """Sends a message, unless many wait and one was sent a moment ago."""
         if self._waiting >= UNHEARD:
             may = self._away.is_due()
@@ -167,3 +199,10 @@ class Murmur:
 MANY, UNHEARD = 2000, 20_000
 """So many messages wait for a recorder that is behind; and for none but one that is away."""
 AWAY_SECONDS = 60.0
+UNHEARD_SECONDS = 15.0
+"""After which nobody takes what counts only until it is said anew; less than a worker is silent
+that is taken for dead."""
+REFUSED_SECONDS = 600.0
+"""How long what a login may not do is not tried again."""
+_refusals: dict[str, float] = {}
+"""When a broker last refused that."""

@@ -23,6 +23,8 @@ from workers.live import LiveMatch
 log = logging.getLogger("workers")
 
 PROGRESS_SECONDS = 1.0
+UNWATCHED_SECONDS = 5.0
+"""How often it is said how far a match is that nobody watches."""
 MOST_A_SECOND = 10
 """Words of how far they are that a process says of all its jobs together."""
 SOON_SECONDS = 0.5
@@ -105,6 +107,7 @@ class ProgressTeller:
         self._lease = lease
         self._reports = reports
         self._longest_silence = longest_silence
+        self._murmur = Murmur(lease.field, longest_silence)
         self.findings: list[reporting.Finding] = []
         """What a check has found so far."""
         self.answers: list[tuple[int, Answer]] = []
@@ -121,7 +124,8 @@ class ProgressTeller:
         """Says that this worker has the job, once."""
         if not self._is_taken_up:
             self._reports.send()
-            say(jobs.JOB_STARTED, reporting.Started(self._lease, worker_name()).to_json())
+            started = reporting.Started(self._lease, worker_name())
+            self._murmur.say(jobs.JOB_STARTED, started.to_json())
             self._is_taken_up = True
 
     def tell_of_build(self, digest: str, seconds: float) -> None:
@@ -176,31 +180,36 @@ class ProgressTeller:
             say(jobs.RECORD_VOID, self.failure(hang))
             os._exit(HUNG)
 
+    @property
+    def _silence(self) -> float:
+        """Seconds after which something is said though nothing is new that somebody looks at."""
+        is_unwatched = self._lease.kind == "match" and not self._live.is_watched
+        return min(self._longest_silence, UNWATCHED_SECONDS if is_unwatched else 0.0)
+
     def _tell(self) -> None:
-        told, last, murmur = (0, 0, 0), time.monotonic(), Murmur(self._longest_silence)
+        told, last = (0, 0, 0), time.monotonic()
         answers = 0
         while not self._ended.wait(self._pause):
             if self.ends_hangs:
                 self._end_if_rules_hang()
             if new := tuple(self.answers[answers:]):
                 answers += len(new)
-                self._tell_answers(murmur, new)
+                self._tell_answers(new)
             game, plies = self._said
             now = (game, len(plies), len(self.findings))
-            if now == told and time.monotonic() - last < self._longest_silence:
+            longest = self._longest_silence if now == told else self._silence
+            if time.monotonic() - last < longest:
                 continue
             told, last = now, time.monotonic()
             moves = tuple(f"{ply.seat + 1}:{ply.move}" for ply in plies[: now[1]])
-            progress = reporting.Progress(self._lease, game, moves, tuple(self.findings[: now[2]]))
-            try:
-                murmur.say(jobs.MATCH_PROGRESS, progress.to_json())
-            except Exception:
-                log.exception("could not tell how far a match is")
+            findings = tuple(self.findings[: now[2]])
+            progress = reporting.Progress(self._lease, game, moves, findings, worker_name())
+            self._murmur.say(jobs.MATCH_PROGRESS, progress.to_json())
 
-    def _tell_answers(self, murmur: Murmur, new: tuple[tuple[int, Answer], ...]) -> None:
+    def _tell_answers(self, new: tuple[tuple[int, Answer], ...]) -> None:
         report = reporting.AnswersReport(self._lease, worker_name(), new, is_part=True)
         try:
-            murmur.say(jobs.RECORD_ANSWERS, report.to_json())
+            say(jobs.RECORD_ANSWERS, report.to_json())
         except Exception:
             log.exception("could not tell what a bot answered")
 
@@ -212,4 +221,5 @@ def failure(lease: jobs.Lease, problem: object, *, is_its_own: bool = True) -> d
         is_its_own: whether that may be the job's fault.
     """
     words = f"{worker_name()}: {problem}"[:2000]
-    return {"lease": lease.to_json(), "problem": words, "failed": is_its_own}
+    whose = {"lease": lease.to_json(), "worker": worker_name()}
+    return {**whose, "problem": words, "failed": is_its_own}

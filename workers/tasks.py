@@ -1,9 +1,9 @@
 """What workers do: matches are played, bots checked, and moves made in people's games.
 
 A worker acknowledges a job when it takes it: the arena's lease, not the broker, brings a lost one
-back. While it plays it says so at least three times in each lease and at most once a second,
-which renews the lease. Of a match that is over at once only its report is sent, which says that it
-was taken up, too; and those of several that came in one message are sent together.
+back. While it plays it says so at least three times in each lease, and once a second if somebody
+watches, which renews the lease. Of a match that is over at once only its report is sent, which says
+that it was taken up, too; and those of several that came in one message are sent together.
 """
 
 from __future__ import annotations
@@ -12,14 +12,16 @@ import ctypes
 import gc
 import logging
 import os
+import secrets
 import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -188,7 +190,9 @@ def live(sender: Any, **_: Any) -> None:
         platforms=platforms_here(),
     )
 
-    murmur = Murmur(2 * ALIVE_SECONDS)
+    murmur = Murmur(secrets.token_hex(16), 2 * ALIVE_SECONDS)
+    # The first goes before any report, which is refused of a worker that nobody knows.
+    ways: Iterator[Callable[[str, dict[str, Any]], object]] = chain([say], repeat(murmur.say))
     clocked = ClockedQueues(sender)
 
     def beat() -> None:
@@ -203,7 +207,7 @@ def live(sender: Any, **_: Any) -> None:
                 told = replace(told, measure=GAUGE.last, cores=len(available()))
                 if home := at_home.here():
                     told = replace(told, at_home={} if is_to_end else home.present())
-                murmur.say(jobs.WORKER_ALIVE, told.to_json())
+                next(ways)(jobs.WORKER_ALIVE, told.to_json())
                 tidy_if_due()
             except Exception:
                 log.exception("could not give a sign of life, or tidy")
@@ -303,7 +307,7 @@ def _do(
         # a mistake in this program, of which else nobody would hear before the lease ends.
         words = "%s %s could not be done"
         log.exception(words, job.lease.kind, job.lease.job, extra=about(job.lease))
-        progress.take_up()
+        reports.send()  # those of the matches before do not wait for the rest
         say(jobs.RECORD_VOID, progress.failure(fault_of(error) or error))
         _rest()
         return
@@ -323,7 +327,6 @@ def tell_of_a_lost_process(args: Sequence[Any], exception: BaseException, **_: A
     """
     if isinstance(exception, WorkerLostError):
         leases = [jobs.Lease.from_json(data["lease"]) for data in args]
-        say(jobs.JOB_STARTED, *(reporting.Started(one, worker_name()).to_json() for one in leases))
         for lease in leases:
             say(jobs.RECORD_VOID, failure(lease, exception, is_its_own=len(leases) == 1))
 

@@ -1,9 +1,9 @@
 """The broker's own list of users (ACL), for a Redis or Valkey that workers elsewhere reach.
 
 One user for the arena's own processes, and one for each worker. A worker may take jobs from the
-queue ``matches``, put messages on ``results``, and tell of matches under way whoever listens. It
-can't read what waits on either queue, listen, see what others were given, or put jobs on a queue;
-nor can it do anything to the broker itself.
+queue ``matches``, put messages on ``results`` and into the fields of ``signs``, and tell of matches
+under way whoever listens. It can't read what waits there, listen, see what others were given, or
+put jobs on a queue; nor can it do anything to the broker itself.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import secrets
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from engine.jobs import MATCHES_QUEUE, RESULTS_QUEUE
+from engine.jobs import MATCHES_QUEUE, RESULTS_QUEUE, SIGNS
 from engine.live import CHANNELS
 from engine.translation import gettext
 
@@ -25,7 +25,7 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]{0,62}", re.ASCII)
 CONNECTION = "+auth +hello +ping +select +client|setname"
 OF_WORKER = (
     f"resetchannels {CONNECTION} (~{MATCHES_QUEUE}* +brpop) (%W~{RESULTS_QUEUE} +lpush) "
-    f"(resetchannels &{CHANNELS}* +publish)"
+    f"(%W~{SIGNS} +hset) (resetchannels &{CHANNELS}* +publish)"
 )
 OF_ARENA = f"~* resetchannels &{CHANNELS}* +@all -@admin -@dangerous +keys +info +acl|load"
 """Nobody is the broker's administrator; so it may have the file of users read again."""

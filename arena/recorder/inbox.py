@@ -23,8 +23,8 @@ import redis
 
 from arena.operation import queues
 from arena.schedule.occurrences import DROPPED, UNREADABLE
-from engine import jobs
 from engine.messages import UnreadableError, unpack
+from engine.reporting import SIGNS
 from engine.timers import Every
 
 TOGETHER = 16
@@ -32,11 +32,8 @@ TOGETHER = 16
 
 The last message may bring more.
 """
-LIGHT = {jobs.WORKER_ALIVE, jobs.MATCH_PROGRESS, jobs.JOB_STARTED}
-"""What is many, and changes a row at most; of a worker's signs of life, and of the words of how far
-a match is, the last is all that counts (`arena.recorder.recording`)."""
 LIGHT_TOGETHER = 1024
-"""So many of those are handled at once, at most: a heap of them keeps no report waiting."""
+"""So many signs are handled at once, at most: workers of a release before put them here, too."""
 LIGHT_READ = 64
 """After one of those so many messages are read by one command: mostly they follow each other."""
 TOGETHER_BYTES = 8_000_000
@@ -73,7 +70,7 @@ class Said:
 def _weight(said: Said) -> float:
     """How much it is of what is handled at once."""
     count = max(1, len(said.args))
-    return count * TOGETHER / LIGHT_TOGETHER if said.task in LIGHT else count
+    return count * TOGETHER / LIGHT_TOGETHER if said.task in SIGNS else count
 
 
 class Backlog:
@@ -107,17 +104,20 @@ class Backlog:
 
 
 class Inbox:
-    """The queue of results of a broker."""
+    """A queue of results of a broker."""
 
-    def __init__(self, broker: str, often: Container[str], counts: Counter[str]) -> None:
+    def __init__(
+        self, broker: str, queue: str, often: Container[str], counts: Counter[str]
+    ) -> None:
         """A queue of results.
 
         Args:
             broker: its address; nothing comes without one.
+            queue: its name there.
             often: the tasks that come often, and that others may follow before they are handled.
             counts: where it is counted what could not be read, and what was too much.
         """
-        self._often, self._counts = often, counts
+        self._queue, self._often, self._counts = queue, often, counts
         self._paced = Every(PACE_SECONDS)
         self._client = queues.connect(broker, seconds=ANSWER_SECONDS) if broker else None
         self._held = 0
@@ -180,7 +180,7 @@ class Inbox:
                 bad += 1
                 continue
             said = Said(message.task, message.args, message.named, raw)
-            self._was_light = said.task in LIGHT
+            self._was_light = said.task in SIGNS
             yield said
             most -= _weight(said)
             size += len(raw)
@@ -190,7 +190,7 @@ class Inbox:
             oldest = -1 - self._held
             newest = oldest - (LIGHT_READ - 1 if self._was_light else 0)
             try:
-                found = self._client.lrange(jobs.RESULTS_QUEUE, newest, oldest)
+                found = self._client.lrange(self._queue, newest, oldest)
             except redis.RedisError as error:
                 self._complain(error)
                 return None
@@ -216,7 +216,7 @@ class Inbox:
             with self._client.pipeline(transaction=False) as steps:
                 for raw in self._done:
                     # By what it is, and not where: another recorder may have taken over.
-                    steps.lrem(jobs.RESULTS_QUEUE, -1, raw)  # type: ignore[arg-type] # or bytes
+                    steps.lrem(self._queue, -1, raw)  # type: ignore[arg-type] # or bytes
                 steps.execute()
         except redis.RedisError as error:
             self._complain(error)
@@ -245,7 +245,7 @@ class Inbox:
             return
         try:
             # The last message to where it is: nothing but a way to wait for one.
-            queue, most = jobs.RESULTS_QUEUE, max(0.01, seconds)
+            queue, most = self._queue, max(0.01, seconds)
             self._client.blmove(queue, queue, most, "RIGHT", "RIGHT")  # type: ignore[arg-type]
         except redis.OutOfMemoryError:
             time.sleep(min(seconds, GLANCE_SECONDS))
@@ -262,10 +262,10 @@ class Inbox:
             self.backlog.note(0, now)
             return
         try:
-            waiting = self._client.llen(jobs.RESULTS_QUEUE)
+            waiting = self._client.llen(self._queue)
             assert isinstance(waiting, int)
             if (excess := waiting - MOST_WAITING) > 0:
-                self._client.ltrim(jobs.RESULTS_QUEUE, 0, MOST_WAITING - 1)
+                self._client.ltrim(self._queue, 0, MOST_WAITING - 1)
                 self._counts[DROPPED] += excess
                 self.backlog.handled(excess)
                 words = "more than %s messages waited: the oldest %s were dropped"

@@ -99,7 +99,7 @@ class Recorder:
         while transact(marking.begin_due):
             pass
         self.tasks.inbox.look(now)
-        heard = self.tasks.inbox.backlog.heard(now)
+        heard = self.tasks.heard(now)
         happened = dict(self.writer.counted)
         self.writer.counted.clear()
         transact(lambda session: health.note_tick(session, now, heard, happened))
@@ -185,7 +185,8 @@ class Recorder:
             if ticking.is_due():
                 guarded(self.tick)
             if not guarded(self.tasks.turn):
-                self.tasks.inbox.wait(min(WAIT_SECONDS, max(0.0, ticking.remaining())))
+                rest = min(WAIT_SECONDS, ticking.remaining(), self.tasks.remaining())
+                self.tasks.inbox.wait(max(0.0, rest))
 
     def close(self) -> None:
         """Ends its connections, and what it has started."""
@@ -194,7 +195,7 @@ class Recorder:
         self._judging.close()
         self._placing.close()
         self._reading.close()
-        self.tasks.inbox.close()
+        self.tasks.close()
         if "database" in vars(self.writer):
             self.writer.database.close()
 

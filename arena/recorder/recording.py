@@ -12,7 +12,7 @@ import logging
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import cache
 from itertools import zip_longest
 
@@ -28,7 +28,6 @@ from arena.competitions.kind import AnyKind
 from arena.competitions.kinds import kind_of
 from arena.ground.config import Settings
 from arena.ground.locks import locking
-from arena.ground.refusals import Refusal
 from arena.models import (
     Check,
     Competition,
@@ -43,7 +42,7 @@ from arena.ratings.result import GameResult
 from arena.ratings.trends import Trends
 from arena.ratings.trueskill import Rating, TrueSkill
 from arena.recorder.storage import PlayedMatch, Tally, store, tally
-from arena.schedule import builds, leases, presence, workers
+from arena.schedule import builds, leases, workers
 from arena.schedule.jobs import Leased, read_places, spec_of
 from arena.schedule.requests import tell_requested
 from engine import jobs, reporting
@@ -53,77 +52,50 @@ from engine.protocol import demand_sayable
 from engine.record import GameRecord, RecordError, demand_in_time, other_rules, replay
 from engine.rules_trail import at
 
-Told = reporting.MatchReport | reporting.Started | reporting.Progress | reporting.SignOfLife
-"""What workers say of matches under way, and of themselves; what comes often."""
 log = logging.getLogger("arena.recorder")
 
 
 def take_in(
-    session: Session, told: Sequence[Told], settings: Settings, now: datetime
+    session: Session,
+    reports: Sequence[reporting.MatchReport],
+    settings: Settings,
+    now: datetime,
 ) -> list[leases.Fate]:
-    """Takes in what workers say, in its order and in one transaction.
+    """Takes in what workers report of matches, in its order and in one transaction.
 
     Of each comes what would come of it alone, by fewer statements: what they are about is read
-    and locked at once, and the games of all matches are stored at the end. Of a worker's signs of
-    life, and of the words of how far one match is, the first is taken in as the last says it.
+    and locked at once, and the games of all matches are stored at the end.
 
     Raises:
         JobError: a report is of a worker that never gave a sign of life.
     """
-    batch = _Batch(session, told, settings, now)
-    last = {_subject(one): one for one in told}
-    outcomes: dict[object, leases.Fate] = {}
-    for one in told:
-        subject = _subject(one)
-        if subject not in outcomes:
-            outcomes[subject] = batch.take(last[subject])
+    batch = _Batch(session, reports, settings, now)
+    fates = [batch.record(one) for one in reports]
     batch.store()
-    return [outcomes[_subject(one)] for one in told]
-
-
-def _subject(told: Told) -> object:
-    """The same of what says the same, but for being older."""
-    match told:
-        case reporting.SignOfLife():
-            return told.worker
-        case reporting.Progress():
-            return told.lease
-    return id(told)
+    return fates
 
 
 class _Batch:
-    """The jobs that are spoken of, and the matches that are fixed but not stored yet."""
+    """The matches that are spoken of, and those that are fixed but not stored yet."""
 
     def __init__(
-        self, session: Session, told: Sequence[Told], settings: Settings, now: datetime
+        self,
+        session: Session,
+        reports: Sequence[reporting.MatchReport],
+        settings: Settings,
+        now: datetime,
     ) -> None:
         self._session, self._settings, self._now = session, settings, now
-        spoken_of = [one.lease for one in told if not isinstance(one, reporting.SignOfLife)]
-        self._jobs = leases.find_all(session, spoken_of)
-        reports = [one for one in told if isinstance(one, reporting.MatchReport)]
+        self._jobs = leases.find_all(session, [one.lease for one in reports])
         found = [self._present(one.lease) for one in reports]
         matches = list({job.id: job for job in found if isinstance(job, Match)}.values())
         self._seq = _lock_competitions(session, matches) if matches else 0
         read_places(session, matches, to_change=True)
-        names = {one.worker for one in told if not isinstance(one, reporting.Progress)}
-        names |= {match.worker for match in matches if match.worker}
+        names = {one.worker for one in reports} | {one.worker for one in matches if one.worker}
         # Kept, so that each is found again without a query.
         known = sa.select(Worker).where(Worker.name.in_(names))
         self._workers = {one.name: one for one in session.scalars(known)} if names else {}
         self._played: list[PlayedMatch] = []
-        self._is_crowded = False
-        """Whether one more worker was refused, as the next will be."""
-
-    def take(self, told: Told) -> leases.Fate:
-        """Takes one of them in, and says what became of it."""
-        match told:
-            case reporting.Started():
-                return self._start(told)
-            case reporting.Progress():
-                return self._note(told)
-            case reporting.SignOfLife():
-                return self._note_alive(told)
-        return self._record(told)
 
     def store(self) -> None:
         """Stores the games of the matches that were fixed."""
@@ -135,42 +107,7 @@ class _Batch:
         job = self._jobs.get((lease.kind, lease.job))
         return job if job is not None and leases.counts(job, lease) else None
 
-    def _start(self, started: reporting.Started) -> leases.Fate:
-        job = self._present(started.lease)
-        if job is None:
-            return leases.Fate.STALE
-        return self._take_up(job, started.worker)
-
-    def _take_up(self, job: Leased, worker: str) -> leases.Fate:
-        known = self._workers.get(worker)
-        taken = leases.take_up(job, worker, known, self._settings, self._now)
-        return leases.Fate.NOTED if taken else leases.Fate.STALE
-
-    def _note_alive(self, sign: reporting.SignOfLife) -> leases.Fate:
-        if self._is_crowded and sign.worker not in self._workers:
-            return leases.Fate.REFUSED
-        try:
-            worker = workers.note_alive(self._session, sign, self._now)
-        except Refusal as error:
-            log.warning("a sign of life was dropped: %s", error)
-            self._is_crowded = True
-            return leases.Fate.REFUSED
-        presence.note(self._session, sign, self._now)
-        self._workers[worker.name] = worker
-        return leases.Fate.NOTED
-
-    def _note(self, progress: reporting.Progress) -> leases.Fate:
-        job = self._present(progress.lease)
-        if job is None:
-            return leases.Fate.STALE
-        job.lease_ends = self._now + timedelta(seconds=self._settings.lease_seconds)
-        if isinstance(job, Match):
-            job.progress = {"game": progress.game, "moves": list(progress.moves)}
-        elif isinstance(job, Check):
-            job.findings = [finding.to_json() for finding in progress.findings]
-        return leases.Fate.NOTED
-
-    def _record(self, report: reporting.MatchReport) -> leases.Fate:
+    def record(self, report: reporting.MatchReport) -> leases.Fate:
         """Fixes a match with its games and ratings, if this attempt is the one that counts."""
         session, now = self._session, self._now
         if report.worker not in self._workers:
@@ -185,8 +122,10 @@ class _Batch:
     def _record_match(self, match: Match, report: reporting.MatchReport) -> leases.Fate:
         session, now = self._session, self._now
         # Of a short match nobody may have said that it was taken up.
-        if match.worker is None and self._take_up(match, report.worker) is leases.Fate.STALE:
-            return leases.Fate.STALE
+        if match.worker is None:
+            known = self._workers[report.worker]
+            if not leases.take_up(match, report.worker, known, self._settings, now):
+                return leases.Fate.STALE
         assert match.worker is not None
         if other := next(filter(None, map(other_rules, report.games)), ""):
             # The game was changed here, or there, meanwhile: nobody's fault.
@@ -480,18 +419,24 @@ def record_void(
     settings: Settings,
     now: datetime,
     *,
+    worker: str | None = None,
     failed: bool = True,
     seconds: float = 0.0,
 ) -> leases.Fate:
     """Rolls a job back that its worker could not do.
 
     Args:
+        worker: who says so; nobody may have said that the job was taken up.
         failed: whether it was tried; a worker of another release does not even know what it is.
         seconds: for how long it was tried, as far as its worker says so.
     """
     job = leases.find_issued(session, lease)
     if job is None:
         return leases.Fate.STALE
+    if failed and job.worker is None and worker is not None:
+        known = session.get(Worker, worker)
+        if not leases.take_up(job, worker, known, settings, now):
+            return leases.Fate.ROLLED_BACK
     played = job if failed and isinstance(job, Match) else None
     if played and suspend_lost(session, played, problem, settings.bundles, now):
         # Who left is waited for no more.

@@ -4,18 +4,19 @@ A message stays in the queue until it is handled: one that was under way when th
 handled again, and changes nothing the second time. One that raises is logged and dropped, and
 counted against who sent it.
 
-What workers say of matches comes often, and where several such messages wait they are taken in
-by one transaction: so a recorder that falls behind gets faster. If that fails each is taken in
-alone, so that one message can't spoil another. What can't be read is counted against who sent it
-once for all that were read together.
+Reports of matches come often, and where several wait they are taken in by one transaction: so a
+recorder that falls behind gets faster. If that fails each is taken in alone, so that one message
+can't spoil another. Signs, which count only until they are said anew, are noted in the same way, by
+a transaction of their own between those of reports. What can't be read is counted against who sent
+it once for all that were read together.
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
-from functools import partial
 from typing import Any, TypeVar
 
 from sqlalchemy.orm import Session
@@ -25,9 +26,10 @@ from arena.analyses import asking
 from arena.ground.db import FAILED
 from arena.ground.texts import cut
 from arena.models import Worker
-from arena.recorder import recording
+from arena.recorder import noting, recording
 from arena.recorder.dispatch import WAKE
-from arena.recorder.inbox import LIGHT, TOGETHER, Inbox, Said
+from arena.recorder.inbox import TOGETHER, Inbox, Said
+from arena.recorder.signs import Signs
 from arena.recorder.writer import ProcessEnding, Writer, utc_now
 from arena.schedule import leases, workers
 from arena.schedule.leases import Fate
@@ -35,7 +37,9 @@ from engine import jobs, reporting
 from engine.logs import about
 from engine.protocol import visible
 from engine.record import RecordError
+from engine.reporting import SIGNS, Sign
 
+T = TypeVar("T")
 Report = TypeVar(
     "Report",
     reporting.MatchReport,
@@ -44,13 +48,8 @@ Report = TypeVar(
     reporting.AnswersReport,
 )
 
-OFTEN: Mapping[str, Callable[[Any], recording.Told]] = {
-    jobs.RECORD_MATCH: reporting.MatchReport.from_json,
-    jobs.JOB_STARTED: reporting.Started.from_json,
-    jobs.MATCH_PROGRESS: reporting.Progress.from_json,
-    jobs.WORKER_ALIVE: reporting.SignOfLife.from_json,
-}
-"""The tasks that can be done together, and how each reads what it is told."""
+OFTEN = {jobs.RECORD_MATCH, *SIGNS}
+"""The tasks that can be done together."""
 CHANGING = Fate.FIXED, Fate.REFUSED, Fate.ROLLED_BACK
 """After these there may be room for other jobs."""
 
@@ -62,7 +61,9 @@ class Tasks:
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
-        self.inbox = Inbox(writer.own_settings.broker, OFTEN, writer.counted)
+        broker = writer.own_settings.broker
+        self.inbox = Inbox(broker, jobs.RESULTS_QUEUE, OFTEN, writer.counted)
+        self.signs = Signs(broker, jobs.SIGNS, writer.counted, self.inbox.refuse)
         self._handlers: Mapping[str, Callable[..., None]] = {
             jobs.RECORD_MATCH: self.record_match,
             jobs.RECORD_CHECK: self.record_check,
@@ -70,9 +71,6 @@ class Tasks:
             jobs.RECORD_ANSWERS: self.record_answers,
             jobs.RECORD_VOID: self.record_void,
             jobs.BOT_BUILT: self.record_build,
-            jobs.JOB_STARTED: partial(self._note, jobs.JOB_STARTED),
-            jobs.MATCH_PROGRESS: partial(self._note, jobs.MATCH_PROGRESS),
-            jobs.WORKER_ALIVE: partial(self._note, jobs.WORKER_ALIVE),
             # A person waits for a bot's move: it is issued now rather than at the next tick.
             WAKE: writer.fill,
             # The beat of a release before may still be there.
@@ -82,30 +80,87 @@ class Tasks:
         self._falsehoods: dict[tuple[str, str], str] = {}
         """Of a worker and a task the last that can't be read, until it is written down."""
 
+    def heard(self, now: datetime) -> datetime | None:
+        """The last moment up to which all that was said is handled, whichever way it was said; None
+        if that is before the first look."""
+        queue, signs = self.inbox.backlog.heard(now), self.signs.heard(now)
+        return min(queue, signs) if queue and signs else None
+
+    def remaining(self) -> float:
+        """In how many seconds there is something to do though no message comes."""
+        return self.signs.remaining()
+
+    def close(self) -> None:
+        """Ends the connections."""
+        self.inbox.close()
+        self.signs.close()
+
     def turn(self) -> bool:
-        """Handles what waits, as much as is handled together; False if nothing does.
+        """Handles what waits, as much as is handled together; False if no message did.
 
         Raises:
-            ProcessEnding: this process is to end, and what is not handled stays in the queue.
+            ProcessEnding: this process is to end, and what is not handled stays in the broker.
         """
-        together: list[tuple[Said, Sequence[recording.Told]]] = []
+        together: list[tuple[Said, Sequence[reporting.MatchReport]]] = []
         try:
             waiting = self.inbox.gather(TOGETHER)
+            # Workers of a release before say there, too, what counts only until it is said anew.
+            if signs := [said for said in waiting if said.task in SIGNS]:
+                self._note(signs)
+                self.inbox.acknowledge(*signs)
             for said in waiting:
-                if told := _read(said):
+                if said.task in SIGNS:
+                    continue
+                if told := _reports(said):
                     together.append((said, told))
                     continue
-                if said.task not in LIGHT:  # one that can't be read changes nothing
-                    self._take_in(together)
-                    together = []
+                self._take_in(together)
+                together = []
                 self._handle(said)
             self._take_in(together)
+            if signs := self.signs.take(utc_now()):
+                self._note(signs)
+                self.signs.done()
             self._write_falsehoods()
         finally:
             self.inbox.let_go()
         return bool(waiting)
 
-    def _take_in(self, messages: Sequence[tuple[Said, Sequence[recording.Told]]]) -> None:
+    def _note(self, signs: Sequence[Said]) -> None:
+        """Notes signs by one transaction, or each alone if that fails."""
+        told: list[Sign] = []
+        for said in signs:
+            try:
+                if said.task not in SIGNS:
+                    raise jobs.JobError(f"the task {said.task!r} is said in a queue")
+                told += _read(said, SIGNS[said.task])
+            except Exception as error:
+                self._drop(said, error)
+        try:
+            self._note_together(told)
+        except ProcessEnding:
+            raise
+        except Exception:
+            for one in told:
+                self._note_alone(one)
+
+    def _note_together(self, told: Sequence[Sign]) -> None:
+        if not told:
+            return
+        settings, now = self._writer.settings, utc_now()
+        for fate in self._writer.transact(lambda s: noting.note(s, told, settings, now)):
+            if fate is not Fate.STALE:  # as the last one of most jobs is, which are over by then
+                self._count(fate)
+
+    def _note_alone(self, told: Sign) -> None:
+        try:
+            self._note_together([told])
+        except ProcessEnding:
+            raise
+        except Exception:
+            log.exception("what a worker said could not be noted")
+
+    def _take_in(self, messages: Sequence[tuple[Said, Sequence[reporting.MatchReport]]]) -> None:
         """Handles messages by one transaction, or each alone if that fails.
 
         Matches for workers that reported one are issued in it, too.
@@ -113,13 +168,12 @@ class Tasks:
         if not messages:
             return
         told = [one for _, its in messages for one in its]
-        reports = any(isinstance(one, reporting.MatchReport) for one in told)
         settings, now = self._writer.settings, utc_now()
 
         def do(session: Session) -> tuple[list[Fate], list[jobs.Batch]]:
             fates = recording.take_in(session, told, settings, now)
             rosters = self._writer.rosters
-            return fates, leases.fill(session, settings, now, rosters) if reports else []
+            return fates, leases.fill(session, settings, now, rosters)
 
         try:
             fates, issued = self._writer.transact(do)
@@ -131,10 +185,7 @@ class Tasks:
             return
         self.inbox.acknowledge(*(said for said, _ in messages))
         for one, fate in zip(told, fates, strict=True):
-            if isinstance(one, reporting.MatchReport):
-                self._say(one, fate)
-            else:
-                self._count(fate)
+            self._say(one, fate)
         self._writer.send(issued)
 
     def _handle(self, said: Said) -> None:
@@ -154,7 +205,6 @@ class Tasks:
             log.error(words, said.task, problem)
         except Exception as error:
             self._drop(said, error)
-            return
         self.inbox.acknowledge(said)
 
     def _drop(self, said: Said, error: Exception) -> None:
@@ -165,7 +215,6 @@ class Tasks:
         if isinstance(name, str) and name:
             words = f"said what can't be read of {said.task}: {_line(str(error))}"
             self._falsehoods[name[: reporting.LONGEST_NAME], said.task] = words
-        self.inbox.acknowledge(said)
 
     def _write_falsehoods(self) -> None:
         """Holds what was dropped against the workers that it names."""
@@ -234,10 +283,18 @@ class Tasks:
         # Workers of the release before say "understood".
         failed = data.get("failed", data.get("understood")) is not False
         seconds = reporting.seconds_of(data)
-        self._refuse(data, str(data.get("problem", "")), failed=failed, seconds=seconds)
+        worker = reporting.worker_of(data)
+        problem = str(data.get("problem", ""))
+        self._refuse(data, problem, worker, failed=failed, seconds=seconds)
 
     def _refuse(
-        self, data: Any, problem: str, *, failed: bool = True, seconds: float = 0.0
+        self,
+        data: Any,
+        problem: str,
+        worker: str | None = None,
+        *,
+        failed: bool = True,
+        seconds: float = 0.0,
     ) -> None:
         """Rolls back what a message is about.
 
@@ -252,6 +309,7 @@ class Tasks:
                 problem,
                 self._writer.settings,
                 utc_now(),
+                worker=worker,
                 failed=failed,
                 seconds=seconds,
             )
@@ -261,14 +319,6 @@ class Tasks:
         told = (_line(lease.kind), lease.job, lease.attempt, fate, _line(problem))
         log.warning(words, *told, extra=about(lease))
         self._go_on_after(fate)
-
-    def _note(self, task: str, *data: Any) -> None:
-        """A worker says that it is there, or how far it is."""
-        told = [OFTEN[task](one) for one in data]
-        for fate in self._writer.transact(
-            lambda session: recording.take_in(session, told, self._writer.settings, utc_now())
-        ):
-            self._count(fate)
 
     def _go_on_after(self, fate: Fate) -> None:
         if fate in CHANGING:
@@ -302,13 +352,25 @@ def _keep_known(
     return keep(session, report, utc_now())
 
 
-def _read(said: Said) -> Sequence[recording.Told]:
-    """What a message says that can be handled with others; nothing if it can't be."""
-    try:
-        told = [OFTEN[said.task](data) for data in said.args]
-    except Exception:
-        return []
-    return told if len(told) <= jobs.MOST_MATCHES else []
+def _read(said: Said, read: Callable[[Any], T]) -> list[T]:
+    """What a message says of each of its jobs.
+
+    Raises:
+        JobError: it tells of more than are given out at once; or whatever reading raises.
+    """
+    if len(said.args) > jobs.MOST_MATCHES:
+        raise jobs.JobError(f"it tells of {len(said.args)} jobs at once")
+    if not said.args:
+        raise jobs.JobError("it tells of nothing")
+    return [read(one) for one in said.args]
+
+
+def _reports(said: Said) -> list[reporting.MatchReport]:
+    """The reports of a message that can be handled with others; none if it can't be."""
+    if said.task == jobs.RECORD_MATCH:
+        with suppress(Exception):
+            return _read(said, reporting.MatchReport.from_json)
+    return []
 
 
 def _line(text: str) -> str:

@@ -24,7 +24,7 @@ from enum import StrEnum
 from functools import cached_property
 from itertools import islice
 from math import ceil, inf
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -465,8 +465,8 @@ def find_issued(session: Session, lease: jobs.Lease) -> Leased | None:
     return job if job is not None and counts(job, lease) else None
 
 
-def counts(job: Leased, lease: jobs.Lease) -> bool:
-    """Whether a lease of a job is that of the attempt that counts."""
+def counts(job: Leased | sa.Row[Any], lease: jobs.Lease) -> bool:
+    """Whether a lease of a job, or of a row of its columns, is that of the attempt that counts."""
     return (
         job.status is JobStatus.ISSUED
         and job.attempt == lease.attempt
@@ -494,7 +494,7 @@ def forgery(session: Session, job: Leased | None, lease: jobs.Lease) -> str | No
     return "the ticket is wrong" if present and not _knows_ticket(job, lease) else None
 
 
-def _knows_ticket(job: Leased, lease: jobs.Lease) -> bool:
+def _knows_ticket(job: Leased | sa.Row[Any], lease: jobs.Lease) -> bool:
     nonce = lease.ticket.partition(".")[0]
     return job.ticket is not None and secrets.compare_digest(job.ticket.encode(), nonce.encode())
 
@@ -605,11 +605,11 @@ def roll_back_overdue(
         heard: up to when all that was said is handled; who may have spoken since is not overdue.
         withdrawn: what was taken out of the queue, in which it waited; None if nobody knows.
     """
-    longest = timedelta(seconds=max(settings.lease_seconds, settings.take_up_seconds))
+    latest = now + timedelta(seconds=max(settings.lease_seconds, settings.take_up_seconds))
     count: Counter[str] = Counter()
-    for job in _issued(session):
+    for job in _issued(session, lambda kind: ~kind.lease_ends.between(heard, latest)):
         assert job.lease_ends is not None
-        job.lease_ends = min(job.lease_ends, now + longest)
+        job.lease_ends = min(job.lease_ends, latest)
         if job.lease_ends >= heard:
             continue
         if job.worker is not None:
@@ -653,16 +653,18 @@ def standing(session: Session, heard: datetime) -> set[jobs.Attempt]:
 
 def roll_back_all(session: Session) -> int:
     """Rolls back every issued job: for an arena whose workers all ended with it."""
-    issued = _issued(session)
+    issued = _issued(session, lambda _: sa.true())
     for job in issued:
         roll_back(job, "the arena was started anew", failed=False)
     return len(issued)
 
 
-def _issued(session: Session) -> list[Leased]:
-    """Every issued job, locked; there are only a few for each worker."""
+def _issued(
+    session: Session, which: Callable[[type[Leased]], sa.ColumnElement[bool]]
+) -> list[Leased]:
+    """The issued jobs of each kind for which something holds, locked."""
     return [
         job
         for kind in JOBS.values()
-        for job in _lock_all(session, kind, kind.status == JobStatus.ISSUED)
+        for job in _lock_all(session, kind, sa.and_(kind.status == JobStatus.ISSUED, which(kind)))
     ]

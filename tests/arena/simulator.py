@@ -46,7 +46,7 @@ from arena.models import (
     User,
     Worker,
 )
-from arena.recorder import rebuild, recording
+from arena.recorder import noting, rebuild, recording
 from arena.recorder.storage import unpack
 from arena.schedule import leases, verdicts, workers
 from arena.schedule.jobs import spec_of
@@ -60,6 +60,8 @@ from tests.arena.doing import do
 CHECK_SECONDS = 20
 QUICK_SECONDS, USUAL_SECONDS, MOVE_SECONDS = 0.1, 2.0, 0.2
 START = datetime(2026, 1, 1, tzinfo=UTC)
+Told = reporting.MatchReport | reporting.Sign
+"""What a worker says of a match."""
 
 
 class LotPlayer:
@@ -176,7 +178,7 @@ class Simulation:
         self.now = START
         self.events: list[tuple[datetime, int, Callable[[], None]]] = []
         self.counter = 0
-        self.waiting: list[recording.Told] = []
+        self.waiting: list[Told] = []
         """What came while the recorder was busy."""
         self.outcomes: list[str] = []
         self.upkeep = rebuild.Upkeep(CHECK_SECONDS, matches=3)
@@ -263,7 +265,7 @@ class Simulation:
         """One message to the recorder: it may come late, twice, never, or kill it first."""
         self.deliver(lambda: self.handle(handle))
 
-    def say(self, *told: recording.Told) -> None:
+    def say(self, *told: Told) -> None:
         """The same of one that is taken in with what else waits."""
         self.deliver(lambda: self.arrive(told))
 
@@ -274,7 +276,7 @@ class Simulation:
             delay = self.random.expovariate(1 / 40) if self.chance(self.villainy.late) else 0.1
             self.later(self.random.random() * delay, message)
 
-    def arrive(self, told: Sequence[recording.Told]) -> None:
+    def arrive(self, told: Sequence[Told]) -> None:
         self.waiting += told
         if self.chance(self.villainy.recorder_busy):
             self.later(2, self.take_in)
@@ -282,18 +284,27 @@ class Simulation:
             self.take_in()
 
     def take_in(self) -> None:
-        """The recorder has time for what waits."""
+        """The recorder has time for what waits: for signs, and for reports by another transaction,
+        whichever comes first."""
         told, self.waiting = self.waiting, []
-        if told:
-            self.handle(lambda session: self.taken_in(session, told))
+        reports = [one for one in told if isinstance(one, reporting.MatchReport)]
+        signs = [one for one in told if not isinstance(one, reporting.MatchReport)]
+        steps: list[Callable[[sa.orm.Session], Any]] = []
+        if signs:
+            steps.append(lambda session: noting.note(session, signs, self.settings, self.now))
+        if reports:
+            steps.append(lambda session: self.taken_in(session, reports))
+        self.random.shuffle(steps)
+        for step in steps:
+            self.handle(step)
 
-    def taken_in(self, session: sa.orm.Session, told: list[recording.Told]) -> list[Any]:
-        """What comes of messages, taken in alone if they can't be together."""
+    def taken_in(self, session: sa.orm.Session, told: list[reporting.MatchReport]) -> list[Any]:
+        """What comes of reports, taken in alone if they can't be together."""
         try:
             with session.begin_nested():
                 fates = recording.take_in(session, told, self.settings, self.now)
             for one, fate in zip(told, fates, strict=True):
-                if isinstance(one, reporting.MatchReport) and one.lease.ticket == GUESSED:
+                if one.lease.ticket == GUESSED:
                     match = session.get_one(Match, one.lease.job)
                     present = match.ticket is not None and match.attempt == one.lease.attempt
                     assert fate is leases.Fate.FORGED or not present
@@ -359,7 +370,7 @@ class Simulation:
         if length > self.settings.lease_seconds:
             self.outcomes.append("longer than a lease")
         for second in range(10, int(length), 10):
-            self.later(second, lambda: self.say(reporting.Progress(lease)))
+            self.later(second, lambda: self.say(reporting.Progress(lease, worker=worker)))
 
         def finish() -> None:
             if self.chance(self.villainy.worker_dies):

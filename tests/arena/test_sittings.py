@@ -16,7 +16,7 @@ from arena import sittings
 from arena.ground.config import Settings
 from arena.ground.db import Database
 from arena.models import BotVersion, Check, JobStatus, Ladder, Match, Sitting, User, VersionStatus
-from arena.recorder import recording
+from arena.recorder import noting, recording
 from arena.schedule import leases, load
 from arena.schedule.leases import Fate
 from arena.sittings import Person, SittingError, Wish
@@ -166,7 +166,7 @@ def test_a_worker_that_is_not_heard_of(table: Table) -> None:
         job = table.issue_one()
         with table.database.begin() as session:
             told = [reporting.Started(job.lease, "one"), reporting.Progress(job.lease)]
-            assert recording.take_in(session, told, SETTINGS, table.now) == [Fate.NOTED] * 2
+            assert noting.note(session, told, SETTINGS, table.now) == [Fate.NOTED] * 2
         table.now += timedelta(seconds=SETTINGS.lease_seconds + 1)
         with table.database.begin() as session:
             leases.roll_back_overdue(session, SETTINGS, table.now, table.now)

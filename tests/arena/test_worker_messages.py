@@ -22,6 +22,7 @@ from engine import jobs, reporting
 from engine.clock import TimeControl
 from engine.games import GAMES
 from engine.match import MatchSpec
+from engine.messages import unpack
 from tests.arena.running import environment, short_folder, until
 from workers import bundles
 
@@ -69,6 +70,19 @@ class Worker:
         """The same one by one."""
         return [(task, data) for task, several in self.messages() for data in several]
 
+    def signs(self) -> dict[int, tuple[str, dict[str, Any]]]:
+        """What it said last of each job that is not over at once."""
+        found = {}
+        for raw in self._client.hvals(jobs.SIGNS):
+            message = unpack(raw)
+            if message.task != jobs.WORKER_ALIVE:
+                found[message.args[0]["lease"]["job"]] = message.task, message.args[0]
+        return found
+
+    def await_beginning(self, number: int) -> None:
+        """Waits until it has said that it has a job."""
+        until(lambda: number in self.signs(), "a word of the beginning")
+
     def await_word(self, task: str) -> dict[str, Any]:
         """Waits until it has said something, and gives what."""
         until(lambda: task in [said for said, _ in self.said()], task)
@@ -102,32 +116,31 @@ def test_what_is_over_at_once_is_only_reported(worker: Worker) -> None:
         before = len(worker.said())
         worker.play(number, QUICK)
         until(lambda before=before: len(worker.said()) > before, "a word")
-        if worker.said()[-1][0] == jobs.RECORD_MATCH and len(worker.said()) == before + 1:
+        assert worker.said()[-1][0] == jobs.RECORD_MATCH
+        if number not in worker.signs():
             return
-        until(lambda: worker.said()[-1][0] == jobs.RECORD_MATCH, "the report")
     raise AssertionError("each match was said to have begun")
 
 
 def test_what_takes_longer_is_said_to_have_begun(worker: Worker) -> None:
     """Before it ends."""
     worker.play(1, SLOW)
+    worker.await_beginning(1)
     report = worker.await_word(jobs.RECORD_MATCH)
-    tasks = [task for task, _ in worker.said()]
-    assert tasks[0] == jobs.JOB_STARTED
-    assert tasks.count(jobs.JOB_STARTED) == 1
-    started = reporting.Started.from_json(worker.said()[0][1])
-    assert started.lease == reporting.MatchReport.from_json(report).lease
-    for task, data in worker.said()[1:-1]:
-        assert task == jobs.MATCH_PROGRESS
-        assert reporting.Progress.from_json(data).lease == started.lease
+    assert len(worker.said()) == 1
+    task, data = worker.signs()[1]
+    sign = reporting.SIGNS[task](data)
+    assert isinstance(sign, reporting.Started | reporting.Progress)
+    assert sign.lease == reporting.MatchReport.from_json(report).lease
+    assert sign.worker == report["worker"]
 
 
-@pytest.mark.parametrize("after", [jobs.JOB_STARTED, None], ids=["later", "at once"])
-def test_a_process_that_is_killed_is_told_of(worker: Worker, after: str | None) -> None:
+@pytest.mark.parametrize("after", [True, False], ids=["later", "at once"])
+def test_a_process_that_is_killed_is_told_of(worker: Worker, after: bool) -> None:
     """Its job is not waited for until the lease ends; the next one is played."""
     worker.play(1, SLOWEST)
     if after:
-        worker.await_word(after)
+        worker.await_beginning(1)
     else:
         until(lambda: plays(worker.process), "the bot's start", pause=0.01)
     began = time.monotonic()
@@ -137,7 +150,7 @@ def test_a_process_that_is_killed_is_told_of(worker: Worker, after: str | None) 
     assert time.monotonic() - began < 15
     assert void["lease"]["job"] == 1
     assert "signal 9" in void["problem"]
-    assert worker.said()[0][0] == jobs.JOB_STARTED
+    assert void["worker"]
     worker.play(2, QUICK)
     assert worker.await_word(jobs.RECORD_MATCH)["lease"]["job"] == 2
 
@@ -159,15 +172,14 @@ def test_short_matches_are_reported_together(worker: Worker) -> None:
 def test_a_report_does_not_wait_for_a_long_match(worker: Worker) -> None:
     """What is over is told when the next one takes longer than was thought."""
     worker.play(1, QUICK, SLOWEST, QUICK)
-    worker.await_word(jobs.JOB_STARTED)
-    tasks = [(task, numbers(told)) for task, told in worker.messages()]
-    assert tasks[:2] == [(jobs.RECORD_MATCH, [1]), (jobs.JOB_STARTED, [2])]
+    worker.await_beginning(2)
+    assert (jobs.RECORD_MATCH, [1]) in [(task, numbers(told)) for task, told in worker.messages()]
 
 
 def test_of_several_matches_none_is_to_blame_for_a_lost_process(worker: Worker) -> None:
     """All of its message are given back; the one that was over before is known already."""
     worker.play(1, QUICK, SLOWEST, QUICK)
-    worker.await_word(jobs.JOB_STARTED)
+    worker.await_beginning(2)
     for process in worker.process.children():
         process.kill()
     until(lambda: len([1 for task, _ in worker.said() if task == jobs.RECORD_VOID]) == 3, "all")

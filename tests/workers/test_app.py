@@ -10,12 +10,14 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import redis
 from celery import Celery
 
-from engine import timers
+from engine import jobs, timers
+from engine.messages import unpack
 from tests.arena.running import broker
 from workers import app as workers_app
 from workers import tasks
@@ -99,7 +101,8 @@ def test_little_is_said_to_who_does_not_listen(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(workers_app, "say", say)
     monkeypatch.setattr(timers.time, "monotonic", lambda: now[0])
-    murmur = workers_app.Murmur(10.0)
+    monkeypatch.setattr(workers_app.Murmur, "_is_heard", lambda *_: False)
+    murmur = workers_app.Murmur("field", 10.0)
     for length, times in ((0, 300), (MANY, 30), (UNHEARD, 5), (0, 295)):
         # What it hears of the length is what came of the message before.
         murmur._waiting = waiting[0] = length
@@ -108,6 +111,61 @@ def test_little_is_said_to_who_does_not_listen(monkeypatch: pytest.MonkeyPatch) 
             now[0] += 1
             murmur.say("task", {})
         assert len(said) == pytest.approx(times, abs=5)
+
+
+def test_of_what_is_said_anew_the_last_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By another way than reports; and by theirs, too, if nobody takes it from there for long."""
+    with broker() as embedded, _its_client(embedded.url) as client:
+        monkeypatch.setattr(workers_app.app.conf, "broker_url", embedded.url)
+        one, another = workers_app.Murmur("one", 10.0), workers_app.Murmur("another", 10.0)
+        for number in range(3):
+            one.say("task", {"number": number})
+        another.say("task", {})
+        assert _fields(client) == {b"one": [{"number": 2}], b"another": [{}]}
+        assert client.llen(jobs.RESULTS_QUEUE) == 0
+        one._heard -= workers_app.UNHEARD_SECONDS
+        one.say("task", {"number": 3})
+        assert _fields(client)[b"one"] == [{"number": 3}]
+        assert client.llen(jobs.RESULTS_QUEUE) == 1
+        client.delete(jobs.SIGNS)  # as who takes it does
+        for number in range(4, 6):
+            one.say("task", {"number": number})
+        assert _fields(client) == {b"one": [{"number": 5}]}
+        assert client.llen(jobs.RESULTS_QUEUE) == 1
+        workers_app._speaker(embedded.url).close()
+
+
+def test_a_login_of_before_says_all_by_one_way(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Its operator is told to write it anew; it is not tried again each time."""
+    with broker() as embedded, _its_client(embedded.url) as client:
+        rules = ["on", "nopass", "+ping", "+hello", "+client", f"~{jobs.RESULTS_QUEUE}", "+lpush"]
+        client.execute_command("ACL", "SETUSER", "worker-a", "reset", *rules)
+        # Whoever comes by the socket is the broker's default user; this one says who it is.
+        old = redis.Redis(
+            unix_socket_path=embedded.url.removeprefix("redis+socket://"), username="worker-a"
+        )
+        with old:
+            monkeypatch.setattr(workers_app, "_speaker", lambda _: old)
+            monkeypatch.setattr(workers_app.app.conf, "broker_url", embedded.url)
+            for _ in range(2):
+                workers_app.Murmur("field", 10.0).say("task", {})
+        assert client.llen(jobs.RESULTS_QUEUE) == 2
+        assert client.exists(jobs.SIGNS) == 0
+        assert len(client.acl_log()) == 1
+    assert caplog.text.count("this login is of a release before") == 1
+
+
+def _its_client(url: str) -> redis.Redis:
+    return redis.Redis(unix_socket_path=url.removeprefix("redis+socket://"))
+
+
+def _fields(client: redis.Redis) -> dict[bytes, list[Any]]:
+    """What stands in each field of the hash of signs."""
+    found = client.hgetall(jobs.SIGNS)
+    assert isinstance(found, dict)
+    return {field: list(unpack(raw).args) for field, raw in found.items()}
 
 
 def test_a_full_broker_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:

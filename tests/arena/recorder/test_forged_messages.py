@@ -192,7 +192,8 @@ def test_what_another_release_had_in_hand_deafens_nobody(
     client.hset(of_before[0], "q", json.dumps([MESSAGE | {"body": "W1tdLHt9LDVd"}, "", ""]))
     client.zadd(of_before[1], {"q": 0})
     hears(client, database)
-    inbox = Inbox(f"redis+socket://{client.get_connection_kwargs()['path']}", (), Counter())
+    broker = f"redis+socket://{client.get_connection_kwargs()['path']}"
+    inbox = Inbox(broker, jobs.RESULTS_QUEUE, (), Counter())
     inbox.begin()
     inbox.close()
     assert client.exists(*of_before) == 0

@@ -14,7 +14,7 @@ from arena.ground.config import Settings
 from arena.ground.db import Database
 from arena.models import JobStatus, Match, Worker
 from arena.operation.queues import keys_of
-from arena.recorder import recording
+from arena.recorder import noting, recording
 from arena.recorder.inbox import Backlog
 from arena.recorder.process import Recorder
 from arena.schedule import leases, workers
@@ -52,7 +52,7 @@ def test_a_lease_ends_though_the_clock_was_set_back(
     then = NOW - timedelta(days=2)
     if taken:
         with database.begin() as session:
-            recording.take_in(session, [reporting.Started(job.lease, "worker")], SETTINGS, NOW)
+            noting.note(session, [reporting.Started(job.lease, "worker")], SETTINGS, NOW)
     longest = max(SETTINGS.lease_seconds, SETTINGS.take_up_seconds) * SECOND
     for later, expected in ((0 * SECOND, status), (longest + SECOND, JobStatus.OPEN)):
         with database.begin() as session:
@@ -107,6 +107,7 @@ def test_what_waits_too_long_is_taken_out_of_the_queue(
     queue.lpush(key, pack(jobs.PLAY_MATCH, job.to_json()), b"no message")
     with database.begin() as session:
         session.execute(sa.update(Worker).values(slots=0))  # so that nothing else is issued
+    recorder.tasks.turn()  # all that was said is heard
     recorder.tick()
     match = the_match(database)
     assert (match.status, match.problem) == (JobStatus.OPEN, "it waited in vain for a worker")

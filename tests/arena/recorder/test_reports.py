@@ -247,10 +247,10 @@ def test_who_says_what_no_worker_says_has_it_held_against(
     assert recorder.writer.counted["unreadable"] == 1
 
 
-def test_signs_of_life_keep_no_report_waiting(
+def test_signs_of_before_keep_no_report_waiting(
     database: Database, recorder: Recorder, report: Any
 ) -> None:
-    """A heap of them is taken in together with it, the last of each worker and of each match."""
+    """A heap of them in its queue is noted together, the last of each worker and of each match."""
     begun = []
     client = recorder.tasks.inbox._client
     said = report()
@@ -278,7 +278,7 @@ def test_signs_of_life_keep_no_report_waiting(
     )
     begun.clear()
     recorder.tasks.turn()
-    assert len(begun) == 1
+    assert len(begun) == 2
     assert recorder.writer.counted["fixed"] == 1
     assert client.llen(jobs.RESULTS_QUEUE) == 0
 
@@ -304,8 +304,8 @@ def test_nonsense_keeps_no_report_waiting(
     )
     sa.event.listen(recorder.writer.database.engine, "begin", begun.append)
     recorder.tasks.turn()
-    assert len(begun) == 2  # what was said, and against whom nonsense speaks
-    assert recorder.writer.counted == {"fixed": 1, "unreadable": 300, "noted": 200}
+    assert len(begun) == 3  # signs, the report, and against whom nonsense speaks
+    assert recorder.writer.counted == {"fixed": 1, "unreadable": 400, "noted": 200}
     assert client.llen(jobs.RESULTS_QUEUE) == 0
     with database.read() as session:
         told = sorted(one["job"] for one in session.get_one(Worker, "worker").failed)

@@ -11,12 +11,11 @@ import sqlalchemy as sa
 from arena.ground.config import Settings
 from arena.ground.db import Database
 from arena.models import Check, JobStatus, Ladder, Match, PlayedGame, User, Worker
-from arena.recorder import recording
-from arena.recorder.recording import Told
+from arena.recorder import noting, recording
 from arena.schedule import leases
 from arena.schedule.leases import Fate
 from engine import jobs
-from engine.reporting import Progress, Started
+from engine.reporting import MatchReport, Progress, Started
 from tests.arena.issuing import issued
 from tests.arena.simulator import CALM, START, Simulation, give_sign, report_of
 
@@ -51,10 +50,12 @@ def issued_match(arena: Database, *, asked: bool = False) -> jobs.Job:
     return job
 
 
-def take_in(arena: Database, *told: Told) -> list[Fate]:
-    """What becomes of each."""
+def take_in(arena: Database, told: MatchReport | Started | Progress) -> list[Fate]:
+    """What becomes of it."""
     with arena.begin() as session:
-        return recording.take_in(session, told, SETTINGS, LATER)
+        if isinstance(told, MatchReport):
+            return recording.take_in(session, [told], SETTINGS, LATER)
+        return noting.note(session, [told], SETTINGS, LATER)
 
 
 def look(arena: Database, job: jobs.Job) -> Match:

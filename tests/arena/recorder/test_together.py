@@ -57,7 +57,8 @@ def left(queue: redis.Redis) -> list[bytes]:
 def test_what_waits_is_recorded_together(
     database: Database, recorder: Recorder, reports: Any, queue: redis.Redis
 ) -> None:
-    """In its order and by one transaction; as ratings made anew from the games say, too."""
+    """In its order and by one transaction, and what workers of before say there of how it stands by
+    another; as ratings made anew from the games say, too."""
     order = [reports[index] for index in (3, 0, 5, 1, 4, 2)]
     send(recorder, jobs.RECORD_MATCH, order[0])
     for data in order[1:]:
@@ -68,7 +69,7 @@ def test_what_waits_is_recorded_together(
     begun = []
     sa.event.listen(recorder.writer.database.engine, "begin", begun.append)
     assert recorder.tasks.turn()
-    assert len(begun) == 1
+    assert len(begun) == 2
     assert not recorder.tasks.turn()
     assert in_order(database) == [data["lease"]["job"] for data in order]
     assert left(queue) == []
@@ -211,7 +212,9 @@ def test_a_broker_that_is_away_is_waited_for(
     recorder: Recorder, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """With a line about it; there is nothing to be done meanwhile."""
-    away = inbox.Inbox("redis+socket:///nowhere", tasks.OFTEN, recorder.writer.counted)
+    away = inbox.Inbox(
+        "redis+socket:///nowhere", jobs.RESULTS_QUEUE, tasks.OFTEN, recorder.writer.counted
+    )
     monkeypatch.setattr(recorder.tasks, "inbox", away)
     assert not recorder.tasks.turn()
     away.wait(0.01)

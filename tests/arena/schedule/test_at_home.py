@@ -36,7 +36,7 @@ from arena.models import (
     VersionStatus,
     Worker,
 )
-from arena.recorder import recording
+from arena.recorder import noting, recording
 from arena.recorder.dispatch import _queue_of
 from arena.schedule import leases, presence
 from arena.schedule.requests import request_matches
@@ -83,7 +83,7 @@ def sign(
     """A home worker says who is connected to it."""
     told = SignOfLife(worker, slots, "good", games=EDITIONS, at_home=at_home)
     told = SignOfLife.from_json(told.to_json())
-    assert recording.take_in(session, [told], SETTINGS, NOW) == [leases.Fate.NOTED]
+    assert noting.note(session, [told], SETTINGS, NOW) == [leases.Fate.NOTED]
 
 
 def issued(database: Database) -> list[jobs.AnyJob]:

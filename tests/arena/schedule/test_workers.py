@@ -25,7 +25,7 @@ from arena.models import (
     Worker,
 )
 from arena.models.competitions import FIRST_GUESS_SECONDS
-from arena.recorder import recording
+from arena.recorder import noting, recording
 from arena.schedule import leases, workers
 from arena.schedule.idle import why_nobody_works
 from arena.schedule.requests import request_matches
@@ -114,9 +114,14 @@ class Crew:
         self.tells(reporting.Started(job.lease, name), leases.Fate.NOTED)
         self.tells(report_of(job, name), leases.Fate.FIXED)
 
-    def tells(self, told: recording.Told, outcome: leases.Fate) -> None:
+    def tells(self, told: reporting.MatchReport | reporting.Started, outcome: leases.Fate) -> None:
         """A worker says something, and that comes of it."""
-        assert recording.take_in(self.session, [told], SETTINGS, NOW) == [outcome]
+        if isinstance(told, reporting.MatchReport):
+            assert recording.take_in(self.session, [told], SETTINGS, NOW) == [outcome]
+        else:
+            assert noting.note(self.session, [told], SETTINGS, NOW) == [outcome]
+            self.session.flush()
+            self.session.expire_all()
 
     def aside(self) -> list[str]:
         """Who is set aside."""
