@@ -20,7 +20,7 @@ from arena.bots.furnish import Sample, furnish
 from arena.cli.arguments import SAMPLES, listed_samples
 from arena.cli.boxed import pack
 from arena.ground.config import SettingError, Settings, load
-from arena.ground.db import Database, SchemaError, unusable
+from arena.ground.db import Database, SchemaError, say_whom_it_serves, unusable
 from arena.ground.guesses import meant
 from arena.models import RESERVED, Competition
 from arena.operation import indexes
@@ -126,6 +126,7 @@ def _prepare(database: Database, settings: Settings, games: list[Game]) -> None:
     secret_key(database)
     _make_lost_indexes(database)
     with database.begin() as session:
+        say_whom_it_serves(session)
         if settings.embedded:
             # Every worker ended with the arena that it belonged to, and no other is at work.
             leases.roll_back_all(session)

@@ -209,9 +209,6 @@ class Database:
                 raise _of_another_release(current)
             config.attributes["connection"] = connection
             command.upgrade(config, "head")
-            connection.execute(sa.delete(MARKS).where(MARKS.c.key == SERVED_MARK))
-            its = {"key": SERVED_MARK, "value": SERVED_FROM}
-            connection.execute(sa.insert(MARKS).values(its))
 
     def _prepare(self, connection: sqlite3.Connection, _record: object) -> None:
         connection.isolation_level = None  # the driver must not begin by itself
@@ -228,6 +225,12 @@ class Database:
                     database=self.engine.url.database,
                 )
             ) from None
+
+
+def say_whom_it_serves(session: Session) -> None:
+    """Lets programs of releases go on for which this one's schema is, too (`SERVED_FROM`)."""
+    session.execute(sa.delete(MARKS).where(MARKS.c.key == SERVED_MARK))
+    session.execute(sa.insert(MARKS).values({"key": SERVED_MARK, "value": SERVED_FROM}))
 
 
 def _of_another_release(schema: str) -> SchemaError:
