@@ -18,6 +18,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -60,6 +62,7 @@ from tests.arena.doing import do
 CHECK_SECONDS = 20
 QUICK_SECONDS, USUAL_SECONDS, MOVE_SECONDS = 0.1, 2.0, 0.2
 START = datetime(2026, 1, 1, tzinfo=UTC)
+IN_ORDER = attrgetter("competition_id", "seq")
 Told = reporting.MatchReport | reporting.Sign
 """What a worker says of a match."""
 
@@ -548,8 +551,11 @@ class Simulation:
             fixed, void = by[JobStatus.FIXED], by[JobStatus.VOID]
             assert len(fixed) + len(void) + len(by[JobStatus.SET_ASIDE]) == len(matches)
             assert all(m.lease_ends is None and m.ticket is None for m in matches)
-            numbers = [match.seq for match in (*fixed, *void) if match.seq is not None]
-            assert sorted(numbers) == list(range(1, len(numbers) + 1))
+            counted = [match for match in (*fixed, *void) if match.seq is not None]
+            assert len({match.seq for match in counted}) == len(counted)
+            for _, its in groupby(sorted(counted, key=IN_ORDER), attrgetter("competition_id")):
+                moments = [match.fixed for match in its]
+                assert moments == sorted(moments)
             for match in matches:
                 spec = spec_of(match)
                 games = spec.games if match.seq else 0
