@@ -52,6 +52,7 @@ them, and no other (`engine.measure.unfit`)."""
 HOME_QUEUE = f"{MATCHES_QUEUE}+home"
 """Jobs with a bot at home in them, whatever is played."""
 RESULTS_QUEUE = "results"
+"""What is said to the recorder, or to that of the first shard; `results_of` has those of others."""
 SIGNS = "signs"
 """The hash of what workers say that counts only until they say it anew: each has a field of its own
 there, in which the next one takes the place of the last."""
@@ -64,6 +65,11 @@ GRACE_SECONDS = 6 * 60 * 60
 """That a message may take beyond what clocks allow: for builds and starts, and for a machine that
 is far too busy. What has not ended then hangs, and its worker ends it; a game's waits all end by
 themselves."""
+
+
+def results_of(shard: int) -> str:
+    """Where is said what is of a shard: each has a recorder that reads it."""
+    return f"{RESULTS_QUEUE}.{shard}" if shard else RESULTS_QUEUE
 
 
 def queue_of(
@@ -115,6 +121,8 @@ class Lease:
     job: int
     attempt: int
     ticket: str
+    shard: int = 0
+    """Whose recorder is to hear of it, by the queue of that (`results_of`)."""
 
     @property
     def attempt_of(self) -> Attempt:
@@ -129,7 +137,8 @@ class Lease:
         return hashlib.sha256(words.encode()).hexdigest()
 
     def to_json(self) -> dict[str, Any]:
-        return {"kind": self.kind, "job": self.job, "attempt": self.attempt, "ticket": self.ticket}
+        said = {"kind": self.kind, "job": self.job, "attempt": self.attempt, "ticket": self.ticket}
+        return said | {"shard": self.shard} if self.shard else said
 
     @classmethod
     def from_json(cls, data: Any) -> Lease:
@@ -137,9 +146,8 @@ class Lease:
         if not isinstance(data, dict):
             raise JobError("no lease")
         kind, ticket = (_word(data.get(name), name) for name in ("kind", "ticket"))
-        return cls(
-            kind, _number(data.get("job"), "job"), _number(data.get("attempt"), "attempt"), ticket
-        )
+        job, attempt = (_number(data.get(name), name) for name in ("job", "attempt"))
+        return cls(kind, job, attempt, ticket, _number(data.get("shard", 0), "shard"))
 
 
 def _word(value: Any, name: str) -> str:

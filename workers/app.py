@@ -121,16 +121,27 @@ def say(task: str, *told: dict[str, Any]) -> int:
         redis.RedisError: the broker did not take it in time, or refuses this login.
     """
     message = pack(task, *told)
+    queue = jobs.results_of(max((_shard_of(one) for one in told), default=0))
     for pause in (*PAUSES, None):
         try:
-            return int(_speaker(app.conf.broker_url).lpush(jobs.RESULTS_QUEUE, message))
-        except (redis.AuthenticationError, redis.exceptions.NoPermissionError):
+            return int(_speaker(app.conf.broker_url).lpush(queue, message))
+        except redis.exceptions.NoPermissionError:
+            if queue == jobs.RESULTS_QUEUE:
+                raise
+            queue = jobs.RESULTS_QUEUE  # this login is older than the shard; it is passed on there
+        except redis.AuthenticationError:
             raise
         except redis.RedisError:
             if pause is None:
                 raise
             time.sleep(pause)
     raise AssertionError("unreachable")
+
+
+def _shard_of(told: dict[str, Any]) -> int:
+    """The shard of the job that something is said of; the first's of nothing."""
+    lease = told.get("lease")
+    return int(lease.get("shard", 0)) if isinstance(lease, dict) else 0
 
 
 PAUSES = [min(2.0, 0.2 * number) for number in range(1, 21)]

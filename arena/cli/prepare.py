@@ -26,7 +26,7 @@ from arena.models import RESERVED, Competition
 from arena.operation import indexes
 from arena.people import accounts, providers
 from arena.people.accounts import NAME
-from arena.recorder.claim import ClaimError, claim_connections
+from arena.recorder.claim import ClaimError, Claims
 from arena.schedule import leases
 from arena.signing import secret_key
 from engine import rules_trail
@@ -121,7 +121,7 @@ def _make_lost_indexes(database: Database) -> None:
 def _prepare(database: Database, settings: Settings, games: list[Game]) -> None:
     """Prepares an arena, and prints what is new to its people."""
     if settings.embedded:
-        claim_connections(database, PATIENCE)
+        Claims(database, settings.shards, whole=True, patience=PATIENCE)
     database.upgrade()
     secret_key(database)
     _make_lost_indexes(database)
@@ -148,7 +148,8 @@ def main() -> int:
         games = games_of(settings.games)
         providers.load(settings)  # so that what is wrong in it is told before the pages need it
         settings.bundles.mkdir(parents=True, exist_ok=True, mode=0o700)
-        rules_trail.forget(settings.rules_trail)
+        for place in settings.rules_trails:
+            rules_trail.forget(place)
         with closing(Database(settings.database_url)) as database:
             _prepare(database, settings, games)
     except (SettingError, ClaimError, SchemaError, OSError) as error:

@@ -11,6 +11,7 @@ from arena.ground.db import Database
 from arena.lists.exported import lines
 from arena.lists.filters import GameFilter
 from arena.lists.parts import look_up
+from arena.lists.settled import settled
 from arena.models import PlayedGame
 from arena.present import present_settings
 from arena.sight import EVERYTHING, Reader, SeenBy
@@ -44,7 +45,7 @@ class OfArena:
     def newest(self) -> int:
         """The number of the last game there is; 0 if there is none."""
         with self._database.read() as session:
-            return session.scalar(sa.select(sa.func.max(PlayedGame.id))) or 0
+            return min(settled(session), session.scalar(sa.select(sa.func.max(PlayedGame.id))) or 0)
 
     def lines(self, after: int) -> Iterator[bytes]:
         """Games above a number, each as a line (see `arena.lists.exported.lines`)."""

@@ -22,7 +22,7 @@ from arena.fake.season import DAYS, MatchRows, Season
 from arena.fake.stock import StoredMatch, play_stock
 from arena.ground.db import Database
 from arena.lists import branches
-from arena.lists.rows import Listed
+from arena.lists.rows import Days, Listed
 from arena.models import (
     Bot,
     BotVersion,
@@ -39,6 +39,7 @@ from arena.models import (
     VersionStatus,
 )
 from arena.ratings.trueskill import SIGMA
+from arena.recorder.completion import take_places
 from engine.games import GAMES
 from engine.match import entrants_needed
 
@@ -76,7 +77,6 @@ def fill(
         versions = _make_bots(session, random, bots, now)
         made = [_make_ladder(session, number, now) for number in range(ladders)]
         session.flush()
-        seq = session.scalar(sa.select(sa.func.max(Match.seq))) or 0
         fields = _enter_all(session, random, made, versions)
         known = session.execute(sa.select(BotVersion.id, BotVersion.bot_id))
         bots_of = {row.id: row.bot_id for row in known}
@@ -94,10 +94,9 @@ def fill(
         played.append(season.matches(math.ceil(games * weight / total)))
     matches = merge(*played, key=lambda rows: rows.match["fixed"])
     while batch := list(islice(matches, MATCHES_AT_ONCE)):
-        for rows in batch:
-            seq += 1
-            rows.match["seq"] = seq
         with database.begin() as session:
+            for rows, place in zip(batch, take_places(session, len(batch)), strict=True):
+                rows.match["seq"] = place
             _write(session, batch)
         done += sum(len(rows.games) for rows in batch)
         progress(done)
@@ -218,6 +217,9 @@ def _write(session: Session, batch: Sequence[MatchRows]) -> None:
         assert isinstance(table, sa.Table)
         session.connection().execute(sa.insert(table), found)
     listed.write(session.connection())
+    days = Days()
+    days.add(listed)
+    days.write(session.connection())
     if session.get_bind().dialect.name == "postgresql":
         # Ids that were given by hand are not known to what gives the next ones.
         for name, last in (("match", match), ("game", game)):

@@ -250,6 +250,17 @@ class Settings:
     tick_seconds: float = _setting(
         2.0, "How often matches are made, issued and rolled back.", DURATION
     )
+    shards: int = _setting(
+        1,
+        "Into how many parts the competitions are divided, which as many recorders can record at "
+        "a time; for several the database is PostgreSQL.",
+        _between(1, 64, N_("from 1 to 64 parts")),
+    )
+    take_over_seconds: float = _setting(
+        30.0,
+        "How long a recorder may ask nothing of the database before another one takes its place.",
+        DURATION,
+    )
     trickle_seconds: float = _setting(
         1800.0,
         "How long a ladder on which every rating is known well rests after each match; 0 for not "
@@ -411,9 +422,10 @@ class Settings:
         return Path(self.home).resolve() if self.home else self.data.resolve() / "home.sock"
 
     @property
-    def rules_trail(self) -> Path:
-        """Where the recorder keeps which game's rules it is busy with."""
-        return self.data.resolve() / "recorder.rules"
+    def rules_trails(self) -> list[Path]:
+        """Where recorders keep which game's rules each is busy with."""
+        more = [f"recorder.{number}.rules" for number in range(1, self.shards)]
+        return [self.data.resolve() / name for name in ("recorder.rules", *more)]
 
     @property
     def live_socket(self) -> Path:

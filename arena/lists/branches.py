@@ -23,6 +23,7 @@ from sqlalchemy.orm import Session
 
 from arena.lists.lines import BEGUN, END, LONGEST, MOVE_BYTES, ROOT_BYTES, within
 from arena.lists.parts import hidden
+from arena.lists.settled import settled
 from arena.models import GameLine, LineBranch, ListedSeat, Mark, SeatResult
 
 SHARED = 1000
@@ -57,7 +58,9 @@ def add_next(session: Session) -> bool:
         Whether any were added.
     """
     after = last_added(session)
-    following = sa.select(GameLine.game_id).where(GameLine.game_id > after)
+    following = sa.select(GameLine.game_id).where(
+        GameLine.game_id > after, GameLine.game_id <= settled(session)
+    )
     ids = following.order_by(GameLine.game_id).limit(AT_ONCE).subquery()
     number, last = session.execute(sa.select(sa.func.count(), sa.func.max(ids.c.game_id))).one()
     if number < ENOUGH:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Iterator, Sequence
-from itertools import groupby, islice
+from itertools import groupby, islice, takewhile
 from typing import Any
 
 import sqlalchemy as sa
@@ -16,6 +16,7 @@ from sqlalchemy.orm import Session, load_only
 
 from arena.lists.filters import GameFilter, Order
 from arena.lists.search import ListPlace, find
+from arena.lists.settled import settled
 from arena.models import Bot, BotVersion, Competition, Entrant, GameSeat, Match, PlayedGame
 from arena.sight import Reads
 
@@ -26,7 +27,8 @@ CHUNK_GAMES = 100
 
 
 def numbers(database: Reads, wanted: GameFilter, after: int) -> Iterator[int]:
-    """The numbers of all games that are wanted above one, the lowest first.
+    """The numbers of all games that are wanted above one, the lowest first, as far as they are
+    settled: who goes on after the last one has missed none.
 
     Raises:
         NotThere: the filter names what is not there.
@@ -36,8 +38,9 @@ def numbers(database: Reads, wanted: GameFilter, after: int) -> Iterator[int]:
     while place is not None:
         with database.read() as session:
             found = find(session, wanted, most=AT_A_TIME, after=place)
-        yield from found.games
-        place = found.further
+            last = settled(session)
+        yield from takewhile(last.__ge__, found.games)
+        place = found.further if all(map(last.__ge__, found.games)) else None
 
 
 def parts(found: Iterator[int], size: int) -> Iterator[list[int]]:

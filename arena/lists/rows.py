@@ -83,30 +83,47 @@ class Listed:
             self.lines.append({"game_id": game_id, **line})
 
     def write(self, connection: sa.Connection) -> None:
-        """Inserts them."""
+        """Inserts them, but for what is noted of their days."""
         tables = (self.seats, self.values, self.tags, self.lines)
         for statement, rows in zip(_INSERTS, tables, strict=True):
             if rows:
                 connection.execute(statement, rows)
-        days: dict[int, tuple[int, int]] = {}
-        counts = Counter[tuple[int, str]]()
-        for row in self.seats:
+
+
+class Days:
+    """What is noted of the days on which games ended.
+
+    All who record write the same rows of today, each of whom holds up the others until it has
+    committed. So this is the last that is written.
+    """
+
+    def __init__(self) -> None:
+        self._ends: dict[int, tuple[int, int]] = {}
+        self._counts = Counter[tuple[int, str]]()
+
+    def add(self, games: Listed) -> None:
+        """Adds games, whose numbers are higher than of those before."""
+        for row in games.seats:
             day, number = row["finished"].astimezone(UTC).toordinal(), row["game_id"]
-            days[day] = days.get(day, (number,))[0], number
-            counts[day, row["game"]] += row["seat"] == 0 and number in self.public
-        if days:
-            ends = [
-                {"day": day, "first_id": one, "last_id": end} for day, (one, end) in days.items()
-            ]
-            note_days, count_days = _of_days(connection.dialect.name)
-            connection.execute(note_days, ends)
-            added = [
-                {"day": day, "game": game, "games": games}
-                for (day, game), games in sorted(counts.items())
-                if games
-            ]
-            if added:
-                connection.execute(count_days, added)
+            self._ends[day] = self._ends.get(day, (number,))[0], number
+            self._counts[day, row["game"]] += row["seat"] == 0 and number in games.public
+
+    def write(self, connection: sa.Connection) -> None:
+        """Writes them, once."""
+        ends = [
+            {"day": day, "first_id": one, "last_id": end}
+            for day, (one, end) in sorted(self._ends.items())
+        ]
+        added = [
+            {"day": day, "game": game, "games": games}
+            for (day, game), games in sorted(self._counts.items())
+            if games
+        ]
+        note, count = _of_days(connection.dialect.name)
+        if ends:
+            connection.execute(note, ends)
+        if added:
+            connection.execute(count, added)
 
 
 @cache
@@ -114,9 +131,14 @@ def _of_days(dialect: str) -> tuple[sa.Insert, sa.Insert]:
     """Notes games that end a day so far, and adds them to the day's; the first ones too."""
     insert: Any = sqlite.insert if dialect == "sqlite" else postgresql.insert
     noted, counted = insert(GameDay), insert(GameDayCount)
+    least, most = ("min", "max") if dialect == "sqlite" else ("least", "greatest")
     return (
         noted.on_conflict_do_update(
-            index_elements=[GameDay.day], set_={"last_id": noted.excluded.last_id}
+            index_elements=[GameDay.day],
+            set_={
+                "first_id": getattr(sa.func, least)(GameDay.first_id, noted.excluded.first_id),
+                "last_id": getattr(sa.func, most)(GameDay.last_id, noted.excluded.last_id),
+            },
         ),
         counted.on_conflict_do_update(
             index_elements=[GameDayCount.day, GameDayCount.game],

@@ -70,6 +70,7 @@ from arena.models.listed import (
 )
 from arena.models.match_sets import MatchOfSet, MatchSet, MemberState, SetState, SetVerdict
 from arena.models.matches import (
+    COMPLETED,
     Build,
     Check,
     GameSeat,

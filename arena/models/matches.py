@@ -67,6 +67,10 @@ def job_checks() -> tuple[CheckConstraint, ...]:
     )
 
 
+COMPLETED = sa.Sequence("match_seq", metadata=Base.metadata)
+"""What gives the places in the order of completion on PostgreSQL."""
+
+
 class Match(Leasable, Base):
     """One opening, played once from every rotation of the seats."""
 
@@ -105,7 +109,8 @@ class Match(Leasable, Base):
     progress: Mapped[dict[str, Any] | None]
     """The running game: its number, its moves, the clocks."""
     seq: Mapped[int | None] = mapped_column(unique=True)
-    """Its place in the order of completion, in which ratings are computed."""
+    """Its place in the order of completion, in which ratings are computed (see
+    `arena.recorder.completion`)."""
     fixed: Mapped[datetime | None]
     played_by: Mapped[str | None] = mapped_column(sa.String(120))
     """The worker that played it to its end."""

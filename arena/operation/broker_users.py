@@ -1,9 +1,10 @@
 """The broker's own list of users (ACL), for a Redis or Valkey that workers elsewhere reach.
 
 One user for the arena's own processes, and one for each worker. A worker may take jobs from the
-queue ``matches``, put messages on ``results`` and into the fields of ``signs``, and tell of matches
-under way whoever listens. It can't read what waits there, listen, see what others were given, or
-put jobs on a queue; nor can it do anything to the broker itself.
+queue ``matches``, put messages on ``results`` (as on ``results.1`` and the like of other shards)
+and into the fields of ``signs``, and tell of matches under way whoever listens. It can't read what
+waits there, listen, see what others were given, or put jobs on a queue; nor can it do anything to
+the broker itself.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]{0,62}", re.ASCII)
 # Not client|setinfo, which 7.0 does not know: the client only tells its name by it.
 CONNECTION = "+auth +hello +ping +select +client|setname"
 OF_WORKER = (
-    f"resetchannels {CONNECTION} (~{MATCHES_QUEUE}* +brpop) (%W~{RESULTS_QUEUE} +lpush) "
+    f"resetchannels {CONNECTION} (~{MATCHES_QUEUE}* +brpop) "
+    f"(%W~{RESULTS_QUEUE} %W~{RESULTS_QUEUE}.[0-9] %W~{RESULTS_QUEUE}.[0-9][0-9] +lpush) "
     f"(%W~{SIGNS} +hset) (resetchannels &{CHANNELS}* +publish)"
 )
 OF_ARENA = f"~* resetchannels &{CHANNELS}* +@all -@admin -@dangerous +keys +info +acl|load"

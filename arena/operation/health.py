@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -41,7 +41,7 @@ from arena.operation.queues import Queues
 from arena.operation.under_way import JobUnderWay
 from arena.operation.unsent import unsent
 from arena.present import maintenance
-from arena.schedule import occurrences, speeds, workers
+from arena.schedule import occurrences, shards, speeds, workers
 from arena.schedule.idle import why_nobody_can, why_nobody_keeps, why_not_made
 from arena.schedule.needs import COLUMNS, Needs, unfit
 from arena.schedule.occurrences import Occurrences
@@ -168,20 +168,30 @@ def note_tick(
     now: datetime,
     heard: datetime | None = None,
     happened: Mapping[str, int] | None = None,
+    held: Collection[int] = (0,),
 ) -> None:
-    """The recorder is there, and can write.
+    """A recorder is there, and can write.
 
     Args:
         heard: up to when it has handled all that was said; None if it can't know yet.
         happened: what happened since the last tick, and how often.
+        held: the shards that it has.
     """
-    silent = _silent_seconds(session, now)
-    if silent is None or abs(silent) > LATE_TICKS:
-        session.merge(Mark(key=SINCE_MARK, value=now.isoformat()))
-    session.merge(Mark(key=TICK_MARK, value=now.isoformat()))
-    if heard is not None:
-        session.merge(Mark(key=HEARD_MARK, value=heard.isoformat()))
+    for shard in sorted(held):
+        silent = _seconds_since(session, _of_shard(TICK_MARK, shard), now)
+        if silent is None or abs(silent) > LATE_TICKS:
+            session.merge(Mark(key=SINCE_MARK, value=now.isoformat()))
+        session.merge(Mark(key=_of_shard(TICK_MARK, shard), value=now.isoformat()))
+        if heard is not None:
+            session.merge(Mark(key=_of_shard(HEARD_MARK, shard), value=heard.isoformat()))
     occurrences.note(session, happened or {}, now)
+
+
+def heard(session: Session) -> datetime | None:
+    """Up to when the recorder of the first shard has handled all that was said to it, which signs
+    of all jobs are; None if nobody knows."""
+    mark = session.get(Mark, HEARD_MARK)
+    return datetime.fromisoformat(mark.value) if mark else None
 
 
 def note(session: Session, mark: str, problem: str) -> None:
@@ -209,7 +219,7 @@ def why_not_recording(session: Session, now: datetime) -> str:
         return gettext("the recorder has not begun yet")
     if abs(silent) > LATE_TICKS:
         return _silence(silent)
-    behind = _seconds_since(session, HEARD_MARK, now) or 0.0
+    behind = _most_seconds(session, HEARD_MARK, now) or 0.0
     return _lateness(behind) if behind > BEHIND else ""
 
 
@@ -238,7 +248,7 @@ def look(session: Session, settings: Settings, now: datetime) -> Health:
     ratios = speeds.ratios(session)
     known = tuple(_worker(one, ratios.get(one.name), settings, now) for one in _workers(session))
     silent = _silent_seconds(session, now)
-    behind = _seconds_since(session, HEARD_MARK, now)
+    behind = _most_seconds(session, HEARD_MARK, now)
     backup = _seconds_since(session, BACKUP_MARK, now)
     found = occurrences.read(session, now)
     matches, checks = _jobs(session, Match, now), _jobs(session, Check, now)
@@ -287,8 +297,20 @@ def log_alarms(session: Session, settings: Settings, now: datetime) -> None:
 
 
 def _silent_seconds(session: Session, now: datetime) -> float | None:
-    """Since the recorder's last tick; None if there was none ever."""
-    return _seconds_since(session, TICK_MARK, now)
+    """Since the recorder's last tick, the longest of several; None if there was none ever."""
+    return _most_seconds(session, TICK_MARK, now)
+
+
+def _most_seconds(session: Session, key: str, now: datetime) -> float | None:
+    """Since what is marked of each shard, the longest; None if nothing is of the first."""
+    keys = [_of_shard(key, shard) for shard in range(shards.count(session))]
+    since = [_seconds_since(session, one, now) for one in keys]
+    return since[0] and max(filter(None, since), key=abs)
+
+
+def _of_shard(key: str, shard: int) -> str:
+    """The key of a mark of each shard: the first's is that of an arena that has only one."""
+    return f"{key} of shard {shard}" if shard else key
 
 
 def _seconds_since(session: Session, key: str, now: datetime) -> float | None:

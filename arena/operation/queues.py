@@ -61,6 +61,12 @@ def keys_of_jobs(client: redis.Redis) -> list[str]:
     return [key for name in sorted(names) for key in keys_of(name)]
 
 
+def keys_of_results(client: redis.Redis) -> list[str]:
+    """Under which keys waits what is said to recorders, of each shard and of those that were."""
+    its = {key.decode() for key in client.scan_iter(match=f"{RESULTS_QUEUE}.[0-9]*", count=1000)}
+    return [*keys_of(RESULTS_QUEUE), *sorted(its)]
+
+
 def connect(broker: str, *, seconds: float = ANSWER_SECONDS) -> redis.Redis:
     """Whoever speaks to a broker, at its first word and not before.
 
@@ -79,7 +85,7 @@ def look(broker: str) -> Queues:
         return Queues(None, gettext("there is no broker"))
     try:
         with connect(broker) as client:
-            keys = {MATCHES_QUEUE: keys_of_jobs(client), RESULTS_QUEUE: keys_of(RESULTS_QUEUE)}
+            keys = {MATCHES_QUEUE: keys_of_jobs(client), RESULTS_QUEUE: keys_of_results(client)}
             steps = client.pipeline(transaction=False)
             for key in chain.from_iterable(keys.values()):
                 steps.llen(key)

@@ -30,7 +30,7 @@ from arena.ground.file_locks import lock_file
 from arena.operation import processes
 from arena.operation.broker import EmbeddedBroker
 from arena.operation.watchdog import HUNG_SECONDS, VARIABLE, Listener, Pulse
-from engine.jobs import RESULTS_QUEUE
+from engine.jobs import results_of
 from engine.program import exit_words
 from engine.translation import N_, gettext
 from engine.unix_sockets import listen_at
@@ -431,7 +431,9 @@ class Supervisor:
         deadline = time.monotonic() + DRAIN_SECONDS
         while (
             self._broker
-            and self._broker.waiting(RESULTS_QUEUE)
+            and any(
+                self._broker.waiting(results_of(shard)) for shard in range(self.settings.shards)
+            )
             and any(child.name == "recorder" and child.runs for child in self._children)
             and time.monotonic() < deadline
             and self._signals < 2

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import cache
 from math import ceil
 from typing import TYPE_CHECKING, Any
@@ -57,13 +57,22 @@ class CeleryQueue:
                     producer=producer,
                 )
 
-    def withdraw(self, standing: Collection[jobs.Attempt]) -> set[jobs.Attempt] | None:
+    def wake(self, shards: Iterable[int]) -> None:
+        """Has the recorders of shards issue at once what is due."""
+        with self._app.producer_pool.acquire(block=True) as producer:
+            for shard in shards:
+                self._app.send_task(WAKE, queue=jobs.results_of(shard), producer=producer)
+
+    def withdraw(
+        self, standing: Collection[jobs.Attempt], shards: Collection[int] = (0,)
+    ) -> set[jobs.Attempt] | None:
         """Takes out of the queue what waits there and counts no longer.
 
         By the arena's clock, and not those of workers, who would throw away what they take.
 
         Args:
             standing: the attempts that still count.
+            shards: whose jobs; those of others are left alone, which may have just been issued.
 
         Returns:
             What no worker will take any more; None if the broker does not say.
@@ -73,7 +82,10 @@ class CeleryQueue:
             with queues.connect(self._broker) as client:
                 for key in queues.keys_of_jobs(client):
                     for raw in client.lrange(key, 0, -1):
-                        attempts = _attempts(raw)
+                        waiting = _leases(raw)
+                        if any(lease.shard not in shards for lease in waiting):
+                            continue
+                        attempts = {lease.attempt_of for lease in waiting}
                         if attempts.isdisjoint(standing) and client.lrem(key, 0, raw):
                             found |= attempts
         except redis.RedisError as error:
@@ -95,12 +107,12 @@ def _queue_of(job: jobs.AnyJob) -> str:
     )
 
 
-def _attempts(raw: bytes) -> set[jobs.Attempt]:
+def _leases(raw: bytes) -> list[jobs.Lease]:
     """What a message of the queue of jobs is about; nothing if it is none of ours."""
     try:
-        return {jobs.Lease.from_json(job["lease"]).attempt_of for job in unpack(raw).args}
+        return [jobs.Lease.from_json(job["lease"]) for job in unpack(raw).args]
     except (UnreadableError, jobs.JobError, LookupError, TypeError):
-        return set()
+        return []
 
 
 def _longest_seconds(job: jobs.AnyJob) -> float:

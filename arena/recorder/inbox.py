@@ -23,7 +23,8 @@ import redis
 
 from arena.operation import queues
 from arena.schedule.occurrences import DROPPED, UNREADABLE
-from engine.messages import UnreadableError, unpack
+from engine import jobs
+from engine.messages import UnreadableError, pack, unpack
 from engine.reporting import SIGNS
 from engine.timers import Every
 
@@ -223,6 +224,29 @@ class Inbox:
             return False
         self._done.clear()
         return True
+
+    def take_strays(self, count: int) -> None:
+        """Moves to this queue what waits in those of shards beyond so many."""
+        if self._client is None:
+            return
+        try:
+            for key in self._client.scan_iter(match=f"{self._queue}.[0-9]*", count=1000):
+                number = key.decode().removeprefix(f"{self._queue}.")
+                if number.isdecimal() and int(number) >= count:
+                    for _ in range(MOST_WAITING):
+                        if self._client.lmove(key, self._queue, "RIGHT", "LEFT") is None:
+                            break
+        except redis.RedisError as error:
+            self._complain(error)
+
+    def pass_on(self, shard: int, task: str, args: Sequence[Any]) -> None:
+        """Puts what is of another shard into the queue of that.
+
+        Raises:
+            redis.RedisError: the broker does not take it.
+        """
+        if self._client is not None:
+            self._client.lpush(jobs.results_of(shard), pack(task, *args))
 
     def let_go(self) -> None:
         """Leaves in the queue what was taken and not acknowledged; it is taken again."""

@@ -33,6 +33,7 @@ from sqlalchemy.orm import Session
 from arena.ground.config import Settings, load
 from arena.ground.db import FAILED, Database
 from arena.lists.accuracy import MOST_GAMES
+from arena.lists.settled import settled
 from arena.models import Competition, JudgedSeat, Mark, PlayedGame
 from arena.recorder.storage import unpack
 from engine.game import Variant
@@ -113,7 +114,7 @@ class Judge:
             games = self._loaded(
                 session,
                 sa.select(PlayedGame.id)
-                .where(PlayedGame.id > last_judged(session))
+                .where(PlayedGame.id > last_judged(session), PlayedGame.id <= settled(session))
                 .order_by(PlayedGame.id),
             )
         if games:
@@ -259,7 +260,7 @@ def last_judged(session: Session) -> int:
 
 def is_due(session: Session, tables: Path) -> bool:
     """Whether there are games to be judged, or to be judged again by tables in a folder."""
-    last = session.scalar(sa.select(sa.func.max(PlayedGame.id))) or 0
+    last = min(session.scalar(sa.select(sa.func.max(PlayedGame.id))) or 0, settled(session))
     again = Again.read(session)
     return (
         last > last_judged(session)

@@ -1,8 +1,10 @@
-"""The recorder: the one process that takes in what workers say, and makes and issues matches.
+"""The recorder: the process that takes in what workers say, and makes and issues matches.
 
 It takes the messages of the queue ``results`` in their order (`arena.recorder.tasks`); of several
-recorders that are started all but one wait (`arena.recorder.claim`). Everything that changes a
-match or a rating goes through it, so that ratings need no locks and have an order.
+recorders that are started all but one wait, or each has shards of its own, of which it takes a
+queue each (`arena.recorder.claim`). Everything that changes a match or a rating goes through the
+one that has its competition, so that ratings need no locks and have an order. What is of no
+competition, or of all, is done by the one that has the first shard.
 
 Between messages it ticks by a clock of its own, so that no queue is too long for it: what has a
 date happens, what outlived its lease is rolled back, matches are made and issued, alarms are looked
@@ -13,6 +15,7 @@ from __future__ import annotations
 
 import gc
 import logging
+import os
 import signal
 import sys
 import time
@@ -20,6 +23,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
 from functools import cached_property
+from pathlib import Path
 
 import redis
 from sqlalchemy.orm import Session
@@ -31,6 +35,7 @@ from arena.courses import marking
 from arena.courses.reading import Reading
 from arena.ground.config import Settings, load
 from arena.ground.db import SchemaError
+from arena.ground.file_locks import lock_file
 from arena.lists import branches
 from arena.operation import health, indexes, queues
 from arena.operation.dumps import DailyDumps
@@ -41,8 +46,9 @@ from arena.recorder.claim import ClaimError, claim_broker
 from arena.recorder.judging_process import Judging
 from arena.recorder.outlooks import SetsAtWork
 from arena.recorder.placing import Placing
+from arena.recorder.settling import Settling
 from arena.recorder.tasks import Tasks
-from arena.recorder.writer import PAUSES, ProcessEnding, Writer, utc_now
+from arena.recorder.writer import PAUSES, ClaimChangedError, ProcessEnding, Writer, utc_now
 from arena.schedule import idle, leases
 from arena.signing import arena_id
 from engine import jobs, rules_trail
@@ -76,6 +82,7 @@ class Recorder:
         self._looking = Every(LOOK_SECONDS)
         self._looking_for_indexes = Every(INDEXES_SECONDS)
         self._sets = SetsAtWork()
+        self._settling = Settling()
         self._upkeep = rebuild.Upkeep(settings.check_seconds)
         self._dumps = DailyDumps(settings)
         self._fetches = Fetches(settings)
@@ -85,9 +92,37 @@ class Recorder:
 
     def tick(self) -> None:
         """Rolls back, makes and issues matches, looks after ratings; harmless if it runs twice."""
+        self.writer.claim()
+        self.go_by_claims()
         self.writer.look()
         settings, transact, now = self.writer.settings, self.writer.transact, utc_now()
+        shards = self.writer.shards
         self._claim_broker()
+        if shards.is_first:
+            self._begin_what_is_due(now)
+        self.tasks.look(now)
+        heard = self.tasks.heard(now)
+        happened = dict(self.writer.counted)
+        self.writer.counted.clear()
+        transact(lambda session: health.note_tick(session, now, heard, happened, shards.held))
+        looking = self._looking.is_due()
+        if shards.is_first:
+            self._look_around(settings, now, looking=looking)
+        if heard is not None and not shards.is_first:
+            # Signs are said to the first alone.
+            first = transact(health.heard)
+            heard = first and min(first, heard)
+        if heard is not None:
+            self._roll_back(settings, heard, now, sweep=looking)
+        rosters = self.writer.rosters
+        self.writer.send(
+            transact(lambda session: leases.schedule(session, settings, now, rosters, shards))
+        )
+        if shards.is_first:
+            self._go_on(now)
+
+    def _begin_what_is_due(self, now: datetime) -> None:
+        transact = self.writer.transact
         while transact(rounds.settle_next):  # before the next ones begin
             pass
         while transact(happenings.happen_next):
@@ -98,14 +133,12 @@ class Recorder:
                 break
         while transact(marking.begin_due):
             pass
-        self.tasks.inbox.look(now)
-        heard = self.tasks.heard(now)
-        happened = dict(self.writer.counted)
-        self.writer.counted.clear()
-        transact(lambda session: health.note_tick(session, now, heard, happened))
+
+    def _look_around(self, settings: Settings, now: datetime, *, looking: bool) -> None:
+        transact = self.writer.transact
         transact(idle.note_taken_off)
-        looking = self._looking.is_due()
         if looking:
+            self.tasks.gather_strays()
             broker = queues.look(settings.broker)
             words = broker.problem or broker.risk
             transact(lambda session: health.note(session, health.BROKER_MARK, words))
@@ -120,10 +153,12 @@ class Recorder:
         transact(lambda session: sittings.give_up_abandoned(session, settings, now))
         transact(lambda session: forget_logs(session, settings, now))
         transact(lambda session: forget_answers(session, settings, now))
-        if heard is not None:
-            self._roll_back(settings, heard, now, sweep=looking)
-        rosters = self.writer.rosters
-        self.writer.send(transact(lambda session: leases.schedule(session, settings, now, rosters)))
+        if self.writer.claims.are_several:
+            transact(self._settling.look)
+
+    def _go_on(self, now: datetime) -> None:
+        """The next parts of what takes long."""
+        transact = self.writer.transact
         transact(self._placing.look)
         transact(self._reading.look)
         transact(branches.add_next)
@@ -138,16 +173,23 @@ class Recorder:
         self, settings: Settings, heard: datetime, now: datetime, *, sweep: bool
     ) -> None:
         """Rolls back what is overdue, and takes what does not count any more out of the queue."""
-        transact = self.writer.transact
+        transact, shards = self.writer.transact, self.writer.shards
         withdrawn: set[jobs.Attempt] | None = set()
-        if sweep or transact(lambda session: leases.is_any_overdue(session, heard)):
+        if sweep or transact(lambda session: leases.is_any_overdue(session, heard, shards)):
             standing = transact(lambda session: leases.standing(session, heard))
-            withdrawn = self.writer.queue.withdraw(standing)
+            withdrawn = self.writer.queue.withdraw(standing, shards.held)
         self.writer.counted.update(
             transact(
-                lambda session: leases.roll_back_overdue(session, settings, heard, now, withdrawn)
+                lambda session: leases.roll_back_overdue(
+                    session, settings, heard, now, withdrawn, shards
+                )
             )
         )
+
+    def go_by_claims(self) -> None:
+        """Goes by the shards that it has now. Not while there is something in hand."""
+        self.writer.go_by_claims()
+        self.tasks.listen()
 
     @cached_property
     def _arena(self) -> str:
@@ -174,19 +216,23 @@ class Recorder:
         self.writer.transact(lambda session: session.connection())
         self.writer.database.demand_schema()
         self._claim_broker()
-        self.tasks.inbox.begin()
+        if not self.writer.claims.are_several:
+            self.writer.transact(self._settling.end)
+        self.tasks.begin()
+        self.go_by_claims()
 
     def record_on(self) -> None:
         """Handles messages and ticks until this process is to end."""
         ticking = Every(self._settings.tick_seconds)
         while not self.writer.is_to_end:
             self.writer.pulse.beat()
-            self.writer.look()
+            self.go_by_claims()
+            guarded(self.writer.look)
             if ticking.is_due():
                 guarded(self.tick)
             if not guarded(self.tasks.turn):
                 rest = min(WAIT_SECONDS, ticking.remaining(), self.tasks.remaining())
-                self.tasks.inbox.wait(max(0.0, rest))
+                self.tasks.wait(max(0.0, rest))
 
     def close(self) -> None:
         """Ends its connections, and what it has started."""
@@ -209,12 +255,26 @@ def guarded(do: Callable[[], bool | None]) -> bool | None:
     """Does something, and writes down what was not foreseen, so that all else goes on."""
     try:
         return do()
+    except ClaimChangedError:
+        return None
     except (ProcessEnding, ClaimError):
         raise
     except Exception:
         log.exception("this should not have happened")
         time.sleep(PAUSES[0])
         return None
+
+
+def own_trail(settings: Settings) -> Path:
+    """Where this recorder keeps which game's rules it is busy with: the first file of those of a
+    machine's recorders that none of them has."""
+    for place in settings.rules_trails:
+        with suppress(OSError):
+            file = os.open(place, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            if lock_file(file):
+                return place  # which is let go of by the end of this process
+            os.close(file)
+    return settings.rules_trails[0]
 
 
 def main() -> int:
@@ -237,7 +297,7 @@ def main() -> int:
         # the work of recording.
         gc.freeze()
         break_off_hangs(GAMES)
-        rules_trail.follow(settings.rules_trail, GAMES.take_off, whose=GAMES.whose)
+        rules_trail.follow(own_trail(settings), GAMES.take_off, whose=GAMES.whose)
         log.info("the recorder is ready")
         recorder.writer.pulse.ready()
         recorder.record_on()

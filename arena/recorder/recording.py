@@ -1,8 +1,8 @@
 """A MatchResult becomes rows and ratings, once.
 
-Everything here runs in the one serial recorder, a message or a few that came together in one
-transaction. A result is taken if and only if its lease is the attempt that counts and the rules
-confirm every record; then the match is fixed, its games are stored, and ratings move, in the
+Everything here runs in the one recorder of a competition, a message or a few that came together
+in one transaction. A result is taken if and only if its lease is the attempt that counts and the
+rules confirm every record; then the match is fixed, its games are stored, and ratings move, in the
 order of completion. Whatever is said twice, late or falsely changes nothing.
 """
 
@@ -28,6 +28,7 @@ from arena.competitions.kind import AnyKind
 from arena.competitions.kinds import kind_of
 from arena.ground.config import Settings
 from arena.ground.locks import locking
+from arena.lists.rows import Days
 from arena.models import (
     Check,
     Competition,
@@ -41,6 +42,7 @@ from arena.ratings.book import RatingBook, RatingChange
 from arena.ratings.result import GameResult
 from arena.ratings.trends import Trends
 from arena.ratings.trueskill import Rating, TrueSkill
+from arena.recorder.completion import take_places
 from arena.recorder.storage import PlayedMatch, Tally, store, tally
 from arena.schedule import builds, leases, workers
 from arena.schedule.jobs import Leased, read_places, spec_of
@@ -71,7 +73,7 @@ def take_in(
     """
     batch = _Batch(session, reports, settings, now)
     fates = [batch.record(one) for one in reports]
-    batch.store()
+    batch.finish()
     return fates
 
 
@@ -89,18 +91,26 @@ class _Batch:
         self._jobs = leases.find_all(session, [one.lease for one in reports])
         found = [self._present(one.lease) for one in reports]
         matches = list({job.id: job for job in found if isinstance(job, Match)}.values())
-        self._seq = _lock_competitions(session, matches) if matches else 0
+        _lock_competitions(session, matches)
+        self._places = iter(take_places(session, len(matches)) if matches else ())
         read_places(session, matches, to_change=True)
         names = {one.worker for one in reports} | {one.worker for one in matches if one.worker}
         # Kept, so that each is found again without a query.
         known = sa.select(Worker).where(Worker.name.in_(names))
         self._workers = {one.name: one for one in session.scalars(known)} if names else {}
         self._played: list[PlayedMatch] = []
+        self._days = Days()
 
     def store(self) -> None:
         """Stores the games of the matches that were fixed."""
-        store(self._session, self._played)
+        store(self._session, self._played, self._days)
         self._played.clear()
+
+    def finish(self) -> None:
+        """Stores what is left, and what is noted of all together."""
+        self.store()
+        self._session.flush()
+        self._days.write(self._session.connection())
 
     def _present(self, lease: jobs.Lease) -> Leased | None:
         """The job of a lease, if that is still the attempt that counts."""
@@ -143,9 +153,8 @@ class _Batch:
             leases.roll_back(match, f"{report.worker}: {problem}", failed=True)
             return leases.Fate.REFUSED
         workers.note_success(session, match, match.worker)
-        self._seq += 1
         leases.fix(match)
-        match.seq, match.fixed, match.played_by = self._seq, now, report.worker
+        match.seq, match.fixed, match.played_by = next(self._places), now, report.worker
         played = _play_out(match, report, now)
         self._played.append(played)
         if match.requester_id is not None:
@@ -165,22 +174,16 @@ class _Batch:
         return leases.Fate.FIXED
 
 
-_LAST_SEQ = sa.select(sa.func.coalesce(sa.func.max(Match.seq), 0)).scalar_subquery()
-
-
-def _lock_competitions(session: Session, matches: Sequence[Match]) -> int:
-    """Locks the competitions of matches, and gives the last place in the order of completion.
-
-    Whoever makes their ratings anew, or voids a match of them, waits until these are counted.
-    """
-    query = sa.select(Competition, _LAST_SEQ).where(
-        Competition.id.in_({match.competition_id for match in matches})
-    )
-    rows = session.execute(locking(query, Competition, anew=True)).all()
-    competitions = {row[0].id: row[0] for row in rows}
+def _lock_competitions(session: Session, matches: Sequence[Match]) -> None:
+    """Locks the competitions of matches: whoever makes their ratings anew, or voids a match of
+    them, waits until these are counted."""
+    if not matches:
+        return
+    its = Competition.id.in_({match.competition_id for match in matches})
+    found = session.scalars(locking(sa.select(Competition).where(its), Competition, anew=True))
+    competitions = {one.id: one for one in found}
     for match in matches:
         set_committed_value(match, "competition", competitions[match.competition_id])
-    return int(rows[0][1])
 
 
 def _refuse(

@@ -21,6 +21,7 @@ from sqlalchemy.orm import Session
 from arena.competitions.kinds import kind_of
 from arena.competitions.pairings import pairs_of
 from arena.lists.rows import (
+    Days,
     Listed,
     OfMatch,
     line_row,
@@ -33,6 +34,7 @@ from arena.lists.rows import (
 from arena.models import GameSeat, Match, Meeting, PlayedGame, Visibility
 from arena.ratings.book import RatingChange
 from arena.ratings.result import GameResult
+from arena.recorder.settling import begin_to_store
 from engine import reporting
 from engine.bot_options import chosen_words
 from engine.game import Termination
@@ -188,10 +190,15 @@ def unpack(stored: bytes) -> GameRecord:
     return GameRecord.from_json(json.loads(zlib.decompress(stored)))
 
 
-def store(session: Session, played: Sequence[PlayedMatch]) -> None:
-    """Stores the games of matches in their order, and adds up who met whom."""
+def store(session: Session, played: Sequence[PlayedMatch], days: Days) -> None:
+    """Stores the games of matches in their order, and adds up who met whom.
+
+    Args:
+        days: to which they are added, to be written at the end of the transaction.
+    """
     if not played:
         return
+    begin_to_store(session)
     connection = session.connection()
     games = [row for one in played for row in _games(one)]
     ids = iter(connection.scalars(_INSERT_GAMES, games).all())
@@ -206,6 +213,7 @@ def store(session: Session, played: Sequence[PlayedMatch]) -> None:
             listed.add(id_, seated, said(record), line, is_public=about.is_public)
     connection.execute(_INSERT_SEATS, seats)
     listed.write(connection)
+    days.add(listed)
     counted: dict[int, Tally] = {}
     for one in played:
         if one.tally:

@@ -17,18 +17,21 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
+from math import inf
 from typing import Any, TypeVar
 
+import redis
+import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from arena import sittings
 from arena.analyses import asking
-from arena.ground.db import FAILED
+from arena.ground.db import FAILED, LARGEST_ID
 from arena.ground.texts import cut
-from arena.models import Worker
+from arena.models import Match, Worker
 from arena.recorder import noting, recording
 from arena.recorder.dispatch import WAKE
-from arena.recorder.inbox import TOGETHER, Inbox, Said
+from arena.recorder.inbox import GLANCE_SECONDS, TOGETHER, Inbox, Said
 from arena.recorder.signs import Signs
 from arena.recorder.writer import ProcessEnding, Writer, utc_now
 from arena.schedule import leases, workers
@@ -61,9 +64,12 @@ class Tasks:
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
-        broker = writer.own_settings.broker
-        self.inbox = Inbox(broker, jobs.RESULTS_QUEUE, OFTEN, writer.counted)
-        self.signs = Signs(broker, jobs.SIGNS, writer.counted, self.inbox.refuse)
+        self.inbox = self._inbox_of(0)
+        """The one from which messages are in hand."""
+        self._inboxes = {0: self.inbox}
+        """By the shards whose queues they are."""
+        self.signs: Signs | None = self._make_signs()
+        """None while another recorder has the first shard."""
         self._handlers: Mapping[str, Callable[..., None]] = {
             jobs.RECORD_MATCH: self.record_match,
             jobs.RECORD_CHECK: self.record_check,
@@ -80,20 +86,66 @@ class Tasks:
         self._falsehoods: dict[tuple[str, str], str] = {}
         """Of a worker and a task the last that can't be read, until it is written down."""
 
+    def listen(self) -> None:
+        """Reads what is said to the shards that this recorder has now, and to no others."""
+        held = self._writer.shards.held
+        for shard in self._inboxes.keys() - held:
+            self._inboxes.pop(shard).close()
+        for shard in sorted(held - self._inboxes.keys()):
+            self._inboxes[shard] = self._inbox_of(shard)
+        if self.signs is not None and 0 not in held:
+            self.signs.close()
+            self.signs = None
+        elif self.signs is None and 0 in held:
+            self.signs = self._make_signs()
+
+    def _inbox_of(self, shard: int) -> Inbox:
+        broker, counted = self._writer.own_settings.broker, self._writer.counted
+        return Inbox(broker, jobs.results_of(shard), OFTEN, counted)
+
+    def _make_signs(self) -> Signs:
+        broker, counted = self._writer.own_settings.broker, self._writer.counted
+        return Signs(broker, jobs.SIGNS, counted, self.inbox.refuse)
+
+    def begin(self) -> None:
+        """Forgets what the recorder of another release left in hand."""
+        self.inbox.begin()
+
+    def gather_strays(self) -> None:
+        """Moves what was said to shards that are no more to the first, which passes it on."""
+        if 0 in self._inboxes:
+            self._inboxes[0].take_strays(self._writer.shards.count)
+
+    def look(self, now: datetime) -> None:
+        """Notes how much waits. Not while there is something in hand."""
+        for inbox in self._inboxes.values():
+            inbox.look(now)
+
     def heard(self, now: datetime) -> datetime | None:
-        """The last moment up to which all that was said is handled, whichever way it was said; None
-        if that is before the first look."""
-        queue, signs = self.inbox.backlog.heard(now), self.signs.heard(now)
-        return min(queue, signs) if queue and signs else None
+        """The last moment up to which all that was said here is handled, whichever way it was said;
+        None if that is before the first look."""
+        ways = [inbox.backlog.heard(now) for inbox in self._inboxes.values()]
+        if self.signs is not None:
+            ways.append(self.signs.heard(now))
+        return min((one for one in ways if one), default=None) if all(ways) else None
 
     def remaining(self) -> float:
         """In how many seconds there is something to do though no message comes."""
-        return self.signs.remaining()
+        return self.signs.remaining() if self.signs is not None else inf
+
+    def wait(self, seconds: float) -> None:
+        """Waits until there is a message, or so long; by several queues a moment."""
+        several = len(self._inboxes) > 1
+        next(iter(self._inboxes.values())).wait(
+            min(seconds, GLANCE_SECONDS) if several else seconds
+        )
 
     def close(self) -> None:
         """Ends the connections."""
-        self.inbox.close()
-        self.signs.close()
+        for inbox in self._inboxes.values():
+            inbox.close()
+        if self.signs is not None:
+            self.signs.close()
 
     def turn(self) -> bool:
         """Handles what waits, as much as is handled together; False if no message did.
@@ -101,6 +153,18 @@ class Tasks:
         Raises:
             ProcessEnding: this process is to end, and what is not handled stays in the broker.
         """
+        found = False
+        for inbox in self._inboxes.values():
+            self.inbox = inbox
+            found |= self._turn()
+        if (signs := self.signs) is not None and (waiting := signs.take(utc_now())):
+            self._note(waiting)
+            signs.done()
+            self._write_falsehoods()
+        return found
+
+    def _turn(self) -> bool:
+        """Handles what waits in one queue."""
         together: list[tuple[Said, Sequence[reporting.MatchReport]]] = []
         try:
             waiting = self.inbox.gather(TOGETHER)
@@ -108,9 +172,7 @@ class Tasks:
             if signs := [said for said in waiting if said.task in SIGNS]:
                 self._note(signs)
                 self.inbox.acknowledge(*signs)
-            for said in waiting:
-                if said.task in SIGNS:
-                    continue
+            for said in self._ours([said for said in waiting if said.task not in SIGNS]):
                 if told := _reports(said):
                     together.append((said, told))
                     continue
@@ -118,13 +180,41 @@ class Tasks:
                 together = []
                 self._handle(said)
             self._take_in(together)
-            if signs := self.signs.take(utc_now()):
-                self._note(signs)
-                self.signs.done()
             self._write_falsehoods()
         finally:
             self.inbox.let_go()
         return bool(waiting)
+
+    def _ours(self, waiting: Sequence[Said]) -> Sequence[Said]:
+        """What is of the shards that this recorder has; it passes on what is of others.
+
+        A worker of a release before says all to the first, and how the arena is divided may have
+        changed since a job was given out. What is passed on twice counts once.
+        """
+        shards = self._writer.shards
+        if shards.is_all or not waiting:
+            return waiting
+        matches = {number for said in waiting for number in map(_match_of, said.args) if number}
+        its = sa.select(Match.id, Match.competition_id).where(Match.id.in_(matches))
+        rows = self._writer.transact(lambda session: session.execute(its).all())
+        whose = {number: shards.of(competition) for number, competition in rows}
+        ours = []
+        for said in waiting:
+            by: dict[int, list[Any]] = {}
+            for one in said.args:
+                # What is of no match, or of none that is known, is the first one's.
+                by.setdefault(whose.get(_match_of(one) or 0, 0), []).append(one)
+            if all(shard in shards.held for shard in by):
+                ours.append(said)
+                continue
+            try:
+                for shard, its_args in by.items():
+                    self.inbox.pass_on(shard, said.task, its_args)
+            except redis.RedisError as error:
+                log.warning("what is of another recorder can't be passed on yet: %.200s", error)
+                break
+            self.inbox.acknowledge(said)
+        return ours
 
     def _note(self, signs: Sequence[Said]) -> None:
         """Notes signs by one transaction, or each alone if that fails."""
@@ -173,7 +263,10 @@ class Tasks:
         def do(session: Session) -> tuple[list[Fate], list[jobs.Batch]]:
             fates = recording.take_in(session, told, settings, now)
             rosters = self._writer.rosters
-            return fates, leases.fill(session, settings, now, rosters)
+            shards = self._writer.shards
+            # What others wait for, who record at the same time, is not held longer than it must be.
+            is_alone = shards.is_all
+            return fates, leases.fill(session, settings, now, rosters, shards) if is_alone else []
 
         try:
             fates, issued = self._writer.transact(do)
@@ -186,7 +279,10 @@ class Tasks:
         self.inbox.acknowledge(*(said for said, _ in messages))
         for one, fate in zip(told, fates, strict=True):
             self._say(one, fate)
-        self._writer.send(issued)
+        if self._writer.shards.is_all:
+            self._writer.send(issued)
+        else:
+            self._writer.fill()
 
     def _handle(self, said: Said) -> None:
         """Handles a message alone; one that raises is dropped."""
@@ -371,6 +467,13 @@ def _reports(said: Said) -> list[reporting.MatchReport]:
         with suppress(Exception):
             return _read(said, reporting.MatchReport.from_json)
     return []
+
+
+def _match_of(said: Any) -> int | None:
+    """The number of the match that something is said of; None if it is of none."""
+    lease = said.get("lease") if isinstance(said, dict) else None
+    number = lease.get("job") if isinstance(lease, dict) and lease.get("kind") == "match" else None
+    return number if isinstance(number, int) and 0 < number <= LARGEST_ID else None
 
 
 def _line(text: str) -> str:

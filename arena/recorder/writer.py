@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import TypeVar
 
 import redis
+import sqlalchemy as sa
 from celery import Celery
 from kombu.exceptions import OperationalError
 from sqlalchemy import event
@@ -25,13 +26,17 @@ from arena.ground.config import Settings
 from arena.ground.db import FAILED, Database
 from arena.operation.watchdog import Pulse
 from arena.present import Watch
-from arena.recorder.claim import claim_connections
+from arena.recorder.claim import Claims
 from arena.recorder.dispatch import CeleryQueue, configure
 from arena.schedule import leases
+from arena.schedule.shards import Shards
 from engine.jobs import Batch
+from engine.timers import Every
 
 T = TypeVar("T")
 
+WAKE_SECONDS = 0.25
+"""How often other recorders are woken."""
 PAUSES = (0.1, 1, 2, 4, 8)
 """Seconds before each new try of a transaction that the database failed."""
 
@@ -40,6 +45,11 @@ log = logging.getLogger("arena.recorder")
 
 class ProcessEnding(Exception):
     """This process is to end, and the message in hand stays in the queue."""
+
+
+class ClaimChangedError(ProcessEnding):
+    """This process goes on with other shards, as if it had ended and begun anew: what it had in
+    hand may be another's now."""
 
 
 def utc_now() -> datetime:
@@ -60,6 +70,9 @@ class Writer:
         self.pulse = Pulse()
         self.counted: Counter[str] = Counter()
         """What happened since it was last written down (see `arena.schedule.occurrences`)."""
+        self.shards = Shards(settings.shards, frozenset())
+        """Those that it has claimed, as it goes by them."""
+        self._waking = Every(WAKE_SECONDS)
         self.rosters = Rosters()
         """Those of ladders, as the last transaction left them that made matches."""
         self.is_to_end = False
@@ -83,7 +96,14 @@ class Writer:
             SchemaError: what drives it is not installed.
         """
         found = Database(self.own_settings.database_url)
-        claim_connections(found, meanwhile=self.pulse.beat)
+        settings = self.own_settings
+        self._claims = Claims(
+            found,
+            settings.shards,
+            take_over_seconds=settings.take_over_seconds,
+            meanwhile=self.pulse.beat,
+        )
+        event.listen(found.engine, "begin", self._demand_claims)
         # Whoever gets answers goes on, however long all of them take.
         event.listen(found.engine, "before_cursor_execute", self.pulse.beat)
         return found
@@ -96,6 +116,7 @@ class Writer:
 
         Raises:
             ProcessEnding: the database failed it, and this process is to end.
+            ClaimChangedError: the connection was lost, and with it what had been claimed.
         """
         pauses, is_back = iter(PAUSES), False
         while True:
@@ -123,10 +144,47 @@ class Writer:
             self.rosters.clear()  # something in them may never have been
             raise
 
+    @property
+    def claims(self) -> Claims:
+        """What this process has claimed of the database."""
+        assert self.database  # whose connections claim it
+        return self._claims
+
+    def _demand_claims(self, _: sa.Connection) -> None:
+        """Begins no transaction by a connection that has claimed something else than was there when
+        it was decided what to write."""
+        if not self.shards.held:
+            self.shards.change(self._claims.held)
+        if self._claims.held != self.shards.held:
+            raise ClaimChangedError
+
+    def claim(self) -> None:
+        """Takes or gives up shards as others came or went. Not while there is something in hand."""
+
+        def look(session: Session) -> None:
+            self.claims.look(session.connection().connection.driver_connection)
+
+        if self.claims.are_several or not self.shards.held:
+            self.transact(look)
+
+    def go_by_claims(self) -> bool:
+        """Goes by what is claimed now; says whether that is something else than before."""
+        if self.claims.held == self.shards.held:
+            return False
+        self.shards.change(self.claims.held)
+        self.rosters.clear()
+        return True
+
     def send(self, issued: Sequence[Batch]) -> None:
-        """Sends jobs; what the broker does not take is issued again when its lease ends."""
+        """Sends jobs, and wakes the recorders to whom a turn was left.
+
+        What the broker does not take is issued again when its lease ends.
+        """
         try:
             self.queue.send(issued)
+            if self.shards.to_wake and self._waking.is_due():
+                self.queue.wake(self.shards.to_wake)
+                self.shards.to_wake.clear()
         except (OperationalError, redis.RedisError) as error:
             log.warning("the broker took no jobs: %.200s", error)
 
@@ -134,6 +192,8 @@ class Writer:
         """Issues what there is room for, so that no worker waits for the next tick."""
         self.send(
             self.transact(
-                lambda session: leases.fill(session, self.settings, utc_now(), self.rosters)
+                lambda session: leases.fill(
+                    session, self.settings, utc_now(), self.rosters, self.shards
+                )
             )
         )

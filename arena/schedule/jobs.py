@@ -66,7 +66,7 @@ def _job(session: Session, job: Leased, settings: Settings, now: datetime) -> jo
         return _move_job(session, job, settings, now)
     if isinstance(job, Question):
         return jobs.AskJob(
-            _signed(session, job),
+            _signed(session, job, settings),
             GameRecord.from_json(job.game),
             tuple(job.plies),
             _files(session, job.version, settings, now),
@@ -85,7 +85,7 @@ def _job(session: Session, job: Leased, settings: Settings, now: datetime) -> jo
         competition = job.ladder
         files = [_files(session, version, settings, now) for version in versions]
     return jobs.Job(
-        _signed(session, job),
+        _signed(session, job, settings),
         spec,
         tuple(files),
         _grant(competition),
@@ -130,7 +130,7 @@ def _move_job(
     seat = session.get_one(SittingSeat, (sitting.id, position(game).to_move))
     assert seat.version is not None, "it is the person's turn"
     return jobs.MoveJob(
-        _signed(session, sitting),
+        _signed(session, sitting, settings),
         game,
         _files(session, seat.version, settings, now),
         _grant(sitting.ladder),
@@ -144,11 +144,12 @@ def attempt_at(job: Leased) -> jobs.Attempt:
     return kind, job.id, job.attempt
 
 
-def _signed(session: Session, job: Leased) -> jobs.Lease:
+def _signed(session: Session, job: Leased, settings: Settings) -> jobs.Lease:
     """The lease of a job's present attempt, as its worker is told of it."""
     assert job.ticket is not None
     attempt = attempt_at(job)
-    return jobs.Lease(*attempt, sign_ticket(session, words_of(attempt), job.ticket))
+    shard = job.competition_id % settings.shards if isinstance(job, Match) else 0
+    return jobs.Lease(*attempt, sign_ticket(session, words_of(attempt), job.ticket), shard)
 
 
 def words_of(attempt: jobs.Attempt) -> str:

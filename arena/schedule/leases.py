@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import secrets
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum
 from functools import cached_property
@@ -75,10 +75,11 @@ from arena.schedule.load import (
     open_questions,
     open_requests,
 )
-from arena.schedule.matchmaking import new_matches
+from arena.schedule.matchmaking import NewMatches, new_matches
 from arena.schedule.needs import Needs, in_use, needs_of, needs_of_job, needs_told, unfit
 from arena.schedule.occurrences import SILENT, UNTAKEN, WAITED
 from arena.schedule.presence import Room, versions_at_home
+from arena.schedule.shards import Bid, Elsewhere, Shards
 from arena.signing import is_own_ticket
 from engine import jobs
 from engine.faulty_rules import take_off_if_raised
@@ -105,10 +106,16 @@ class Fate(StrEnum):
 
 
 L = TypeVar("L", bound=Leased)
+ALL = Shards()
+"""Those of the one recorder that there is where nobody asked for more."""
 
 
 def schedule(
-    session: Session, settings: Settings, now: datetime, rosters: Rosters | None = None
+    session: Session,
+    settings: Settings,
+    now: datetime,
+    rosters: Rosters | None = None,
+    shards: Shards = ALL,
 ) -> list[jobs.Batch]:
     """Issues open jobs, and new matches while slots are free.
 
@@ -118,13 +125,17 @@ def schedule(
     Returns:
         The jobs issued; to be sent once the transaction is committed.
     """
-    call_off(session)
-    forfeit(session, now)
-    return fill(session, settings, now, rosters)
+    call_off(session, shards)
+    forfeit(session, now, shards)
+    return fill(session, settings, now, rosters, shards)
 
 
 def fill(
-    session: Session, settings: Settings, now: datetime, rosters: Rosters | None = None
+    session: Session,
+    settings: Settings,
+    now: datetime,
+    rosters: Rosters | None = None,
+    shards: Shards = ALL,
 ) -> list[jobs.Batch]:
     """Issues jobs until every living worker has enough; what can't be made here waits.
 
@@ -144,15 +155,19 @@ def fill(
     While nobody waits for any of these, matches are made several at a time, as soon as there
     is less than one waiting for every other slot: much of what that takes is done only once.
 
+    Where several recorders do so each issues what is of its shards, and leaves to the others what
+    they have more right to.
+
     Args:
         rosters: those of ladders that are kept; by default none is.
+        shards: those that this recorder has; by default all.
 
     Returns:
         The jobs issued; to be sent once the transaction is committed.
     """
     if maintenance(session) is not None:
         return []  # workers drain: what they have is played to its end
-    issuing = _Issuing(session, settings, now, rosters)
+    issuing = _Issuing(session, settings, now, rosters, shards)
     try:
         issuing.take_home()
         if not issuing.is_full_enough:
@@ -165,6 +180,7 @@ def fill(
             issuing.take_new_matches()
             issuing.take_requests()
             issuing.take_checks()
+        issuing.bid()
     except Exception as error:
         # Nothing of this transaction stays; the next one goes on with the other games.
         take_off_if_raised(GAMES, error)
@@ -176,10 +192,20 @@ class _Issuing:
     """Jobs as they are issued in one transaction, and how much is under way by then."""
 
     def __init__(
-        self, session: Session, settings: Settings, now: datetime, rosters: Rosters | None
+        self,
+        session: Session,
+        settings: Settings,
+        now: datetime,
+        rosters: Rosters | None,
+        shards: Shards,
     ) -> None:
         self._session, self._settings, self._now = session, settings, now
-        self._rosters = rosters
+        self._rosters, self._shards = rosters, shards
+        self._bids = shards.others(session, now)
+        self._new: NewMatches | None = None
+        self._reserved: NewMatches | None = None
+        self._looks_ahead = False
+        """Whether it is asked what could be played if the workers had less."""
         self._hands = workers.Hands.of(session, settings.minimum_isolation, now)
         self.slots = self._hands.slots
         self.load = Load.read(session, now)
@@ -196,6 +222,7 @@ class _Issuing:
         load = self.load
         asked = load.open_questions
         nobody_waits = not (load.open_moves or load.open_checks or load.open_requests or asked)
+        nobody_waits = nobody_waits or not self._shards.is_first and not load.open_requests
         return nobody_waits and self._taken > self.slots + (self.enough - self.slots - 1) // 2
 
     @property
@@ -219,7 +246,7 @@ class _Issuing:
     @cached_property
     def _free(self) -> set[Needs] | None:
         """Those of which more matches could be played now."""
-        return _narrowed(self._used, self._has_room)
+        return _narrowed(self._used, lambda needs: self._has_room(needs.words))
 
     @cached_property
     def _platforms(self) -> set[str] | None:
@@ -245,18 +272,21 @@ class _Issuing:
         Args:
             platforms: what the runtimes are made for that they have to keep besides.
         """
-        if not self._has_room(needs := needs_of(competition)):
+        if not self._has_room(words := needs_of(competition).words):
             return False
         if not platforms:
             return True
-        their = self.load.by_platforms[needs.words, platforms]
-        return their < AHEAD * self._hands.slots_for(needs.words, platforms)
+        their = 0.0 if self._looks_ahead else self.load.by_platforms[words, platforms]
+        return their < AHEAD * self._hands.slots_for(words, platforms)
 
-    def _has_room(self, needs: Needs) -> bool:
-        words = needs.words
-        return self.load.by_needs[words] < AHEAD * self._hands.by_needs.get(words, 0)
+    def _has_room(self, words: str) -> bool:
+        """The same of all competitions that need so much."""
+        their = 0.0 if self._looks_ahead else self.load.by_needs[words]
+        return their < AHEAD * self._hands.by_needs.get(words, 0)
 
     def take_moves(self) -> None:
+        if not self._shards.is_first:
+            return
         load = self.load
         most = min(load.open_moves, max(1, self.slots // 2) - load.moves, self.slots)
         waiting = open_moves(self._session, most, Reach(self._met, self._platforms))
@@ -264,6 +294,8 @@ class _Issuing:
 
     def take_questions(self) -> None:
         """Issues questions to bots, in a quarter of the slots at most: they can wait."""
+        if not self._shards.is_first:
+            return
         load = self.load
         most = min(load.open_questions, max(1, self.slots // 4) - load.questions, self.slots)
         waiting = open_questions(self._session, most, Reach(self._met, self._platforms))
@@ -288,10 +320,15 @@ class _Issuing:
         Args:
             most: how many may be under way.
         """
-        room = ceil(min(self.load.open_checks, most - self.load.checks, self._room))
+        self._take(self._open_checks(ceil(min(most - self.load.checks, self._room))))
+
+    def _open_checks(self, most: int) -> Sequence[Check]:
+        if not self._shards.is_first:
+            return []
         budget = self._settings.build_seconds_an_hour
         reach = Reach(self._met, self._platforms)
-        self._take(open_checks(self._session, room, reach, budget, self._now))
+        room = min(self.load.open_checks, most)
+        return open_checks(self._session, room, reach, budget, self._now)
 
     @cached_property
     def _made_for(self) -> dict[int, str]:
@@ -311,7 +348,13 @@ class _Issuing:
     def take_matches(self) -> None:
         """Issues matches that were rolled back."""
         room = ceil(min(self.load.open_matches, self._room))
-        self._take(open_matches(self._session, room, ~ASKED, self._playable), count=room)
+        waiting = open_matches(self._session, room, ~ASKED & self._ours, self._playable)
+        self._take(waiting, count=room)
+
+    @property
+    def _ours(self) -> sa.ColumnElement[bool]:
+        """Of matches: whether they are of the shards that this recorder has."""
+        return self._shards.having(Match.competition_id)
 
     def take_requests(self, most: float = inf) -> None:
         """Issues matches on request.
@@ -320,19 +363,26 @@ class _Issuing:
             most: how many turns of them may be under way.
         """
         room = ceil(min(self.load.open_requests, most - self.load.requests, self._room))
-        waiting = open_requests(self._session, room, self._playable, self._now)
+        waiting = open_requests(self._session, room, self._ours, self._playable, self._now)
         self._take(waiting, count=room)
 
     def take_new_matches(self) -> None:
-        self._take_new(self.has_room)
+        if (room := self._room - sum(one.turns for one in self._bids.values())) > 0:
+            self._new = self._take_new(self.has_room, room)
+        left = {shard for shard, one in self._bids.items() if one.turns and self._room > 0}
+        if self._new is not None and self._new.left_to is not None:
+            left.add(self._new.left_to)
+        self._shards.to_wake |= left
 
     def take_reserved(self) -> None:
         """Makes matches of competitions with a reserve of the workers, until each has its share."""
         some = sa.exists().where(
-            Competition.state == CompetitionState.OPEN, Competition.reserve.is_not(None)
+            Competition.state == CompetitionState.OPEN,
+            Competition.reserve.is_not(None),
+            self._shards.having(Competition.id),
         )
-        if self._session.scalar(sa.select(some)):
-            self._take_new(self._has_reserve, reserved=True)
+        if self._room > 0 and self._session.scalar(sa.select(some)):
+            self._reserved = self._take_new(self._has_reserve, self._room, reserved=True)
 
     def _has_reserve(
         self, competition: Competition, platforms: frozenset[str] = frozenset()
@@ -341,7 +391,14 @@ class _Issuing:
         is_left = self.load.by_competition[competition.id] < share
         return is_left and self.has_room(competition, platforms)
 
-    def _take_new(self, has_room: HasRoom, *, reserved: bool = False) -> None:
+    def _take_new(self, has_room: HasRoom, room: float, *, reserved: bool = False) -> NewMatches:
+        new = self._read_new(has_room, reserved=reserved)
+        self._take(new, room)
+        return new
+
+    def _read_new(self, has_room: HasRoom, *, reserved: bool = False) -> NewMatches:
+        # Others are told of those, too, for which there is no room yet.
+        self._looks_ahead = not self._shards.is_all
         new = new_matches(
             self._session,
             self._now,
@@ -351,16 +408,47 @@ class _Issuing:
             made_for=self._made_for,
             reserved=reserved,
             rosters=self._rosters,
+            shards=self._shards,
+            elsewhere=tuple if reserved else self._elsewhere,
         )
-        self._take(new, self._room)
+        self._looks_ahead = False
+        return new
+
+    def _elsewhere(self) -> Iterator[Elsewhere]:
+        """What other recorders bid for of which there is room."""
+        for shard, bid in self._bids.items():
+            for kind, right in bid.firsts.items():
+                if self._has_room(right.needs):
+                    yield Elsewhere(shard, kind, right)
+
+    def bid(self) -> None:
+        """Says to the recorders of other shards what this one would do if there were room."""
+        if self._shards.is_all or (self._new is None and not self._shards.is_due(self._now)):
+            return
+        new = self._new or self._read_new(self.has_room)
+        self._looks_ahead = True
+        turns = 0
+        if self._room <= 0:
+            half = max(1, self.enough // 2)
+            turns += len(self._open_checks(half - self.load.checks))
+            which = self._ours, Reach(self._met, self._platforms)
+            turns += len(list(open_matches(self._session, self.slots, *which)))
+            turns += bool(self._reserved and self._reserved.rights)
+        self._shards.say(self._session, Bid(turns, new.rights), self._now)
 
     def take_home(self) -> None:
         """Issues what the bots at home that are connected can play now."""
-        room = Room.read(self._session, self._settings.minimum_isolation, self._now)
+        room = Room.read(
+            self._session,
+            self._settings.minimum_isolation,
+            self._now,
+            locks=not self._shards.is_all,
+        )
         if room is None:
             return
-        for job in open_at_home(self._session, room.free.keys()):
-            self._take_at_home(job, room)
+        for job in open_at_home(self._session, room.free.keys(), self._ours):
+            if isinstance(job, Match) or self._shards.is_first:
+                self._take_at_home(job, room)
         new = new_matches(
             self._session,
             self._now,
@@ -370,6 +458,7 @@ class _Issuing:
             free_at_home=room.free,
             made_for=self._made_for,
             rosters=self._rosters,
+            shards=self._shards,
         )
         for match in islice(new, MOST_AT_ONCE):
             self._take_at_home(match, room)
@@ -412,11 +501,12 @@ def _narrowed(needs: set[Needs], which: Callable[[Needs], bool]) -> set[Needs] |
 
 
 def _batches(issued: Sequence[jobs.AnyJob], turns: Sequence[float]) -> list[jobs.Batch]:
-    """Jobs that follow each other and take a turn together, for workers of one kind."""
+    """Jobs that follow each other and take a turn together, for workers of one kind that report
+    them to one recorder."""
     found: list[list[jobs.AnyJob]] = []
-    taken, last = inf, ("", frozenset[str]())
+    taken, last = inf, ("", frozenset[str](), 0)
     for job, turn in zip(issued, turns, strict=True):
-        whose = needs_told(job).words, jobs.platforms_of(job)
+        whose = needs_told(job).words, jobs.platforms_of(job), job.lease.shard
         if taken + turn > 1 or whose != last:
             found.append([])
             taken, last = 0.0, whose
@@ -548,11 +638,13 @@ def roll_back(job: Leasable, problem: str, *, failed: bool, seconds: float = 0.0
         job.competition.head_start += max(usual, seconds)
 
 
-def call_off(session: Session) -> None:
+def call_off(session: Session, shards: Shards = ALL) -> None:
     """Makes void what is not played yet in competitions that play no more: their tables stand."""
     still = sa.union_all(*(kind.play_no_more() for kind in KINDS.values()))
     unfinished = sa.select(Match).where(
-        Match.status.in_([JobStatus.OPEN, JobStatus.ISSUED]), Match.competition_id.in_(still)
+        Match.status.in_([JobStatus.OPEN, JobStatus.ISSUED]),
+        Match.competition_id.in_(still),
+        shards.having(Match.competition_id),
     )
     for match in session.scalars(locking(unfinished, Match)):
         competition = match.competition
@@ -561,7 +653,7 @@ def call_off(session: Session) -> None:
         match.status = JobStatus.VOID
 
 
-def forfeit(session: Session, now: datetime) -> None:
+def forfeit(session: Session, now: datetime, shards: Shards = ALL) -> None:
     """Gives matches up that could not be played and are waited for, and somebody in them has left.
 
     Who is withdrawn plays what is under way to its end, if that comes to one.
@@ -571,6 +663,7 @@ def forfeit(session: Session, now: datetime) -> None:
         .join(Match.competition)
         .where(
             Match.status == JobStatus.SET_ASIDE,
+            shards.having(Match.competition_id),
             Competition.kind.in_(names_of(lambda kind: kind.waits)),
             Match.places.any(Place.entrant.has(Entrant.state == EntrantState.RETIRED)),
         )
@@ -582,6 +675,7 @@ def forfeit(session: Session, now: datetime) -> None:
     is_gone = Entrant.version.has(BotVersion.bot.has(Bot.deleted.is_not(None)))
     with_deleted = sa.select(Match).where(
         Match.status.in_([JobStatus.OPEN, JobStatus.SET_ASIDE]),
+        shards.having(Match.competition_id),
         Match.places.any(Place.entrant.has(is_gone)),
     )
     for match in session.scalars(locking(with_deleted, Match)).all():
@@ -595,6 +689,7 @@ def roll_back_overdue(
     heard: datetime,
     now: datetime,
     withdrawn: Collection[jobs.Attempt] | None = (),
+    shards: Shards = ALL,
 ) -> Counter[str]:
     """Rolls back every job that outlived its lease, and counts how they came back.
 
@@ -604,10 +699,11 @@ def roll_back_overdue(
     Args:
         heard: up to when all that was said is handled; who may have spoken since is not overdue.
         withdrawn: what was taken out of the queue, in which it waited; None if nobody knows.
+        shards: whose jobs; by default all.
     """
     latest = now + timedelta(seconds=max(settings.lease_seconds, settings.take_up_seconds))
     count: Counter[str] = Counter()
-    for job in _issued(session, lambda kind: ~kind.lease_ends.between(heard, latest)):
+    for job in _issued(session, shards, lambda kind: ~kind.lease_ends.between(heard, latest)):
         assert job.lease_ends is not None
         job.lease_ends = min(job.lease_ends, latest)
         if job.lease_ends >= heard:
@@ -624,13 +720,16 @@ def roll_back_overdue(
     return count
 
 
-def is_any_overdue(session: Session, heard: datetime) -> bool:
-    """Whether a job waited too long for a worker to take it up."""
+def is_any_overdue(session: Session, heard: datetime, shards: Shards = ALL) -> bool:
+    """Whether a job of some shards waited too long for a worker to take it up."""
     return any(
         session.scalar(
             sa.select(
                 sa.exists().where(
-                    kind.status == JobStatus.ISSUED, kind.worker.is_(None), kind.lease_ends < heard
+                    kind.status == JobStatus.ISSUED,
+                    kind.worker.is_(None),
+                    kind.lease_ends < heard,
+                    _is_of(shards, kind),
                 )
             )
         )
@@ -653,18 +752,29 @@ def standing(session: Session, heard: datetime) -> set[jobs.Attempt]:
 
 def roll_back_all(session: Session) -> int:
     """Rolls back every issued job: for an arena whose workers all ended with it."""
-    issued = _issued(session, lambda _: sa.true())
+    issued = _issued(session, ALL, lambda _: sa.true())
     for job in issued:
         roll_back(job, "the arena was started anew", failed=False)
     return len(issued)
 
 
 def _issued(
-    session: Session, which: Callable[[type[Leased]], sa.ColumnElement[bool]]
+    session: Session, shards: Shards, which: Callable[[type[Leased]], sa.ColumnElement[bool]]
 ) -> list[Leased]:
-    """The issued jobs of each kind for which something holds, locked."""
+    """The issued jobs of each kind of some shards for which something holds, locked."""
     return [
         job
         for kind in JOBS.values()
-        for job in _lock_all(session, kind, sa.and_(kind.status == JobStatus.ISSUED, which(kind)))
+        for job in _lock_all(
+            session,
+            kind,
+            sa.and_(kind.status == JobStatus.ISSUED, _is_of(shards, kind), which(kind)),
+        )
     ]
+
+
+def _is_of(shards: Shards, kind: type[Leased]) -> sa.ColumnElement[bool]:
+    """Of jobs of a kind, whether they are of some shards."""
+    if issubclass(kind, Match):
+        return shards.having(kind.competition_id)
+    return sa.true() if shards.is_first else sa.false()

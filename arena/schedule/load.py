@@ -372,7 +372,9 @@ _REQUESTS_IN_TURN = (
 )
 
 
-def open_requests(session: Session, count: int, reach: Reach, now: datetime) -> Iterator[Match]:
+def open_requests(
+    session: Session, count: int, which: sa.ColumnElement[bool], reach: Reach, now: datetime
+) -> Iterator[Match]:
     """The open matches on request that come next, as long as more are asked for.
 
     They go round by who asked: the first of a day of each before the second of anybody, so that
@@ -386,7 +388,7 @@ def open_requests(session: Session, count: int, reach: Reach, now: datetime) -> 
     lately = {"since": now - _A_DAY, "until": now + _A_DAY}
     ids = session.scalars(_REQUESTS_IN_TURN, lately).all()
     for first in range(0, len(ids), count):
-        its = _waiting(reach).where(Match.id.in_(ids[first : first + count]))
+        its = _waiting(reach).where(which, Match.id.in_(ids[first : first + count]))
         yield from session.scalars(locking(its, Match, free=True)).all()
 
 
@@ -401,12 +403,14 @@ def _waiting(reach: Reach) -> sa.Select[Match]:
     return waiting
 
 
-def open_at_home(session: Session, versions: Collection[int]) -> Sequence[Check | Match]:
-    """The open checks of some versions at home, and the open matches that these are in."""
+def open_at_home(
+    session: Session, versions: Collection[int], which: sa.ColumnElement[bool]
+) -> Sequence[Check | Match]:
+    """The open checks of some versions at home, and the open matches with them of a kind."""
     is_open = Check.status == JobStatus.OPEN, Check.at_home, Check.version_id.in_(versions)
     checks = session.scalars(locking(sa.select(Check).where(*is_open), Check, free=True)).all()
     its = Match.places.any(Place.entrant.has(Entrant.version_id.in_(versions)))
-    waiting = sa.select(Match).where(Match.status == JobStatus.OPEN, Match.at_home, its)
+    waiting = sa.select(Match).where(Match.status == JobStatus.OPEN, Match.at_home, its, which)
     matches = session.scalars(locking(waiting, Match, free=True)).all()
     return [*checks, *matches]
 

@@ -8,9 +8,10 @@ kinds. What is to be played is for a competition's kind to say (`arena.competiti
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from operator import itemgetter
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -31,6 +32,8 @@ from arena.models import (
     Place,
     User,
 )
+from arena.schedule.needs import needs_of
+from arena.schedule.shards import Elsewhere, Right, Shards
 from engine.games import GAMES
 from engine.openings import Opening, opening
 from engine.rules_trail import at
@@ -52,11 +55,10 @@ def new_matches(
     free_at_home: Mapping[int, int] | None = None,
     made_for: Mapping[int, str] = NOBODY,
     rosters: Rosters | None = None,
-) -> Iterator[Match]:
-    """New matches of the competitions whose turn it is, one after the other while any can be made.
-
-    What is there is read once, and kept up with what is made; all of it in one transaction, to
-    which alone it is left meanwhile to make matches of open competitions.
+    shards: Shards | None = None,
+    elsewhere: Callable[[], Iterable[Elsewhere]] = tuple,
+) -> NewMatches:
+    """New matches of the competitions whose turn it is.
 
     Args:
         has_room: as `Moment` has it.
@@ -65,11 +67,16 @@ def new_matches(
         trickle_seconds: how long a settled ladder rests after each match.
         free_at_home: as `Moment` has it, of which the caller keeps count.
         made_for, rosters: as `Moment` has them; by default no roster is kept.
+        shards: whose competitions; by default all.
+        elsewhere: what there is to be made at this moment by the recorders of other shards, to
+            which a turn may have to be left.
     """
     # Of a thousand ladders that rest not one is read.
     rest = (kind.at_rest(now, trickle_seconds) for kind in KINDS.values())
     query = sa.select(Competition).where(
-        Competition.state == CompetitionState.OPEN, ~sa.or_(sa.false(), *rest)
+        Competition.state == CompetitionState.OPEN,
+        ~sa.or_(sa.false(), *rest),
+        (shards or Shards()).having(Competition.id),
     )
     if only:
         query = query.where(Competition.named(only))
@@ -88,16 +95,68 @@ def new_matches(
     due = due_matches(session)
     kept = rosters or Rosters()
     moment = Moment(session, now, due, trickle_seconds, has_room, made_for, free_at_home, kept)
-    turns = _Turns(competitions, moment)
-    while next_one := turns.next():
-        competition, pairing, maker = next_one
+    return NewMatches(moment, due, competitions, elsewhere)
+
+
+class NewMatches(Iterator[Match]):
+    """New matches, one after the other while any can be made.
+
+    What is there is read once, and kept up with what is made; all of it in one transaction, to
+    which alone it is left meanwhile to make matches of open competitions.
+    """
+
+    def __init__(
+        self,
+        moment: Moment,
+        due: dict[int, list[DueMatch]],
+        competitions: Sequence[Competition],
+        elsewhere: Callable[[], Iterable[Elsewhere]],
+    ) -> None:
+        self._moment, self._due, self._elsewhere = moment, due, elsewhere
+        self._turns = _Turns(competitions, moment)
+        self.left_to: int | None = None
+        """The shard whose turn it was when no more were made."""
+
+    def __next__(self) -> Match:
+        if self.left_to is not None:
+            raise StopIteration
+        turns = self._turns.firsts()
+        rights = {kind: turn.right for kind, turn in turns.items()}
+        whose: dict[str, int | None] = dict.fromkeys(rights)
+        if not rights:
+            raise StopIteration
+        for shard, kind, right in self._elsewhere():
+            if kind not in rights or right < rights[kind]:
+                rights[kind], whose[kind] = right, shard
+        kind = min(rights, key=lambda one: rights[one].share)
+        self.left_to = whose[kind]
+        if self.left_to is not None:
+            raise StopIteration
+        return self._make(turns[kind])
+
+    @property
+    def rights(self) -> dict[str, Right]:
+        """By kinds, of the competition whose turn is next, of those in which one can be made."""
+        return {kind: turn.right for kind, turn in self._turns.firsts().items()}
+
+    def _make(self, turn: _Turn) -> Match:
+        session, now, competition = self._moment.session, self._moment.now, turn.competition
         with at(competition.game, f"making a match of {competition.name}"):
-            match = make(session, competition, pairing, now)
+            match = make(session, competition, turn.pairing, now)
         competition.last_match = now
-        made = DueMatch(pairing.entrants, match.rated)
-        due.setdefault(competition.id, []).append(made)
-        maker.made(competition, made)
-        yield match
+        made = DueMatch(turn.pairing.entrants, match.rated)
+        self._due.setdefault(competition.id, []).append(made)
+        turn.maker.made(competition, made)
+        return match
+
+
+class _Turn(NamedTuple):
+    """A competition whose turn it is, and who meets there."""
+
+    right: Right
+    competition: Competition
+    pairing: Pairing
+    maker: Matchmaker[Any]
 
 
 class _Turns:
@@ -105,29 +164,29 @@ class _Turns:
 
     def __init__(self, competitions: Sequence[Competition], moment: Moment) -> None:
         self._moment = moment
-        self._groups: list[tuple[Matchmaker[Any], list[Competition]]] = []
+        self._groups: list[tuple[str, Matchmaker[Any], list[Competition]]] = []
         for kind in KINDS.values():
             its = [one for one in competitions if kind_of(one) is kind]
             if its:
-                self._groups.append((kind.matchmaker(its, moment), its))
+                self._groups.append((kind.name, kind.matchmaker(its, moment), its))
 
-    def next(self) -> tuple[Competition, Pairing, Matchmaker[Any]] | None:
-        """The competition whose turn it is, and who meets there; None if nobody can."""
-        firsts: list[tuple[Competition, Pairing, Matchmaker[Any]]] = []
-        for maker, competitions in self._groups:
-            order = sorted(competitions, key=lambda one: (maker.urgency(one), self._share(one)))
-            for competition in order:
+    def firsts(self) -> dict[str, _Turn]:
+        """Of each kind the competition whose turn it is, where somebody can meet."""
+        firsts = {}
+        for kind, maker, competitions in self._groups:
+            order = [(self._right(maker, one), one) for one in competitions]
+            for right, competition in sorted(order, key=itemgetter(0)):
                 if not self._moment.has_room(competition, NO_PLATFORMS):
                     continue
                 with at(competition.game, f"pairing in {competition.name}"):
                     pairing = maker.next_pairing(competition)
                 if pairing and self._moment.can_meet(competition, pairing.entrants):
-                    firsts.append((competition, pairing, maker))
+                    firsts[kind] = _Turn(right, competition, pairing, maker)
                     break
-        return min(firsts, key=lambda first: self._share(first[0]), default=None)
+        return firsts
 
-    def _share(self, competition: Competition) -> tuple[float, float]:
-        """The workers' time for a competition by its weight, and since when it has waited.
+    def _right(self, maker: Matchmaker[Any], competition: Competition) -> Right:
+        """How urgent it is, the workers' time for it by its weight, and since when it has waited.
 
         What is under way counts by the mean so far.
         """
@@ -135,7 +194,12 @@ class _Turns:
         to_come = matches * competition.match_seconds(matches)
         seconds = competition.head_start + competition.worker_seconds + to_come
         last = competition.last_match
-        return seconds / competition.weight, last.timestamp() if last else 0.0
+        return Right(
+            maker.urgency(competition),
+            seconds / competition.weight,
+            last.timestamp() if last else 0.0,
+            needs_of(competition).words,
+        )
 
 
 def make(

@@ -38,7 +38,7 @@ class Occurrences:
 
 def note(session: Session, counts: Mapping[str, int], now: datetime) -> None:
     """So much more happened since the last tick."""
-    ever, before = _read(session)
+    ever, before = _read(session, to_change=True)
     if not before or not timedelta(0) <= now - before[-1][0] < SNAPSHOT:
         before = [*before, (now, dict(ever))][-SNAPSHOTS:]
     elif not counts:
@@ -57,8 +57,10 @@ def read(session: Session, now: datetime) -> Occurrences:
     return Occurrences(dict(ever), dict(ever - first))
 
 
-def _read(session: Session) -> tuple[Counter[str], list[tuple[datetime, dict[str, int]]]]:
-    mark = session.get(Mark, MARK)
+def _read(
+    session: Session, *, to_change: bool = False
+) -> tuple[Counter[str], list[tuple[datetime, dict[str, int]]]]:
+    mark = session.get(Mark, MARK, with_for_update=to_change)
     told = json.loads(mark.value) if mark else {"ever": {}, "before": []}
     before = [(datetime.fromisoformat(then), its) for then, its in told["before"]]
     return Counter(told["ever"]), before

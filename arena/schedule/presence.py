@@ -65,10 +65,18 @@ class Room:
     """For which they keep the runtimes of boxed bots."""
 
     @classmethod
-    def read(cls, session: Session, minimum_isolation: str, now: datetime) -> Room | None:
-        """What there is now; None if nobody is connected."""
+    def read(
+        cls, session: Session, minimum_isolation: str, now: datetime, *, locks: bool = False
+    ) -> Room | None:
+        """What there is now; None if nobody is connected.
+
+        Args:
+            locks: whether it locks who is there, and passes over those to whom another recorder
+                is just giving something.
+        """
         there = sa.select(Presence.version_id, Presence.games, Presence.worker)
-        present = session.execute(there.where(Presence.games > 0)).all()
+        there = there.where(Presence.games > 0).order_by(Presence.version_id)
+        present = session.execute(there.with_for_update(skip_locked=True) if locks else there).all()
         if not present:
             return None
         able = {

@@ -26,6 +26,7 @@ from arena.audit import ARENA
 from arena.deeds import By, Deed, Done, asked
 from arena.ground.config import ISOLATION
 from arena.ground.db import count_rows, is_lately
+from arena.ground.locks import lock
 from arena.ground.refusals import NotThere, Refusal
 from arena.models import Match, Question, Scope, Sitting, Worker
 from arena.schedule.jobs import Leased
@@ -283,7 +284,10 @@ def _remember(worker: Worker, failed: Sequence[FailedJob]) -> None:
 
 def _hold_against(session: Session, name: str, job: FailedJob, problem: str, now: datetime) -> None:
     worker = session.get(Worker, name)
-    if worker is None or worker.set_aside is not None:
+    if worker is None:
+        return
+    lock(session, worker)  # another recorder may be at it, too
+    if worker.set_aside is not None:
         return
     known = {one.job: one for one in _failed(worker)}
     before = known.pop(job.job, job)

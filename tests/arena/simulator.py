@@ -4,7 +4,9 @@ Time is a number that jumps from event to event. Workers take jobs from the queu
 with the real engine between players that draw their moves by lot, and send the messages that a
 real worker sends. A seeded villain lets workers die at any point, loses, doubles, delays and
 reorders messages in both directions, keeps the recorder busy until several wait for it, kills it
-in the middle of a transaction, uploads new versions, and lets matches fail. An organiser voids
+in the middle of a transaction, uploads new versions, and lets matches fail. There may be several
+recorders, each of some shards: what is said to another than it should be is passed on, and where
+one is killed another has its shards from then on. An organiser voids
 matches, requeues those set aside, brings back bots that were suspended for their crashes, asks
 for unrated matches, changes draw probabilities, freezes ladders and opens them again. Then all
 stop, and the arena must come to rest.
@@ -16,8 +18,10 @@ import heapq
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -51,6 +55,7 @@ from arena.recorder.storage import unpack
 from arena.schedule import leases, verdicts, workers
 from arena.schedule.jobs import spec_of
 from arena.schedule.requests import request_matches
+from arena.schedule.shards import Shards
 from engine import jobs, reporting
 from engine.games import GAMES
 from engine.match import play_match
@@ -60,6 +65,7 @@ from tests.arena.doing import do
 CHECK_SECONDS = 20
 QUICK_SECONDS, USUAL_SECONDS, MOVE_SECONDS = 0.1, 2.0, 0.2
 START = datetime(2026, 1, 1, tzinfo=UTC)
+IN_ORDER = attrgetter("competition_id", "seq")
 Told = reporting.MatchReport | reporting.Sign
 """What a worker says of a match."""
 
@@ -104,6 +110,16 @@ class FaultyPlayer(LotPlayer):
 
 class KilledError(Exception):
     """The recorder was killed within a transaction."""
+
+
+@dataclass(slots=True)
+class SimulatedRecorder:
+    """What one recorder keeps."""
+
+    shards: Shards
+    rosters: Rosters = field(default_factory=Rosters)
+    waiting: list[Told] = field(default_factory=list)
+    """What came while it was busy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +183,9 @@ class Simulation:
     """What every bot is."""
     workers: tuple[str, ...] = ("one", "two")
 
+    shards = 1
+    """Of as many recorders, to begin with."""
+
     quick = False
     """Whether matches are so short that workers are given several at a time."""
 
@@ -174,15 +193,14 @@ class Simulation:
         self.database = database
         self.random = Random(seed)
         self.villainy = villainy
-        self.settings = Settings(data=Path("/nowhere"))
+        self.settings = Settings(data=Path("/nowhere"), shards=self.shards)
         self.now = START
         self.events: list[tuple[datetime, int, Callable[[], None]]] = []
         self.counter = 0
-        self.waiting: list[Told] = []
-        """What came while the recorder was busy."""
+        every = range(self.shards)
+        self.recorders = [SimulatedRecorder(Shards(self.shards, frozenset({n}))) for n in every]
         self.outcomes: list[str] = []
         self.upkeep = rebuild.Upkeep(CHECK_SECONDS, matches=3)
-        self.rosters = Rosters()
         self.faulty = ""
         self.ended = False
         self.frozen: set[int] = set()
@@ -248,26 +266,36 @@ class Simulation:
                     enter(session, ladder, version, self.now)
 
     def tick(self) -> None:
-        with self.database.begin() as session:
-            overdue = leases.roll_back_overdue(session, self.settings, self.now, self.now)
-            issued = leases.schedule(session, self.settings, self.now, self.rosters)
-            assert not self.frozen or not session.scalar(
-                unfinished().where(Match.competition_id.in_(self.frozen))
-            )
-        self.outcomes += overdue.elements()
-        self.send_jobs(issued)
+        for one in self.recorders:
+            with self.database.begin() as session:
+                overdue = leases.roll_back_overdue(
+                    session, self.settings, self.now, self.now, shards=one.shards
+                )
+                issued = leases.schedule(session, self.settings, self.now, one.rosters, one.shards)
+                frozen = [number for number in self.frozen if one.shards.has(number)]
+                assert not frozen or not session.scalar(
+                    unfinished().where(Match.competition_id.in_(frozen))
+                )
+            self.outcomes += overdue.elements()
+            self.send_jobs(issued)
         if self.upkeep.go_on(self.database, self.now):
             with self.database.read() as session:
                 assert set(session.scalars(sa.select(Ladder.alarm))) == {""}
         self.later(self.settings.tick_seconds, self.tick)
 
-    def tell(self, handle: Callable[[sa.orm.Session], Any]) -> None:
+    def recorder_of(self, shard: int) -> SimulatedRecorder:
+        """Whose queue is that of a shard."""
+        return next(one for one in self.recorders if shard in one.shards.held)
+
+    def tell(self, handle: Callable[[sa.orm.Session], Any], shard: int = 0) -> None:
         """One message to the recorder: it may come late, twice, never, or kill it first."""
-        self.deliver(lambda: self.handle(handle))
+        self.deliver(lambda: self.handle(self.recorder_of(shard), handle))
 
     def say(self, *told: Told) -> None:
         """The same of one that is taken in with what else waits."""
-        self.deliver(lambda: self.arrive(told))
+        old = self.chance(self.villainy.worker_dies)  # one of a release before knows of no shards
+        shard = 0 if old else max(one.lease.shard for one in told)
+        self.deliver(lambda: self.arrive(shard, told))
 
     def deliver(self, message: Callable[[], None]) -> None:
         if self.chance(self.villainy.message_lost):
@@ -276,17 +304,29 @@ class Simulation:
             delay = self.random.expovariate(1 / 40) if self.chance(self.villainy.late) else 0.1
             self.later(self.random.random() * delay, message)
 
-    def arrive(self, told: Sequence[Told]) -> None:
-        self.waiting += told
+    def arrive(self, shard: int, told: Sequence[Told]) -> None:
+        one = self.recorder_of(shard)
+        with self.database.read() as session:
+            numbers = [its.lease.job for its in told if isinstance(its, reporting.MatchReport)]
+            query = sa.select(Match.competition_id).where(Match.id.in_(numbers))
+            theirs = {self.shard_of(number) for number in session.scalars(query)}
+        if elsewhere := theirs - one.shards.held:
+            self.outcomes.append("passed on")
+            self.later(0.1, lambda: self.arrive(min(elsewhere), told))
+            return
+        one.waiting += told
         if self.chance(self.villainy.recorder_busy):
-            self.later(2, self.take_in)
+            self.later(2, lambda: self.take_in(one))
         else:
-            self.take_in()
+            self.take_in(one)
 
-    def take_in(self) -> None:
-        """The recorder has time for what waits: for signs, and for reports by another transaction,
+    def shard_of(self, competition: int) -> int:
+        return competition % self.shards
+
+    def take_in(self, one: SimulatedRecorder) -> None:
+        """A recorder has time for what waits: for signs, and for reports by another transaction,
         whichever comes first."""
-        told, self.waiting = self.waiting, []
+        told, one.waiting = one.waiting, []
         reports = [one for one in told if isinstance(one, reporting.MatchReport)]
         signs = [one for one in told if not isinstance(one, reporting.MatchReport)]
         steps: list[Callable[[sa.orm.Session], Any]] = []
@@ -296,7 +336,7 @@ class Simulation:
             steps.append(lambda session: self.taken_in(session, reports))
         self.random.shuffle(steps)
         for step in steps:
-            self.handle(step)
+            self.handle(one, step)
 
     def taken_in(self, session: sa.orm.Session, told: list[reporting.MatchReport]) -> list[Any]:
         """What comes of reports, taken in alone if they can't be together."""
@@ -315,21 +355,31 @@ class Simulation:
             lease, problem = told[0].lease, str(error)
             return [recording.record_void(session, lease, problem, self.settings, self.now)]
 
-    def handle(self, handle: Callable[[sa.orm.Session], Any]) -> None:
+    def handle(self, one: SimulatedRecorder, handle: Callable[[sa.orm.Session], Any]) -> None:
         try:
             with self.database.begin() as session:
                 outcome = handle(session)
-                issued = leases.fill(session, self.settings, self.now, self.rosters)
+                issued = leases.fill(session, self.settings, self.now, one.rosters, one.shards)
                 if self.chance(self.villainy.recorder_killed):
                     raise KilledError
         except KilledError:
-            self.rosters.clear()
-            # It was not acknowledged, so the broker brings it back.
-            self.later(5, lambda: self.handle(handle))
+            one.rosters.clear()
+            # It was not acknowledged, so the broker brings it back: to whom has its shards then.
+            shard = min(one.shards.held)
+            self.swap(one)
+            self.later(5, lambda: self.handle(self.recorder_of(shard), handle))
             return
         came = outcome if isinstance(outcome, list) else [outcome]
         self.outcomes += [str(one) for one in came if one is not None]
         self.send_jobs(issued)
+
+    def swap(self, killed: SimulatedRecorder) -> None:
+        """The one that comes anew has the shards of another, which has those of the killed one."""
+        other = self.random.choice(self.recorders)
+        its, others = killed.shards.held, other.shards.held
+        killed.shards.change(others)
+        other.shards.change(its)
+        other.waiting, killed.waiting = killed.waiting, other.waiting
 
     # The workers.
 
@@ -389,7 +439,10 @@ class Simulation:
         lease = job.lease
         if self.chance(self.villainy.job_void):
             self.tell(
-                lambda s: recording.record_void(s, lease, "the host broke", self.settings, self.now)
+                lambda s: recording.record_void(
+                    s, lease, "the host broke", self.settings, self.now
+                ),
+                lease.shard,
             )
             return None
         if lease.kind == "check":
@@ -548,8 +601,11 @@ class Simulation:
             fixed, void = by[JobStatus.FIXED], by[JobStatus.VOID]
             assert len(fixed) + len(void) + len(by[JobStatus.SET_ASIDE]) == len(matches)
             assert all(m.lease_ends is None and m.ticket is None for m in matches)
-            numbers = [match.seq for match in (*fixed, *void) if match.seq is not None]
-            assert sorted(numbers) == list(range(1, len(numbers) + 1))
+            counted = [match for match in (*fixed, *void) if match.seq is not None]
+            assert len({match.seq for match in counted}) == len(counted)
+            for _, its in groupby(sorted(counted, key=IN_ORDER), attrgetter("competition_id")):
+                moments = [match.fixed for match in its]
+                assert moments == sorted(moments)
             for match in matches:
                 spec = spec_of(match)
                 games = spec.games if match.seq else 0

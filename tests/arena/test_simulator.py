@@ -50,11 +50,18 @@ def in_parts(schedules: int) -> pytest.MarkDecorator:
 
 
 def simulate(
-    database: Database, seed: int, villainy: Villainy, *, seconds: float, quick: bool = False
+    database: Database,
+    seed: int,
+    villainy: Villainy,
+    *,
+    seconds: float,
+    quick: bool = False,
+    shards: int = 1,
 ) -> Counter[str]:
     """Runs one schedule, proves it, and returns what became of its matches and messages."""
     empty(database)
-    simulation = Simulation(database, seed, villainy)
+    made = type("Sharded", (Simulation,), {"shards": shards})
+    simulation = made(database, seed, villainy)
     simulation.quick = quick
     simulation.furnish(VARIANTS, bots=3)
     simulation.play(seconds, uploads=2, deeds=0 if villainy in (CALM, LONG) else 12)
@@ -101,6 +108,17 @@ def test_every_match_counts_once(database: Database, seeds: range) -> None:
     # And so was the organiser.
     for deed in ("void", "unrated", "suspended", "change", "bring_back"):
         assert total[deed] > 0, deed
+
+
+@in_parts(SCHEDULES // 2)
+def test_every_match_counts_once_of_several_recorders(database: Database, seeds: range) -> None:
+    """Whoever of them is killed and takes over, and whomever reports come to."""
+    total: Counter[str] = Counter()
+    for seed in seeds:
+        total += simulate(database, 30_000 + seed, Villainy(), seconds=30, shards=3)
+    assert total["fixed"] > 20 * len(seeds)
+    assert total["stale, ignored"] > 0
+    assert total["passed on"] > 0
 
 
 @in_parts(CRUEL_SCHEDULES)

@@ -4,7 +4,8 @@ Three workers, the home worker, the recorder and the pages are processes of thei
 service manager would keep alive; here the drill does. On the ladder there are bots at home, too.
 First the tournament is played on a calm arena of another kind (SQLite, the embedded broker, one
 supervisor). Then it is played again while a seeded villain does its worst for DRILL_SECONDS, and
-what came out is held against the calm run.
+what came out is held against the calm run. With DRILL_RECORDERS there are so many recorders, each
+of a shard, of which one is killed or hangs at a time.
 
 Run it as ``python -m tests.drills.drill``. It ends with 1 if anything was lost, and with 2 if it
 can't be run here.
@@ -49,6 +50,7 @@ SETTINGS = {
     "ARENA_TAKE_UP_SECONDS": str(LEASE_SECONDS),
     "ARENA_TICK_SECONDS": "0.5",
     "ARENA_TRICKLE_SECONDS": "0.1",
+    "ARENA_TAKE_OVER_SECONDS": str(LEASE_SECONDS),
 }
 
 Say = Callable[[str], None]
@@ -215,7 +217,8 @@ def run(
     folder = Path(tempfile.mkdtemp(prefix="arena-drill-"))
     folder.chmod(0o755)
     with disk(folder) as fillable:
-        site = Site(folder, addresses, **SETTINGS)
+        recorders = int(os.environ.get("DRILL_RECORDERS", "1"))
+        site = Site(folder, addresses, recorders=recorders, **SETTINGS)
         try:
             site.prepare()
             site.data.mkdir(mode=0o700)

@@ -78,6 +78,7 @@ class Site:
         addresses: Addresses = Addresses(),
         *,
         slots: Sequence[int] = (1, 1, 1),
+        recorders: int = 1,
         **settings: str,
     ) -> None:
         """Makes an empty database and the broker's logins, and starts nothing.
@@ -85,6 +86,7 @@ class Site:
         Args:
             folder: of this site alone; its ``disk`` is the data disk, and may be a mount.
             slots: how many matches each of the three workers plays at a time.
+            recorders: how many there are, each of a shard.
             settings: of the arena, as its variables.
         """
         self.mark = uuid.uuid4().hex
@@ -102,6 +104,9 @@ class Site:
         self._lock = threading.Lock()
         self._over = threading.Event()
         self._seen: set[int] = set()
+        self.recorders = ["recorder", *(f"recorder {number}" for number in range(1, recorders))]
+        """The names of those services."""
+        self._settings |= {"ARENA_SHARDS": str(recorders)} if recorders > 1 else {}
         self.services = {one.name: one for one in self._services(slots)}
         self.guests: list[str] = []
         """Which of them are no part of the arena."""
@@ -167,8 +172,9 @@ class Site:
             Service("broker", self._broker_command(), self.environment()),
         ]
         own = self.environment(**self.variables)
-        for name in ("web", "recorder"):
-            found.append(Service(name, processes.OF_THE_ARENA[name](), own))
+        found.append(Service("web", processes.OF_THE_ARENA["web"](), own))
+        for name in self.recorders:
+            found.append(Service(name, processes.recorder(), own))
         for name, user, number in zip(WORKERS, self._users[1:-1], slots, strict=True):
             variables = self._of_worker(name, user)
             found.append(Service(f"worker {name}", processes.worker(number), variables))
@@ -254,7 +260,7 @@ class Site:
     def stop(self) -> None:
         """Ends every service in order, and what will not end at once is killed."""
         workers = (*WORKER_SERVICES, HOME_WORKER)
-        ends = (self.guests, ("web",), workers, ("recorder",), ("broker", "database"))
+        ends = (self.guests, ("web",), workers, self.recorders, ("broker", "database"))
         for names in ends:
             those = [self.services[name] for name in names]
             for number, seconds in ((signal.SIGTERM, 8.0), (signal.SIGQUIT, 5.0)):

@@ -87,7 +87,7 @@ class Killer:
         self.kinds: dict[str, Callable[[Blow], str]] = {
             "kill a worker": lambda blow: self._kill(_one_of(WORKER_SERVICES, blow)),
             "kill a process that plays": self._kill_child,
-            "kill the recorder": lambda _: self._kill("recorder"),
+            "kill a recorder": lambda blow: self._kill(_one_of(site.recorders, blow)),
             "kill the pages": lambda _: self._kill("web"),
             "kill the broker": lambda _: self._kill("broker"),
             "kill the broker, and empty it": self._empty_broker,
@@ -96,7 +96,7 @@ class Killer:
             "kill everything": self._kill_all,
             "stop a worker": lambda blow: self._stop(_one_of(WORKER_SERVICES, blow), blow),
             "stop a process that plays": self._stop_child,
-            "stop the recorder": lambda blow: self._stop("recorder", blow),
+            "stop a recorder": lambda blow: self._stop(_one_of(site.recorders, blow), blow),
             "stop the broker": lambda blow: self._stop("broker", blow),
             "stop the pages": lambda blow: self._stop("web", blow),
             "double messages": self._double,
@@ -162,21 +162,25 @@ class Killer:
         return f"SIGSTOP to {what} for {seconds:.1f} s" if processes else ""
 
     def _gathered(self) -> tuple[redis.Redis, dict[bytes, list[bytes]]]:
-        """What stands in the queues after the recorder was held for a moment; it still is."""
-        for process in self._site.tree("recorder"):
+        """What stands in the queues after all recorders were held for a moment; they still are."""
+        for process in self._recorders():
             process.suspend()
         time.sleep(CATCH_SECONDS)
         broker = self._site.broker()
         found = {}
         for key in broker.keys("*"):
             # A queue has a list for each priority: its name, and two signs and a digit.
-            if key.partition(b"\x06")[0].decode() in (MATCHES_QUEUE, RESULTS_QUEUE):
+            name = key.partition(b"\x06")[0].decode()
+            if name == MATCHES_QUEUE or name.partition(".")[0] == RESULTS_QUEUE:
                 found[key] = broker.lrange(key, 0, -1)
         return broker, found
 
-    def _resume_recorder(self) -> None:
-        for process in self._site.tree("recorder"):
+    def _resume_recorders(self) -> None:
+        for process in self._recorders():
             process.resume()
+
+    def _recorders(self) -> list[psutil.Process]:
+        return [process for name in self._site.recorders for process in self._site.tree(name)]
 
     def _double(self, _: Blow) -> str:
         """Puts a second copy of every message beside the first, and a third in the other order."""
@@ -186,7 +190,7 @@ class Killer:
                 for message in [*reversed(messages), *messages]:
                     broker.lpush(key, message)
         finally:
-            self._resume_recorder()
+            self._resume_recorders()
         return self._tell("doubled", found)
 
     def _delay(self, blow: Blow) -> str:
@@ -198,7 +202,7 @@ class Killer:
                 for message in messages:
                     broker.lrem(key, 1, message)
         finally:
-            self._resume_recorder()
+            self._resume_recorders()
         time.sleep(blow.seconds)
         broker = self._site.broker()
         for key, messages in found.items():

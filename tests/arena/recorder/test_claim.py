@@ -18,7 +18,7 @@ from arena.cli import prepare
 from arena.ground.db import Database
 from arena.operation import processes
 from arena.operation.broker import EmbeddedBroker
-from arena.recorder.claim import claim_connections
+from arena.recorder.claim import Claims
 from tests.arena.running import environment, short_folder, until
 
 TAKEN = "another recorder is at work on this database; this one waits until it ends"
@@ -29,7 +29,7 @@ class Recorder:
 
     def __init__(self, url: str) -> None:
         self.database = Database(url)
-        claim_connections(self.database)
+        Claims(self.database)
 
     def begin(self) -> threading.Event:
         """Begins a transaction; what comes back is set once it is done."""
@@ -142,19 +142,21 @@ def test_a_session_lost_in_a_transaction_loses_what_it_wrote(
     with pytest.raises(sa.exc.OperationalError):
         half()
     with database.read() as session:
-        assert session.scalars(sa.text("SELECT value FROM mark")).all() == []
+        assert session.scalars(sa.text("SELECT value FROM mark WHERE key = 'told'")).all() == []
 
 
 @pytest.fixture
-def start(database: Database) -> Iterator[Callable[[str], tuple[subprocess.Popen[bytes], Path]]]:
+def start(database: Database) -> Iterator[Callable[..., tuple[subprocess.Popen[bytes], Path]]]:
     """Starts real recorders on a database; what comes back is the process and its log."""
     with ExitStack() as stack:
         folder = stack.enter_context(short_folder())
         broker = EmbeddedBroker(folder)
 
-        def launch(name: str, command: list[str]) -> tuple[subprocess.Popen[bytes], Path]:
+        def launch(
+            name: str, command: list[str], **more: str
+        ) -> tuple[subprocess.Popen[bytes], Path]:
             path = folder / f"{name}.log"
-            variables = {"ARENA_DATABASE": database.url, "ARENA_BROKER": broker.url}
+            variables = {"ARENA_DATABASE": database.url, "ARENA_BROKER": broker.url, **more}
             variables["ARENA_LOG"] = "json"
             with path.open("wb") as log:
                 process = subprocess.Popen(
@@ -166,11 +168,11 @@ def start(database: Database) -> Iterator[Callable[[str], tuple[subprocess.Popen
 
         launch("broker", broker.prepare())
         until(broker.answers, "the broker's start")
-        yield lambda name: launch(name, processes.recorder())
+        yield lambda name, **more: launch(name, processes.recorder(), **more)
 
 
 def test_of_two_recorders_one_works(
-    start: Callable[[str], tuple[subprocess.Popen[bytes], Path]],
+    start: Callable[..., tuple[subprocess.Popen[bytes], Path]],
 ) -> None:
     """The other waits while the first one is stopped, too, and takes over when it was killed.
 
@@ -189,3 +191,22 @@ def test_of_two_recorders_one_works(
     said = [json.loads(line)["message"] for line in log.read_text().splitlines() if "{" in line]
     assert said[:2] == [TAKEN, "this recorder takes over"]
     assert "[tasks]" not in log.read_text()
+
+
+@pytest.mark.parametrize("database", ["postgresql"], indirect=True)
+def test_who_hangs_is_taken_over_from(
+    start: Callable[..., tuple[subprocess.Popen[bytes], Path]],
+) -> None:
+    """By its age, though it lives; when it wakes it has a part again, like one that came anew."""
+    more = {"ARENA_SHARDS": "2", "ARENA_TAKE_OVER_SECONDS": "2", "ARENA_TICK_SECONDS": "0.2"}
+    first, log = start("first", **more)
+    until(lambda: "has now: 0, 1" in log.read_text(), "the first one's start")
+    _, other = start("second", **more)
+    until(lambda: "has now: 1" in other.read_text(), "the second one's start")
+    until(lambda: 'has now: 0"' in log.read_text(), "that it has one less")
+    os.kill(first.pid, signal.SIGSTOP)
+    until(lambda: "another recorder hangs" in other.read_text(), "that it is found out")
+    until(lambda: "has now: 0, 1" in other.read_text(), "its part")
+    os.kill(first.pid, signal.SIGCONT)
+    until(lambda: log.read_text().count('has now: 1"') == 1, "that it is back")
+    assert first.poll() is None

@@ -19,7 +19,7 @@ from arena.ground import db
 from arena.ground.db import Database, present
 from arena.models import AuditEntry, CompetitionDate, DateKind, Ladder, Scope
 from arena.operation.maintenance import SetMaintenance
-from arena.recorder.claim import claim_connections
+from arena.recorder.claim import Claims
 from tests.arena.running import until
 from tests.arena.simulator import CALM, Simulation
 
@@ -62,7 +62,7 @@ def test_two_recorders_do_each_once(arena: Database) -> None:
     """The second waits; when the first has ended it goes on with what is due by then."""
     first, second = Database(arena.url), Database(arena.url)
     for one in (first, second):
-        claim_connections(one)
+        Claims(one)
     lay(arena, DateKind.ENTRIES_CLOSE, -2)
     assert happen(first) == [DateKind.ENTRIES_CLOSE]
     found: list[DateKind] = []

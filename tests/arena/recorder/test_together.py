@@ -215,7 +215,7 @@ def test_a_broker_that_is_away_is_waited_for(
     away = inbox.Inbox(
         "redis+socket:///nowhere", jobs.RESULTS_QUEUE, tasks.OFTEN, recorder.writer.counted
     )
-    monkeypatch.setattr(recorder.tasks, "inbox", away)
+    monkeypatch.setitem(recorder.tasks._inboxes, 0, away)
     assert not recorder.tasks.turn()
     away.wait(0.01)
     recorder.tick()

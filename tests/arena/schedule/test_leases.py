@@ -118,7 +118,9 @@ def test_requests_go_round_by_who_asked(database: Database, at_once: int) -> Non
         asked["old"][0].created = NOW - timedelta(days=2)
         session.flush()
         order = []
-        while found := list(islice(open_requests(session, at_once, ANY_REACH, NOW), at_once)):
+        while found := list(
+            islice(open_requests(session, at_once, sa.true(), ANY_REACH, NOW), at_once)
+        ):
             order += [match.requester_id for match in found]
             for match in found:
                 issued(session, match, SETTINGS, NOW)
