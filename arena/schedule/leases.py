@@ -88,7 +88,8 @@ from engine.record import GameRecord, other_rules
 FAILURES_ALLOWED = 2
 """A job that fails once more is set aside."""
 MOST_AT_ONCE = 100
-"""Matches with bots at home that are made in one transaction, so that none is long."""
+"""Matches that are made in one transaction, and of those with bots at home so many more, so that
+none is long: whoever sends what it issues goes on at once where it may have been too few."""
 AHEAD = 2
 """Turns of workers for each slot of a living one: one under way, one waiting."""
 
@@ -352,7 +353,7 @@ class _Issuing:
             reserved=reserved,
             rosters=self._rosters,
         )
-        self._take(new, self._room)
+        self._take(new, self._room, count=MOST_AT_ONCE)
 
     def take_home(self) -> None:
         """Issues what the bots at home that are connected can play now."""
