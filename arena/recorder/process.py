@@ -230,7 +230,10 @@ class Recorder:
             guarded(self.writer.look)
             if ticking.is_due():
                 guarded(self.tick)
-            if not guarded(self.tasks.turn):
+            is_busy = guarded(self.tasks.turn)
+            if self.writer.may_issue_more:
+                guarded(self.writer.fill)
+            elif not is_busy:
                 rest = min(WAIT_SECONDS, ticking.remaining(), self.tasks.remaining())
                 self.tasks.wait(max(0.0, rest))
 

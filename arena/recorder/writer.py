@@ -77,6 +77,8 @@ class Writer:
         """Those of ladders, as the last transaction left them that made matches."""
         self.is_to_end = False
         """Whether somebody asked this process to end."""
+        self.may_issue_more = False
+        """Whether as much was issued at the last time as is at once."""
 
     @property
     def settings(self) -> Settings:
@@ -180,6 +182,7 @@ class Writer:
 
         What the broker does not take is issued again when its lease ends.
         """
+        self.may_issue_more = sum(map(len, issued)) >= leases.MOST_AT_ONCE
         try:
             self.queue.send(issued)
             if self.shards.to_wake and self._waking.is_due():

@@ -89,7 +89,8 @@ from engine.record import GameRecord, other_rules
 FAILURES_ALLOWED = 2
 """A job that fails once more is set aside."""
 MOST_AT_ONCE = 100
-"""Matches with bots at home that are made in one transaction, so that none is long."""
+"""Matches that are made in one transaction, and of those with bots at home so many more, so that
+none is long: whoever sends what it issues goes on at once where it may have been too few."""
 AHEAD = 2
 """Turns of workers for each slot of a living one: one under way, one waiting."""
 
@@ -393,7 +394,7 @@ class _Issuing:
 
     def _take_new(self, has_room: HasRoom, room: float, *, reserved: bool = False) -> NewMatches:
         new = self._read_new(has_room, reserved=reserved)
-        self._take(new, room)
+        self._take(new, room, count=MOST_AT_ONCE)
         return new
 
     def _read_new(self, has_room: HasRoom, *, reserved: bool = False) -> NewMatches:

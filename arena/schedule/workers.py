@@ -13,10 +13,13 @@ readmitted it.
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
+from functools import lru_cache
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -32,8 +35,10 @@ from arena.models import Match, Question, Scope, Sitting, Worker
 from arena.schedule.jobs import Leased
 from arena.schedule.needs import met_by, needs_of_job
 from engine import jobs
+from engine.games import GAMES
 from engine.guesses import instead
 from engine.reporting import LONGEST_NAME, SignOfLife
+from engine.shelf import Edition
 from engine.translation import N_, gettext
 
 ALIVE_SECONDS = 30.0
@@ -115,8 +120,11 @@ def _make_room(session: Session, name: str, now: datetime) -> None:
 
 def living(session: Session, now: datetime) -> list[Worker]:
     """The workers that gave a sign of life lately, by name."""
-    recent = is_lately(Worker.last_seen, timedelta(seconds=ALIVE_SECONDS), now)
-    return list(session.scalars(sa.select(Worker).where(recent).order_by(Worker.name)))
+    return list(session.scalars(sa.select(Worker).where(_lately(now)).order_by(Worker.name)))
+
+
+def _lately(now: datetime) -> sa.ColumnElement[bool]:
+    return is_lately(Worker.last_seen, timedelta(seconds=ALIVE_SECONDS), now)
 
 
 def may_play(worker: Worker, minimum_isolation: str) -> bool:
@@ -167,22 +175,30 @@ class Hands:
     by_needs: Mapping[str, int]
     """Those of workers that meet a need, by its words (`arena.schedule.needs`)."""
     each: Sequence[tuple[int, Collection[str], Collection[str]]] = ()
-    """Of each worker its slots, the needs that it meets, and the platforms of its runtimes."""
+    """Of the workers that are alike all slots, the needs that they meet, and the platforms of their
+    runtimes."""
 
     @classmethod
     def of(cls, session: Session, minimum_isolation: str, now: datetime) -> Hands:
-        """Those of an arena."""
-        able = [
-            one
-            for one in living(session, now)
-            if may_play(one, minimum_isolation) and not one.at_home
-        ]
-        each = [(one.slots, set(met_by(one)), frozenset(one.platforms or ())) for one in able]
+        """Those of an arena.
+
+        That is asked for whenever something was reported, so no row of a worker is made an object.
+        """
+        described: list[Any] = [Worker.slots, Worker.isolation, Worker.format, Worker.cores]
+        described += [sa.cast(one, sa.Text) for one in (Worker.games, Worker.platforms)]
+        described.append(sa.cast(Worker.measure, sa.Text))
+        given = _lately(now), Worker.set_aside.is_(None), ~Worker.at_home
+        here = tuple(GAMES.editions())
+        alike: Counter[tuple[frozenset[str], frozenset[str]]] = Counter()
+        for row in session.execute(sa.select(*described).where(*given)):
+            if what := _able(minimum_isolation, here, *row):
+                alike[what] += row.slots
         by_needs: Counter[str] = Counter()
-        for count, met, _ in each:
+        for (met, _), count in alike.items():
             by_needs.update(dict.fromkeys(met, count))
         most = {words: min(count, MOST_MATCHES) for words, count in by_needs.items()}
-        return cls(min(sum(one.slots for one in able), MOST_MATCHES), most, each)
+        each = [(count, *what) for what, count in alike.items()]
+        return cls(min(alike.total(), MOST_MATCHES), most, each)
 
     def slots_for(self, words: str, platforms: Collection[str]) -> int:
         """Those of workers that meet a need, and keep runtimes for all these platforms."""
@@ -203,6 +219,28 @@ class Hands:
     def platforms(self) -> set[str]:
         """Those for which somebody keeps runtimes."""
         return {platform for slots, _, kept in self.each if slots for platform in kept}
+
+
+@lru_cache(maxsize=4 * MOST_WORKERS)
+def _able(
+    minimum_isolation: str,
+    _here: tuple[Edition, ...],
+    slots: int,
+    isolation: str,
+    known_format: int,
+    cores: int | None,
+    *texts: str | None,
+) -> tuple[frozenset[str], frozenset[str]] | None:
+    """The needs that a worker meets that is as a row describes it, and the platforms of its
+    runtimes; None if it is given no jobs. What is here besides are the editions of games."""
+    games, platforms, measure = (None if text is None else json.loads(text) for text in texts)
+    worker = Worker(
+        slots=slots, isolation=isolation, format=known_format, cores=cores, games=games,
+        platforms=platforms, measure=measure, set_aside=None,
+    )  # fmt: skip
+    if not may_play(worker, minimum_isolation):
+        return None
+    return frozenset(met_by(worker)), frozenset(platforms or ())
 
 
 def note_success(session: Session, job: Leased, name: str) -> None:

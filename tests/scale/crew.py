@@ -37,6 +37,8 @@ from tests.arena.simulator import LotPlayer
 ALIVE_SECONDS, PROGRESS_SECONDS, WATCHED_SECONDS, WHOLE_SECONDS = 10.0, 1.0, 0.1, 5.0
 """How often a worker says that it is there; how far a match is; what was played of one that
 somebody watches, and all of that again."""
+UNWATCHED_SECONDS = 5.0
+"""How often it is said how far a match is that nobody watches."""
 BEGAN_SECONDS = 0.5
 """A match that is over before is reported without a word of its beginning."""
 GATHER_SECONDS = 1.0
@@ -134,6 +136,8 @@ class Letter:
     """Whether it is said again when the broker did not take it."""
     is_live: bool = False
     """Whether it goes to a channel."""
+    field: str = ""
+    """Of a hash, if that is its place."""
 
 
 class Crew:
@@ -149,6 +153,7 @@ class Crew:
         name: str = "fake",
         seed: int = 0,
         editions: Sequence[str] | None = None,
+        as_before: bool = False,
     ) -> None:
         """Workers that nobody has heard of yet.
 
@@ -159,11 +164,14 @@ class Crew:
             name: what their names begin with.
             seed: of all lots.
             editions: of the games that they have; by default of all that are here.
+            as_before: they are of the release before, which said all by the queue of results, and
+                how far each match is once a second.
         """
         has = GAMES.editions() if editions is None else editions
         self.names = [f"{name}-{number:04}" for number in range(1, workers + 1)]
         self._slots, self._seconds, self._random = slots, seconds, Random(seed)
         self._editions = tuple(map(str, has))
+        self._as_before = as_before
         queues = sorted({queue for one in GAMES.editions() for queue in jobs.queues_of(one, ())})
         self._keys = [f"{queue}{step}" for step in PRIORITIES for queue in queues]
         self._broker = address_of(broker)
@@ -204,7 +212,7 @@ class Crew:
         for number, worker in enumerate(self.names):
             murmur = Murmur(2 * ALIVE_SECONDS)
             first = now + number / len(self.names)
-            self._at(first, lambda when, w=worker, m=murmur: self._live(w, m, when))
+            self._at(first, lambda when, w=worker, m=murmur: self._live(w, m, when, is_first=True))
         for thread in self._threads:
             thread.start()
 
@@ -266,7 +274,10 @@ class Crew:
             return
         steps = self._client.pipeline(transaction=False)
         for one in letters:
-            (steps.publish if one.is_live else steps.lpush)(one.place, one.text)
+            if one.field:
+                steps.hset(one.place, one.field, one.text)
+            else:
+                (steps.publish if one.is_live else steps.lpush)(one.place, one.text)
         try:
             answers = steps.execute(raise_on_error=False)
         except redis.RedisError as error:
@@ -276,6 +287,14 @@ class Crew:
                 one.heard(int(answer))
             elif one.lasts:
                 self._outbox.append(one)
+
+    def _sign(self, task: str, told: dict[str, Any], murmur: Murmur, field: str) -> None:
+        """Says what counts only until it is said anew."""
+        if not self._as_before:
+            self.said[task] += 1
+            self._outbox.append(Letter(jobs.SIGNS, pack(task, told), lasts=False, field=field))
+        elif murmur.may():
+            self._say(task, told, murmur=murmur)
 
     def _say(self, task: str, *told: dict[str, Any], murmur: Murmur | None = None) -> None:
         self.said[task] += 1
@@ -289,13 +308,15 @@ class Crew:
 
     # What they say of themselves, and of jobs.
 
-    def _live(self, worker: str, murmur: Murmur, when: float) -> None:
-        if murmur.may():
-            sign = reporting.SignOfLife(
-                worker, self._slots, "good", ("Python",), games=self._editions,
-                clock=time.time(), cores=self._slots,
-            )  # fmt: skip
-            self._say(jobs.WORKER_ALIVE, sign.to_json(), murmur=murmur)
+    def _live(self, worker: str, murmur: Murmur, when: float, *, is_first: bool = False) -> None:
+        sign = reporting.SignOfLife(
+            worker, self._slots, "good", ("Python",), games=self._editions,
+            clock=time.time(), cores=self._slots,
+        )  # fmt: skip
+        if is_first:  # before any report of one that nobody knows
+            self._say(jobs.WORKER_ALIVE, sign.to_json())
+        else:
+            self._sign(jobs.WORKER_ALIVE, sign.to_json(), murmur, f"life of {worker}")
         self._at(when + ALIVE_SECONDS, lambda then: self._live(worker, murmur, then))
 
     def _begin(self, raw: bytes, now: float) -> None:
@@ -346,7 +367,11 @@ class Crew:
             hand.is_taken_up = True
             self._report(hand, now)
             started = reporting.Started(hand.job.lease, hand.worker)
-            self._say(jobs.JOB_STARTED, started.to_json())
+            if self._as_before:
+                self._say(jobs.JOB_STARTED, started.to_json())
+            else:
+                field = hand.job.lease.field
+                self._sign(jobs.JOB_STARTED, started.to_json(), hand.murmur, field)
 
     def _tell(self, hand: Hand, job: jobs.Job, when: float) -> None:
         """How far a match is, if there is something new, or nothing was said for long."""
@@ -356,14 +381,18 @@ class Crew:
             self._take_up(hand, when)
         else:
             now = hand.so_far(when)
-            if now != hand.told or when - hand.spoke >= hand.murmur.seconds:
+            is_seen = self._as_before or hand.listeners
+            longest = hand.murmur.seconds
+            if now != hand.told:
+                longest = 0.0 if is_seen else min(longest, UNWATCHED_SECONDS)
+            if when - hand.spoke >= longest:
                 hand.told, hand.spoke = now, when
                 game, made = now
                 plies = hand.result.games[game].plies[:made]
                 moves = tuple(f"{ply.seat + 1}:{ply.move}" for ply in plies)
-                if hand.murmur.may():
-                    told = reporting.Progress(job.lease, game, moves)
-                    self._say(jobs.MATCH_PROGRESS, told.to_json(), murmur=hand.murmur)
+                told = reporting.Progress(job.lease, game, moves, worker=hand.worker)
+                field = job.lease.field
+                self._sign(jobs.MATCH_PROGRESS, told.to_json(), hand.murmur, field)
         pause = min(PROGRESS_SECONDS, hand.murmur.seconds)
         self._at(when + pause, lambda then: self._tell(hand, job, then))
 
