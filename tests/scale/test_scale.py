@@ -60,7 +60,7 @@ def test_each_match_is_counted_once(
             crew.stop(finish=True)
             with queues.connect(queue.url) as client:
                 until(lambda: not waiting_results(client), "all that was said")
-        assert first.cpu.keys() == {"recorder", "database", "broker", "workers"}
+        assert first.cpu.keys() == {"recorder", "others", "database", "broker", "workers"}
         assert first.cpu["recorder"]
         assert 0 < first.lag(50) < PATIENCE
         assert set(crew.said) == {
