@@ -419,8 +419,8 @@ class Crew:
         """Sends the reports that wait."""
         if hand.reports:
             self._say(jobs.RECORD_MATCH, *hand.reports)
-            moment = time.time()
-            self.sent.update((one["lease"]["job"], moment) for one in hand.reports)
+            numbers = (one["lease"]["job"] for one in hand.reports)
+            self.sent.update(dict.fromkeys(numbers, time.time()))
             hand.reports = []
         hand.gathered = now
 

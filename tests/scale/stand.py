@@ -28,6 +28,7 @@ from arena.models import (
     BotVersion,
     Entrant,
     EntrantState,
+    JobStatus,
     Mark,
     Match,
     User,
@@ -50,7 +51,7 @@ CALMLY = {
 }
 """What an arena has by default, where tests are in more of a hurry; but no ladder rests, or there
 would soon be nothing to measure."""
-LOOK_SECONDS, GLANCE_SECONDS = 1.0, 0.1
+LOOK_SECONDS, GLANCE_SECONDS, AT_ONCE = 1.0, 0.1, 500
 """How often it is seen how long queues are, and which matches are fixed."""
 SERVERS = {"database": "postgres", "broker": "valkey-server"}
 
@@ -242,8 +243,10 @@ class Observer:
         self._stand, self._crew = stand, crew
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
+        self._unseen: set[int] = set()
+        """Matches that were reported, and not seen fixed."""
         self.seen: dict[int, float] = {}
-        """When each match was first seen fixed."""
+        """When each match that was reported was first seen fixed."""
         self.waiting: list[int] = []
         self.memory = 0
         self.ticked: list[datetime] = []
@@ -257,15 +260,17 @@ class Observer:
         self._thread.join()
 
     def _watch(self) -> None:
-        looked, last = 0.0, 0
+        looked = 0.0
         with queues.connect(self._stand.broker) as broker:
-            while not self._ended.wait(GLANCE_SECONDS):
+            # Many that are not fixed are asked for less often.
+            while not self._ended.wait(GLANCE_SECONDS * (1 + len(self._unseen) / AT_ONCE)):
+                self._unseen |= self._crew.sent.keys() - self.seen.keys()
                 with self._stand.database.read() as session:
-                    new = session.execute(sa.select(Match.id, Match.seq).where(Match.seq > last))
-                    for match, seq in new.all():
-                        self.seen.setdefault(match, time.time())
-                        last = max(last, seq)
+                    its = sa.select(Match.id).where(Match.status == JobStatus.FIXED)
+                    found = session.scalars(its.where(Match.id.in_(self._unseen))).all()
                     tick = session.scalar(sa.select(Mark.value).where(Mark.key == TICK_MARK))
+                self.seen.update(dict.fromkeys(found, time.time()))
+                self._unseen.difference_update(found)
                 if tick and (moment := datetime.fromisoformat(tick)) not in self.ticked[-1:]:
                     self.ticked.append(moment)
                 if time.monotonic() - looked >= LOOK_SECONDS:
