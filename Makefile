@@ -8,7 +8,7 @@ PEERS := .venv-peers
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup up test test-extras cover check catalogues fmt perft simulate drill cluster upgrade far load streams crowd endure playthroughs bench bench-peers clean
+.PHONY: help setup up test test-extras cover check catalogues fmt perft simulate drill cluster upgrade far load streams crowd endure playthroughs bench bench-peers scale clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -94,6 +94,9 @@ bench-peers: setup  ## the same beside other programs, installed into a place of
 	@$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[test,pettingzoo]' \
 	  chess open-spiel openskill pygame
 	$(PEERS)/bin/python -m tests.benchmarks games ratings referee zoo
+
+scale: setup  ## what thousands of workers, bots and ladders and millions of games cost; SCALE=full takes hours
+	$(BIN)/python -m tests.scale $(ARGS)
 
 clean:  ## remove what the targets made
 	rm -rf $(VENV) $(PEERS) var .pytest_cache .mypy_cache .ruff_cache .hypothesis

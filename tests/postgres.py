@@ -26,6 +26,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
+SAFE = ("fsync=on", "full_page_writes=on", "synchronous_commit=on")
+"""What makes a server wait for the disk, as one does that is not for tests."""
 FAST = ("fsync=off", "full_page_writes=off", "synchronous_commit=off", "listen_addresses=")
 
 
@@ -88,10 +90,15 @@ def install(home: Path) -> Installation:
 
 
 @contextmanager
-def running() -> Iterator[str]:
-    """Runs a server as long as its block, and gives the URL of its maintenance database."""
+def running(*settings: str, base: Path | None = None) -> Iterator[str]:
+    """Runs a server as long as its block, and gives the URL of its maintenance database.
+
+    Args:
+        settings: of the server, beside those by which it is quick.
+        base: where its folder is; by default in memory, where there is a place in it.
+    """
     memory = Path("/dev/shm")
-    base = memory if os.access(memory, os.W_OK) else None
+    base = base or (memory if os.access(memory, os.W_OK) else None)
     with tempfile.TemporaryDirectory(prefix="pg-", dir=base) as name:
         home = Path(name)
         home.chmod(0o755)
@@ -99,11 +106,11 @@ def running() -> Iterator[str]:
         installed.initialise(data)
         with (home / "log").open("wb") as log:
             server = subprocess.Popen(
-                installed.command(data),
+                installed.command(data, *settings),
                 stdout=log,
                 stderr=log,
                 cwd=home,
-                preexec_fn=_end_with_parent,
+                preexec_fn=end_with_parent,
                 **installed.user,
             )
         url = f"postgresql+psycopg://postgres@/postgres?host={home}"
@@ -147,7 +154,8 @@ def _admin(server: str) -> sa.Engine:
     return sa.create_engine(server, isolation_level="AUTOCOMMIT")
 
 
-def _end_with_parent() -> None:
+def end_with_parent() -> None:
+    """Has the kernel interrupt the process that begins here as soon as its parent has ended."""
     ctypes.CDLL(None).prctl(1, signal.SIGINT)
 
 

@@ -1,7 +1,7 @@
 """Workers that play nothing: up to a thousand in one process, to see what workers ask of an arena.
 
 They speak as `workers` does, of which nothing is used here: they take jobs from the queues that
-Celery's transport makes, by priority; give signs of life; say what they have begun, once a second
+Celery's transport makes, by priority; give signs of life; say what they have begun, now and then
 how far it is, and in the end what came of it; ask whether anybody watches, and tell those who do.
 What they report was played by the rules from the job's opening between players that draw lots, in
 half a millisecond a match; it is said that it took as long as it is waited with.
@@ -17,7 +17,7 @@ import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
@@ -37,15 +37,17 @@ from tests.arena.simulator import LotPlayer
 ALIVE_SECONDS, PROGRESS_SECONDS, WATCHED_SECONDS, WHOLE_SECONDS = 10.0, 1.0, 0.1, 5.0
 """How often a worker says that it is there; how far a match is; what was played of one that
 somebody watches, and all of that again."""
-UNWATCHED_SECONDS = 5.0
-"""How often it is said how far a match is that nobody watches."""
 BEGAN_SECONDS = 0.5
 """A match that is over before is reported without a word of its beginning."""
 GATHER_SECONDS = 1.0
 """The longest that a report waits for those of the other matches of its message."""
+UNWATCHED_SECONDS = 5.0
+"""How often the latter is said of a match that nobody watches."""
+UNHEARD_SECONDS = 15.0
+"""After which what is said into the hash of signs is said by the queue, too, if nobody took it."""
 MANY, UNHEARD, AWAY_SECONDS = 2000, 20_000, 60.0
-"""While so many messages wait for the recorder, little is said that counts now alone; and next to
-nothing, every so many seconds."""
+"""While so many messages wait there, little of it is said; and next to nothing, every so many
+seconds."""
 LOOK_SECONDS = 0.02
 """How exactly all this is kept."""
 TAKE_SECONDS = 1
@@ -66,20 +68,28 @@ class ThoughtfulPlayer(LotPlayer):
 
 
 class Murmur:
-    """When a worker says something that counts now alone (as `workers.app.Murmur` does)."""
+    """How a worker says what counts only until it is said anew (as `workers.app.Murmur` does)."""
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self, field: str, seconds: float, now: float) -> None:
         """
         Args:
+            field: where nobody else says anything.
             seconds: how often it is said all the same while many messages wait.
         """
-        self.seconds = seconds
+        self.field, self.seconds = field, seconds
         self.waiting = 0
-        """How many messages waited after the last one."""
+        """How many messages waited after the last one that went to the queue."""
+        self._heard = now
         self._behind, self._away = Every(seconds), Every(max(seconds, AWAY_SECONDS))
 
+    def is_heard(self, is_new: int, now: float) -> bool:
+        """Whether somebody hears such things, as the answer to one of them says."""
+        if is_new:
+            self._heard = now
+        return now - self._heard < UNHEARD_SECONDS
+
     def may(self) -> bool:
-        """Whether it is said now."""
+        """Whether it is said by the queue now, where nobody hears it or it always is."""
         if self.waiting >= UNHEARD:
             return self._away.is_due()
         return self.waiting < MANY or self._behind.is_due()
@@ -102,7 +112,7 @@ class Hand:
     began: float = 0.0
     ends: float = 0.0
     is_taken_up: bool = False
-    murmur: Murmur = field(default_factory=lambda: Murmur(1.0))
+    murmur: Murmur = field(default_factory=lambda: Murmur("", 1.0, 0.0))
     told: tuple[int, int] = (0, 0)
     spoke: float = 0.0
     listeners: int = 0
@@ -125,19 +135,13 @@ class Hand:
 
 @dataclass(frozen=True, slots=True)
 class Letter:
-    """A message that goes out with the next ones."""
+    """What is said to the broker with the next things."""
 
-    place: str
-    """A queue, or a channel."""
-    text: bytes | str
+    command: tuple[str, str | bytes, ...]
     heard: Callable[[int], None] = lambda _: None
-    """Is told how many wait there now, or have listened."""
+    """Is told what it answered: how many wait there now, are new, or have listened."""
     lasts: bool = True
     """Whether it is said again when the broker did not take it."""
-    is_live: bool = False
-    """Whether it goes to a channel."""
-    field: str = ""
-    """Of a hash, if that is its place."""
 
 
 class Crew:
@@ -152,8 +156,8 @@ class Crew:
         slots: int = 1,
         name: str = "fake",
         seed: int = 0,
+        by_queue: bool = False,
         editions: Sequence[str] | None = None,
-        as_before: bool = False,
     ) -> None:
         """Workers that nobody has heard of yet.
 
@@ -163,15 +167,15 @@ class Crew:
             slots: how many matches each plays at a time.
             name: what their names begin with.
             seed: of all lots.
+            by_queue: they speak as workers of 0.1.0, which say all by the queue of results, and
+                each second how far a match is.
             editions: of the games that they have; by default of all that are here.
-            as_before: they are of the release before, which said all by the queue of results, and
-                how far each match is once a second.
         """
         has = GAMES.editions() if editions is None else editions
         self.names = [f"{name}-{number:04}" for number in range(1, workers + 1)]
         self._slots, self._seconds, self._random = slots, seconds, Random(seed)
+        self._by_queue = by_queue
         self._editions = tuple(map(str, has))
-        self._as_before = as_before
         queues = sorted({queue for one in GAMES.editions() for queue in jobs.queues_of(one, ())})
         self._keys = [f"{queue}{step}" for step in PRIORITIES for queue in queues]
         self._broker = address_of(broker)
@@ -210,7 +214,7 @@ class Crew:
         """Has them begin, and give their signs of life one after the other."""
         now = time.monotonic()
         for number, worker in enumerate(self.names):
-            murmur = Murmur(2 * ALIVE_SECONDS)
+            murmur = Murmur(worker, 2 * ALIVE_SECONDS, now)
             first = now + number / len(self.names)
             self._at(first, lambda when, w=worker, m=murmur: self._live(w, m, when, is_first=True))
         for thread in self._threads:
@@ -274,10 +278,7 @@ class Crew:
             return
         steps = self._client.pipeline(transaction=False)
         for one in letters:
-            if one.field:
-                steps.hset(one.place, one.field, one.text)
-            else:
-                (steps.publish if one.is_live else steps.lpush)(one.place, one.text)
+            steps.execute_command(*one.command)
         try:
             answers = steps.execute(raise_on_error=False)
         except redis.RedisError as error:
@@ -288,23 +289,34 @@ class Crew:
             elif one.lasts:
                 self._outbox.append(one)
 
-    def _sign(self, task: str, told: dict[str, Any], murmur: Murmur, field: str) -> None:
-        """Says what counts only until it is said anew."""
-        if not self._as_before:
-            self.said[task] += 1
-            self._outbox.append(Letter(jobs.SIGNS, pack(task, told), lasts=False, field=field))
-        elif murmur.may():
-            self._say(task, told, murmur=murmur)
-
-    def _say(self, task: str, *told: dict[str, Any], murmur: Murmur | None = None) -> None:
+    def _say(self, task: str, *told: dict[str, Any]) -> None:
+        """Says what must not be lost, by the queue of results."""
         self.said[task] += 1
+        self._outbox.append(Letter(("LPUSH", jobs.RESULTS_QUEUE, pack(task, *told))))
 
-        def heard(waiting: int) -> None:
-            if murmur:
-                murmur.waiting = waiting
+    def _murmur(self, murmur: Murmur, task: str, told: dict[str, Any]) -> None:
+        """Says what counts only until it is said anew."""
+        message = pack(task, told)
 
-        letter = Letter(jobs.RESULTS_QUEUE, pack(task, *told), heard, lasts=murmur is None)
-        self._outbox.append(letter)
+        def waits(count: int) -> None:
+            murmur.waiting = count
+
+        def by_queue() -> None:
+            if murmur.may():
+                self.said[f"{task} by the queue"] += 1
+                command = "LPUSH", jobs.RESULTS_QUEUE, message
+                self._outbox.append(Letter(command, waits, lasts=False))
+
+        def answered(is_new: int) -> None:
+            if not murmur.is_heard(is_new, time.monotonic()):
+                by_queue()
+
+        if self._by_queue:
+            by_queue()
+        else:
+            self.said[task] += 1
+            command = "HSET", jobs.SIGNS, murmur.field, message
+            self._outbox.append(Letter(command, answered, lasts=False))
 
     # What they say of themselves, and of jobs.
 
@@ -313,10 +325,10 @@ class Crew:
             worker, self._slots, "good", ("Python",), games=self._editions,
             clock=time.time(), cores=self._slots,
         )  # fmt: skip
-        if is_first:  # before any report of one that nobody knows
+        if is_first:  # before any report, which is refused of a worker that nobody knows
             self._say(jobs.WORKER_ALIVE, sign.to_json())
         else:
-            self._sign(jobs.WORKER_ALIVE, sign.to_json(), murmur, f"life of {worker}")
+            self._murmur(murmur, jobs.WORKER_ALIVE, sign.to_json())
         self._at(when + ALIVE_SECONDS, lambda then: self._live(worker, murmur, then))
 
     def _begin(self, raw: bytes, now: float) -> None:
@@ -330,7 +342,8 @@ class Crew:
                 hand.todo.append(jobs.Job.from_json(data))
             else:
                 problem = f"{hand.worker} plays no move of any game"
-                told = {"lease": data["lease"], "problem": problem, "failed": False}
+                its = {"lease": data["lease"], "worker": hand.worker}
+                told = {**its, "problem": problem, "failed": False}
                 self._say(jobs.RECORD_VOID, told)
         hand.reports, hand.gathered = [], now
         self._go_on(hand, now)
@@ -351,7 +364,8 @@ class Crew:
         )
         hand.is_first = False
         hand.is_taken_up, hand.told, hand.spoke = False, (0, 0), now
-        hand.murmur, hand.listeners, hand.shown = Murmur(job.lease_seconds / 3), 0, (0, 0)
+        hand.murmur = Murmur(job.lease.field, job.lease_seconds / 3, now)
+        hand.listeners, hand.shown = 0, (0, 0)
         self._at(hand.ends, lambda when: self._end(hand, when))
         if job.lease.kind == "check":
             self._take_up(hand, now)
@@ -367,11 +381,7 @@ class Crew:
             hand.is_taken_up = True
             self._report(hand, now)
             started = reporting.Started(hand.job.lease, hand.worker)
-            if self._as_before:
-                self._say(jobs.JOB_STARTED, started.to_json())
-            else:
-                field = hand.job.lease.field
-                self._sign(jobs.JOB_STARTED, started.to_json(), hand.murmur, field)
+            self._murmur(hand.murmur, jobs.JOB_STARTED, started.to_json())
 
     def _tell(self, hand: Hand, job: jobs.Job, when: float) -> None:
         """How far a match is, if there is something new, or nothing was said for long."""
@@ -381,18 +391,18 @@ class Crew:
             self._take_up(hand, when)
         else:
             now = hand.so_far(when)
-            is_seen = self._as_before or hand.listeners
-            longest = hand.murmur.seconds
+            is_looked_at = self._by_queue or hand.listeners
+            silence = hand.murmur.seconds
             if now != hand.told:
-                longest = 0.0 if is_seen else min(longest, UNWATCHED_SECONDS)
-            if when - hand.spoke >= longest:
+                silence = 0.0 if is_looked_at else min(silence, UNWATCHED_SECONDS)
+            if when - hand.spoke >= silence:
                 hand.told, hand.spoke = now, when
                 game, made = now
                 plies = hand.result.games[game].plies[:made]
                 moves = tuple(f"{ply.seat + 1}:{ply.move}" for ply in plies)
-                told = reporting.Progress(job.lease, game, moves, worker=hand.worker)
-                field = job.lease.field
-                self._sign(jobs.MATCH_PROGRESS, told.to_json(), hand.murmur, field)
+                worker = None if self._by_queue else hand.worker
+                told = reporting.Progress(job.lease, game, moves, worker=worker)
+                self._murmur(hand.murmur, jobs.MATCH_PROGRESS, told.to_json())
         pause = min(PROGRESS_SECONDS, hand.murmur.seconds)
         self._at(when + pause, lambda then: self._tell(hand, job, then))
 
@@ -422,9 +432,9 @@ class Crew:
             hand.listeners = listeners
 
         for word in words:
-            letter = Letter(channel_of(job.lease.job), word.to_json(), lasts=False, is_live=True)
-            last = word is words[-1]
-            self._outbox.append(replace(letter, heard=heard) if last else letter)
+            command = "PUBLISH", channel_of(job.lease.job), word.to_json()
+            hears = heard if word is words[-1] else lambda _: None
+            self._outbox.append(Letter(command, hears, lasts=False))
         pause = WATCHED_SECONDS if hand.listeners else PROGRESS_SECONDS
         self._at(when + pause, lambda then: self._show(hand, job, then))
 
@@ -448,8 +458,8 @@ class Crew:
         """Sends the reports that wait."""
         if hand.reports:
             self._say(jobs.RECORD_MATCH, *hand.reports)
-            moment = time.time()
-            self.sent.update((one["lease"]["job"], moment) for one in hand.reports)
+            numbers = (one["lease"]["job"] for one in hand.reports)
+            self.sent.update(dict.fromkeys(numbers, time.time()))
             hand.reports = []
         hand.gathered = now
 
@@ -459,9 +469,10 @@ class Crew:
 @click.option("--workers", default=100, show_default=True, help="How many there are.")
 @click.option("--seconds", default=10.0, show_default=True, help="How long a match takes them.")
 @click.option("--slots", default=1, show_default=True, help="Matches that each plays at a time.")
-def main(broker: str, workers: int, seconds: float, slots: int) -> None:
+@click.option("--by-queue", is_flag=True, help="They speak as workers of 0.1.0.")
+def main(broker: str, workers: int, seconds: float, slots: int, *, by_queue: bool) -> None:
     """Has made-up workers work for the arena of BROKER until Ctrl-C, and says what they did."""
-    crew = Crew(broker, workers, seconds, slots=slots)
+    crew = Crew(broker, workers, seconds, slots=slots, by_queue=by_queue)
     crew.start()
     try:
         while True:

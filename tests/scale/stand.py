@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from statistics import quantiles
 
@@ -21,14 +21,26 @@ import psutil
 import redis
 import sqlalchemy as sa
 
+from arena.bots.furnish import open_ladder
 from arena.ground.db import Database
-from arena.models import Check, Ladder, Mark, Match
+from arena.models import (
+    Bot,
+    BotVersion,
+    Entrant,
+    EntrantState,
+    JobStatus,
+    Mark,
+    Match,
+    User,
+    VersionStatus,
+)
 from arena.operation import processes, queues
 from arena.operation.health import TICK_MARK
+from arena.ratings.trueskill import MU, SIGMA
 from engine.games import GAMES
 from engine.jobs import RESULTS_QUEUE
+from tests import postgres
 from tests.arena.running import environment, free_port, until
-from tests.arena.simulator import CALM, Simulation
 from tests.scale.crew import Crew
 
 CALMLY = {
@@ -39,7 +51,7 @@ CALMLY = {
 }
 """What an arena has by default, where tests are in more of a hurry; but no ladder rests, or there
 would soon be nothing to measure."""
-LOOK_SECONDS, GLANCE_SECONDS = 1.0, 0.1
+LOOK_SECONDS, GLANCE_SECONDS, AT_ONCE = 1.0, 0.1, 500
 """How often it is seen how long queues are, and which matches are fixed."""
 SERVERS = {"database": "postgres", "broker": "valkey-server"}
 
@@ -103,6 +115,7 @@ class Stand:
                     stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=log,
+                    preexec_fn=postgres.end_with_parent,
                 )
 
     def end(self, name: str) -> None:
@@ -129,35 +142,66 @@ class Stand:
         until(ticks, "the recorder's first tick")
 
     def cpu_seconds(self) -> Mapping[str, float]:
-        """What each process has used so far, with what it has started."""
-        found = {name: one.pid for name, one in self.processes.items()}
+        """What each process has used so far, and as *others* what they have started: who judges
+        games and makes final tables gives way to all else."""
+        found = dict.fromkeys((*self.processes, *SERVERS, "others"), 0.0)
+        for name, process in self.processes.items():
+            with suppress(psutil.Error):
+                found[name], others = _cpu_of(psutil.Process(process.pid))
+                found["others"] += others
         for child in psutil.Process().children():
             for role, word in SERVERS.items():
                 with suppress(psutil.Error, IndexError):
                     if word in child.cmdline()[0]:
-                        found[role] = child.pid
-        return {name: _cpu_of(pid) for name, pid in found.items()}
+                        found[role] = sum(_cpu_of(child))
+        return found
 
 
-def _cpu_of(pid: int) -> float:
-    """Seconds of CPU time of a process, of its children, and of those that have ended."""
-    with suppress(psutil.Error):
-        process = psutil.Process(pid)
-        spent = sum(process.cpu_times()[:4])
-        for child in process.children(recursive=True):
-            with suppress(psutil.Error):
-                spent += sum(child.cpu_times()[:4])
-        return spent
-    return 0.0
+def _cpu_of(process: psutil.Process) -> tuple[float, float]:
+    """Seconds of CPU time of a process, and those of its children, which may have ended."""
+    times = process.cpu_times()
+    others: float = times.children_user + times.children_system
+    for child in process.children(recursive=True):
+        with suppress(psutil.Error):
+            others += sum(child.cpu_times()[:4])
+    return times.user + times.system, others
 
 
 def furnish(database: Database, *, ladders: int, bots: int) -> None:
-    """Open ladders of Clobber with bots that were checked, of one person."""
-    arena = Simulation(database, 0, CALM)
-    arena.furnish([("clobber", {"size": "6x7"})] * ladders, bots=bots)
+    """Open ladders of Clobber, with bots of one person on all of them that nobody knows yet."""
+    variant, now = GAMES["clobber"].variant(size="6x7"), datetime.now(UTC)
     with database.begin() as session:
-        session.execute(sa.delete(Check))
-        session.execute(sa.update(Ladder).values(draw_probability=0.05))
+        owner = User(name="somebody", created=now)
+        versions = [
+            BotVersion(
+                bot=Bot(name=f"bot-{number}", owner=owner, created=now),
+                number=1,
+                digest=f"{number:064x}",
+                size=1,
+                language="Python",
+                status=VersionStatus.READY,
+                created=now,
+            )
+            for number in range(1, bots + 1)
+        ]
+        made = [open_ladder(GAMES["clobber"], variant, now) for _ in range(ladders)]
+        for number, ladder in enumerate(made, start=1):
+            ladder.name, ladder.title = f"ladder-{number}", f"Ladder {number}"
+        session.add_all([*versions, *made])
+        session.flush()
+        session.add_all(
+            Entrant(
+                competition_id=ladder.id,
+                version_id=version.id,
+                state=EntrantState.ACTIVE,
+                entered=now,
+                entered_after=0,
+                mu=MU,
+                sigma=SIGMA,
+            )
+            for ladder in made
+            for version in versions
+        )
 
 
 @dataclass(slots=True)
@@ -199,8 +243,10 @@ class Observer:
         self._stand, self._crew = stand, crew
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
+        self._unseen: set[int] = set()
+        """Matches that were reported, and not seen fixed."""
         self.seen: dict[int, float] = {}
-        """When each match was first seen fixed."""
+        """When each match that was reported was first seen fixed."""
         self.waiting: list[int] = []
         self.memory = 0
         self.ticked: list[datetime] = []
@@ -214,15 +260,17 @@ class Observer:
         self._thread.join()
 
     def _watch(self) -> None:
-        looked, last = 0.0, 0
+        looked = 0.0
         with queues.connect(self._stand.broker) as broker:
-            while not self._ended.wait(GLANCE_SECONDS):
+            # Many that are not fixed are asked for less often.
+            while not self._ended.wait(GLANCE_SECONDS * (1 + len(self._unseen) / AT_ONCE)):
+                self._unseen |= self._crew.sent.keys() - self.seen.keys()
                 with self._stand.database.read() as session:
-                    new = session.execute(sa.select(Match.id, Match.seq).where(Match.seq > last))
-                    for match, seq in new.all():
-                        self.seen.setdefault(match, time.time())
-                        last = max(last, seq)
+                    its = sa.select(Match.id).where(Match.status == JobStatus.FIXED)
+                    found = session.scalars(its.where(Match.id.in_(self._unseen))).all()
                     tick = session.scalar(sa.select(Mark.value).where(Mark.key == TICK_MARK))
+                self.seen.update(dict.fromkeys(found, time.time()))
+                self._unseen.difference_update(found)
                 if tick and (moment := datetime.fromisoformat(tick)) not in self.ticked[-1:]:
                     self.ticked.append(moment)
                 if time.monotonic() - looked >= LOOK_SECONDS:
@@ -230,6 +278,11 @@ class Observer:
                     with suppress(redis.RedisError):
                         self.waiting.append(waiting_results(broker))
                         self.memory = max(self.memory, broker.info("memory")["used_memory"])
+
+    def await_results(self, seconds: float) -> None:
+        """Waits until there are results, and then for so long that as many begin as end."""
+        until(lambda: self.seen, "the first result", seconds=600)
+        time.sleep(seconds)
 
     def measure(self, seconds: float) -> Measured:
         """What happens in the next seconds."""
