@@ -118,9 +118,7 @@ class GameRecord:
 
     def digest(self) -> str:
         """SHA-256 over all but the circumstances of the run, in hexadecimal."""
-        essence = {key: value for key, value in self.to_json().items() if key != "run"}
-        text = json.dumps(essence, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-        return hashlib.sha256(text.encode()).hexdigest()
+        return digest_of(self.to_json())
 
     def to_json(self) -> dict[str, Any]:
         """The record as JSON's types; `from_json` takes it back."""
@@ -281,6 +279,13 @@ class GameRecord:
             speeds=_factors(run.get("speeds", []), "speeds", variant.seats),
             stretch=_factors(run.get("stretch", []), "clocks' factors", variant.seats),
         )
+
+
+def digest_of(data: Mapping[str, Any]) -> str:
+    """The digest of a record (`GameRecord.digest`), as JSON has it."""
+    essence = {key: value for key, value in data.items() if key != "run"}
+    text = json.dumps(essence, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 _SEATS: Mapping[str, Seat] = {str(number): number - 1 for number in range(100)}

@@ -99,6 +99,7 @@ GROUPS = {
         "ratings": ("ratings", "Make ratings anew from the results."),
         "backup": ("backup", "Write a backup of an arena, which may run meanwhile."),
         "restore": ("backup", "Make an arena of a backup, in an empty place."),
+        "cold": ("cold", "Move old records beside the database, or bring them back."),
         "acl": ("acl", "Write the users of a broker for workers on other machines."),
         "fake": ("fake", "Fill a new data folder with made-up bots and games."),
     },

@@ -41,7 +41,7 @@ def opened(data: Path | None, *, new: bool = False) -> Iterator[tuple[Database, 
                         folder=settings.data,
                     )
                 )
-            database = Database(settings.database_url)
+            database = Database(settings.database_url, cold=settings.cold_store)
             ends.callback(database.close)
             if new:
                 database.upgrade()

@@ -107,7 +107,7 @@ def main() -> int:
         use_json(logging.getLogger())
     break_off_hangs(GAMES)
     try:
-        database = Database(settings.database_url)
+        database = Database(settings.database_url, cold=settings.cold_store)
         database.demand_schema()
         made = make(database, settings, datetime.now(UTC))
     except (ImportError, Refusal, SchemaError) as error:

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from random import Random
 
 from arena.competitions.ladders import Ladders
+from arena.keeping.packing import pack
 from arena.lists.rows import SeatWords, said
 from arena.models import Ladder
 from arena.recorder.recording import results_of
-from arena.recorder.storage import pack
 from engine.match import MatchSpec, entrants_needed, shares_beaten
 from engine.openings import opening
 from engine.player import (

@@ -64,7 +64,7 @@ OF_OTHERS = {
     "WORKER_NAME",
 }
 """After the prefix: what workers, commands, sample bots, and docs/containers' compose file read."""
-SECRET = {"database", "broker", "metrics_token", "mail"}
+SECRET = {"database", "broker", "metrics_token", "mail", "cold"}
 """Settings that hold a password, and are shown nowhere."""
 
 
@@ -382,6 +382,27 @@ class Settings:
         _between(1, 10_000, N_("from 1 to 10000")),
         changeable=True,
     )
+    cold_days: float = _setting(
+        0.0,
+        "After how many days the records of games are moved out of the database, into files of "
+        "their days in the cold store; 0 for never. Pages show them from there.",
+        _between(0, 36_500, N_("days, from 0 to 36500")),
+        changeable=True,
+    )
+    cold: str = _setting(
+        "",
+        "The cold store: a folder, within the data folder or wherever its path begins, or a "
+        "bucket of a store that speaks S3, https://KEY:SECRET@HOST/BUCKET?region=REGION. By "
+        "default the folder cold.",
+        _none_or(
+            r"(?!\w+://).+"
+            r"|https?://[^\s/?#@:]+:[^\s/?#@:]+@[\w.-]+(:\d{1,5})?(/[\w.-]+)+/?(\?region=[\w-]+)?",
+            N_(
+                "it is a folder, or https://KEY:SECRET@HOST/BUCKET with ?region=REGION behind it "
+                "if there are regions; write a secret's / as %%2F and + as %%2B"
+            ),
+        ),
+    )
     films_mib: float = _setting(
         256.0,
         "How many MiB of animated pictures of games are kept, so that each is made once.",
@@ -453,6 +474,13 @@ class Settings:
         return self.data.resolve() / self.dumps
 
     @property
+    def cold_store(self) -> str:
+        """Where records are that are no longer in the database: a folder, or a bucket's address."""
+        if self.cold.startswith(("https://", "http://")):
+            return self.cold
+        return str(self.data.resolve() / (self.cold or "cold"))
+
+    @property
     def films(self) -> Path:
         """Where animated pictures of games are kept."""
         return self.data.resolve() / "films"
@@ -465,7 +493,7 @@ class Settings:
     @property
     def without_secrets(self) -> Settings:
         """What may be told to whoever runs strangers' code: the broker's login, no other."""
-        return replace(self, database="", metrics_token="", mail="")
+        return replace(self, database="", metrics_token="", mail="", cold="")
 
     def environment(self) -> dict[str, str]:
         """The variables from which `load` reads just these settings."""

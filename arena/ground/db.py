@@ -42,6 +42,8 @@ the same whoever asks."""
 SUGGESTED: dict[str, Any] = LOOKED_UP | {"arena.suggested": True}
 """The same of a select of what nobody has named, such as names that may have been meant: there it
 leaves out what is unlisted, too."""
+COLD = "arena.cold"
+"""Under this a session's `info` says where the cold store is."""
 PRAGMAS = ("journal_mode=WAL", "synchronous=NORMAL", "busy_timeout=30000", "foreign_keys=ON")
 DAMAGED = (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT)
 FAILED = (sa.exc.OperationalError, sa.exc.InternalError)
@@ -67,6 +69,8 @@ class Database:
     Args:
         patience_seconds: how long a PostgreSQL is waited for, to connect or for the answer to a
             statement; by default without end.
+        cold: where the records are that are no longer in it, as `Settings.cold_store` has it; a
+            process that reads none needs not say so.
 
     Raises:
         SchemaError: what drives a database of this kind is not installed, or the URL's port is no
@@ -74,7 +78,7 @@ class Database:
             and to a file that is no database.
     """
 
-    def __init__(self, url: str, *, patience_seconds: int | None = None) -> None:
+    def __init__(self, url: str, *, patience_seconds: int | None = None, cold: str = "") -> None:
         self.url = url
         sqlite = url.startswith("sqlite")
         driven: dict[str, Any] = {"timeout": 30} if sqlite else _patience(patience_seconds)
@@ -103,11 +107,14 @@ class Database:
             event.listen(self.engine, "connect", _demand_unicode, insert=True)
             event.listen(self.engine, "connect", _expect_memory)
             event.listen(self.engine, "handle_error", _leave_what_only_reads)
-        self._write = sessionmaker(self.engine, expire_on_commit=False)
+        told = {COLD: cold}
+        self._write = sessionmaker(self.engine, expire_on_commit=False, info=told)
         # Whoever reads sees one moment: SQLite gives nothing else, PostgreSQL is asked for it.
         moment = {} if sqlite else {"isolation_level": "REPEATABLE READ"}
         self._read = sessionmaker(
-            self.engine.execution_options(read_only=True, **moment), expire_on_commit=False
+            self.engine.execution_options(read_only=True, **moment),
+            expire_on_commit=False,
+            info=told,
         )
 
     def begin(self) -> AbstractContextManager[Session]:

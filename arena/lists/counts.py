@@ -7,7 +7,6 @@ was made void, and at whatever moment.
 from __future__ import annotations
 
 import json
-import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,6 +16,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
+from arena.keeping.reading import text_of
 from arena.lists.filters import GameFilter, Order
 from arena.lists.parts import a_seat
 from arena.lists.search import Walk, find
@@ -295,10 +295,12 @@ def course(session: Session, wanted: GameFilter, key: str) -> list[tuple[int, fl
 def over_plies(session: Session, wanted: GameFilter, key: str) -> list[tuple[int, float]]:
     """The means of a number at each ply, over the newest games, of which the records are read."""
     found = find(session, wanted.but(sort=Order.NEWEST), most=MOST_RECORDS)
-    records = session.scalars(sa.select(PlayedGame.record).where(PlayedGame.id.in_(found.games)))
+    game = PlayedGame
+    rows = session.execute(sa.select(game.id, game.record).where(game.id.in_(found.games)))
     told: dict[int, list[float]] = {}
-    for stored in records:
-        for ply, values in json.loads(zlib.decompress(stored))["values"].items():
+    for row in rows:
+        record = json.loads(text_of(session, row.id, row.record))
+        for ply, values in record["values"].items():
             if key in values:
                 told.setdefault(int(ply), []).append(values[key])
     return [(ply, fmean(values)) for ply, values in sorted(told.items())]

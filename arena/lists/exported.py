@@ -6,7 +6,6 @@ They are looked up and read part by part, so that no transaction lasts as long a
 from __future__ import annotations
 
 import json
-import zlib
 from collections.abc import Iterator, Sequence
 from itertools import groupby, islice, takewhile
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, load_only
 
+from arena.keeping.reading import text_of
 from arena.lists.filters import GameFilter, Order
 from arena.lists.search import ListPlace, find
 from arena.lists.settled import settled
@@ -86,7 +86,7 @@ def _read(session: Session, some: Sequence[int]) -> list[bytes]:
             "seats": seats.get(row.id, []),
         }
         # What is stored is JSON already: an object, which gets some keys more.
-        before, record = json.dumps(about)[:-1].encode(), zlib.decompress(row.record)
+        before, record = json.dumps(about)[:-1].encode(), text_of(session, row.id, row.record)
         found.append(b"%s,%s" % (before, record[1:]))
     return found
 

@@ -93,7 +93,9 @@ def main() -> int:
         settings = load()
         if settings.log == "json":
             use_json(logging.getLogger())
-        database = Database(settings.database_url, patience_seconds=PATIENCE_SECONDS)
+        database = Database(
+            settings.database_url, patience_seconds=PATIENCE_SECONDS, cold=settings.cold_store
+        )
         database.demand_schema()
         listener = _listener(settings)
     except (SettingError, SchemaError, OSError, ValueError) as error:

@@ -10,9 +10,9 @@ import sqlalchemy as sa
 from sqlalchemy.orm import load_only
 
 from arena.ground.db import Database
+from arena.keeping.reading import record_of
 from arena.live.shows import BEGUN, WAITING, LiveShow, LiveStanding
 from arena.models import JobStatus, Match, PlayedGame
-from arena.recorder.storage import unpack
 from arena.schedule.jobs import spec_of, variant_of
 from arena.schedule.leases import counts
 from arena.web import queries
@@ -84,10 +84,12 @@ class Standings:
         if now == before:
             return False
         if is_over:
-            games = sa.select(PlayedGame.record).where(PlayedGame.match_id == number)
+            game = PlayedGame
+            games = sa.select(game.id, game.record).where(game.match_id == number)
             with self._database.read() as session:
-                records = session.scalars(games.order_by(PlayedGame.number)).all()
-            now = replace(now, records=tuple(map(unpack, records)))
+                rows = session.execute(games.order_by(game.number)).all()
+                records = tuple(record_of(session, row.id, row.record) for row in rows)
+            now = replace(now, records=records)
         show.stand(now)
         return True
 

@@ -286,7 +286,8 @@ class PlayedGame(Base):
     speed: Mapped[float | None]
     """As `ListedSeat` has it."""
     record: Mapped[bytes] = mapped_column(sa.LargeBinary, deferred=True)
-    """The GameRecord's JSON, compressed (see arena.recorder.storage.pack)."""
+    """The GameRecord's JSON, compressed (see `arena.keeping.packing`); empty if it is cold: then a
+    `DayFile` has it. Whoever reads it does so by `arena.keeping.reading`."""
 
     match: Mapped[Match] = relationship(back_populates="games")
     competition: Mapped[Competition] = relationship()

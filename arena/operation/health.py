@@ -62,6 +62,7 @@ BROKER_MARK = "problem of the broker"
 BACKUP_MARK = "last backup"
 LOST_MARK = "lost indexes"
 DUMP_MARK = "problem of the dump"
+COLD_MARK = "problem of cold records"
 JUDGING_MARK = "problem of judging"
 PLACING_MARK = "problem of final tables"
 WINDOW = timedelta(minutes=5)
@@ -127,7 +128,7 @@ class Alarm:
     kind: str
     """``idle ladder``, ``set aside``, ``lost bundle``, ``differs``, ``worker``, ``recorder``,
     ``broker``, ``clock``, ``speed``, ``messages``, ``not taken up``, ``indexes``, ``game``,
-    ``runtime``, ``dump``, ``judging`` or ``sender``.
+    ``runtime``, ``dump``, ``cold records``, ``judging`` or ``sender``.
     """
     subject: str
     words: str
@@ -198,8 +199,8 @@ def note(session: Session, mark: str, problem: str) -> None:
     """What the recorder finds wrong with something, in words; empty if nothing.
 
     Args:
-        mark: `BROKER_MARK`, `LOST_MARK` (of the database), `DUMP_MARK`, `JUDGING_MARK` or
-            `PLACING_MARK`.
+        mark: `BROKER_MARK`, `LOST_MARK` (of the database), `DUMP_MARK`, `COLD_MARK`,
+            `JUDGING_MARK` or `PLACING_MARK`.
     """
     session.merge(Mark(key=mark, value=problem))
 
@@ -452,6 +453,7 @@ def _trouble(session: Session, matches: Jobs, checks: Jobs) -> list[Alarm]:
         ("broker", BROKER_MARK),
         ("indexes", LOST_MARK),
         ("dump", DUMP_MARK),
+        ("cold records", COLD_MARK),
         ("judging", JUDGING_MARK),
         ("final tables", PLACING_MARK),
     ):

@@ -50,6 +50,11 @@ def dump() -> list[str]:
     return [*PYTHON, "arena.dumps.daily"]
 
 
+def cold() -> list[str]:
+    """Moves old records to the cold store, and ends; the recorder starts it."""
+    return [*PYTHON, "arena.keeping.process"]
+
+
 def fetch() -> list[str]:
     """Asks the git repositories that are due, and ends; the recorder starts it."""
     return [*PYTHON, "arena.cli.fetch"]

@@ -32,10 +32,10 @@ from sqlalchemy.orm import Session
 
 from arena.ground.config import Settings, load
 from arena.ground.db import FAILED, Database
+from arena.keeping.reading import text_of
 from arena.lists.accuracy import MOST_GAMES
 from arena.lists.settled import settled
 from arena.models import Competition, JudgedSeat, Mark, PlayedGame
-from arena.recorder.storage import unpack
 from engine.game import Variant
 from engine.games import GAMES
 from engine.plurals import counted
@@ -53,6 +53,7 @@ RUN_SECONDS = 25.0
 GAME_SECONDS = 120
 """Of a core that one game may take: a package's rules may go on for ever, and by the clock a
 process that gives way to all others may take long for little."""
+NOT_JUDGED = "game %s can't be judged"
 
 log = logging.getLogger("arena.judging")
 
@@ -62,7 +63,7 @@ class Unjudged(NamedTuple):
 
     number: int
     record: bytes | None
-    """As it is stored; None if nothing can be said of it."""
+    """As JSON; None if nothing can be said of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +184,11 @@ class Judge:
             self._tell(number)
             if number not in aside and self.truth(competition.variant):
                 one = PlayedGame.id == number
-                record = session.scalar(sa.select(PlayedGame.record).where(one))
+                stored = session.scalars(sa.select(PlayedGame.record).where(one)).one()
+                try:
+                    record = text_of(session, number, stored)
+                except Exception:
+                    log.exception(NOT_JUDGED, number)
             games.append(Unjudged(number, record))
         self._tell(0)
         return games
@@ -196,13 +201,13 @@ class Judge:
                 self._tell(game.number)
                 signal.setitimer(signal.ITIMER_PROF, GAME_SECONDS)
                 try:
-                    record = unpack(game.record)
+                    record = GameRecord.from_json(json.loads(game.record))
                     truth = self.truth(record.variant)
                     if truth is not None:
                         its = judged(truth, record, self._steps)
                         found[game.number] = rows_of(game.number, its)
                 except Exception:
-                    log.exception("game %s can't be judged", game.number)
+                    log.exception(NOT_JUDGED, game.number)
                 finally:
                     signal.setitimer(signal.ITIMER_PROF, 0)
                     self._tell(0)
@@ -303,7 +308,7 @@ def main(settings: Settings | None = None) -> int:
     signal.signal(signal.SIGPROF, _break_off)
     gc.disable()  # nothing here refers in circles, and large tables take long to look through
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
-    database, games = Database(settings.database_url), 0
+    database, games = Database(settings.database_url, cold=settings.cold_store), 0
     told = os.dup(sys.stdout.fileno())
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # whatever a game's rules print
     judge_ = Judge(settings.truth, tell=lambda number: os.write(told, b"%d\n" % number))

@@ -38,6 +38,7 @@ from arena.ground.db import SchemaError
 from arena.ground.file_locks import lock_file
 from arena.lists import branches
 from arena.operation import health, indexes, queues
+from arena.operation.cold import ColdRecords
 from arena.operation.dumps import DailyDumps
 from arena.operation.fetching import Fetches
 from arena.operation.retention import forget_answers, forget_logs
@@ -85,6 +86,7 @@ class Recorder:
         self._settling = Settling()
         self._upkeep = rebuild.Upkeep(settings.check_seconds)
         self._dumps = DailyDumps(settings)
+        self._cold = ColdRecords(settings)
         self._fetches = Fetches(settings)
         self._judging = Judging(settings.environment(), settings.truth)
         self._placing = Placing(settings.environment())
@@ -144,6 +146,8 @@ class Recorder:
             transact(lambda session: health.note(session, health.BROKER_MARK, words))
             undumped = self._dumps.look(now)
             transact(lambda session: health.note(session, health.DUMP_MARK, undumped))
+            wrong = transact(lambda session: self._cold.look(session, settings.cold_days, now))
+            transact(lambda session: health.note(session, health.COLD_MARK, wrong))
             transact(lambda session: health.log_alarms(session, settings, now))
             transact(lambda session: ranks.note_best(session, now))
             transact(self._judging.look)
@@ -240,6 +244,7 @@ class Recorder:
     def close(self) -> None:
         """Ends its connections, and what it has started."""
         self._dumps.end()
+        self._cold.end()
         self._fetches.end()
         self._judging.close()
         self._placing.close()

@@ -7,8 +7,6 @@ session's bookkeeping.
 
 from __future__ import annotations
 
-import json
-import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
@@ -20,6 +18,7 @@ from sqlalchemy.orm import Session
 
 from arena.competitions.kinds import kind_of
 from arena.competitions.pairings import pairs_of
+from arena.keeping.packing import pack
 from arena.lists.rows import (
     Days,
     Listed,
@@ -177,17 +176,6 @@ class PlayedMatch:
     """None if it counts in no table."""
     faulty: Sequence[int]
     """The ids of the entrants that left one of its games by their own fault."""
-
-
-def pack(record: GameRecord) -> bytes:
-    """A record as it is stored: JSON, compressed."""
-    text = json.dumps(record.to_json(), separators=(",", ":"), ensure_ascii=False)
-    return zlib.compress(text.encode())
-
-
-def unpack(stored: bytes) -> GameRecord:
-    """The record that `pack` stored."""
-    return GameRecord.from_json(json.loads(zlib.decompress(stored)))
 
 
 def store(session: Session, played: Sequence[PlayedMatch], days: Days) -> None:

@@ -278,7 +278,9 @@ def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
     app.request_class = FormRequest
     app.config["MAX_CONTENT_LENGTH"] = 300_000
     app.extensions["arena.database"] = Database(
-        settings.database_url, patience_seconds=outage.PATIENCE_SECONDS
+        settings.database_url,
+        patience_seconds=outage.PATIENCE_SECONDS,
+        cold=settings.cold_store,
     )
     app.extensions["arena.settings"] = settings
     app.extensions["arena.bots.intake"] = intake

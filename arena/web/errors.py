@@ -23,6 +23,7 @@ from werkzeug.exceptions import (
 from werkzeug.wrappers import Response
 
 from arena.ground.refusals import NotAllowed, NotThere, Refusal, UnderMaintenance, WrongField
+from arena.keeping.reading import RecordAway
 from arena.web import identity, outage, present, translations
 from arena.web.api import problems
 from arena.web.forms import SECRET
@@ -64,6 +65,7 @@ STATUSES: Mapping[type[Refusal], Callable[[str], HTTPException]] = {
     NotThere: NotFound,
     NotAllowed: Forbidden,
     UnderMaintenance: partial(ServiceUnavailable, retry_after=present.RETRY_SECONDS),
+    RecordAway: ServiceUnavailable,
     Refusal: Conflict,
 }
 """How refusals are answered, the narrowest first."""

@@ -16,8 +16,8 @@ from sqlalchemy.orm import Session
 from werkzeug.datastructures import MultiDict
 
 from arena.ground.refusals import Refusal, WrongField
+from arena.keeping.reading import record_of
 from arena.models import Competition, CompetitionState, Ladder, PlayedGame
-from arena.recorder.storage import unpack
 from arena.web.forms import named_number
 from engine.game import CHANCE, GameError, Move, Seat, State, Variant
 from engine.openings import Opening, played, start_at
@@ -138,7 +138,7 @@ def _line_of_game(session: Session, variant: Variant, asked: MultiDict[str, str]
     stored = session.scalar(sa.select(PlayedGame.record).where(PlayedGame.id == number))
     if stored is None:
         raise WrongField("game", gettext("there is no such game"))
-    record = unpack(stored)
+    record = record_of(session, number, stored)
     if other := other_rules(record):
         raise Refusal(other)
     ply = named_number(asked.get("ply", ""), len(record.plies))

@@ -18,6 +18,7 @@ from arena.bots.submissions import is_only_refused
 from arena.competitions.gauntlets import Gauntlet
 from arena.ground.db import LARGEST_ID, LOOKED_UP
 from arena.ground.guesses import meant
+from arena.keeping.reading import record_of
 from arena.models import (
     HOUSE,
     Bot,
@@ -36,7 +37,6 @@ from arena.models import (
     User,
 )
 from arena.operation.notice import read_notice
-from arena.recorder.storage import unpack
 from arena.sight import STRANGER, look_up, open_named
 from arena.web import identity, queries
 from arena.web.words import sentence
@@ -226,7 +226,7 @@ def find_game(session: Session, number: int) -> tuple[PlayedGame, GameRecord]:
     found = queries.game(session, number)
     if found is None:
         abort(404, gettext("There is no game %(number)s.", number=number))
-    return found, unpack(found.record)
+    return found, record_of(session, number, found.record)
 
 
 def _open_game(session: Session, number: int) -> None:
@@ -263,10 +263,7 @@ def find_sitting(session: Session, number: int, *, to_change: bool = False) -> S
 def find_record(session: Session, number: int) -> GameRecord:
     """The record alone of the game of this number."""
     _open_game(session, number)
-    query = sa.select(PlayedGame.record).where(PlayedGame.id == number)
-    stored = session.scalar(query)
-    return (
-        unpack(stored)
-        if stored
-        else abort(404, gettext("There is no game %(number)s.", number=number))
-    )
+    stored = session.scalar(sa.select(PlayedGame.record).where(PlayedGame.id == number))
+    if stored is None:
+        abort(404, gettext("There is no game %(number)s.", number=number))
+    return record_of(session, number, stored)

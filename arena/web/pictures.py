@@ -18,8 +18,8 @@ from flask import (
 )
 from markupsafe import Markup
 
+from arena.keeping.reading import record_of
 from arena.models import BotVersion, Entrant, GameSeat, PlayedGame
-from arena.recorder.storage import unpack
 from arena.web.boards import position_drawn
 from arena.web.films import animate
 from arena.web.games import position
@@ -65,7 +65,7 @@ def latest() -> Response:
     was played yet it is how the game begins.
     """
     names = request.args
-    games = sa.select(PlayedGame.record).order_by(PlayedGame.id.desc()).limit(1)
+    games = sa.select(PlayedGame.id, PlayedGame.record).order_by(PlayedGame.id.desc()).limit(1)
     with reading() as session:
         variant = GAMES.default.variant()
         if "competition" in names:
@@ -77,11 +77,11 @@ def latest() -> Response:
             its = sa.select(Entrant.id).join(Entrant.version).where(BotVersion.bot_id == bot.id)
             its_last = sa.select(sa.func.max(GameSeat.game_id)).where(GameSeat.entrant_id.in_(its))
             games = games.where(PlayedGame.id == its_last.scalar_subquery())
-        stored = session.scalar(games)
-    if stored is None:
+        found = session.execute(games).first()
+        record = found and record_of(session, found.id, found.record)
+    if record is None:
         answer = _png(variant.initial(), None)
     else:
-        record = unpack(stored)
         answer = _png(*position(record, len(record.plies)))
     answer.headers["Cache-Control"] = f"public, max-age={LATEST_SECONDS}"
     return answer

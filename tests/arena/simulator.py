@@ -36,6 +36,7 @@ from arena.competitions.rosters import Rosters
 from arena.ground.config import Settings
 from arena.ground.db import Database
 from arena.ground.refusals import Refusal
+from arena.keeping.packing import unpack
 from arena.models import (
     AuditEntry,
     Base,
@@ -51,7 +52,6 @@ from arena.models import (
     Worker,
 )
 from arena.recorder import noting, rebuild, recording
-from arena.recorder.storage import unpack
 from arena.schedule import leases, verdicts, workers
 from arena.schedule.jobs import spec_of
 from arena.schedule.requests import request_matches

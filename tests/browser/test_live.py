@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from arena.keeping.packing import unpack
 from arena.models import Match
-from arena.recorder.storage import unpack
 from arena.web.strips import value_strips
 from engine import jobs
 from engine.game import State

@@ -25,8 +25,8 @@ from typing import NamedTuple, Protocol
 import sqlalchemy as sa
 
 from arena.ground.db import Database
+from arena.keeping.packing import unpack
 from arena.models import BotVersion, Entrant, GameSeat, PlayedGame
-from arena.recorder.storage import unpack
 from engine.game import Termination
 from engine.record import GameRecord
 from tests.arena.running import COMMAND, environment, short_folder, until

@@ -9,8 +9,8 @@ import pytest
 
 from arena.analyses import analysis_deeds
 from arena.ground.db import Database
+from arena.keeping.packing import pack, unpack
 from arena.models import BotAnswer, PlayedGame, Question
-from arena.recorder.storage import pack, unpack
 from engine.analysis import Tree
 from engine.games import find_variant
 from tests.arena.simulator import CALM, Simulation

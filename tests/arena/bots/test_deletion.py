@@ -21,6 +21,7 @@ from arena.competitions.pairings import Pairing
 from arena.competitions.renaming import RenameCompetition
 from arena.ground.db import Database
 from arena.ground.refusals import NotThere, Refusal
+from arena.keeping.packing import unpack
 from arena.models import (
     Bot,
     BotVersion,
@@ -46,7 +47,6 @@ from arena.models import (
 from arena.people import accounts
 from arena.people.profiles import RenameUser
 from arena.recorder import rebuild
-from arena.recorder.storage import unpack
 from arena.schedule.matchmaking import make
 from tests.arena.bots.test_entries import NOW, ladders, version
 from tests.arena.doing import do

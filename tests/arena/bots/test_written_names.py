@@ -36,6 +36,7 @@ from arena.competitions.strength_deeds import StopTest
 from arena.competitions.tuning_deeds import StopTuning
 from arena.deeds import By, Deed, perform
 from arena.ground.db import Database
+from arena.keeping.packing import unpack
 from arena.models import (
     SCOPES,
     AuditEntry,
@@ -62,7 +63,6 @@ from arena.people.notifications import notify
 from arena.people.outbox import add_mail
 from arena.people.profiles import RenameUser
 from arena.recorder.match_set_deeds import ChooseMatches, DecideMatches
-from arena.recorder.storage import unpack
 from arena.schedule.matchmaking import make
 from arena.sittings import Person, Wish, begin
 from tests.arena.bots.test_entries import NOW, ladders, version

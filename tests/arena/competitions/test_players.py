@@ -22,6 +22,7 @@ from arena.ground.bot_names import LONGEST_PLAYER, Named, apart, read, read_play
 from arena.ground.config import Settings
 from arena.ground.db import Database
 from arena.ground.refusals import NotAllowed, Refusal
+from arena.keeping.packing import unpack
 from arena.lists.filters import GameFilter
 from arena.lists.search import find
 from arena.models import (
@@ -39,7 +40,6 @@ from arena.models import (
 )
 from arena.recorder import recording
 from arena.recorder.rebuild import rebuild
-from arena.recorder.storage import unpack
 from arena.schedule.leases import Fate
 from arena.schedule.matchmaking import new_matches
 from arena.schedule.requests import request_matches

@@ -17,6 +17,7 @@ from arena.competitions.tuning_deeds import read_parameters
 from arena.competitions.tunings import TuningPlan, settings_of, standing_of
 from arena.ground.db import Database
 from arena.ground.refusals import Refusal
+from arena.keeping.packing import unpack
 from arena.models import (
     BotTuning,
     BotVersion,
@@ -29,7 +30,6 @@ from arena.models import (
     TestVerdict,
 )
 from arena.recorder.rebuild import rebuild
-from arena.recorder.storage import unpack
 from arena.schedule import verdicts
 from arena.schedule.jobs import read_places, spec_of
 from arena.schedule.matchmaking import new_matches

@@ -24,6 +24,7 @@ from arena.competitions.strength_plans import StrengthPlan
 from arena.competitions.strength_tests import create as create_test
 from arena.ground.db import Database
 from arena.ground.refusals import Refusal
+from arena.keeping.packing import unpack
 from arena.models import (
     AuditEntry,
     Bot,
@@ -44,7 +45,6 @@ from arena.models import (
 )
 from arena.people.following import followers
 from arena.recorder import rebuild
-from arena.recorder.storage import unpack
 from tests.arena.competitions.round_simulation import RoundField, round_field
 from tests.arena.competitions.test_masks import (
     CLOBBER,

@@ -97,7 +97,7 @@ def test_a_process_makes_it_and_what_keeps_it_from_that_is_told(
 
     Everybody may read it, though the arena's account keeps what it writes to itself.
     """
-    monkeypatch.setattr("arena.operation.dumps.RETRY_SECONDS", 0.0)
+    monkeypatch.setattr("arena.operation.started.RETRY_SECONDS", 0.0)
     settings.dump_folder.touch()
     dumps, now = DailyDumps(settings), datetime.now(UTC)
     until(lambda: dumps.look(now), "a problem", seconds=60)
@@ -108,7 +108,7 @@ def test_a_process_makes_it_and_what_keeps_it_from_that_is_told(
     until(lambda: not dumps.look(now), "no problem any more", seconds=60)
     assert made(settings) == [there.name]
     assert all(path.stat().st_mode & 0o044 == 0o044 for path in there.rglob("*"))
-    assert dumps._process is None
+    assert dumps.process is None
     unset = DailyDumps(Settings(data=settings.data))
     assert unset.look(now) == ""
-    assert unset._process is None
+    assert unset.process is None

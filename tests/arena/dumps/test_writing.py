@@ -18,9 +18,9 @@ from arena.dumps.manifest import About, DumpManifest
 from arena.ground.config import Settings
 from arena.ground.db import Database
 from arena.ground.refusals import NotThere, Refusal
+from arena.keeping.packing import unpack
 from arena.lists.filters import GameFilter
 from arena.models import JobStatus, Match, PlayedGame
-from arena.recorder.storage import unpack
 from engine.games import find_variant
 from engine.record import states
 from tests.arena.lists.conftest import plain_games

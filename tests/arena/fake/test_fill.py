@@ -11,6 +11,7 @@ from arena.bots.quota import stored_bytes
 from arena.competitions.ranks import ranks_of
 from arena.fake.fill import fill
 from arena.ground.db import Database
+from arena.keeping.packing import unpack
 from arena.models import (
     Bot,
     BotVersion,
@@ -23,7 +24,6 @@ from arena.models import (
     PlayedGame,
 )
 from arena.recorder.rebuild import rebuild
-from arena.recorder.storage import unpack
 from engine.record import replay
 
 NOW = datetime(2026, 5, 4, tzinfo=UTC)

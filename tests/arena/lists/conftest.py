@@ -14,6 +14,7 @@ from arena.competitions.voids import make_void
 from arena.fake.fill import fill
 from arena.ground.bot_names import Named
 from arena.ground.db import Database
+from arena.keeping.packing import unpack
 from arena.lists.filters import COMPARISONS, GameFilter, Order, ValueBound
 from arena.lists.lines import line_of
 from arena.lists.rows import opening_number, start_of
@@ -27,7 +28,6 @@ from arena.models import (
     PlayedGame,
     SeatResult,
 )
-from arena.recorder.storage import unpack
 from engine.game import Termination
 from tests.conftest import DATABASES
 from tests.furnished import furnished_database

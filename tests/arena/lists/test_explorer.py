@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 
 from arena.competitions.voids import make_void
 from arena.ground.db import Database
+from arena.keeping.packing import unpack
 from arena.lists import branches, explorer
 from arena.lists.lines import END, PLIES, move_code, root_of, start_code
 from arena.models import (
@@ -26,7 +27,6 @@ from arena.models import (
     Match,
     PlayedGame,
 )
-from arena.recorder.storage import unpack
 from engine.record import GameRecord
 from tests.arena.lists.conftest import furnish
 from tests.conftest import DATABASES

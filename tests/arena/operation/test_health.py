@@ -140,6 +140,10 @@ def undumped(session: sa.orm.Session, now) -> None:  # type: ignore[no-untyped-d
     health.note(session, health.DUMP_MARK, "the dump of the day could not be made: no room")
 
 
+def uncooled(session: sa.orm.Session, now) -> None:  # type: ignore[no-untyped-def]
+    health.note(session, health.COLD_MARK, "something is wrong with cold records: no room")
+
+
 def ahead(session: sa.orm.Session, now) -> None:  # type: ignore[no-untyped-def]
     session.get(Worker, "one").clock_ahead = 7200.5
 
@@ -157,6 +161,7 @@ ALARMS = {
     full: ("broker", "the broker is full: 255 of 256 MiB"),
     without_indexes: ("indexes", "the database has lost uq_match_seq"),
     undumped: ("dump", "the dump of the day could not be made: no room"),
+    uncooled: ("cold records", "something is wrong with cold records: no room"),
     ahead: ("clock", "the clock of the worker one is 2 hours ahead: set it by NTP"),
     forged: ("messages", "among the messages of the last minutes were some that no worker"),
     untaken: ("not taken up", "5 jobs of the last minutes were taken from the queue, and nobody"),
@@ -191,7 +196,7 @@ def test_what_is_wrong_is_an_alarm(  # type: ignore[no-untyped-def]
         session.execute(sa.update(Match).where(Match.status == "set aside").values(status="void"))
         mended = {"set_aside": None, "last_seen": lived.now, "clock_ahead": 0.0}
         session.execute(sa.update(Worker).values(mended))
-        for mark in (health.BROKER_MARK, health.LOST_MARK, health.DUMP_MARK):
+        for mark in (health.BROKER_MARK, health.LOST_MARK, health.DUMP_MARK, health.COLD_MARK):
             health.note(session, mark, "")
         session.execute(sa.delete(Mark).where(Mark.key == occurrences.MARK))
         health.note_tick(session, lived.now, lived.now)

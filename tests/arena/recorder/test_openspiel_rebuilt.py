@@ -13,10 +13,10 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from arena.ground.db import Database
+from arena.keeping.packing import unpack
 from arena.models import Check, Ladder, Match, PlayedGame
 from arena.recorder import recording
 from arena.recorder.rebuild import rebuild
-from arena.recorder.storage import unpack
 from arena.schedule import leases
 from arena.schedule.jobs import jobs_of
 from arena.schedule.matchmaking import new_matches

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 import sqlalchemy as sa
 
 from arena.ground.db import Database
+from arena.keeping.packing import pack
 from arena.models import Competition, GameSeat, PlayedGame
-from arena.recorder.storage import pack
 from engine.clock import TimeControl
 from engine.match import MatchSpec, play_match
 from engine.process import BotProcess

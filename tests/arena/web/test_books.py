@@ -12,8 +12,8 @@ import sqlalchemy as sa
 from arena.competitions.ladder_deeds import ChangeLadder
 from arena.ground.config import Settings
 from arena.ground.db import Database
+from arena.keeping.packing import unpack
 from arena.models import Match, OpeningBook, PlayedGame, User
-from arena.recorder.storage import unpack
 from arena.web.app import create_app
 from engine.games import GAMES
 from engine.pgn import read_games

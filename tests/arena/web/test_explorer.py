@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
+from arena.keeping.packing import unpack
 from arena.models import PlayedGame
-from arena.recorder.storage import unpack
 from tests.arena.web.conftest import Site
 from tests.arena.web.test_pages import read
 

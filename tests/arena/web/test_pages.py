@@ -15,8 +15,8 @@ from xml.etree import ElementTree
 import pytest
 import sqlalchemy as sa
 
+from arena.keeping.packing import pack, unpack
 from arena.models import Competition, Match, PlayedGame
-from arena.recorder.storage import pack, unpack
 from arena.web.app import POLICY
 from arena.web.boards import position_drawn
 from arena.web.games import live_game, position

@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from arena.competitions.voids import make_void
+from arena.keeping.packing import unpack
 from arena.lists.accuracy import Accuracy, accuracies, accuracy_of, marks_of
 from arena.models import BotVersion, JudgedSeat, Ladder, ListedSeat, Mark, Match, PlayedGame
 from arena.operation import health
@@ -25,7 +26,6 @@ from arena.recorder.judging import (
     set_aside,
 )
 from arena.recorder.judging_process import Judging
-from arena.recorder.storage import unpack
 from arena.web.truth import mark_words
 from engine.game import State
 from engine.games import find_variant

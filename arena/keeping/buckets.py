@@ -1,0 +1,228 @@
+"""A cold store in a bucket, at whatever speaks S3.
+
+Requests are signed by version 4 of AWS's signatures ("Authenticating Requests (AWS Signature
+Version 4)" in the Amazon S3 API Reference): a hash of what is asked and of what is sent, by a key
+that is made of the secret, the day and the region. The bucket is named in the path, which every
+store takes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from http import HTTPStatus
+from typing import IO, Any, NamedTuple
+from urllib.parse import parse_qsl, quote, unquote, urlsplit
+from xml.etree import ElementTree
+
+import requests
+from urllib3.exceptions import HTTPError
+
+from arena.keeping.stores import StoreError
+
+SECONDS = (5.0, 30.0)
+"""To connect, and until the next bytes come."""
+NOTHING = hashlib.sha256().hexdigest()
+LONGEST_ANSWER = 16 << 20
+"""Bytes of a list of names, which has a thousand."""
+
+
+class Credentials(NamedTuple):
+    """By whom requests are signed, and for where."""
+
+    key: str
+    secret: str
+    region: str
+
+
+def signed_headers(
+    credentials: Credentials,
+    method: str,
+    address: str,
+    headers: Mapping[str, str],
+    payload: str,
+    now: datetime,
+) -> dict[str, str]:
+    """The headers of a request, with its signature.
+
+    Args:
+        address: whole, its path and its query quoted as they are sent.
+        headers: those that are signed, too, beside the host, the day and the payload.
+        payload: SHA-256 of what is sent, in hexadecimal.
+    """
+    parts, moment = urlsplit(address), now.strftime("%Y%m%dT%H%M%SZ")
+    signed = {key.lower(): value.strip() for key, value in headers.items()}
+    signed |= {"host": parts.netloc, "x-amz-content-sha256": payload, "x-amz-date": moment}
+    names = ";".join(sorted(signed))
+    pairs = sorted(parse_qsl(parts.query, keep_blank_values=True))
+    request = "\n".join(
+        [
+            method,
+            parts.path,
+            "&".join(
+                f"{quote(key, safe='-_.~')}={quote(value, safe='-_.~')}" for key, value in pairs
+            ),
+            *(f"{key}:{signed[key]}" for key in sorted(signed)),
+            "",
+            names,
+            payload,
+        ]
+    )
+    scope = f"{moment[:8]}/{credentials.region}/s3/aws4_request"
+    digest = hashlib.sha256(request.encode()).hexdigest()
+    key = f"AWS4{credentials.secret}".encode()
+    for word in scope.split("/"):
+        key = hmac.digest(key, word.encode(), "sha256")
+    text = f"AWS4-HMAC-SHA256\n{moment}\n{scope}\n{digest}"
+    signature = hmac.digest(key, text.encode(), "sha256").hex()
+    del signed["host"]  # which the client sends by itself
+    return {
+        **signed,
+        "authorization": f"AWS4-HMAC-SHA256 Credential={credentials.key}/{scope},"
+        f"SignedHeaders={names},Signature={signature}",
+    }
+
+
+class BucketStore:
+    """Files in a bucket.
+
+    Args:
+        address: ``https://KEY:SECRET@HOST/BUCKET?region=REGION``, where folders may follow on the
+            bucket. Without a region it is that of stores that have none, ``us-east-1``.
+    """
+
+    def __init__(self, address: str) -> None:
+        parts = urlsplit(address)
+        host = parts.netloc.rpartition("@")[2]
+        bucket, _, folder = parts.path.strip("/").partition("/")
+        self._bucket = f"{parts.scheme}://{host}/{bucket}"
+        self._folder = f"{folder}/" if folder else ""
+        self.where = f"{self._bucket}/{self._folder}".rstrip("/")
+        region = dict(parse_qsl(parts.query)).get("region", "us-east-1")
+        self._credentials = Credentials(
+            unquote(parts.username or ""), unquote(parts.password or ""), region
+        )
+        self._own = threading.local()
+
+    def names(self) -> Iterator[tuple[str, int]]:
+        more = ""
+        while True:
+            asked = {"list-type": "2", "prefix": self._folder}
+            if more:
+                asked["continuation-token"] = more
+            query = "&".join(f"{key}={quote(value, safe='')}" for key, value in asked.items())
+            with self._ask("GET", f"{self._bucket}?{query}") as answer:
+                found = _listed(answer.raw.read(LONGEST_ANSWER, decode_content=True))
+            for one in found.iterfind("Contents"):
+                name = (one.findtext("Key") or "").removeprefix(self._folder)
+                if name and "/" not in name:
+                    yield name, int(one.findtext("Size") or 0)
+            more = found.findtext("NextContinuationToken") or ""
+            if found.findtext("IsTruncated") != "true" or not more:
+                return
+
+    def read(self, name: str, start: int, size: int) -> bytes:
+        wanted = {"Range": f"bytes={start}-{start + size - 1}"}
+        with self._ask("GET", self._address(name), headers=wanted) as answer:
+            if start and answer.status_code != HTTPStatus.PARTIAL_CONTENT:
+                raise StoreError(f"{self.where} does not give parts of files")
+            return _read(answer, size)
+
+    @contextmanager
+    def open(self, name: str) -> Iterator[IO[bytes]]:
+        with self._ask("GET", self._address(name)) as answer:
+            yield _Body(answer)  # type: ignore[misc]
+
+    def put(self, name: str, content: IO[bytes], size: int, digest: str) -> None:
+        sent = {"Content-Length": str(size)}
+        body = content if size else None  # of nothing the client would not say how long it is
+        with self._ask("PUT", self._address(name), headers=sent, content=body, payload=digest):
+            pass
+
+    def _address(self, name: str) -> str:
+        return f"{self._bucket}/{quote(self._folder + name, safe='/-_.~')}"
+
+    @property
+    def _client(self) -> requests.Session:
+        """That of this thread."""
+        if not hasattr(self._own, "client"):
+            self._own.client = requests.Session()
+        client: requests.Session = self._own.client
+        return client
+
+    @contextmanager
+    def _ask(
+        self,
+        method: str,
+        address: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        content: IO[bytes] | None = None,
+        payload: str = NOTHING,
+    ) -> Iterator[requests.Response]:
+        asked = signed_headers(
+            self._credentials, method, address, headers or {}, payload, datetime.now(UTC)
+        )
+        try:
+            with self._client.request(
+                method,
+                address,
+                headers={**asked, "Accept-Encoding": "identity"},
+                data=content,
+                stream=True,
+                timeout=SECONDS,
+                allow_redirects=False,
+            ) as answer:
+                if not HTTPStatus.OK <= answer.status_code < HTTPStatus.MULTIPLE_CHOICES:
+                    raise StoreError(
+                        f"{address.partition('?')[0]}: {answer.status_code} {_why(answer)}"
+                    )
+                yield answer
+        except (requests.RequestException, OSError) as error:
+            raise StoreError(f"{self.where}: {type(error).__name__}") from None
+
+
+class _Body:
+    """What is sent, to be read."""
+
+    def __init__(self, answer: requests.Response) -> None:
+        self._answer = answer
+
+    def read(self, size: int = -1) -> bytes:
+        return _read(self._answer, None if size < 0 else size)
+
+    def readable(self) -> bool:
+        return True
+
+
+def _read(answer: requests.Response, size: int | None) -> bytes:
+    try:
+        found: bytes = answer.raw.read(size)
+    except HTTPError as error:
+        raise StoreError(f"{answer.url}: {type(error).__name__}") from None
+    return found
+
+
+def _listed(text: bytes) -> ElementTree.Element:
+    """A list as the store tells it, without the namespace, which some leave out."""
+    try:
+        found = ElementTree.fromstring(text)  # noqa: S314 - the operator's own store
+    except ElementTree.ParseError as error:
+        raise StoreError(f"the bucket's list can't be read: {error}") from None
+    for one in found.iter():
+        one.tag = one.tag.rpartition("}")[2]
+    return found
+
+
+def _why(answer: requests.Response) -> str:
+    """What a store says of a request that it refuses."""
+    text = answer.raw.read(LONGEST_ANSWER, decode_content=True)
+    try:
+        code: Any = _listed(text).findtext("Code")
+    except StoreError:
+        code = None
+    return code or answer.reason or ""

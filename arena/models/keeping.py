@@ -1,0 +1,46 @@
+"""Where records of games are that are no longer in their rows."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Mapped, mapped_column
+
+from arena.models.base import Base
+
+
+class DayFile(Base):
+    """A file of the cold store, with the records of games that are numbered one after the other.
+
+    Of these the rows have none any more, but for games that it was not to have (`frames` tells
+    those that it has).
+    """
+
+    __tablename__ = "day_file"
+    __table_args__ = (
+        sa.CheckConstraint("first <= last", name="range"),
+        sa.UniqueConstraint("first"),
+        sa.UniqueConstraint("name"),
+    )
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    name: Mapped[str] = mapped_column(sa.String(80))
+    """In the cold store; what is in the file is part of it, so that no other file has it."""
+    day: Mapped[str] = mapped_column(sa.String(10))
+    """On which its games ended, by UTC, as ``2026-11-26``."""
+    first: Mapped[int]
+    """From which number on it has games; of lower ones they are in files before."""
+    last: Mapped[int]
+    """Up to which number it has games."""
+    games: Mapped[int]
+    """How many it has."""
+    size: Mapped[int] = mapped_column(sa.BigInteger)
+    """Bytes of the file."""
+    digest: Mapped[str] = mapped_column(sa.String(64))
+    """SHA-256 of the file, in hexadecimal."""
+    frames: Mapped[bytes] = mapped_column(sa.LargeBinary, deferred=True)
+    """Which games are in which part of it (see `arena.keeping.day_files.pack_frames`)."""
+    made: Mapped[datetime]
+    emptied: Mapped[datetime | None]
+    """Since when none of its games is in its row, too."""

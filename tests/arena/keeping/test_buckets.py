@@ -1,0 +1,118 @@
+"""A cold store in a bucket: requests are signed as Amazon's manual signs them, and are proven by a
+store that works the signature out for itself.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import pytest
+
+from arena.keeping.buckets import NOTHING, BucketStore, Credentials, signed_headers
+from arena.keeping.stores import StoreError
+from tests.arena.keeping.bucket import BucketServer, bucket_server
+
+MANUAL = Credentials(
+    "AKIAIOSFODNN7EXAMPLE", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", "us-east-1"
+)
+MOMENT = datetime(2013, 5, 24, tzinfo=UTC)
+WELCOME = hashlib.sha256(b"Welcome to Amazon S3.").hexdigest()
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "headers", "payload", "signature"),
+    # Amazon S3 API Reference, "Signature Calculations for the Authorization Header", Examples.
+    [
+        (
+            "GET", "/test.txt", {"Range": "bytes=0-9"}, NOTHING,
+            "f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41",
+        ),
+        (
+            "PUT", "/test%24file.text",
+            {
+                "Date": "Fri, 24 May 2013 00:00:00 GMT",
+                "x-amz-storage-class": "REDUCED_REDUNDANCY",
+            },
+            WELCOME, "98ad721746da40c64f1a55b78f14c238d841ea1380cd77a1b5971af0ece108bd",
+        ),
+        (
+            "GET", "/?lifecycle", {}, NOTHING,
+            "fea454ca298b7da1c68078a5d1bdbfbbe0d65c699e0f91ac7a200a0136783543",
+        ),
+        (
+            "GET", "/?max-keys=2&prefix=J", {}, NOTHING,
+            "34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7",
+        ),
+    ],
+    ids=["a part of a file", "a file that is put", "a query without a value", "a list"],
+)  # fmt: skip
+def test_requests_are_signed_as_the_manual_has_them(
+    method: str, path: str, headers: dict[str, str], payload: str, signature: str
+) -> None:
+    """To the last letter."""
+    address = f"https://examplebucket.s3.amazonaws.com{path}"
+    found = signed_headers(MANUAL, method, address, headers, payload, MOMENT)
+    assert found["authorization"].endswith(f"Signature={signature}")
+    assert f"Credential={MANUAL.key}/20130524/us-east-1/s3/aws4_request," in found["authorization"]
+
+
+@pytest.fixture(scope="module")
+def bucket() -> Iterator[BucketServer]:
+    with bucket_server() as server:
+        yield server
+
+
+def put(store: BucketStore, name: str, content: bytes) -> None:
+    store.put(name, io.BytesIO(content), len(content), hashlib.sha256(content).hexdigest())
+
+
+@pytest.mark.parametrize("folder", ["", "/deep/er"])
+def test_files_come_and_go(bucket: BucketServer, folder: str) -> None:
+    """Whole and in parts, empty ones too, and each is in the list, however many pages it has."""
+    bucket.files.clear()
+    bucket.files["other/x"] = b"somebody else's"
+    store = BucketStore(bucket.address(folder=folder))
+    files = {f"2026-01-0{day}-1-a+b=c.jsonl.xz": b"x" * day * 1000 for day in range(5)}
+    for name, content in files.items():
+        put(store, name, content)
+    assert dict(store.names()) == {name: len(content) for name, content in files.items()}
+    assert len(bucket.files) == 6
+    *_, last = files
+    assert store.read(last, 1000, 10) == b"x" * 10
+    assert store.read(last, 3998, 10) == b"xx"
+    with store.open(last) as file:
+        assert file.read(3) + file.read() == files[last]
+
+
+WRONG = {
+    "the secret": lambda server: server.address(secret="other"),
+    "nobody there": lambda server: server.address().replace(str(server.server_port), "9"),
+}
+
+
+@pytest.mark.parametrize(("wrong", "words"), [
+    ("the secret", "403 SignatureDoesNotMatch"), ("nobody there", "ConnectionError"),
+])  # fmt: skip
+def test_what_is_wrong_is_told_without_the_secret(
+    bucket: BucketServer, wrong: str, words: str
+) -> None:
+    """In a line, whatever is asked."""
+    store = BucketStore(WRONG[wrong](bucket))
+    for ask in (
+        lambda: list(store.names()),
+        lambda: store.read("x", 0, 1),
+        lambda: put(store, "x", b"y"),
+        lambda: store.open("x").__enter__(),
+    ):
+        with pytest.raises(StoreError, match=words) as told:
+            ask()
+        assert not any(word in str(told.value) for word in ("other@", "wJalr", "AKID"))
+
+
+def test_a_file_that_is_not_there(bucket: BucketServer) -> None:
+    """Is said to be none."""
+    with pytest.raises(StoreError, match="404 NoSuchKey"):
+        BucketStore(bucket.address()).read("nothing", 0, 1)
