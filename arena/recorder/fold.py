@@ -7,9 +7,10 @@ or that the ladder gets another draw probability. Then it no longer holds, and i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from hashlib import blake2b
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -36,10 +37,12 @@ from engine.shelf import Missing, UnknownGameError
 
 AT_A_TIME = 2000
 """Rows that are read or written at a time."""
+CHAPTER = 1000
+"""Matches that have one digest in common."""
 RATING_COLUMNS = ("mu_before", "sigma_before", "mu_after", "sigma_after")
 
 
-class _Entry(NamedTuple):
+class Entry(NamedTuple):
     """That an entrant came, or came back."""
 
     after: int
@@ -49,6 +52,34 @@ class _Entry(NamedTuple):
     predecessor: int | None
     start: tuple[float, float] | None
     """The mu and sigma that it came with from the season before."""
+
+
+@dataclass(slots=True)
+class Chapter:
+    """Some matches that were folded one after the other, and what was stored of them."""
+
+    after: int
+    """The `Match.seq` of the last match before them."""
+    last: int
+    """That of the last of them."""
+    matches: int = 0
+    digest: str = ""
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the next match begins another one."""
+        return self.matches >= CHAPTER
+
+    def add(self, seq: int, rows: Iterable[Sequence[Any]]) -> None:
+        """Adds a match.
+
+        Args:
+            rows: what is stored of its seats, with the ratings that came out.
+        """
+        # Enums as what they are stored as, floats to the last digit.
+        text = "\n".join("\t".join(map(str, row)) for row in rows)
+        self.last, self.matches = seq, self.matches + 1
+        self.digest = blake2b(f"{self.digest}\n{text}".encode(), digest_size=32).hexdigest()
 
 
 @dataclass(slots=True)
@@ -71,10 +102,17 @@ class Fold:
     """How many matches that counted were void and had been completed before it."""
     without: int | None = None
     """The number of a set of matches whose waiting ones are left out, as if they were void."""
-    entered: list[_Entry] = field(default_factory=list)
+    entered: list[Entry] = field(default_factory=list)
     """Who came and came back so far."""
     games_before: dict[int, int] = field(default_factory=dict)
     """How many games each had that came back, when it last did."""
+    met: int = 0
+    """Of a fold that goes on from a checkpoint: the sum of all meetings of then. Those of
+    ``total`` are what came since."""
+    kept: int | None = None
+    """`last`, as it was when this was last stored as a checkpoint; None if it never was."""
+    chapters: list[Chapter] = field(default_factory=list)
+    """Those that were folded and not yet kept; the last one may become longer."""
 
     @classmethod
     def of(cls, competition: Competition, *, without: int | None = None) -> Fold:
@@ -119,7 +157,7 @@ class Fold:
                 while due is not None and due.after < seq:
                     self._enter(due)
                     due = next(waiting, None)
-                self._add(competition, list(match), rated=rated)
+                self._add(competition, seq, list(match), rated=rated)
                 self.last = seq
                 if self.total.games - told >= AT_A_TIME:
                     advance(self.total.games - told)
@@ -133,7 +171,7 @@ class Fold:
         self.voids = _voids(session, competition, self.last)
         return upto is not None
 
-    def _enter(self, entry: _Entry) -> None:
+    def _enter(self, entry: Entry) -> None:
         if entry.again:
             self.book.come_back(entry.entrant)
             counted = self.total.entrants.get(entry.entrant, EntrantTally())
@@ -143,10 +181,11 @@ class Fold:
             self.book.enter(entry.entrant, after=entry.predecessor, start=start)
         self.entered.append(entry)
 
-    def _add(self, competition: Competition, rows: Sequence[Any], *, rated: bool) -> None:
+    def _add(self, competition: Competition, seq: int, rows: Sequence[Any], *, rated: bool) -> None:
         """Adds a match.
 
         Args:
+            seq: its place in the order of completion.
             rows: the seats of its games.
         """
         variant = competition.variant
@@ -155,7 +194,7 @@ class Fold:
         sides, race = variant.side_of, variant.seats == 1
         kind = kind_of(competition)
         games = [list(game) for _, game in groupby(rows, key=lambda row: row.number)]
-        results = []
+        results, made = [], list[tuple[float | None, ...]]()
         # The games of a race are one result, in which everybody is a side of its own.
         for seated in [rows] if race else games:
             result = kind.result(
@@ -165,24 +204,38 @@ class Fold:
             )
             results.append(result)
             if rated:
-                self._rate(result, seated)
+                made += self._rate(result, seated)
         faults = [(row.entrant_id, row.fault) for row in rows if row.fault is not None]
         one, when = tally(results, faults, games=len(games)), rows[0].fixed
         self.total.add(one)
         self.last_games.update(dict.fromkeys(one.entrants, when))
         self.last_game = when
+        if not self.chapters or self.chapters[-1].is_full:
+            self.chapters.append(Chapter(self.chapters[-1].last if self.chapters else 0, seq))
+        own = -len(RATING_COLUMNS)
+        self.chapters[-1].add(
+            seq,
+            [(*row[:own], *its) for row, its in zip(rows, made, strict=True)] if rated else rows,
+        )
 
-    def _rate(self, result: GameResult[int], rows: Sequence[Any]) -> None:
-        """Rates a result, and compares with what the rows of its seats hold."""
+    def _rate(self, result: GameResult[int], rows: Sequence[Any]) -> list[tuple[float | None, ...]]:
+        """Rates a result, and compares with what the rows of its seats hold.
+
+        Returns:
+            What comes out for each, by `RATING_COLUMNS`.
+        """
         changes = self.book.apply(result)
         self.trends.note(changes)
+        all_made = list[tuple[float | None, ...]]()
         for row, change in zip(rows, changes, strict=True):
             before, after = change.before, change.after
             made = (before.mu, before.sigma, after.mu, after.sigma)
+            all_made.append(made)
             if made != (row.mu_before, row.sigma_before, row.mu_after, row.sigma_after):
                 self.differences.append(f"game {row.game_id}, seat {row.seat + 1}: {made}")
                 values = dict(zip(RATING_COLUMNS, made, strict=True))
                 self.seats.append({"its_game": row.game_id, "its_seat": row.seat, **values})
+        return all_made
 
     def compare(self, stored: object, made: dict[str, Any], label: str, *, write: bool) -> None:
         """Compares what is stored in a row with what came out; stores that if asked to."""
@@ -198,7 +251,7 @@ def _draws(competition: Competition) -> float:
     return kind_of(competition).draw_probability(competition)
 
 
-def _entries(session: Session, competition: Competition) -> list[_Entry]:
+def _entries(session: Session, competition: Competition) -> list[Entry]:
     """Who came and came back, in the order in which they did."""
     query = sa.select(
         Entrant.id,
@@ -210,7 +263,7 @@ def _entries(session: Session, competition: Competition) -> list[_Entry]:
     )
     query = query.where(Entrant.competition_id == competition.id)
     return sorted(
-        _Entry(after, number, again, predecessor, None if mu is None else (mu, sigma))
+        Entry(after, number, again, predecessor, None if mu is None else (mu, sigma))
         for number, entered, predecessor, returned, mu, sigma in session.execute(query)
         for after, again in [(entered, False), *((each, True) for each in returned)]
     )
@@ -226,6 +279,15 @@ def _voids(session: Session, competition: Competition, last: int) -> int:
         Match.requester_id.is_(None),  # as Match.counts says
         Match.seq <= last,
     )
+
+
+def as_stored(session: Session, competition: Competition, chapter: Chapter) -> Chapter:
+    """A chapter as it is stored now."""
+    found = Chapter(chapter.after, chapter.after)
+    with _seats(session, competition, chapter.after, chapter.last, None) as rows:
+        for seq, match in groupby(rows, key=lambda row: row.seq):
+            found.add(seq, match)
+    return found
 
 
 def _seq_of(session: Session, competition: Competition, last: int, number: int) -> int | None:

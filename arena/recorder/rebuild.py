@@ -5,13 +5,16 @@ Who voids a match or changes a ladder's draw probability only marks the competit
 makes it anew, between other things, a part at a time, so that nobody who writes waits for long.
 A transaction that changes what a rebuild reads, or writes what it writes, holds the competition's
 row; so the last part is of a whole history, with what came in since the first one.
+
+What is made anew is made from the first match on. What the recorder checks it checks from the last
+checkpoint on (`arena.recorder.checkpoints`).
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Generator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -28,6 +31,7 @@ from arena.models import (
     GameSeat,
     Meeting,
 )
+from arena.recorder import checkpoints
 from arena.recorder.fold import AT_A_TIME, RATING_COLUMNS, Fold
 from arena.recorder.storage import EntrantTally, MeetingTally
 
@@ -35,6 +39,10 @@ log = logging.getLogger("arena.recorder.rebuild")
 
 PART = 1000
 """Matches that are folded at a time while others write."""
+MEETINGS = 50_000
+"""Meetings that are compared at a time while others write."""
+KEEP = 1_000_000
+"""Games after which a long check stores how far it came."""
 FRESH_STARTS = 20
 """How often a rebuild is begun anew because of what others write; then they wait for all of it."""
 
@@ -75,7 +83,7 @@ def rebuild(
     """
     if write:
         lock(session, competition)
-    return _finish(session, competition, Fold.of(competition), advance, write=write)
+    return _at_once(_finish(session, competition, Fold.of(competition), advance, write=write))
 
 
 def rebuild_in_parts(
@@ -85,6 +93,7 @@ def rebuild_in_parts(
     write: bool,
     advance: Advance = lambda _: None,
     matches: int = PART,
+    from_checkpoint: bool = False,
 ) -> Parts:
     """Does the same so that others write meanwhile: it yields between its transactions.
 
@@ -95,29 +104,41 @@ def rebuild_in_parts(
     Args:
         number: the competition's.
         matches: how many a part folds.
+        from_checkpoint: of a check, whether it begins there, and not with the first match; how far
+            it comes is the next one.
 
     Returns:
         What came out; None if nothing is written, and it is to be made anew first.
     """
     fold: Fold | None = None
-    starts = 0
+    starts, kept, found = 0, 0, None
     while starts <= FRESH_STARTS:
         with database.read() as session:
             competition = session.get_one(Competition, number)
             if competition.rebuild_due and not write:
                 return None
+            if fold is None and from_checkpoint:
+                fold = checkpoints.resumed(session, competition)
+                kept = fold.total.games if fold else 0
             if fold is None or not fold.holds(session, competition):
-                fold, starts = Fold.of(competition), starts + 1
+                fold, starts, kept = Fold.of(competition), starts + 1, 0
             more = fold.go_on(session, competition, advance, matches)
             if not (write or more):
-                return _finish(session, competition, fold, advance, write=False)
+                found = yield from _finish(session, competition, fold, advance, write=False)
+        is_far = fold.total.games - kept >= KEEP
+        if from_checkpoint and not fold.differences and (found or is_far):
+            kept = fold.total.games
+            with database.begin() as session:
+                checkpoints.keep(session, session.get_one(Competition, number), fold)
+        if found is not None:
+            return found
         if write:
             with database.begin() as session:
                 competition = session.get_one(Competition, number)
                 lock(session, competition)
                 if fold.holds(session, competition):
                     if not more:
-                        return _finish(session, competition, fold, advance, write=True)
+                        return _at_once(_finish(session, competition, fold, advance, write=True))
                     _store_seats(session, fold)
         yield
     with database.begin() if write else database.read() as session:
@@ -127,14 +148,8 @@ def rebuild_in_parts(
         return rebuild(session, competition, write=write, advance=advance)
 
 
-def rebuild_beside(database: Database, number: int, advance: Advance) -> Rebuilt:
-    """Makes a competition anew while others write.
-
-    Args:
-        number: the competition's.
-        advance: is told now and then how many more games were folded.
-    """
-    parts = rebuild_in_parts(database, number, write=True, advance=advance)
+def _at_once(parts: Parts) -> Rebuilt:
+    """What is found in parts, without a pause between them."""
     while True:
         try:
             next(parts)
@@ -144,6 +159,16 @@ def rebuild_beside(database: Database, number: int, advance: Advance) -> Rebuilt
             return found
 
 
+def rebuild_beside(database: Database, number: int, advance: Advance) -> Rebuilt:
+    """Makes a competition anew while others write.
+
+    Args:
+        number: the competition's.
+        advance: is told now and then how many more games were folded.
+    """
+    return _at_once(rebuild_in_parts(database, number, write=True, advance=advance))
+
+
 def _found(end: StopIteration) -> Rebuilt | None:
     found: Rebuilt | None = end.value
     return found
@@ -151,8 +176,11 @@ def _found(end: StopIteration) -> Rebuilt | None:
 
 def _finish(
     session: Session, competition: Competition, fold: Fold, advance: Advance, *, write: bool
-) -> Rebuilt:
-    """Folds the rest, and compares what came out with what is stored."""
+) -> Parts:
+    """Folds the rest, and compares what came out with what is stored.
+
+    It yields now and then within its transaction, if nothing is written.
+    """
     fold.go_on(session, competition, advance)
     entrants = session.scalars(
         sa.select(Entrant)
@@ -177,35 +205,75 @@ def _finish(
             made |= {"mu": rating.mu, "sigma": rating.sigma, "trend": fold.trends[entrant.id]}
             made["games_before"] = fold.games_before.get(entrant.id, 0)
         fold.compare(entrant, made, entrant.version.label, write=write)
-    _compare_meetings(session, competition, fold, write=write)
+    yield from _compare_meetings(session, competition, fold, write=write)
     fold.differences += kind.recount(session, competition, write=write)
     if write:
         _store_seats(session, fold)
         competition.rebuild_due, competition.alarm = False, ""
+        session.flush()
+        checkpoints.keep(session, competition, fold)
     return Rebuilt(competition.name, total.games, len(entrants), tuple(fold.differences))
 
 
 def _compare_meetings(
     session: Session, competition: Competition, fold: Fold, *, write: bool
+) -> Generator[None]:
+    """Compares who met whom, a row at a time, since there may be millions.
+
+    Of a fold that goes on from a checkpoint it is known what came since, and the sum of all that
+    was: what is wrong with it a fold of the whole history says.
+    """
+    since, is_whole, was, now = fold.total.meetings, not fold.met, 0, 0
+    wrong = dict[tuple[int, int], MeetingTally]()
+
+    def look(pair: tuple[int, int], stored: Any, made: MeetingTally) -> None:
+        before = len(fold.differences)
+        label = "the meeting of entrants {} and {}".format(*pair)
+        fold.compare(stored, asdict(made), label, write=False)
+        if len(fold.differences) > before:
+            wrong[pair] = made
+
+    columns = (Meeting.matches, Meeting.games, Meeting.wins, Meeting.draws)
+    query = sa.select(Meeting.first_id, Meeting.second_id, *columns)
+    query = query.where(Meeting.competition_id == competition.id)
+    query = query.execution_options(yield_per=AT_A_TIME)
+    for count, row in enumerate(session.execute(query), 1):
+        pair, stored = (row.first_id, row.second_id), MeetingTally(*row[2:])
+        made = since.pop(pair, MeetingTally())
+        if is_whole:
+            look(pair, stored, made)
+            now += checkpoints.number_of(pair, made)
+        else:
+            was += checkpoints.number_of(pair, stored.without(made))
+            now += checkpoints.number_of(pair, stored)
+        if not (write or count % MEETINGS):
+            yield
+    if was % checkpoints.MODULUS != fold.met:
+        fold.differences.append(
+            f"{competition.name}: who met whom is not what it was when it was last checked, with "
+            "what was played since"
+        )
+    for pair, made in sorted(since.items()):
+        look(pair, MeetingTally(), made)
+        now += checkpoints.number_of(pair, made)
+    if write and wrong:
+        _store_meetings(session, competition, wrong)
+    fold.met = now % checkpoints.MODULUS
+    since.clear()
+
+
+def _store_meetings(
+    session: Session, competition: Competition, made: dict[tuple[int, int], MeetingTally]
 ) -> None:
-    of_it = sa.select(Meeting).where(Meeting.competition_id == competition.id)
-    stored = {
-        (meeting.first_id, meeting.second_id): meeting
-        for meeting in session.scalars(of_it.execution_options(populate_existing=write))
-    }
-    for pair in sorted(stored.keys() | fold.total.meetings.keys()):
-        made = asdict(fold.total.meetings.get(pair, MeetingTally()))
-        meeting = stored.get(pair)
-        if meeting is None:
-            meeting = Meeting(
-                first_id=pair[0],
-                second_id=pair[1],
-                competition_id=competition.id,
-                **asdict(MeetingTally()),
-            )
-            if write:
-                session.add(meeting)
-        fold.compare(meeting, made, "the meeting of entrants {} and {}".format(*pair), write=write)
+    connection = session.connection()
+    its = Meeting.first_id == sa.bindparam("first"), Meeting.second_id == sa.bindparam("second")
+    pairs = [{"first": first, "second": second} for first, second in made]
+    connection.execute(sa.delete(Meeting).where(*its), pairs)
+    rows = [
+        {"first_id": first, "second_id": second, "competition_id": competition.id, **asdict(both)}
+        for (first, second), both in made.items()
+    ]
+    connection.execute(sa.insert(Meeting), rows)
 
 
 def _store_seats(session: Session, fold: Fold) -> None:
@@ -323,18 +391,34 @@ class Upkeep:
         return made
 
     def _look_at(self, database: Database, number: int, now: datetime) -> Parts:
-        """Checks a competition: what does not come out the same is its alarm, and in the log."""
-        found = yield from rebuild_in_parts(database, number, write=False, matches=self._matches)
+        """Checks a competition: what does not come out the same is its alarm, and in the log.
+
+        It is then checked from its first match on: at once, if what was found is not in what is
+        new, else the next time.
+        """
+        found = yield from rebuild_in_parts(
+            database, number, write=False, matches=self._matches, from_checkpoint=True
+        )
         if found is None:
             return None
-        alarm = ""
-        if not found.equal:
+        if found.equal:
+            alarm = changed = yield from checkpoints.read_again(database, number)
+            if changed:
+                found = replace(found, differences=(changed,))
+        else:
+            changed = ""
             alarm = (
                 f"{len(found.differences)} ratings and counters differ from the results, the "
                 f"first: {found.differences[0]}"
             )
+        if alarm:
             log.error("%s: %s", found.competition, alarm)
-        checked = sa.update(Competition).where(Competition.id == number)
         with database.begin() as session:
-            session.execute(checked.values(checked=now, alarm=alarm))
+            competition = session.get_one(Competition, number)
+            lock(session, competition)
+            competition.alarm = alarm
+            if alarm:
+                checkpoints.forget(session, number)
+            if not changed:  # else it is due still
+                competition.checked = now
         return found

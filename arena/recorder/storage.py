@@ -87,6 +87,15 @@ class MeetingTally:
         counts.wins += self.wins
         counts.draws += self.draws
 
+    def without(self, other: MeetingTally) -> MeetingTally:
+        """What is left if that is taken away."""
+        return MeetingTally(
+            self.matches - other.matches,
+            self.games - other.games,
+            self.wins - other.wins,
+            self.draws - other.draws,
+        )
+
 
 @dataclass(slots=True)
 class Tally:
