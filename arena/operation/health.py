@@ -178,13 +178,21 @@ def note_tick(
         happened: what happened since the last tick, and how often.
         held: the shards that it has.
     """
+    told = {_of_shard(TICK_MARK, shard): now for shard in sorted(held)}
+    if heard is not None:
+        told |= {_of_shard(HEARD_MARK, shard): heard for shard in sorted(held)}
+    # By one statement, and kept for whoever asks for one of them below.
+    marks = sa.select(Mark).where(Mark.key.in_([*told, occurrences.MARK]))
+    known = {mark.key: mark for mark in session.scalars(marks)}
     for shard in sorted(held):
         silent = _seconds_since(session, _of_shard(TICK_MARK, shard), now)
         if silent is None or abs(silent) > LATE_TICKS:
             session.merge(Mark(key=SINCE_MARK, value=now.isoformat()))
-        session.merge(Mark(key=_of_shard(TICK_MARK, shard), value=now.isoformat()))
-        if heard is not None:
-            session.merge(Mark(key=_of_shard(HEARD_MARK, shard), value=heard.isoformat()))
+    for key, moment in told.items():
+        if key in known:
+            known[key].value = moment.isoformat()
+        else:
+            session.add(Mark(key=key, value=moment.isoformat()))
     occurrences.note(session, happened or {}, now)
 
 

@@ -275,6 +275,11 @@ class SetsAtWork:
         self._looking: tuple[int, Iterator[bool]] | None = None
         """The set that is looked at, and how far it is."""
 
+    @property
+    def is_looking(self) -> bool:
+        """Whether it is being found what a set would change."""
+        return self._looking is not None
+
     def go_on(self, database: Database, now: datetime) -> bool:
         """Does the next parts of what waits; during maintenance no set is carried out.
 

@@ -22,7 +22,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 import redis
@@ -43,7 +43,7 @@ from arena.operation.dumps import DailyDumps
 from arena.operation.fetching import Fetches
 from arena.operation.retention import forget_answers, forget_logs
 from arena.recorder import rebuild
-from arena.recorder.claim import ClaimError, claim_broker
+from arena.recorder.claim import BROKER_SECONDS, ClaimError, claim_broker
 from arena.recorder.judging_process import Judging
 from arena.recorder.outlooks import SetsAtWork
 from arena.recorder.placing import Placing
@@ -67,6 +67,9 @@ WAIT_SECONDS = 1.0
 REFUSED = 3
 """The exit code of a process that can't do its work here (see `arena.operation.supervisor`)."""
 
+WHOLE_TICKS = 5
+"""At each of so many ticks it is seen to what may wait, too, and at the next one if there was more
+of that than is done at once."""
 MASKS_AT_ONCE = 20
 """How many bots are shown under their names in one tick, which must not hold anybody up."""
 
@@ -80,7 +83,11 @@ class Recorder:
         self._settings = settings
         self.writer = Writer(settings)
         self.tasks = Tasks(self.writer)
+        self._ticks = 0
+        self._has_more = False
+        """Whether there was more of what may wait than was done at once."""
         self._looking = Every(LOOK_SECONDS)
+        self._claiming_broker = Every(BROKER_SECONDS / 6)
         self._looking_for_indexes = Every(INDEXES_SECONDS)
         self._sets = SetsAtWork()
         self._settling = Settling()
@@ -92,23 +99,30 @@ class Recorder:
         self._placing = Placing(settings.environment())
         self._reading = Reading(settings)
 
-    def tick(self) -> None:
-        """Rolls back, makes and issues matches, looks after ratings; harmless if it runs twice."""
+    def tick(self, *, whole: bool = True) -> None:
+        """Rolls back, makes and issues matches, looks after ratings; harmless if it runs twice.
+
+        Args:
+            whole: whether it sees to what may wait for some ticks, as what has a date, and what
+                goes on part by part.
+        """
         self.writer.claim()
         self.go_by_claims()
         self.writer.look()
         settings, transact, now = self.writer.settings, self.writer.transact, utc_now()
         shards = self.writer.shards
-        self._claim_broker()
-        if shards.is_first:
+        if whole or self._claiming_broker.is_due():
+            self._claim_broker()
+        if shards.is_first and whole:
+            self._has_more = False
             self._begin_what_is_due(now)
         self.tasks.look(now)
         heard = self.tasks.heard(now)
         happened = dict(self.writer.counted)
         self.writer.counted.clear()
         transact(lambda session: health.note_tick(session, now, heard, happened, shards.held))
-        looking = self._looking.is_due()
-        if shards.is_first:
+        looking = whole and self._looking.is_due()
+        if shards.is_first and whole:
             self._look_around(settings, now, looking=looking)
         if heard is not None and not shards.is_first:
             # Signs are said to the first alone.
@@ -116,11 +130,9 @@ class Recorder:
             heard = first and min(first, heard)
         if heard is not None:
             self._roll_back(settings, heard, now, sweep=looking)
-        rosters = self.writer.rosters
-        self.writer.send(
-            transact(lambda session: leases.schedule(session, settings, now, rosters, shards))
-        )
-        if shards.is_first:
+        issue, rosters = leases.schedule if whole else leases.fill, self.writer.rosters
+        self.writer.send(transact(lambda session: issue(session, settings, now, rosters, shards)))
+        if shards.is_first and whole:
             self._go_on(now)
 
     def _begin_what_is_due(self, now: datetime) -> None:
@@ -133,6 +145,8 @@ class Recorder:
         for _ in range(MASKS_AT_ONCE):
             if not transact(lambda session: masks.unmask_next(session, now)):
                 break
+        else:
+            self._has_more = True
         while transact(marking.begin_due):
             pass
 
@@ -155,8 +169,9 @@ class Recorder:
             transact(_note_lost_indexes)
         transact(lambda session: tell_ends(session, now))
         transact(lambda session: sittings.give_up_abandoned(session, settings, now))
-        transact(lambda session: forget_logs(session, settings, now))
-        transact(lambda session: forget_answers(session, settings, now))
+        forgotten = transact(lambda session: forget_logs(session, settings, now))
+        forgotten += transact(lambda session: forget_answers(session, settings, now))
+        self._has_more |= bool(forgotten)
         if self.writer.claims.are_several:
             transact(self._settling.look)
 
@@ -165,13 +180,15 @@ class Recorder:
         transact = self.writer.transact
         transact(self._placing.look)
         transact(self._reading.look)
-        transact(branches.add_next)
+        self._has_more |= transact(branches.add_next)
         is_carrying_out = transact(lambda _: self._sets.go_on(self.writer.database, now))
         transact(lambda session: self._fetches.look(session, now))
         # Last, since with many games they take longer than what was just issued may wait.
         # It opens sessions of its own; a database that goes away meanwhile is waited for, too.
         if not is_carrying_out:  # which would have it begun anew again and again
-            transact(lambda _: self._upkeep.go_on(self.writer.database, now))
+            ended = transact(lambda _: self._upkeep.go_on(self.writer.database, now))
+            self._has_more |= ended is not None or self._upkeep.is_at_work
+        self._has_more |= is_carrying_out or self._sets.is_looking
 
     def _roll_back(
         self, settings: Settings, heard: datetime, now: datetime, *, sweep: bool
@@ -179,9 +196,12 @@ class Recorder:
         """Rolls back what is overdue, and takes what does not count any more out of the queue."""
         transact, shards = self.writer.transact, self.writer.shards
         withdrawn: set[jobs.Attempt] | None = set()
-        if sweep or transact(lambda session: leases.is_any_overdue(session, heard, shards)):
+        overdue = transact(lambda session: leases.overdue(session, settings, heard, now, shards))
+        if sweep or overdue.untaken:
             standing = transact(lambda session: leases.standing(session, heard))
             withdrawn = self.writer.queue.withdraw(standing, shards.held)
+        if not overdue.any:
+            return
         self.writer.counted.update(
             transact(
                 lambda session: leases.roll_back_overdue(
@@ -233,7 +253,9 @@ class Recorder:
             self.go_by_claims()
             guarded(self.writer.look)
             if ticking.is_due():
-                guarded(self.tick)
+                whole = self._has_more or self._ticks % WHOLE_TICKS == 0
+                self._ticks += 1
+                guarded(partial(self.tick, whole=whole))
             is_busy = guarded(self.tasks.turn)
             if self.writer.may_issue_more:
                 guarded(self.writer.fill)

@@ -328,6 +328,11 @@ class Upkeep:
             raise
         return None
 
+    @property
+    def is_at_work(self) -> bool:
+        """Whether something was begun that is not at its end."""
+        return self._making is not None or self._checking is not None
+
     def _end(self, parts: Parts) -> None:
         if parts is self._making:
             self._making = None

@@ -24,7 +24,7 @@ from enum import StrEnum
 from functools import cached_property
 from itertools import islice
 from math import ceil, inf
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -286,18 +286,18 @@ class _Issuing:
         return their < AHEAD * self._hands.by_needs.get(words, 0)
 
     def take_moves(self) -> None:
-        if not self._shards.is_first:
-            return
         load = self.load
+        if not (self._shards.is_first and load.open_moves):
+            return
         most = min(load.open_moves, max(1, self.slots // 2) - load.moves, self.slots)
         waiting = open_moves(self._session, most, Reach(self._met, self._platforms))
         self._take([sitting for sitting in waiting if not self._ended_by_rules(sitting)])
 
     def take_questions(self) -> None:
         """Issues questions to bots, in a quarter of the slots at most: they can wait."""
-        if not self._shards.is_first:
-            return
         load = self.load
+        if not (self._shards.is_first and load.open_questions):
+            return
         most = min(load.open_questions, max(1, self.slots // 4) - load.questions, self.slots)
         waiting = open_questions(self._session, most, Reach(self._met, self._platforms))
         self._take([one for one in waiting if not self._is_of_other_rules(one)])
@@ -324,7 +324,7 @@ class _Issuing:
         self._take(self._open_checks(ceil(min(most - self.load.checks, self._room))))
 
     def _open_checks(self, most: int) -> Sequence[Check]:
-        if not self._shards.is_first:
+        if not (self._shards.is_first and self.load.open_checks):
             return []
         budget = self._settings.build_seconds_an_hour
         reach = Reach(self._met, self._platforms)
@@ -348,7 +348,8 @@ class _Issuing:
 
     def take_matches(self) -> None:
         """Issues matches that were rolled back."""
-        room = ceil(min(self.load.open_matches, self._room))
+        if not (room := ceil(min(self.load.open_matches, self._room))):
+            return
         waiting = open_matches(self._session, room, ~ASKED & self._ours, self._playable)
         self._take(waiting, count=room)
 
@@ -363,6 +364,8 @@ class _Issuing:
         Args:
             most: how many turns of them may be under way.
         """
+        if not self.load.open_requests:
+            return
         room = ceil(min(self.load.open_requests, most - self.load.requests, self._room))
         waiting = open_requests(self._session, room, self._ours, self._playable, self._now)
         self._take(waiting, count=room)
@@ -702,7 +705,7 @@ def roll_back_overdue(
         withdrawn: what was taken out of the queue, in which it waited; None if nobody knows.
         shards: whose jobs; by default all.
     """
-    latest = now + timedelta(seconds=max(settings.lease_seconds, settings.take_up_seconds))
+    latest = _latest(settings, now)
     count: Counter[str] = Counter()
     for job in _issued(session, shards, lambda kind: ~kind.lease_ends.between(heard, latest)):
         assert job.lease_ends is not None
@@ -721,21 +724,34 @@ def roll_back_overdue(
     return count
 
 
-def is_any_overdue(session: Session, heard: datetime, shards: Shards = ALL) -> bool:
-    """Whether a job of some shards waited too long for a worker to take it up."""
-    return any(
-        session.scalar(
-            sa.select(
-                sa.exists().where(
-                    kind.status == JobStatus.ISSUED,
-                    kind.worker.is_(None),
-                    kind.lease_ends < heard,
-                    _is_of(shards, kind),
-                )
-            )
+def _latest(settings: Settings, now: datetime) -> datetime:
+    """When a lease ends at the latest that is given now."""
+    return now + timedelta(seconds=max(settings.lease_seconds, settings.take_up_seconds))
+
+
+class Overdue(NamedTuple):
+    """What there is to roll back."""
+
+    any: bool
+    """Whether any lease is over, or was given by a clock that was set back since."""
+    untaken: bool
+    """Whether a job waited too long for a worker to take it up."""
+
+
+def overdue(
+    session: Session, settings: Settings, heard: datetime, now: datetime, shards: Shards = ALL
+) -> Overdue:
+    """Whether `roll_back_overdue` finds something, by one statement that locks nothing."""
+    its = [
+        sa.select(kind.worker.is_(None), kind.lease_ends < heard).where(
+            kind.status == JobStatus.ISSUED,
+            ~kind.lease_ends.between(heard, _latest(settings, now)),
+            _is_of(shards, kind),
         )
         for kind in JOBS.values()
-    )
+    ]
+    found = session.execute(sa.union(*its)).all()
+    return Overdue(bool(found), (True, True) in [tuple(map(bool, row)) for row in found])
 
 
 def standing(session: Session, heard: datetime) -> set[jobs.Attempt]:

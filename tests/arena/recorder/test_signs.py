@@ -224,11 +224,11 @@ def test_results_and_ticks_wait_for_no_signs(
     class Ticking(Recorder):
         """One that ends when nothing is left, and notes when it ticks."""
 
-        def tick(self) -> None:
+        def tick(self, *, whole: bool = True) -> None:
             ticks.append(time.process_time())
             if len(ticks) < 3:
                 flood()
-            super().tick()
+            super().tick(whole=whole)
             self.writer.is_to_end = is_over()
 
     ticks: list[float] = []
