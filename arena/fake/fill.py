@@ -40,6 +40,7 @@ from arena.models import (
 )
 from arena.ratings.trueskill import SIGMA
 from arena.recorder.completion import take_places
+from arena.schedule import shards
 from engine.games import GAMES
 from engine.match import entrants_needed
 
@@ -95,7 +96,8 @@ def fill(
     matches = merge(*played, key=lambda rows: rows.match["fixed"])
     while batch := list(islice(matches, MATCHES_AT_ONCE)):
         with database.begin() as session:
-            for rows, place in zip(batch, take_places(session, len(batch)), strict=True):
+            places = take_places(session, len(batch), alone=shards.count(session) == 1)
+            for rows, place in zip(batch, places, strict=True):
                 rows.match["seq"] = place
             _write(session, batch)
         done += sum(len(rows.games) for rows in batch)

@@ -187,7 +187,7 @@ def note_tick(
     for shard in sorted(held):
         silent = _seconds_since(session, _of_shard(TICK_MARK, shard), now)
         if silent is None or abs(silent) > LATE_TICKS:
-            session.merge(Mark(key=SINCE_MARK, value=now.isoformat()))
+            session.merge(Mark(key=_of_shard(SINCE_MARK, shard), value=now.isoformat()))
     for key, moment in told.items():
         if key in known:
             known[key].value = moment.isoformat()
@@ -311,10 +311,20 @@ def _silent_seconds(session: Session, now: datetime) -> float | None:
 
 
 def _most_seconds(session: Session, key: str, now: datetime) -> float | None:
-    """Since what is marked of each shard, the longest; None if nothing is of the first."""
+    """Since what is marked of each shard, the longest; None if nothing is of any."""
+    found = _seconds_of_shards(session, key, now)
+    return max(found, key=abs) if found else None
+
+
+def _seconds_at_work(session: Session, now: datetime) -> float | None:
+    """Since when all shards have been recorded without a pause; None if none ever was."""
+    return min(_seconds_of_shards(session, SINCE_MARK, now), default=None)
+
+
+def _seconds_of_shards(session: Session, key: str, now: datetime) -> list[float]:
     keys = [_of_shard(key, shard) for shard in range(shards.count(session))]
-    since = [_seconds_since(session, one, now) for one in keys]
-    return since[0] and max(filter(None, since), key=abs)
+    found = [_seconds_since(session, one, now) for one in keys]
+    return [seconds for seconds in found if seconds is not None]
 
 
 def _of_shard(key: str, shard: int) -> str:
@@ -388,7 +398,7 @@ def _idle_ladders(session: Session, settings: Settings, now: datetime) -> list[A
     """
     alarming = timedelta(seconds=settings.alarm_seconds)
     before = now - alarming
-    since = _seconds_since(session, SINCE_MARK, now)
+    since = _seconds_at_work(session, now)
     if since is not None and since < settings.alarm_seconds:
         return []  # An arena that was off has had no time to play yet.
     over = sa.select(AuditEntry.id).where(AuditEntry.action == ENDED, AuditEntry.at >= before)
@@ -602,7 +612,7 @@ def _lost(
 
     Signs of life are written down by the recorder: if it was away, so was everybody.
     """
-    since = _seconds_since(session, SINCE_MARK, now)
+    since = _seconds_at_work(session, now)
     listens = since is None or since > workers.ALIVE_SECONDS
     listens = listens and (silent is None or abs(silent) <= LATE_TICKS)
     listens = listens and (behind is None or behind <= workers.ALIVE_SECONDS / 2)

@@ -2,8 +2,9 @@
 
 There is one order for all competitions, since a bot that enters one says by it after which match
 that was. Within a competition the numbers grow as its matches are fixed: whoever takes some has it
-locked until what they stand for is written. Between competitions of several recorders (which are on
-PostgreSQL alone) they say nothing, and a transaction that fails leaves a gap.
+locked until what they stand for is written. One recorder leaves none out. Several take theirs from
+a sequence, so that none waits for another: then they say nothing of matches of two competitions,
+and a transaction that fails leaves a gap.
 """
 
 from __future__ import annotations
@@ -29,13 +30,14 @@ _TAKE = sa.select(COMPLETED.next_value()).select_from(
 )
 
 
-def take_places(session: Session, count: int) -> Sequence[int]:
+def take_places(session: Session, count: int, *, alone: bool) -> Sequence[int]:
     """The next numbers, each greater than all that were taken before.
 
     Args:
         session: one that has the competitions locked of which the matches are.
+        alone: whether nobody else takes any until this transaction ends.
     """
-    if session.get_bind().dialect.name == "sqlite":
+    if alone or session.get_bind().dialect.name == "sqlite":
         last = session.scalar(_LAST) or 0
         return range(last + 1, last + 1 + count)
     connection = session.connection()

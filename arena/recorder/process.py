@@ -212,7 +212,8 @@ class Recorder:
 
     def go_by_claims(self) -> None:
         """Goes by the shards that it has now. Not while there is something in hand."""
-        self.writer.go_by_claims()
+        if self.writer.go_by_claims() and not self.writer.shards.is_first:
+            self._end_started()  # which another one starts now
         self.tasks.listen()
 
     @cached_property
@@ -265,15 +266,19 @@ class Recorder:
 
     def close(self) -> None:
         """Ends its connections, and what it has started."""
+        self._end_started()
+        self.tasks.close()
+        if "database" in vars(self.writer):
+            self.writer.database.close()
+
+    def _end_started(self) -> None:
+        """Ends the processes that do one thing each; it is gone on with later."""
         self._dumps.end()
         self._cold.end()
         self._fetches.end()
         self._judging.close()
         self._placing.close()
         self._reading.close()
-        self.tasks.close()
-        if "database" in vars(self.writer):
-            self.writer.database.close()
 
 
 def _note_lost_indexes(session: Session) -> None:

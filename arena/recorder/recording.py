@@ -92,7 +92,9 @@ class _Batch:
         found = [self._present(one.lease) for one in reports]
         matches = list({job.id: job for job in found if isinstance(job, Match)}.values())
         _lock_competitions(session, matches)
-        self._places = iter(take_places(session, len(matches)) if matches else ())
+        self._places = iter(
+            take_places(session, len(matches), alone=settings.shards == 1) if matches else ()
+        )
         read_places(session, matches, to_change=True)
         names = {one.worker for one in reports} | {one.worker for one in matches if one.worker}
         # Kept, so that each is found again without a query.

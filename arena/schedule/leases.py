@@ -171,7 +171,8 @@ def fill(
     issuing = _Issuing(session, settings, now, rosters, shards)
     try:
         issuing.take_home()
-        if not issuing.is_full_enough:
+        is_full_enough = issuing.is_full_enough
+        if not is_full_enough:
             issuing.take_moves()
             issuing.take_questions()
             issuing.take_reserved()
@@ -181,7 +182,7 @@ def fill(
             issuing.take_new_matches()
             issuing.take_requests()
             issuing.take_checks()
-        issuing.bid()
+        issuing.bid(anew=not is_full_enough)
     except Exception as error:
         # Nothing of this transaction stays; the next one goes on with the other games.
         take_off_if_raised(GAMES, error)
@@ -425,20 +426,30 @@ class _Issuing:
                 if self._has_room(right.needs):
                     yield Elsewhere(shard, kind, right)
 
-    def bid(self) -> None:
-        """Says to the recorders of other shards what this one would do if there were room."""
-        if self._shards.is_all or (self._new is None and not self._shards.is_due(self._now)):
+    def bid(self, *, anew: bool) -> None:
+        """Says to the recorders of other shards what this one would do if there were room.
+
+        Args:
+            anew: whether something was issued; else it is said now and then.
+        """
+        if self._shards.is_all or not (anew or self._shards.is_due(self._now)):
             return
         new = self._new or self._read_new(self.has_room)
         self._looks_ahead = True
-        turns = 0
-        if self._room <= 0:
-            half = max(1, self.enough // 2)
-            turns += len(self._open_checks(half - self.load.checks))
-            which = self._ours, Reach(self._met, self._platforms)
-            turns += len(list(open_matches(self._session, self.slots, *which)))
-            turns += bool(self._reserved and self._reserved.rights)
+        turns = self._turns_that_wait() if self._room <= 0 else 0
         self._shards.say(self._session, Bid(turns, new.rights), self._now)
+
+    def _turns_that_wait(self) -> int:
+        """How many turns there are of what goes before new matches, and could be given out."""
+        reach, most = Reach(self._met, self._platforms), ceil(self.enough)
+        checks = self._open_checks(max(1, most // 2) - self.load.checks)
+        matches = open_matches(self._session, most, ~ASKED & self._ours, reach)
+        left = ceil(max(1, (self.enough - self.load.checks) // 2) - self.load.requests)
+        requests = open_requests(self._session, left, self._ours, reach, self._now)
+        waiting: list[Leased] = [*checks, *islice(matches, most)]
+        waiting += islice(requests, max(0, left))
+        is_reserved = self._reserved is not None and bool(self._reserved.rights)
+        return sum(map(is_made, waiting)) + is_reserved
 
     def take_home(self) -> None:
         """Issues what the bots at home that are connected can play now."""

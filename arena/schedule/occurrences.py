@@ -8,9 +8,12 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from arena.models import Mark
@@ -23,6 +26,7 @@ WAITED, UNTAKEN, SILENT = "waited", "not taken up", "not heard of"
 """Jobs that came back: taken out of the queue, in which they waited too long; gone from it, though
 nobody said to have them; and those whose workers were not heard of."""
 CAME_BACK = WAITED, UNTAKEN, SILENT
+NOTHING: Mapping[str, Any] = {"ever": {}, "before": []}
 SNAPSHOT = timedelta(minutes=1)
 SNAPSHOTS = 5
 
@@ -38,6 +42,10 @@ class Occurrences:
 
 def note(session: Session, counts: Mapping[str, int], now: datetime) -> None:
     """So much more happened since the last tick."""
+    if session.get(Mark, MARK) is None:
+        # Another recorder may just be beginning, too.
+        with suppress(IntegrityError), session.begin_nested():
+            session.add(Mark(key=MARK, value=json.dumps(NOTHING)))
     ever, before = _read(session, to_change=True)
     if not before or not timedelta(0) <= now - before[-1][0] < SNAPSHOT:
         before = [*before, (now, dict(ever))][-SNAPSHOTS:]
@@ -61,6 +69,6 @@ def _read(
     session: Session, *, to_change: bool = False
 ) -> tuple[Counter[str], list[tuple[datetime, dict[str, int]]]]:
     mark = session.get(Mark, MARK, with_for_update=to_change)
-    told = json.loads(mark.value) if mark else {"ever": {}, "before": []}
+    told = json.loads(mark.value) if mark else NOTHING
     before = [(datetime.fromisoformat(then), its) for then, its in told["before"]]
     return Counter(told["ever"]), before

@@ -46,8 +46,8 @@ def test_all_shards_are_shared_out(recorders: int, shards: int, parts: list[int]
 class Hall:
     """Recorders on one database, each of which looks whenever one of them waits."""
 
-    def __init__(self, url: str, shards: int, take_over_seconds: float) -> None:
-        self.url, self.shards, self.seconds = url, shards, take_over_seconds
+    def __init__(self, url: str, shards: int) -> None:
+        self.url, self.shards, self.seconds = url, shards, claim.NEVER
         self.there: dict[str, tuple[Database, Claims]] = {}
         self.awake: list[str] = []
 
@@ -89,7 +89,7 @@ def hall(database: Database, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hall]:
     """For four shards."""
     monkeypatch.setattr(claim, "ASK_SECONDS", 0.01)
     with ExitStack() as stack:
-        made = Hall(database.url, 4, 0.5)
+        made = Hall(database.url, 4)
         stack.callback(lambda: [made.go(name) for name in list(made.there)])
         yield made
 
@@ -139,6 +139,7 @@ def test_one_too_many_stands_by(hall: Hall, monkeypatch: pytest.MonkeyPatch) -> 
 @POSTGRESQL
 def test_who_hangs_loses_all_and_has_written_nothing(hall: Hall) -> None:
     """Whatever it was about: it finds its connection gone, and claims anew like any other."""
+    hall.seconds = 0.5
     hall.come("a")
     hall.come("b")
     hall.look()
@@ -170,6 +171,7 @@ def test_who_hangs_loses_all_and_has_written_nothing(hall: Hall) -> None:
 @POSTGRESQL
 def test_who_waits_for_the_server_does_not_hang(hall: Hall) -> None:
     """A statement may take long."""
+    hall.seconds = 0.5
     hall.come("a")
     hall.come("b")
     hall.look()
