@@ -17,7 +17,7 @@ CLOSE = 1e-4
 times as much."""
 
 SEATS = """
-SELECT g.competition_id, m.id, m.seq, g.number, s.entrant_id, s.rank, g.id
+SELECT g.competition_id, m.id, s.entrant_id, s.rank, g.id, s.mu_after, s.sigma_after
 FROM "match" m JOIN game g ON g.match_id = m.id JOIN game_seat s ON s.game_id = g.id
 WHERE m.status = 'fixed' AND m.rated
 ORDER BY g.competition_id, m.seq, g.number, s.seat
@@ -46,10 +46,10 @@ def _rows(connection: sa.Connection, words: str) -> list[sa.Row[tuple[object, ..
 
 
 def _order(connection: sa.Connection) -> Iterator[str]:
-    """Places in the order of completion, and the games of each match."""
+    """Places in the order of completion, each of one match, and the games of each match."""
     numbers = [seq for _, seq in _rows(connection, FIXED)]
-    if numbers != list(range(1, len(numbers) + 1)):
-        yield f"{len(numbers)} matches were fixed, with numbers up to {max(numbers)}"
+    if len(set(numbers)) < len(numbers) or min(numbers, default=1) < 1:
+        yield f"{len(numbers)} matches were fixed, with {len(set(numbers))} places in the order"
     places = dict(_rows(connection, PLACES))
     games: dict[int, list[int]] = {}
     counting = set()
@@ -68,7 +68,7 @@ def _counters(connection: sa.Connection) -> Iterator[str]:
     played, met, of_ladder = Counter[int](), Counter[tuple[int, ...]](), Counter[int]()
     matches: dict[tuple[int, ...], set[int]] = {}
     tables: dict[int, list[int]] = {}
-    for ladder, match, _, _, entrant, _, game in _rows(connection, SEATS):
+    for ladder, match, entrant, _, game, *_ in _rows(connection, SEATS):
         played[entrant] += 1
         table = tables.setdefault(game, [])
         table.append(entrant)
@@ -97,20 +97,27 @@ def _ratings(connection: sa.Connection) -> Iterator[str]:
         for ladder, _, draws in _rows(connection, LADDERS)
     }
     ratings: dict[int, trueskill.Rating] = {}
-    before: tuple[int, int] | None = None
-    for ladder, _, _, _, entrant, rank, game in _rows(connection, SEATS):
-        if before is None:
-            before = entrant, rank
-            continue
-        other, its_rank = before
-        before = None
-        sides = [(ratings.get(one, trueskill.Rating()),) for one in (other, entrant)]
-        if other == entrant:
-            yield f"game {game} has one entrant in both seats"
-            continue
-        ((first,), (second,)) = models[ladder].rate(sides, (its_rank, rank))
-        ratings[other], ratings[entrant] = first, second
+    rows = _rows(connection, SEATS)
+    for first, second in zip(rows[::2], rows[1::2], strict=True):
+        ladder, _, one, its_rank, game, *_ = first
+        _, _, other, other_rank, same, *_ = second
+        if game != same or one == other:
+            yield f"game {game} has not two seats of two entrants"
+            return
+        sides = [(ratings.get(entrant, trueskill.Rating()),) for entrant in (one, other)]
+        after = models[ladder].rate(sides, (its_rank, other_rank))
+        for row, (rating,) in zip((first, second), after, strict=True):
+            ratings[row[2]] = rating
+            if not _is_close(row[5], row[6], rating):
+                yield f"game {game}: {row[5:]} written down, by the results {rating}"
     for entrant, _, _, mu, sigma, _ in _rows(connection, ENTRANTS):
         want = ratings.get(entrant, trueskill.Rating())
-        if abs(mu - want.mu) > CLOSE or abs(sigma - want.sigma) > CLOSE:
+        if not _is_close(mu, sigma, want):
             yield f"entrant {entrant}: rated {mu:.5f} ±{sigma:.5f}, by the results {want}"
+
+
+def _is_close(mu: float | None, sigma: float | None, rating: trueskill.Rating) -> bool:
+    """Whether what was written down is that rating."""
+    if mu is None or sigma is None:
+        return False
+    return abs(mu - rating.mu) <= CLOSE and abs(sigma - rating.sigma) <= CLOSE

@@ -17,7 +17,7 @@ import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any
 
@@ -292,7 +292,8 @@ class Crew:
     def _say(self, task: str, *told: dict[str, Any]) -> None:
         """Says what must not be lost, by the queue of results."""
         self.said[task] += 1
-        self._outbox.append(Letter(("LPUSH", jobs.RESULTS_QUEUE, pack(task, *told))))
+        shard = max((one.get("lease", {}).get("shard", 0) for one in told), default=0)
+        self._outbox.append(Letter(("LPUSH", jobs.results_of(shard), pack(task, *told))))
 
     def _murmur(self, murmur: Murmur, task: str, told: dict[str, Any]) -> None:
         """Says what counts only until it is said anew."""
@@ -339,7 +340,10 @@ class Crew:
         hand.todo = deque()
         for data in message.args:
             if message.task in (jobs.PLAY_MATCH, jobs.CHECK_BOT):
-                hand.todo.append(jobs.Job.from_json(data))
+                job = jobs.Job.from_json(data)
+                if self._by_queue:  # of shards they know nothing
+                    job = replace(job, lease=replace(job.lease, shard=0))
+                hand.todo.append(job)
             else:
                 problem = f"{hand.worker} plays no move of any game"
                 its = {"lease": data["lease"], "worker": hand.worker}

@@ -38,7 +38,6 @@ from arena.operation import processes, queues
 from arena.operation.health import TICK_MARK
 from arena.ratings.trueskill import MU, SIGMA
 from engine.games import GAMES
-from engine.jobs import RESULTS_QUEUE
 from tests import postgres
 from tests.arena.running import environment, free_port, until
 from tests.scale.crew import Crew
@@ -309,7 +308,7 @@ class Observer:
 
 def waiting_results(broker: redis.Redis) -> int:
     """How many messages of workers nobody has handled yet."""
-    return sum(broker.llen(key) for key in queues.keys_of(RESULTS_QUEUE))
+    return sum(broker.llen(key) for key in queues.keys_of_results(broker))
 
 
 @contextmanager
@@ -320,8 +319,10 @@ def at_work(
 
     Args:
         seconds: how long a match takes.
+        recorders: how many there are, each of a shard.
     """
-    stand.start(*(f"recorder {number}" for number in range(1, recorders + 1)))
+    shards = {"ARENA_SHARDS": str(recorders)} if recorders > 1 else {}
+    stand.start(*(f"recorder {number}" for number in range(1, recorders + 1)), **shards)
     stand.await_ticks()
     crew = Crew(
         stand.broker, workers, seconds, slots=slots,

@@ -23,12 +23,13 @@ WORKERS, SLOTS, MATCH_SECONDS, SECONDS = 10, 2, 1.5, 1.0
 QUICKLY = {"ARENA_TICK_SECONDS": "0.5", "ARENA_TAKE_UP_SECONDS": "2", "ARENA_LEASE_SECONDS": "2"}
 
 SPOILED = {
-    "a hole in the order": 'UPDATE "match" SET seq = 100000 WHERE seq = 3',
+    "another order": 'UPDATE "match" SET seq = 100000 WHERE seq = (SELECT min(seq) FROM "match")',
     "a game that is missing": "DELETE FROM game_seat WHERE game_id = 3",
     "a game counted twice": "UPDATE entrant SET games = games + 1, wins = wins + 1 WHERE id = 1",
     "a meeting counted twice": "UPDATE meeting SET games = games + 2, matches = matches + 1",
     "a ladder that counts a game more": "UPDATE competition SET games = games + 1 WHERE id = 1",
-    "a result that moved nothing": "UPDATE entrant SET mu = mu - 0.01 WHERE id = 2",
+    "a rating that nothing moved": "UPDATE entrant SET mu = mu - 0.01 WHERE id = 2",
+    "a game that moved nothing": "UPDATE game_seat SET mu_after = mu_before WHERE game_id = 4",
     "a winner who lost": "UPDATE game_seat SET rank = 1 - rank WHERE game_id = 1",
 }
 
