@@ -124,6 +124,8 @@ class Recorder:
         looking = whole and self._looking.is_due()
         if shards.is_first and whole:
             self._look_around(settings, now, looking=looking)
+        if shards.is_first and self.writer.claims.are_several:
+            transact(self._settling.look)
         if heard is not None and not shards.is_first:
             # Signs are said to the first alone.
             first = transact(health.heard)
@@ -172,8 +174,6 @@ class Recorder:
         forgotten = transact(lambda session: forget_logs(session, settings, now))
         forgotten += transact(lambda session: forget_answers(session, settings, now))
         self._has_more |= bool(forgotten)
-        if self.writer.claims.are_several:
-            transact(self._settling.look)
 
     def _go_on(self, now: datetime) -> None:
         """The next parts of what takes long."""
