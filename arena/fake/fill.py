@@ -18,6 +18,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from arena.bots.furnish import open_ladder
+from arena.fake.copying import write
 from arena.fake.season import DAYS, MatchRows, Season
 from arena.fake.stock import StoredMatch, play_stock
 from arena.ground.db import Database
@@ -217,8 +218,9 @@ def _write(session: Session, batch: Sequence[MatchRows]) -> None:
         (GameSeat.__table__, seats),
     ):
         assert isinstance(table, sa.Table)
-        session.connection().execute(sa.insert(table), found)
-    listed.write(session.connection())
+        write(session.connection(), table, found)
+    for table, found in listed.tables():
+        write(session.connection(), table, found)
     days = Days()
     days.add(listed)
     days.write(session.connection())

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
@@ -84,10 +84,19 @@ class Listed:
 
     def write(self, connection: sa.Connection) -> None:
         """Inserts them, but for what is noted of their days."""
-        tables = (self.seats, self.values, self.tags, self.lines)
-        for statement, rows in zip(_INSERTS, tables, strict=True):
+        for statement, rows in zip(_INSERTS, self._rows, strict=True):
             if rows:
                 connection.execute(statement, rows)
+
+    def tables(self) -> Iterator[tuple[sa.Table, list[Row]]]:
+        """Each table with its rows."""
+        for statement, rows in zip(_INSERTS, self._rows, strict=True):
+            assert isinstance(statement.table, sa.Table)
+            yield statement.table, rows
+
+    @property
+    def _rows(self) -> tuple[list[Row], ...]:
+        return self.seats, self.values, self.tags, self.lines
 
 
 class Days:
