@@ -19,7 +19,8 @@ import sqlalchemy as sa
 
 from arena.ground.config import Settings
 from arena.ground.db import Database
-from arena.operation.backup import restore_backup, write_backup
+from arena.operation.backup import write_backup
+from arena.operation.restoring import restore_backup
 from tests import postgres
 from tests.conftest import copied, server_of
 

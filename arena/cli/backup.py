@@ -15,24 +15,43 @@ from arena.cli.data_folder import opened
 from arena.cli.options import NamedPath, on_data
 from arena.ground.config import SettingError, load
 from arena.ground.db import SchemaError, unusable
-from arena.operation.backup import BackupError, restore_backup, write_backup
+from arena.operation.archives import BackupError
+from arena.operation.backup import write_backup
 from arena.operation.health import note_backup
+from arena.operation.restoring import restore_backup
 from engine.translation import gettext
 
 
 @click.command()
 @click.argument("file", type=NamedPath(path_type=Path, dir_okay=False))
+@click.option(
+    "--since",
+    type=NamedPath(path_type=Path, dir_okay=False, exists=True),
+    metavar="BACKUP",
+    help="Leave out what that backup has, in the same folder: an increment, which needs it.",
+)
+@click.option("--without-cold", is_flag=True, help="Leave out the files of the cold store.")
 @on_data
-def backup(file: Path, data: Path | None) -> None:
+def backup(file: Path, since: Path | None, without_cold: bool, data: Path | None) -> None:
     """Write a backup of an arena, which may run meanwhile.
 
     FILE is a tar of all rows and bundles, for its owner alone to read: passwords' hashes are in it.
 
-    Example: arena backup arena-2026-01-31.tar
+    \b
+    Examples:
+      arena backup arena-2026-01-31.tar
+      arena backup arena-2026-02-01.tar --since arena-2026-01-31.tar
     """
     with opened(data) as (database, settings):
         with refusing(BackupError), writing(file):
-            write_backup(database, settings, file, lambda line: click.echo(line, err=True))
+            write_backup(
+                database,
+                settings,
+                file,
+                lambda line: click.echo(line, err=True),
+                since=since,
+                without_cold=without_cold,
+            )
         with suppress(SQLAlchemyError), database.begin() as session:
             note_backup(session, datetime.now(UTC))
     click.echo(

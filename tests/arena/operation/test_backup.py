@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import io
+import json
 import tarfile
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -15,8 +17,14 @@ from arena.audit import ARENA
 from arena.bots import runtimes
 from arena.ground.config import Settings
 from arena.ground.db import Database
-from arena.models import Base, BotVersion, Competition, LargeFile, SentFile, User
-from arena.operation.backup import BackupError, restore_backup, write_backup
+from arena.keeping.moving import Mover
+from arena.keeping.packing import unpack_text
+from arena.keeping.reading import text_of
+from arena.keeping.stores import FolderStore
+from arena.models import Base, BotVersion, Competition, LargeFile, PlayedGame, SentFile, User
+from arena.operation.archives import CONTENTS, BackupError
+from arena.operation.backup import write_backup
+from arena.operation.restoring import restore_backup
 from arena.operation.supervisor import is_running
 from arena.recorder.rebuild import rebuild
 from tests import postgres
@@ -178,24 +186,25 @@ def test_what_is_no_backup_is_refused(database: Database, lived: Settings, tmp_p
         tar.add(__file__, "bot.py")
     with tarfile.open(whole) as tar:
         members = {member.name: member for member in tar}
-    # Cut where a file would begin, a tar seems whole.
-    between = data[: members[f"bundles/{DIGEST}"].offset]
-    name = data.index(b'"', members["tables/user"].offset_data) + 1
+        contents = json.loads(tar.extractfile(CONTENTS).read())
+    (users, _), *_ = contents["tables"]["user"]
+    middle = members[f"rows/{users}"].offset_data + members[f"rows/{users}"].size // 2
+    begin = members[CONTENTS].offset_data
     spoilt = {
         "is no backup": b"something else" * 100,
         "no backup of an arena": other.read_bytes(),
         "cut short": data[: len(data) // 2],
-        "it has no digests": between,
-        "it has no meeting": data[: members["tables/meeting"].offset],
-        "table user is not as it was": _with(data, name, b"Q"),
-        "digests.json can't be read": _with(data, members["digests.json"].offset_data, b"]"),
+        # Cut where a file would begin, a tar seems whole.
+        "it has no contents.json": data[: members[CONTENTS].offset],
+        f"it has no rows/{users}": _without(whole, f"rows/{users}"),
+        "table user is not as it was": _with(data, middle, bytes([data[middle] ^ 255])),
+        "contents.json can't be read": _with(data, begin, b"]"),
+        "contents.json can't": data.replace(b'"elsewhere": {}', b'"elsewhere": []'),
+        "not the tables of this release: alien": data.replace(b'"bot_tag": ', b'"alien":   ', 1),
         "bundle .* is damaged": data.replace(CONTENT, b"A BOT"),
         "bundle .* damaged": data.replace(NET[:7000], NET[7000:14000][::-1], 1),
         "of which release": data.replace(b'{"format"', b'{"farmot"', 1),
-        "table bot, row 1": _with(data, members["tables/bot"].offset_data, b"]"),
-        "table user, row 1": _with(data, members["tables/user"].offset_data, b"\xff"),
-        "table competition, row 1": _with(data, members["tables/competition"].offset_data, b"{"),
-        r"another release \(format 9": data.replace(b'"format": 2', b'"format": 9', 1),
+        r"another release \(format 9": data.replace(b'"format": 3', b'"format": 9', 1),
         r"another release \(schema": data.replace(b'"schema": "', b'"schema": "x', 1).replace(
             b'", "made"', b'","made"', 1
         ),
@@ -212,9 +221,97 @@ def test_what_is_no_backup_is_refused(database: Database, lived: Settings, tmp_p
         restored.close()
 
 
+def _names(file: Path) -> set[str]:
+    with tarfile.open(file) as tar:
+        return set(tar.getnames())
+
+
+def _without(file: Path, part: str) -> bytes:
+    """A tar that lacks one of its files."""
+    rest = io.BytesIO()
+    with tarfile.open(file) as whole, tarfile.open(fileobj=rest, mode="w") as tar:
+        for member in whole:
+            if member.name != part:
+                tar.addfile(member, whole.extractfile(member))
+    return rest.getvalue()
+
+
 def _with(data: bytes, at: int, other: bytes) -> bytes:
     """The same with some bytes put in the place of others."""
     return data[:at] + other + data[at + len(other) :]
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)  # a backup is the same of both
+def test_increments_have_what_is_new(database: Database, lived: Settings, tmp_path: Path) -> None:
+    """Each is restored with those before it, and refused without one; day files come once, too."""
+    first, second, third = (tmp_path / f"{name}.tar" for name in ("a", "b", "c"))
+    later = datetime.now(UTC) + timedelta(days=1)
+    with database.begin() as session:
+        whole = session.execute(sa.select(PlayedGame.id, PlayedGame.record)).all()
+    write_backup(database, lived, first, quiet)
+    cold = FolderStore(Path(lived.cold_store))
+    Mover(database, cold).move(later, later)
+    with database.begin() as session:
+        session.execute(sa.update(BotVersion).values(note="another"))
+    write_backup(database, lived, second, quiet, since=first)
+    write_backup(database, lived, third, quiet, since=second)
+    parts = [_names(file) for file in (first, second, third)]
+    assert {name for name in parts[1] if name.startswith("cold/")}
+    assert not parts[1] & {f"bundles/{DIGEST}", f"bundles/{LARGE}", f"runtimes/{DIGEST}"}
+    assert parts[2] == {"about.json", CONTENTS}, "nothing has changed"
+    settings = Settings(data=tmp_path / "new")
+    restore_backup(third, settings, quiet)
+    restored = Database(settings.database_url, cold=settings.cold_store)
+    assert rows(restored) == kept(database)
+    with restored.read() as session:
+        for number, record in whole:
+            assert text_of(session, number, b"") == unpack_text(record)
+    restored.close()
+    assert (settings.bundles / LARGE).read_bytes() == NET
+    (tmp_path / "elsewhere").mkdir()
+    with pytest.raises(BackupError, match=f"belong into one folder: write it to {tmp_path}"):
+        write_backup(database, lived, tmp_path / "elsewhere" / "d.tar", quiet, since=third)
+    with pytest.raises(BackupError, match="is no backup, or was cut short"):
+        write_backup(database, lived, tmp_path / "d.tar", quiet, since=tmp_path / "arena.db")
+    other, content = Settings(data=tmp_path / "other"), first.read_bytes()
+    first.unlink()
+    with pytest.raises(BackupError, match=r"a\.tar, which it needs, is not beside it"):
+        restore_backup(third, other, quiet)
+    with pytest.raises(BackupError, match=r"a\.tar, which it needs, is not beside it"):
+        write_backup(database, lived, tmp_path / "d.tar", quiet, since=third)
+    first.write_bytes(content.replace(CONTENT, b"A BOT"))
+    with pytest.raises(BackupError, match=r"bundle .* is damaged"):
+        restore_backup(third, other, quiet)
+    first.write_bytes(content)
+    restore_backup(third, other, quiet)
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_day_files_that_are_not_whole_are_left_out(
+    database: Database, lived: Settings, tmp_path: Path
+) -> None:
+    """And so are all, if that is wanted; a restore says what is missing, and makes the arena."""
+    later = datetime.now(UTC) + timedelta(days=1)
+    (file,) = Mover(database, FolderStore(Path(lived.cold_store))).move(later, later)
+    there = Path(lived.cold_store) / file.name
+    content, said = there.read_bytes(), list[str]()
+    for number, spoil in enumerate(
+        (there.unlink, lambda: there.write_bytes(content[:-1]), lambda: there.write_bytes(content))
+    ):
+        spoil()
+        backup = tmp_path / f"{number}.tar"
+        write_backup(database, lived, backup, said.append, without_cold=number == 2)
+        assert not [name for name in _names(backup) if name.startswith("cold/")]
+        assert bool([line for line in said if "left out" in line and file.name in line]) == (
+            number < 2
+        )
+        said.clear()
+        restore_backup(backup, Settings(data=tmp_path / f"new{number}"), said.append)
+        assert any(f"{file.name} is not in the cold store" in line for line in said)
+        said.clear()
+    beside = Settings(data=tmp_path / "beside", cold=lived.cold_store)
+    restore_backup(tmp_path / "2.tar", beside, said.append)
+    assert not any("is not in" in line for line in said), "the store is where it was"
 
 
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
@@ -230,7 +327,10 @@ def test_the_commands_back_up_restore_and_prove(
     with monkeypatch.context() as there:
         there.setenv("ARENA_DATABASE", database.url)
         done = cli("backup", file, "--data", lived.data)
+        assert done.code == 0, done.err
+        done = cli("backup", tmp_path / "next.tar", "--since", file, "--data", lived.data)
     assert done.code == 0, done.err
+    file = tmp_path / "next.tar"
     done = cli("restore", file, "--data", new)
     assert done.code == 0, done.err
     command = done.out.rpartition(": arena ")[2].split()
