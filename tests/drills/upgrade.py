@@ -69,6 +69,12 @@ with database.begin() as session:
     token = add_token(session, ARENA, owner, "drill", scopes, datetime.now(UTC))
 print(json.dumps(token))
 """
+SETTINGS_KNOWN = """
+import json
+from dataclasses import fields
+from arena.ground.config import PREFIX, Settings
+print(json.dumps([PREFIX + one.name.upper() for one in fields(Settings)]))
+"""
 COMMANDS = """
 import json
 from arena.operation import processes
@@ -222,11 +228,15 @@ def run(release: str, order: str, calm: str, say: Clock) -> int:
     folder = Path(tempfile.mkdtemp(prefix="arena-upgrade-"))
     folder.chmod(0o755)
     (folder / "disk").mkdir()
-    site = Site(folder, Addresses(), **SETTINGS)
+    last = Release.unpack(release, folder / "last")
+    known = last.ask(SETTINGS_KNOWN)
+    assert isinstance(known, list)
+    settings = {key: value for key, value in SETTINGS.items() if key in known}
+    site = Site(folder, Addresses(), **settings)
     try:
         site.prepare()
         site.data.mkdir(mode=0o700)
-        change = Change(Release.unpack(release, folder / "last"), site, say)
+        change = Change(last, site, say)
         site.start()
         change.carry_out(ORDERS[order])
         change.finish()
