@@ -87,7 +87,8 @@ def run(seconds: float) -> Table:
                 with fresh() as url, broker() as its_broker:
                     in_process(furnish_resting, url, ladders)
                     for what, measure in (
-                        ("a tick", measure_ticks),
+                        ("a tick", partial(measure_ticks, False)),
+                        ("each fifth tick", partial(measure_ticks, True)),
                         ("/metrics", partial(measure_page, "/metrics")),
                         ("front page", partial(measure_page, "/")),
                     ):
@@ -165,17 +166,23 @@ def measure_batches(url: str, seconds: float) -> list[str]:
         return measured(make, seconds, record)
 
 
-def measure_ticks(settings: Settings, seconds: float) -> list[str]:
-    """Ticks of a recorder in which nothing is to do."""
+def measure_ticks(whole: bool, settings: Settings, seconds: float) -> list[str]:
+    """Ticks of a recorder in which nothing is to do.
+
+    Args:
+        whole: whether they see to what may wait, too.
+    """
     recorder = Recorder(settings)
+    recorder.take_over()
     database = recorder.writer.database
 
     def sign() -> None:
+        recorder.tasks.turn()  # all that was said is heard
         with database.begin() as session:
             give_sign(session, "worker", datetime.now(UTC), slots=SLOTS)
 
     try:
-        cells = measured(recorder.tick, seconds, sign)
+        cells = measured(partial(recorder.tick, whole=whole), seconds, sign)
         with database.read() as session:
             assert not session.scalar(sa.select(sa.func.count()).select_from(Match))
     finally:
