@@ -95,6 +95,10 @@ AHEAD = 2
 """Turns of workers for each slot of a living one: one under way, one waiting."""
 
 
+LEAD = 0.25
+"""What part of that it is."""
+
+
 class Fate(StrEnum):
     """What became of what a worker said."""
 
@@ -420,11 +424,18 @@ class _Issuing:
         return new
 
     def _elsewhere(self) -> Iterator[Elsewhere]:
-        """What other recorders bid for of which there is room."""
+        """What others bid for of which there is room, as if they had their lead by then."""
         for shard, bid in self._bids.items():
             for kind, right in bid.firsts.items():
                 if self._has_room(right.needs):
-                    yield Elsewhere(shard, kind, right)
+                    yield Elsewhere(shard, kind, right.after(self._lead))
+
+    @cached_property
+    def _lead(self) -> float:
+        """How many matches a competition may be ahead of those of other recorders: a part of what
+        each has under way where all have as much."""
+        count = sum(1 for turns in self.load.by_competition.values() if turns)
+        return max(1.0, LEAD * self.enough / max(1, count))
 
     def bid(self, *, anew: bool) -> None:
         """Says to the recorders of other shards what this one would do if there were room.

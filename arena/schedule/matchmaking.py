@@ -199,6 +199,7 @@ class _Turns:
             seconds / competition.weight,
             last.timestamp() if last else 0.0,
             needs_of(competition).words,
+            competition.match_seconds(matches) / competition.weight,
         )
 
 

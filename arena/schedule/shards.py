@@ -9,8 +9,9 @@ was.
 The workers are everybody's. Each recorder sees by the database how much they have, and says there
 what it would still give them if there were room (`Bid`): so those of another shard take no
 place from what goes before all new matches, and whose turn it is is decided among all
-competitions as if there were one recorder. Who leaves a turn to another has it woken, and a bid
-that is old is not waited for.
+competitions as if there were one recorder, but for a lead of some matches, so that they need not
+take turns one by one. Who leaves a turn to another has it woken, and a bid that is old is not
+waited for.
 """
 
 from __future__ import annotations
@@ -45,6 +46,12 @@ class Right(NamedTuple):
     """When its last match was made, in seconds of Unix time."""
     needs: str = ""
     """What workers need to play it, in words (`arena.schedule.needs`)."""
+    step: float = 0.0
+    """By how much a match more raises its seconds."""
+
+    def after(self, matches: float) -> Right:
+        """The right that it has after so many more matches."""
+        return self._replace(seconds=self.seconds + matches * self.step)
 
     @property
     def share(self) -> tuple[float, float]:

@@ -109,7 +109,7 @@ def test_one_that_is_gone_is_not_waited_for(sqlite_database: Database) -> None:
     two = Two(sqlite_database, ladders=2)
     two.fill(1)
     two.fill(0)
-    for _ in range(SLOTS):
+    for _ in range(2 * SLOTS):
         two.end_one(1)
     two.fill(1)
     assert two.recorders[1].to_wake == {0}, "there is room, which the other has more right to"
@@ -118,7 +118,7 @@ def test_one_that_is_gone_is_not_waited_for(sqlite_database: Database) -> None:
     with sqlite_database.begin() as session:
         give_sign(session, "worker", two.now, slots=SLOTS)
     two.fill(1)
-    assert two.made()[1] > before[1]
+    assert two.made()[1] > before[1], "and the other is not waited for any more"
 
 
 def test_checks_have_their_turn(sqlite_database: Database) -> None:
