@@ -162,7 +162,7 @@ def end_with_parent() -> None:
 def _await(server: subprocess.Popen[bytes], home: Path) -> None:
     import psycopg
 
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while True:
         try:
             psycopg.connect(f"host={home} user=postgres dbname=postgres").close()

@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
@@ -30,6 +31,12 @@ from werkzeug.serving import make_server
 
 CLIENT_ID, CLIENT_SECRET = "arena", "a secret of the arena"
 Claims = dict[str, Any]
+
+
+@cache
+def _keys() -> tuple[RSAKey, ...]:
+    """The provider's and another, made once: each takes as long as a test."""
+    return tuple(RSAKey.generate_key(2048, {"kid": "one", "use": "sig"}) for _ in range(2))
 
 
 @dataclass
@@ -97,8 +104,7 @@ class Provider:
     """What browsers were sent with."""
 
     def __post_init__(self) -> None:
-        self.key = RSAKey.generate_key(2048, {"kid": "one", "use": "sig"})
-        self.other = RSAKey.generate_key(2048, {"kid": "one", "use": "sig"})
+        self.key, self.other = _keys()
 
     def id_token(self, nonce: str) -> str:
         """What the arena is told of who signed in."""
