@@ -257,7 +257,7 @@ class Settings:
         _between(1, 64, N_("from 1 to 64 parts")),
     )
     take_over_seconds: float = _setting(
-        30.0,
+        45.0,
         "How long a recorder may ask nothing of the database before another one takes its place.",
         DURATION,
     )
