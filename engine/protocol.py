@@ -148,6 +148,8 @@ def demand_sayable(record: GameRecord) -> None:
 
 def unsayable(ply: Ply) -> str:
     """What of a ply no bot can say, in words; empty if there is nothing."""
+    if not (ply.text or ply.values or ply.tags or ply.pv):
+        return ""
     if len(ply.text) > LONGEST_REPLY or _CONTROL.search(ply.text):
         return "say such a text"
     if len(ply.values) > NUMBERS_LIMIT or not all(map(_KEY.fullmatch, ply.values)):
