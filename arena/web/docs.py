@@ -59,6 +59,7 @@ FIRST = (
     "sandbox",
     "operating",
     "performance",
+    "scale",
 )
 """The order in which people need them; others follow by name."""
 GAME_PAGES = "games/"

@@ -24,6 +24,7 @@ ORDER BY g.competition_id, m.seq, g.number, s.seat
 """
 """Every seat that counts, in the order in which ratings are made."""
 FIXED = 'SELECT id, seq FROM "match" WHERE seq IS NOT NULL ORDER BY seq'
+ATTEMPTS = 'SELECT avg(attempt) FROM "match" WHERE seq IS NOT NULL'
 GAMES = 'SELECT m.id, m.seq, g.number FROM "match" m LEFT JOIN game g ON g.match_id = m.id'
 PLACES = "SELECT match_id, count(*) FROM place GROUP BY match_id"
 ENTRANTS = "SELECT id, games, wins + draws + losses, mu, sigma, competition_id FROM entrant"
@@ -39,6 +40,11 @@ def problems(connection: sa.Connection) -> list[str]:
 def fixed(connection: sa.Connection) -> int:
     """How many matches were ever fixed."""
     return len(_rows(connection, FIXED))
+
+
+def attempts(connection: sa.Connection) -> float:
+    """How often a match that was fixed was issued, on the average."""
+    return float(_rows(connection, ATTEMPTS)[0][0] or 0)
 
 
 def _rows(connection: sa.Connection, words: str) -> list[sa.Row[tuple[object, ...]]]:

@@ -66,6 +66,7 @@ def _measure(
             stand.end(name)
         with stand.database.engine.connect() as connection:
             wrong = counting.problems(connection)
+            attempts = counting.attempts(connection)
         assert not wrong, wrong[:5]
         cpu = sum(spent for name, spent in found.cpu.items() if name.startswith("recorder"))
         return {
@@ -75,6 +76,7 @@ def _measure(
             "lag p50 s": found.lag(50),
             "lag p95 s": found.lag(95),
             "tick late s": found.late,
+            "attempts": attempts,
             "waiting": max(found.waiting, default=0),
             "broker MiB": found.memory / 2**20,
             "recorder ms": 1e3 * cpu / max(1, found.fixed),
