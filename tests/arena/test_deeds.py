@@ -777,124 +777,127 @@ def copied(
     """An arena with a bit of everything in a data folder of its own."""
     folder.mkdir()
     request.param = "sqlite"
-    with furnished_database(request, folder, furnish) as (database, numbers):
-        user = person(database, "administrator", Role.ADMINISTRATOR)
-        mate = person(database, "mate")
-        person(database, "shut", active=False)
-        with database.begin() as session:
-            session.execute(sa.update(Bot).values(owner_id=user.id))
-            session.execute(sa.update(Ladder).values(home=HomeRule.BESIDE))
-            bot = session.scalars(sa.select(Bot).where(Bot.name == "bot-1")).one()
-            session.add(CoOwner(bot_id=bot.id, user_id=mate.id))
-            ladder, other = session.scalars(
-                sa.select(Ladder).where(Ladder.name.in_(["ladder-0", "ladder-1"])).order_by("name")
-            )
-            ladder.join_code = "aaaa-bbbb-cccc"
-            cup = sa.update(Tournament).where(Tournament.name == "cup")
-            session.execute(cup.values(anonymous=True))
-            pupil = User(name="pupil", created=now())
-            session.add(pupil)
-            session.flush()
-            mates, themselves = (session.get_one(User, one.id) for one in (mate, user))
-            knights = teams.make(session, "knights", mates, now())
-            teams.join(session, knights, themselves, now())
-            teams.make(session, "rooks", pupil, now()).join_code = "aaaa-bbbb-eeee"
-            for its, one in ((ladder, pupil), (other, user)):
-                members.add(session, ARENA, its, one, MemberRole.MEMBER, now())
-            followed = session.scalars(sa.select(Bot).where(Bot.name == "bot-2")).one()
-            session.add(
-                Repository(
-                    bot_id=followed.id,
-                    user_id=user.id,
-                    address="https://git.example.org/me/bot.git",
-                    ladders=list(session.scalars(sa.select(Ladder.id))),
-                    fetched=now(),
-                    due=now(),
-                )
-            )
-            # One check that was set aside, and one that is not over.
-            checks = sa.select(Check).join(Check.version).join(BotVersion.bot)
-            for name, status in {"bot-3": JobStatus.SET_ASIDE, "bot-2": JobStatus.OPEN}.items():
-                old = session.scalars(checks.where(Bot.name == name).limit(1)).one()
-                check = Check(
-                    version=old.version,
-                    ladder=old.ladder,
-                    status=status,
-                    created=now(),
-                    findings=[],
-                )
-                session.add(check)
-            for worker in session.scalars(sa.select(Worker)):
-                worker.set_aside = now()
-            perform(
-                session, BarBot("ladder-2", "bot-3", "a copy"), By(ARENA, frozenset(Scope), now())
-            )
-            ladder = session.scalars(sa.select(Ladder).where(Ladder.name == "ladder-0")).one()
-            closes = datetime(2101, 1, 1, tzinfo=UTC)
-            session.add(
-                CompetitionDate(competition=ladder, what=DateKind.CLOSES, at=closes, settings={})
-            )
-            later = {"entries-close": (now() + timedelta(minutes=30)).isoformat()}
-            its = {"format": "swiss", "ladder": "ladder-0", "sign_up": True, "dates": later}
-            by = By(ARENA, frozenset(Scope), now(), at_machine=True)
-            taught = session.scalars(sa.select(Ladder).where(Ladder.name == "ladder-2")).one()
-            members.add(session, ARENA, taught, user, MemberRole.MEMBER, now())
-            perform(session, SetCourse("ladder-2", ("bot-1:1",), "bot-1 50% 10"), by)
-            handed_in = sa.select(Entrant).join(Entrant.version).join(BotVersion.bot)
-            handed_in = handed_in.where(Entrant.competition_id == taught.id, Bot.name == "bot-2")
-            for entrant in session.scalars(handed_in):
-                entrant.version.status = VersionStatus.READY
-            its_end = {"what": DateKind.FREEZE, "at": now(), "settings": {}}
-            session.add(CompetitionDate(competition=taught, happened=now(), **its_end))
-            perform(session, CreateTournament("later", each_person=3, check_in=60, **its), by)
-            perform(session, SignUpBot("later", "bot-2"), by)
-            session.execute(sa.update(SignUp).values(checked_in=None))
-            variant = GAMES["clobber"].variant()
-            books.add(session, "small", variant, "a2a1", now(), ARENA, most=None)
-            selection = Selection(owner_id=user.id, name="all", words="", created=now())
-            session.add(selection)
-            hook = Hook(
-                user_id=user.id, url="https://h.example/", format=HookFormat.JSON, created=now()
-            )
-            cup = session.scalars(sa.select(Tournament.id).where(Tournament.name == "cup")).one()
-            session.add_all(
-                [
-                    hook,
-                    Bot(name="spare", owner_id=user.id, created=now()),  # in no course
-                    Follow(user_id=user.id, bot_id=bot.id, muted=True, since=now()),
-                    Follow(user_id=user.id, competition_id=cup, muted=True, since=now()),
-                ]
-            )
-            session.flush()
-            notify(session, [user.id], "hello", {}, "/", now())
-            told = told_to(session, user.id, count=1)[0]
-            sent = delivery_of(hook, None, now())
-            sent.state = DeliveryState.ARRIVED
-            session.add(sent)
-            session.add(
-                Analysis(
-                    code="known",
-                    owner_id=user.id,
-                    name="known",
-                    game="clobber size=3x2",
-                    position="",
-                    moves="",
-                    comments={},
-                    shared=True,
-                    created=now(),
-                    changed=now(),
-                )
-            )
-            clone = CloneTest(numbers["ended"])
-            waits = perform(session, clone, By(ARENA, frozenset(Scope), now())).answer
-            waits.creator_id, waits.approval = mate.id, Approval.NEEDED
-            waits.state = CompetitionState.PAUSED
-            session.flush()
-            numbers = {
-                **numbers, "check": check.id, "selection": selection.id, "waits": waits.id,
-                "hook": hook.id, "delivery": sent.id, "notification": told.id,
-            }  # fmt: skip
+    with furnished_database(request, folder, furnish_all) as (database, numbers):
         yield database, numbers, folder
+
+
+def furnish_all(database: Database) -> Numbers:
+    """The arena of `furnish`, with what else there is to do something with."""
+    numbers = furnish(database)
+    user = person(database, "administrator", Role.ADMINISTRATOR)
+    mate = person(database, "mate")
+    person(database, "shut", active=False)
+    with database.begin() as session:
+        session.execute(sa.update(Bot).values(owner_id=user.id))
+        session.execute(sa.update(Ladder).values(home=HomeRule.BESIDE))
+        bot = session.scalars(sa.select(Bot).where(Bot.name == "bot-1")).one()
+        session.add(CoOwner(bot_id=bot.id, user_id=mate.id))
+        ladder, other = session.scalars(
+            sa.select(Ladder).where(Ladder.name.in_(["ladder-0", "ladder-1"])).order_by("name")
+        )
+        ladder.join_code = "aaaa-bbbb-cccc"
+        cup = sa.update(Tournament).where(Tournament.name == "cup")
+        session.execute(cup.values(anonymous=True))
+        pupil = User(name="pupil", created=now())
+        session.add(pupil)
+        session.flush()
+        mates, themselves = (session.get_one(User, one.id) for one in (mate, user))
+        knights = teams.make(session, "knights", mates, now())
+        teams.join(session, knights, themselves, now())
+        teams.make(session, "rooks", pupil, now()).join_code = "aaaa-bbbb-eeee"
+        for its, one in ((ladder, pupil), (other, user)):
+            members.add(session, ARENA, its, one, MemberRole.MEMBER, now())
+        followed = session.scalars(sa.select(Bot).where(Bot.name == "bot-2")).one()
+        session.add(
+            Repository(
+                bot_id=followed.id,
+                user_id=user.id,
+                address="https://git.example.org/me/bot.git",
+                ladders=list(session.scalars(sa.select(Ladder.id))),
+                fetched=now(),
+                due=now(),
+            )
+        )
+        # One check that was set aside, and one that is not over.
+        checks = sa.select(Check).join(Check.version).join(BotVersion.bot)
+        for name, status in {"bot-3": JobStatus.SET_ASIDE, "bot-2": JobStatus.OPEN}.items():
+            old = session.scalars(checks.where(Bot.name == name).limit(1)).one()
+            check = Check(
+                version=old.version,
+                ladder=old.ladder,
+                status=status,
+                created=now(),
+                findings=[],
+            )
+            session.add(check)
+        for worker in session.scalars(sa.select(Worker)):
+            worker.set_aside = now()
+        perform(session, BarBot("ladder-2", "bot-3", "a copy"), By(ARENA, frozenset(Scope), now()))
+        ladder = session.scalars(sa.select(Ladder).where(Ladder.name == "ladder-0")).one()
+        closes = datetime(2101, 1, 1, tzinfo=UTC)
+        session.add(
+            CompetitionDate(competition=ladder, what=DateKind.CLOSES, at=closes, settings={})
+        )
+        later = {"entries-close": (now() + timedelta(hours=10)).isoformat()}
+        its = {"format": "swiss", "ladder": "ladder-0", "sign_up": True, "dates": later}
+        by = By(ARENA, frozenset(Scope), now(), at_machine=True)
+        taught = session.scalars(sa.select(Ladder).where(Ladder.name == "ladder-2")).one()
+        members.add(session, ARENA, taught, user, MemberRole.MEMBER, now())
+        perform(session, SetCourse("ladder-2", ("bot-1:1",), "bot-1 50% 10"), by)
+        handed_in = sa.select(Entrant).join(Entrant.version).join(BotVersion.bot)
+        handed_in = handed_in.where(Entrant.competition_id == taught.id, Bot.name == "bot-2")
+        for entrant in session.scalars(handed_in):
+            entrant.version.status = VersionStatus.READY
+        its_end = {"what": DateKind.FREEZE, "at": now(), "settings": {}}
+        session.add(CompetitionDate(competition=taught, happened=now(), **its_end))
+        perform(session, CreateTournament("later", each_person=3, check_in=720, **its), by)
+        perform(session, SignUpBot("later", "bot-2"), by)
+        session.execute(sa.update(SignUp).values(checked_in=None))
+        variant = GAMES["clobber"].variant()
+        books.add(session, "small", variant, "a2a1", now(), ARENA, most=None)
+        selection = Selection(owner_id=user.id, name="all", words="", created=now())
+        session.add(selection)
+        hook = Hook(
+            user_id=user.id, url="https://h.example/", format=HookFormat.JSON, created=now()
+        )
+        cup = session.scalars(sa.select(Tournament.id).where(Tournament.name == "cup")).one()
+        session.add_all(
+            [
+                hook,
+                Bot(name="spare", owner_id=user.id, created=now()),  # in no course
+                Follow(user_id=user.id, bot_id=bot.id, muted=True, since=now()),
+                Follow(user_id=user.id, competition_id=cup, muted=True, since=now()),
+            ]
+        )
+        session.flush()
+        notify(session, [user.id], "hello", {}, "/", now())
+        told = told_to(session, user.id, count=1)[0]
+        sent = delivery_of(hook, None, now())
+        sent.state = DeliveryState.ARRIVED
+        session.add(sent)
+        session.add(
+            Analysis(
+                code="known",
+                owner_id=user.id,
+                name="known",
+                game="clobber size=3x2",
+                position="",
+                moves="",
+                comments={},
+                shared=True,
+                created=now(),
+                changed=now(),
+            )
+        )
+        clone = CloneTest(numbers["ended"])
+        waits = perform(session, clone, By(ARENA, frozenset(Scope), now())).answer
+        waits.creator_id, waits.approval = mate.id, Approval.NEEDED
+        waits.state = CompetitionState.PAUSED
+        session.flush()
+        return {
+            **numbers, "check": check.id, "selection": selection.id, "waits": waits.id,
+            "hook": hook.id, "delivery": sent.id, "notification": told.id,
+        }  # fmt: skip
 
 
 def notes(database: Database) -> list[AuditEntry]:
@@ -974,10 +977,23 @@ def by_form(app: Flask, endpoint: str, values: Values, wrong: Values) -> Outcome
     return html.unescape(done.text), None, html.unescape(refused.text)
 
 
+@pytest.fixture(scope="module")
+def forms(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> dict[type[Deed], str]:
+    """The endpoint of each deed that has a form."""
+    with copied(request, tmp_path_factory.mktemp("forms") / "arena") as (database, _, folder):
+        app = pages(database, data=folder)
+        app.extensions["arena.database"].close()
+    views = app.view_functions.items()
+    return {vars(view)["deed"]: endpoint for endpoint, view in views if "deed" in vars(view)}
+
+
 @each_deed
 def test_its_doors_do_the_same(
     request: pytest.FixtureRequest,
     deed: type[Deed],
+    forms: dict[type[Deed], str],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -988,7 +1004,7 @@ def test_its_doors_do_the_same(
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     monkeypatch.setenv("LOGNAME", "administrator")
     found, noted = {}, {}
-    for door in ("data", "server", "form"):
+    for door in ("data", "server", *(("form",) if deed in forms else ())):
         with copied(request, tmp_path / door) as (database, numbers, folder):
             values, before = example(numbers), len(notes(database))
             if door == "data":
@@ -1002,10 +1018,7 @@ def test_its_doors_do_the_same(
                     found[door] = by_command(deed, values, wrong, Where(address))
             else:
                 app = pages(database, data=folder)
-                views = app.view_functions.items()
-                endpoint = next((at for at, view in views if vars(view).get("deed") is deed), None)
-                if endpoint is not None:
-                    found[door] = by_form(app, endpoint, values, wrong)
+                found[door] = by_form(app, forms[deed], values, wrong)
                 app.extensions["arena.database"].close()
             noted[door] = [
                 (one.action, one.subject, one.detail)

@@ -33,7 +33,8 @@ def served(database: Database, folder: Path) -> Iterator[str]:
     settings = Settings(data=folder, database=database.url)
     app = create_app(settings, BundleIntake(settings.bundles))
     server = make_server("127.0.0.1", 0, app, threaded=True)
-    thread = threading.Thread(target=server.serve_forever)
+    # It looks so often whether it is to end; by itself twice a second, for which a test would wait.
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
     try:
         yield f"http://127.0.0.1:{server.port}"

@@ -194,7 +194,7 @@ def test_submit_waits_for_a_server_that_is_away(
 
     monkeypatch.setattr("arena.cli.submit.LOOK_SECONDS", 0.01)
     with HTTPServer(("127.0.0.1", 0), Restarting) as server:
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
         where = f"http://127.0.0.1:{server.server_port}"
         words = ["submit", bot, "--ladder", "x", "--server", where, "--wait"]

@@ -215,7 +215,7 @@ def running(redirects: set[str]) -> Iterator[Provider]:
     provider = Provider(client=Client(redirects))
     server = make_server("127.0.0.1", 0, app_of(provider), threaded=True)
     provider.address = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     try:
         yield provider
