@@ -172,6 +172,8 @@ class Murmur:
         """
         self._field = field
         self._heard = time.monotonic()
+        self._is_first = True
+        """Whether nothing was said yet that somebody could have taken."""
         self._waiting = 0
         self._behind, self._away = Every(seconds), Every(max(seconds, AWAY_SECONDS))
 
@@ -193,8 +195,9 @@ class Murmur:
             _refusals[app.conf.broker_url] = time.monotonic()
             log.warning("this login is of a release before: write its line anew (arena acl)")
             return False
-        if is_new:  # the last one was taken
+        if is_new and not self._is_first:  # the last one was taken
             self._heard = time.monotonic()
+        self._is_first = False
         return time.monotonic() - self._heard < UNHEARD_SECONDS
 
     def _say_by_queue(self, task: str, told: dict[str, Any]) -> None:

@@ -79,13 +79,14 @@ class Murmur:
         self.field, self.seconds = field, seconds
         self.waiting = 0
         """How many messages waited after the last one that went to the queue."""
-        self._heard = now
+        self._heard, self._is_first = now, True
         self._behind, self._away = Every(seconds), Every(max(seconds, AWAY_SECONDS))
 
     def is_heard(self, is_new: int, now: float) -> bool:
         """Whether somebody hears such things, as the answer to one of them says."""
-        if is_new:
+        if is_new and not self._is_first:
             self._heard = now
+        self._is_first = False
         return now - self._heard < UNHEARD_SECONDS
 
     def may(self) -> bool:

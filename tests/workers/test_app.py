@@ -132,6 +132,10 @@ def test_of_what_is_said_anew_the_last_waits(monkeypatch: pytest.MonkeyPatch) ->
             one.say("task", {"number": number})
         assert _fields(client) == {b"one": [{"number": 5}]}
         assert client.llen(jobs.RESULTS_QUEUE) == 1
+        late = workers_app.Murmur("late", 10.0)
+        late._heard -= workers_app.UNHEARD_SECONDS
+        late.say("task", {})  # of which nobody can have taken one before
+        assert client.llen(jobs.RESULTS_QUEUE) == 2
         workers_app._speaker(embedded.url).close()
 
 
