@@ -161,9 +161,13 @@ class Claims:
         for shard in sorted(mine)[most:]:
             connection.execute(LEAVE, (KEY + shard,))
             mine.discard(shard)
+        before = frozenset(mine)
         for shard in range(self._count):
             if len(mine) < most and shard not in mine | taken and _locks(connection, shard):
                 mine.add(shard)
+        # While it has one nobody changes their number, as somebody may have while it waited.
+        if mine - before and (known := self._known(connection)) != self._count:
+            raise ClaimError(self._disagreement(known))
         if mine != self.held and self._count > 1 and mine:
             its = ", ".join(map(str, sorted(mine)))
             log.info("of the %s shards this recorder has now: %s", self._count, its)
@@ -207,6 +211,7 @@ class Claims:
             for words in KEEPALIVES:
                 connection.execute(words)
             self._agree(connection)
+            connection.commit()
             if not self._whole:
                 connection.execute(BE_THERE, (KEY - 1,))
                 connection.commit()
@@ -226,6 +231,7 @@ class Claims:
         """
         end = time.monotonic() + AGREE_SECONDS
         while (known := self._known(connection)) != self._count:
+            connection.commit()
             # One of a release before knows of no shards: it has the first lock, and records all.
             most = max(known, self._count)
             mine = list(takewhile(partial(_locks, connection), range(most)))
@@ -238,11 +244,7 @@ class Claims:
             if len(mine) == most:
                 return
             if time.monotonic() > end:
-                raise ClaimError(
-                    f"the recorders at work divide the arena into {counted(known, 'shard')}, and "
-                    f"this one was told {self._count}: give all the same ARENA_SHARDS, or stop the "
-                    "others first"
-                )
+                raise ClaimError(self._disagreement(known))
             self._meanwhile()
             time.sleep(ASK_SECONDS)
 
@@ -250,8 +252,13 @@ class Claims:
         """Into how many shards the arena is divided; one that is not prepared will be as asked."""
         is_there = connection.execute("SELECT to_regclass('mark') IS NOT NULL").fetchone()[0]
         row = connection.execute(COUNT, (COUNT_MARK,)).fetchone() if is_there else (self._count,)
-        connection.commit()
         return row[0] if row else 1
+
+    def _disagreement(self, known: int) -> str:
+        return (
+            f"the recorders at work divide the arena into {counted(known, 'shard')}, and this one "
+            f"was told {self._count}: give all the same ARENA_SHARDS, or stop the others first"
+        )
 
     def _wait(self, claims: Callable[[], bool]) -> None:
         """Tries until it succeeds, or patience is at its end."""
@@ -264,8 +271,10 @@ class Claims:
                     "database (if its host vanished, try again in half a minute)"
                 )
             if time.monotonic() >= due:
-                words = "another recorder is %sat work on this database; this one waits until %s"
-                log.warning(words, again, "it ends")
+                words = (
+                    "another recorder is %sat work on this database; this one waits until it ends"
+                )
+                log.warning(words, again)
                 due, again = time.monotonic() + TELL_SECONDS, "still "
             self._meanwhile()
             time.sleep(ASK_SECONDS)

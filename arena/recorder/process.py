@@ -42,7 +42,7 @@ from arena.operation.cold import ColdRecords
 from arena.operation.dumps import DailyDumps
 from arena.operation.fetching import Fetches
 from arena.operation.retention import forget_answers, forget_logs
-from arena.recorder import rebuild
+from arena.recorder import rebuild, settling
 from arena.recorder.claim import BROKER_SECONDS, ClaimError, claim_broker
 from arena.recorder.judging_process import Judging
 from arena.recorder.outlooks import SetsAtWork
@@ -241,8 +241,8 @@ class Recorder:
         self.writer.transact(lambda session: session.connection())
         self.writer.database.demand_schema()
         self._claim_broker()
-        if not self.writer.claims.are_several:
-            self.writer.transact(self._settling.end)
+        several = self.writer.claims.are_several
+        self.writer.transact(lambda session: settling.begin(session, are_several=several))
         self.tasks.begin()
         self.go_by_claims()
 

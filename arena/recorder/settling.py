@@ -10,8 +10,10 @@ tick, waits for nobody, and keeps what it found for those who go through all gam
 from __future__ import annotations
 
 from collections import deque
+from contextlib import suppress
 
 import sqlalchemy as sa
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from arena.lists.settled import SETTLED_MARK
@@ -51,7 +53,13 @@ class Settling:
         if found is not None:
             session.merge(Mark(key=SETTLED_MARK, value=str(found)))
 
-    @staticmethod
-    def end(session: Session) -> None:
-        """One recorder stores: each game is settled that is seen."""
+
+def begin(session: Session, *, are_several: bool) -> None:
+    """What is settled as a recorder begins, before it stores anything: of one alone each game that
+    is seen, of several the last game at first.
+    """
+    if not are_several:
         session.execute(sa.delete(Mark).where(Mark.key == SETTLED_MARK))
+    elif session.get(Mark, SETTLED_MARK) is None:
+        with suppress(IntegrityError), session.begin_nested():  # another begins, too
+            session.add(Mark(key=SETTLED_MARK, value=str(session.scalars(_LAST).one())))

@@ -11,15 +11,20 @@ from datetime import UTC, datetime
 import pytest
 import redis
 import sqlalchemy as sa
+from sqlalchemy.orm import Session
 
 from arena.ground.config import Settings
-from arena.ground.db import Database
-from arena.models import JobStatus, Mark, Match
+from arena.ground.db import LARGEST_ID, Database
+from arena.lists.settled import settled
+from arena.models import JobStatus, Mark, Match, PlayedGame
 from arena.recorder import claim
 from arena.recorder.claim import ClaimError, Claims, share_of
+from arena.recorder.completion import take_places
 from arena.recorder.process import Recorder
+from arena.recorder.settling import Settling, begin, begin_to_store
 from arena.schedule.matchmaking import new_matches
 from engine import jobs
+from engine.game import Termination
 from engine.messages import pack, unpack
 from tests.arena.issuing import issued
 from tests.arena.recorder.conftest import played
@@ -208,6 +213,25 @@ def test_all_go_by_one_number_of_shards(
 
 
 @POSTGRESQL
+def test_one_that_waited_meanwhile_is_refused(hall: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was told a number that was theirs when it came, and is not any more."""
+    hall.shards = 1
+    hall.come("a")
+    turns = iter(["a", "b"])
+
+    def look(but: str = "") -> None:
+        if next(turns, None) == "a":
+            hall.go("a")
+            hall.shards = 2
+            hall.come("c")
+            hall.go("c")
+
+    monkeypatch.setattr(hall, "look", look)
+    with pytest.raises(ClaimError, match="into 2 shards, and this one was told 1"):
+        hall.come("b")
+
+
+@POSTGRESQL
 def test_what_is_of_another_is_passed_on(
     database: Database, broker: str, queue: redis.Redis
 ) -> None:
@@ -245,3 +269,73 @@ def test_what_is_of_another_is_passed_on(
     finally:
         first.close()
         elsewhere.close()
+
+
+@POSTGRESQL
+def test_a_game_is_settled_when_none_before_it_can_come(database: Database) -> None:
+    """Who is still storing may have lower numbers than others show; it is waited for, by nobody
+    else, and one that died is not."""
+    Simulation(database, 0, CALM).furnish([("clobber", {"size": "4x3"})], bots=2)
+    settling = Settling()
+
+    def look() -> int:
+        with database.begin() as session:
+            settling.look(session)
+        with database.read() as session:
+            return settled(session)
+
+    with database.begin() as session:
+        begin(session, are_several=True)
+        match = next(new_matches(session, datetime.now(UTC)))
+        session.flush()
+        its = {"match_id": match.id, "competition_id": match.competition_id}
+    with database.read() as session:
+        assert settled(session) == 0
+    assert look() == 0
+    slow = Session(database.engine)
+    begin_to_store(slow)
+    store_game(slow, 1, its)
+    with database.begin() as session:
+        begin_to_store(session)
+        store_game(session, 2, its)
+    assert [look() for _ in range(3)] == [0, 0, 0]
+    slow.rollback()
+    slow.close()
+    assert look() == 2
+    with database.begin() as session:
+        begin(session, are_several=False)
+    with database.read() as session:
+        assert settled(session) == LARGEST_ID
+
+
+def store_game(session: Session, number: int, its: dict[str, int]) -> None:
+    """A game of a match, with a number."""
+    session.add(
+        PlayedGame(
+            id=number,
+            number=number,
+            termination=Termination.NORMAL,
+            plies=1,
+            finished=datetime.now(UTC),
+            digest="0" * 64,
+            record=b"",
+            **its,
+        )
+    )
+    session.flush()
+
+
+@POSTGRESQL
+def test_numbers_grow_whoever_takes_them(database: Database) -> None:
+    """Those of several come from a sequence, which knows of what others wrote without it."""
+    Simulation(database, 0, CALM).furnish([("clobber", {"size": "4x3"})], bots=2)
+    with database.begin() as session:
+        match = next(new_matches(session, datetime.now(UTC)))
+        match.end_lease(JobStatus.FIXED)
+        match.seq = 7
+        session.flush()
+        assert list(take_places(session, 2, alone=True)) == [8, 9]
+        assert list(take_places(session, 2, alone=False)) == [8, 9]
+        with database.begin() as other:
+            assert list(take_places(other, 1, alone=False)) == [10]
+        assert list(take_places(session, 1, alone=False)) == [11]
