@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from statistics import median
 
@@ -40,6 +41,7 @@ swing."""
 PLAYED_ON = ("clobber", "oxoxo")
 """Games that are played quickly when they are played by lot."""
 TIMES = 9
+LADDER = "/ladders/ladder-1"
 DAY = 86400.0
 
 
@@ -113,18 +115,20 @@ def _pages(database: Database) -> Figures:
 
 
 def _tick(database: Database) -> Figures:
-    """A tick in which nothing is to do: its CPU time in the recorder."""
+    """Ticks in which nothing is to do, and each fifth, which sees to what may wait: their CPU time
+    in the recorder."""
+    times: dict[bool, list[float]] = {False: [], True: []}
     with broker() as queue:
-        settings = Settings(database=database.url, broker=queue.url, check_seconds=DAY)
-        recorder, times = Recorder(settings), []
+        recorder = Recorder(Settings(database=database.url, broker=queue.url, check_seconds=DAY))
         try:
-            for _ in range(TIMES):
+            recorder.take_over()
+            for whole in (True, False) * TIMES:
                 began = time.process_time()
-                recorder.tick()
-                times.append(1e3 * (time.process_time() - began))
+                recorder.tick(whole=whole)
+                times[whole].append(1e3 * (time.process_time() - began))
         finally:
             recorder.close()
-    return {"empty tick ms": median(times)}
+    return {"empty tick ms": median(times[False]), "each fifth ms": median(times[True])}
 
 
 def _check(database: Database, made: int) -> Figures:
@@ -184,26 +188,15 @@ def ladders(sizes: Sequence[int], seconds: float, base: Path) -> Iterator[tuple[
                 settings = Settings(database=url, broker=queue.url, check_seconds=DAY)
                 found = {}
                 for what, measure in (
-                    ("empty tick ms", bench_matchmaking.measure_ticks),
-                    ("/metrics ms", _metrics),
-                    ("front ms", _front),
-                    ("ladder page ms", _ladder),
+                    ("empty tick ms", partial(bench_matchmaking.measure_ticks, False)),
+                    ("each fifth ms", partial(bench_matchmaking.measure_ticks, True)),
+                    ("/metrics ms", partial(bench_matchmaking.measure_page, "/metrics")),
+                    ("front ms", partial(bench_matchmaking.measure_page, "/")),
+                    ("ladder page ms", partial(bench_matchmaking.measure_page, LADDER)),
                 ):
                     cells = bench_matchmaking.in_process(measure, settings, seconds)
                     found[what] = _number(cells[1])
                 yield f"{size:,} ladders at rest", found
-
-
-def _metrics(settings: Settings, seconds: float) -> list[str]:
-    return bench_matchmaking.measure_page("/metrics", settings, seconds)
-
-
-def _front(settings: Settings, seconds: float) -> list[str]:
-    return bench_matchmaking.measure_page("/", settings, seconds)
-
-
-def _ladder(settings: Settings, seconds: float) -> list[str]:
-    return bench_matchmaking.measure_page("/ladders/ladder-1", settings, seconds)
 
 
 def bots(sizes: Sequence[int], seconds: float, base: Path) -> Iterator[tuple[str, Figures]]:
