@@ -44,6 +44,8 @@ SUGGESTED: dict[str, Any] = LOOKED_UP | {"arena.suggested": True}
 leaves out what is unlisted, too."""
 COLD = "arena.cold"
 """Under this a session's `info` says where the cold store is."""
+KEPT = "arena.kept"
+"""Under this all sessions of a database share what they know of rows that never change."""
 PRAGMAS = ("journal_mode=WAL", "synchronous=NORMAL", "busy_timeout=30000", "foreign_keys=ON")
 DAMAGED = (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT)
 FAILED = (sa.exc.OperationalError, sa.exc.InternalError)
@@ -107,7 +109,7 @@ class Database:
             event.listen(self.engine, "connect", _demand_unicode, insert=True)
             event.listen(self.engine, "connect", _expect_memory)
             event.listen(self.engine, "handle_error", _leave_what_only_reads)
-        told = {COLD: cold}
+        told: dict[Any, Any] = {COLD: cold, KEPT: {}}
         self._write = sessionmaker(self.engine, expire_on_commit=False, info=told)
         # Whoever reads sees one moment: SQLite gives nothing else, PostgreSQL is asked for it.
         moment = {} if sqlite else {"isolation_level": "REPEATABLE READ"}

@@ -39,7 +39,8 @@ from arena.keeping.day_files import (
     texts_in,
     unpack_frames,
 )
-from arena.keeping.packing import pack_text, unpack_text
+from arena.keeping.dictionaries import text_in
+from arena.keeping.packing import pack_text
 from arena.keeping.stores import ColdStore
 from arena.models import DayFile, PlayedGame
 from engine.record import digest_of
@@ -113,6 +114,14 @@ def _first_since(session: Session, moment: datetime) -> int:
     return high
 
 
+class _OldGame(NamedTuple):
+    id: int
+    finished: datetime
+    digest: str
+    text: bytes | None
+    """Its record as JSON; None if it is damaged."""
+
+
 class Mover:
     """Moves records between the rows and a store.
 
@@ -161,11 +170,10 @@ class Mover:
                 ):
                     break
                 row.last = game.id
-                text = _whole(game.record, game.digest)
-                if text is None:
+                if game.text is None:
                     log.warning("the record of game %s is damaged, and stays in its row", game.id)
                 else:
-                    writer.add(game.id, text)
+                    writer.add(game.id, game.text)
                     digests[game.id] = game.digest
                 self._done(1)
             if row is None:
@@ -190,14 +198,17 @@ class Mover:
         log.info("%s has %s games", row.name, row.games)
         return row
 
-    def _games(self, first: int, end: int) -> Iterator[sa.Row[int, datetime, str, bytes]]:
+    def _games(self, first: int, end: int) -> Iterator[_OldGame]:
         """The games from a number on up to another, without that."""
         game = PlayedGame
         wanted = sa.select(game.id, game.finished, game.digest, game.record)
         while True:
             some = wanted.where(game.id >= first, game.id < end).order_by(game.id).limit(AT_A_TIME)
             with self._database.read() as session:
-                rows = session.execute(some).all()
+                rows = [
+                    _OldGame(row.id, row.finished, row.digest, _whole(session, *row[2:]))
+                    for row in session.execute(some).all()
+                ]
             if not rows:
                 return
             yield from rows
@@ -276,7 +287,7 @@ def _fill(session: Session, some: list[tuple[int, bytes]]) -> tuple[int, int]:
     ).all()
     filled = []
     for row in rows:
-        if _whole(row.record, row.digest) is None and _is_of(texts[row.id], row.digest):
+        if _whole(session, row.digest, row.record) is None and _is_of(texts[row.id], row.digest):
             filled.append({"id": row.id, "record": pack_text(texts[row.id])})
     if filled:
         session.execute(sa.update(game), filled)
@@ -290,10 +301,10 @@ def _is_any_empty(session: Session, first: int, last: int) -> bool:
     return session.scalar(empty.limit(1)) is not None
 
 
-def _whole(record: bytes, digest: str) -> bytes | None:
+def _whole(session: Session, digest: str, record: bytes) -> bytes | None:
     """The record that a row has, as JSON; None if it has none, or not the one of this digest."""
     try:
-        text = unpack_text(record)
+        text = text_in(session, record)
     except zlib.error:
         return None
     return text if _is_of(text, digest) else None

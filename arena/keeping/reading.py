@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 from arena.ground.db import COLD
 from arena.ground.refusals import Refusal
 from arena.keeping.day_files import DayFileError, DayFrame, texts_in, unpack_frames
-from arena.keeping.packing import unpack_text
+from arena.keeping.dictionaries import text_in
 from arena.keeping.stores import StoreError, store_at
 from arena.models import DayFile
 from engine.record import GameRecord
@@ -48,7 +48,7 @@ def record_of(session: Session, number: int, stored: bytes) -> GameRecord:
 
 def text_of(session: Session, number: int, stored: bytes) -> bytes:
     """The same as JSON."""
-    return unpack_text(stored) if stored else _cold_text(session, number)
+    return text_in(session, stored) if stored else _cold_text(session, number)
 
 
 def _cold_text(session: Session, number: int) -> bytes:

@@ -59,7 +59,7 @@ from arena.models.competitions import (
 from arena.models.courses import ReadCode, TaughtCourse
 from arena.models.dates import CompetitionDate, DateKind
 from arena.models.judged import JudgedSeat
-from arena.models.keeping import DayFile
+from arena.models.keeping import DayFile, Dictionary
 from arena.models.lines import GameLine, LineBranch
 from arena.models.listed import (
     GameDay,

@@ -44,3 +44,16 @@ class DayFile(Base):
     made: Mapped[datetime]
     emptied: Mapped[datetime | None]
     """Since when none of its games is in its row, too."""
+
+
+class Dictionary(Base):
+    """What records of a game have in common, by which they are packed."""
+
+    __tablename__ = "dictionary"
+    __table_args__ = (sa.UniqueConstraint("game"),)
+
+    id: Mapped[int] = mapped_column(sa.BigInteger, primary_key=True, autoincrement=False)
+    """Its Adler-32, which stands in each record that is packed by it."""
+    game: Mapped[str] = mapped_column(sa.String(60))
+    content: Mapped[bytes] = mapped_column(sa.LargeBinary)
+    made: Mapped[datetime]

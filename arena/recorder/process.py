@@ -36,6 +36,7 @@ from arena.courses.reading import Reading
 from arena.ground.config import Settings, load
 from arena.ground.db import SchemaError
 from arena.ground.file_locks import lock_file
+from arena.keeping import dictionaries
 from arena.lists import branches
 from arena.operation import health, indexes, queues
 from arena.operation.cold import ColdRecords
@@ -164,6 +165,7 @@ class Recorder:
             transact(lambda session: health.note(session, health.DUMP_MARK, undumped))
             wrong = transact(lambda session: self._cold.look(session, settings.cold_days, now))
             transact(lambda session: health.note(session, health.COLD_MARK, wrong))
+            transact(lambda session: dictionaries.make_next(session, now))
             transact(lambda session: health.log_alarms(session, settings, now))
             transact(lambda session: ranks.note_best(session, now))
             transact(self._judging.look)

@@ -18,6 +18,7 @@ from sqlalchemy.orm import Session
 
 from arena.competitions.kinds import kind_of
 from arena.competitions.pairings import pairs_of
+from arena.keeping.dictionaries import dictionary_of
 from arena.keeping.packing import pack
 from arena.lists.rows import (
     Days,
@@ -197,7 +198,7 @@ def store(session: Session, played: Sequence[PlayedMatch], days: Days) -> None:
         return
     begin_to_store(session)
     connection = session.connection()
-    games = [row for one in played for row in _games(one)]
+    games = [row for one in played for row in _games(session, one)]
     ids = iter(connection.scalars(_INSERT_GAMES, games).all())
     seats, listed = [], Listed.nothing()
     for one in played:
@@ -228,8 +229,9 @@ _INSERT_GAMES = sa.insert(PlayedGame).returning(PlayedGame.id, sort_by_parameter
 _INSERT_SEATS = sa.insert(GameSeat)
 
 
-def _games(played: PlayedMatch) -> list[dict[str, Any]]:
+def _games(session: Session, played: PlayedMatch) -> list[dict[str, Any]]:
     match = played.match
+    dictionary = dictionary_of(session, match.competition.game)
     return [
         {
             "match_id": match.id,
@@ -240,7 +242,7 @@ def _games(played: PlayedMatch) -> list[dict[str, Any]]:
             "finished": match.fixed,
             "digest": record.digest(),
             "speed": speed_of(record),
-            "record": pack(record),
+            "record": pack(record, dictionary),
         }
         for number, record in enumerate(played.report.games)
     ]
