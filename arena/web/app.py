@@ -27,6 +27,7 @@ from arena.web import (
     identity,
     light,
     limits,
+    live_parts,
     lookup,
     markup,
     metrics,
@@ -291,6 +292,7 @@ def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
         trusted = settings.proxies
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=trusted, x_proto=trusted)  # type: ignore[method-assign]
     light.install(app)
+    live_parts.install(app)
     translations.install(app)
     app.before_request(_refuse_other_names)
     app.before_request(widen)

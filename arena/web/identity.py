@@ -317,8 +317,12 @@ def seen_database() -> SeenBy:
 def _asker() -> Account | None:
     """Who asks; a reader without a cookie of ours is not looked for, so that caches for all keep
     what they get."""
-    has_cookie = current_app.config["SESSION_COOKIE_NAME"] in request.cookies
-    return current() if has_cookie or bearer() is not None else None
+    return None if is_stranger() else current()
+
+
+def is_stranger() -> bool:
+    """Whether who asks shows nothing by which they could be somebody."""
+    return current_app.config["SESSION_COOKIE_NAME"] not in request.cookies and bearer() is None
 
 
 def signed_in() -> Account:
