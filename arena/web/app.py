@@ -35,6 +35,7 @@ from arena.web import (
     picking,
     present,
     profiles,
+    replica,
     repositories,
     score_charts,
     strength_charts,
@@ -298,6 +299,7 @@ def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
     app.before_request(widen)
     app.after_request(discard_if_due)
     present.install(app, app.extensions["arena.database"])
+    replica.install(app, settings)
     app.before_request(repositories.keep_body)
     metrics.install(app)
     identity.install(app)

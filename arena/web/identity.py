@@ -66,6 +66,7 @@ from arena.people import accounts, second_factor, sessions
 from arena.sight import STRANGER, Reader, SeenBy
 from arena.signing import secret_key
 from arena.web.present import watch
+from arena.web.replica import replica
 from engine.translation import N_, gettext, translated
 
 Answer = TypeVar("Answer", bound=Response)
@@ -241,6 +242,15 @@ def database() -> Database:
     return found
 
 
+def read_database() -> Database:
+    """What a request that only reads may be made of: the database, or one that follows it."""
+    following = replica()
+    if following is None:
+        return database()
+    g.read_from = following
+    return following.database
+
+
 def settings() -> Settings:
     """The settings that hold now."""
     return watch().now().settings(own_settings())
@@ -311,7 +321,7 @@ def look(reading: Session) -> None:
 def seen_database() -> SeenBy:
     """The arena's database as who asks sees it, for what is read part by part."""
     account = current()
-    return SeenBy(database(), account.reader if account else STRANGER)
+    return SeenBy(read_database(), account.reader if account else STRANGER)
 
 
 def _asker() -> Account | None:
