@@ -104,23 +104,32 @@ def running(*settings: str, base: Path | None = None) -> Iterator[str]:
         home.chmod(0o755)
         installed, data = install(home), home / "data"
         installed.initialise(data)
-        with (home / "log").open("wb") as log:
-            server = subprocess.Popen(
-                installed.command(data, *settings),
-                stdout=log,
-                stderr=log,
-                cwd=home,
-                preexec_fn=end_with_parent,
-                **installed.user,
-            )
         url = f"postgresql+psycopg://postgres@/postgres?host={home}"
-        try:
-            _await(server, home)
+        with served(installed, data, *settings):
             yield url
-        finally:
             _admin(url).dispose()
-            server.send_signal(signal.SIGINT)
-            server.wait(60)
+
+
+@contextmanager
+def served(
+    installed: Installation, data: Path, *settings: str
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Runs the server of a cluster as long as its block, and gives its process."""
+    with (installed.home / "log").open("wb") as log:
+        server = subprocess.Popen(
+            installed.command(data, *settings),
+            stdout=log,
+            stderr=log,
+            cwd=installed.home,
+            preexec_fn=end_with_parent,
+            **installed.user,
+        )
+    try:
+        _await(server, installed.home)
+        yield server
+    finally:
+        server.send_signal(signal.SIGINT)
+        server.wait(60)
 
 
 def create(server: str, *, like: str = "template1") -> str:

@@ -64,7 +64,7 @@ OF_OTHERS = {
     "WORKER_NAME",
 }
 """After the prefix: what workers, commands, sample bots, and docs/containers' compose file read."""
-SECRET = {"database", "broker", "metrics_token", "mail", "cold"}
+SECRET = {"database", "database_read", "broker", "metrics_token", "mail", "cold"}
 """Settings that hold a password, and are shown nowhere."""
 
 
@@ -94,6 +94,15 @@ class Settings:
         _none_or(
             r"sqlite:///.+|postgresql(\+psycopg)?://.*",
             N_("it is sqlite:///FILE or postgresql+psycopg://USER:PASSWORD@HOST/NAME"),
+        ),
+    )
+    database_read: str = _setting(
+        "",
+        "The URL of a replica of that database, by PostgreSQL's streaming replication, from which "
+        "pages and the API read. By default they read from the database itself.",
+        _none_or(
+            r"postgresql(\+psycopg)?://.*",
+            N_("it is postgresql+psycopg://USER:PASSWORD@HOST/NAME"),
         ),
     )
     broker: str = _setting(
@@ -493,7 +502,7 @@ class Settings:
     @property
     def without_secrets(self) -> Settings:
         """What may be told to whoever runs strangers' code: the broker's login, no other."""
-        return replace(self, database="", metrics_token="", mail="", cold="")
+        return replace(self, database="", database_read="", metrics_token="", mail="", cold="")
 
     def environment(self) -> dict[str, str]:
         """The variables from which `load` reads just these settings."""
@@ -523,6 +532,10 @@ def load(environment: Mapping[str, str] = os.environ, **given: Any) -> Settings:
     settings = Settings(**values)
     for known in fields(Settings):
         _demand(known.name, getattr(settings, known.name))
+    if settings.database_read and not settings.database.startswith("postgresql"):
+        raise SettingError(
+            gettext("ARENA_DATABASE_READ needs a database that is PostgreSQL's, ARENA_DATABASE")
+        )
     if settings.mail and not settings.mail_from:
         raise SettingError(
             gettext("ARENA_MAIL needs ARENA_MAIL_FROM, the address that mail is sent from")

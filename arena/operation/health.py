@@ -61,6 +61,7 @@ HEARD_MARK = "heard until"
 BROKER_MARK = "problem of the broker"
 BACKUP_MARK = "last backup"
 LOST_MARK = "lost indexes"
+REPLICA_MARK = "problem of the replica"
 DUMP_MARK = "problem of the dump"
 COLD_MARK = "problem of cold records"
 JUDGING_MARK = "problem of judging"
@@ -207,8 +208,8 @@ def note(session: Session, mark: str, problem: str) -> None:
     """What the recorder finds wrong with something, in words; empty if nothing.
 
     Args:
-        mark: `BROKER_MARK`, `LOST_MARK` (of the database), `DUMP_MARK`, `COLD_MARK`,
-            `JUDGING_MARK` or `PLACING_MARK`.
+        mark: `BROKER_MARK`, `LOST_MARK` (of the database), `REPLICA_MARK`, `DUMP_MARK`,
+            `COLD_MARK`, `JUDGING_MARK` or `PLACING_MARK`.
     """
     session.merge(Mark(key=mark, value=problem))
 
@@ -470,6 +471,7 @@ def _trouble(session: Session, matches: Jobs, checks: Jobs) -> list[Alarm]:
     for kind, mark in (
         ("broker", BROKER_MARK),
         ("indexes", LOST_MARK),
+        ("replica", REPLICA_MARK),
         ("dump", DUMP_MARK),
         ("cold records", COLD_MARK),
         ("judging", JUDGING_MARK),

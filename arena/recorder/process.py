@@ -42,6 +42,7 @@ from arena.operation import health, indexes, queues
 from arena.operation.cold import ColdRecords
 from arena.operation.dumps import DailyDumps
 from arena.operation.fetching import Fetches
+from arena.operation.replicas import Replica
 from arena.operation.retention import forget_answers, forget_logs
 from arena.recorder import rebuild, settling
 from arena.recorder.claim import BROKER_SECONDS, ClaimError, claim_broker
@@ -93,6 +94,7 @@ class Recorder:
         self._sets = SetsAtWork()
         self._settling = Settling()
         self._upkeep = rebuild.Upkeep(settings.check_seconds)
+        self._replica: Replica | None = None
         self._dumps = DailyDumps(settings)
         self._cold = ColdRecords(settings)
         self._fetches = Fetches(settings)
@@ -163,6 +165,9 @@ class Recorder:
             transact(lambda session: health.note(session, health.BROKER_MARK, words))
             undumped = self._dumps.look(now)
             transact(lambda session: health.note(session, health.DUMP_MARK, undumped))
+            unread = self._replica.problem if self._replica else ""
+            unread = unread and f"the replica is not read from: {unread}"
+            transact(lambda session: health.note(session, health.REPLICA_MARK, unread))
             wrong = transact(lambda session: self._cold.look(session, settings.cold_days, now))
             transact(lambda session: health.note(session, health.COLD_MARK, wrong))
             transact(lambda session: dictionaries.make_next(session, now))
@@ -242,6 +247,10 @@ class Recorder:
         """
         self.writer.transact(lambda session: session.connection())
         self.writer.database.demand_schema()
+        if self._settings.database_read:
+            self._replica = Replica(self.writer.database, self._settings.database_read)
+            self._replica.look()
+            self._replica.watch()
         self._claim_broker()
         several = self.writer.claims.are_several
         self.writer.transact(lambda session: settling.begin(session, are_several=several))

@@ -27,6 +27,7 @@ from arena.web import (
     identity,
     light,
     limits,
+    live_parts,
     lookup,
     markup,
     metrics,
@@ -34,6 +35,7 @@ from arena.web import (
     picking,
     present,
     profiles,
+    replica,
     repositories,
     score_charts,
     strength_charts,
@@ -291,11 +293,13 @@ def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
         trusted = settings.proxies
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=trusted, x_proto=trusted)  # type: ignore[method-assign]
     light.install(app)
+    live_parts.install(app)
     translations.install(app)
     app.before_request(_refuse_other_names)
     app.before_request(widen)
     app.after_request(discard_if_due)
     present.install(app, app.extensions["arena.database"])
+    replica.install(app, settings)
     app.before_request(repositories.keep_body)
     metrics.install(app)
     identity.install(app)

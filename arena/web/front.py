@@ -8,6 +8,7 @@ from typing import Any
 
 from flask import Blueprint, render_template
 from sqlalchemy.orm import Session
+from werkzeug.wrappers import Response
 
 from arena.competitions.dates import coming
 from arena.models import Match, PlayedGame
@@ -15,6 +16,7 @@ from arena.web import docs, leaderboards, queries
 from arena.web.games import live_game
 from arena.web.identity import current
 from arena.web.live import best_running
+from arena.web.live_parts import live_part, of_site, part
 from arena.web.lookup import find_match, reading
 from arena.web.own_bots import own_bots
 from arena.web.rules import cards
@@ -32,30 +34,54 @@ def first_page() -> str:
     """What this is, the best running game, the games with their leaders, the latest games."""
     account, now = current(), datetime.now(UTC)
     with reading() as session:
-        ladders = queries.ladders(session)
-        games = cards(ladders)
-        latest = queries.latest_of_each(session, ladders, count=GALLERY_GAMES)
-        match = _best(session)
+        ladders = queries.main_ladders(session)
+        latest = queries.latest_of_each(session, count=GALLERY_GAMES)
         return render_template(
             "front.html",
             bot=docs.first_code("writing-a-bot", "python"),
-            cards=games,
-            leaders=leaderboards.leaders(session, [one.main for one in games if one.main]),
+            cards=cards(ladders),
+            leaders=leaderboards.leaders(session, ladders),
             today=queries.games_of_day(session, now),
             mine=own_bots(session, account.id) if account else None,
-            match=match,
-            live=match and live_game(match),
-            fine=None if match else _finest(latest),
+            **_watched(_best(session), latest),
             **_now(session, latest, now),
         )
 
 
 @front.get("/now")
-def now() -> str:
+@live_part
+def now() -> Response:
     """The part of the first page that tells what is running, and what has ended."""
     with reading() as session:
-        latest = queries.latest_of_each(session, queries.ladders(session), count=GALLERY_GAMES)
-        return render_template("_now.html", **_now(session, latest, datetime.now(UTC)))
+
+        def make() -> str:
+            latest = queries.latest_of_each(session, count=GALLERY_GAMES)
+            return render_template("_now.html", **_now(session, latest, datetime.now(UTC)))
+
+        return part(of_site(session), make)
+
+
+@front.get("/watch")
+@live_part
+def watch() -> Response:
+    """The part of the first page with the best running match, or with a fine game."""
+    with reading() as session:
+        match = _best(session)
+
+        def make() -> str:
+            latest = [] if match else queries.latest_of_each(session, count=GALLERY_GAMES)
+            return render_template("_watch.html", **_watched(match, latest))
+
+        running = match and (match.id, match.status, match.progress)
+        return part((*of_site(session), running), make)
+
+
+def _watched(match: Match | None, latest: Sequence[PlayedGame]) -> dict[str, Any]:
+    return {
+        "match": match,
+        "live": match and live_game(match),
+        "fine": None if match else _finest(latest),
+    }
 
 
 def _now(session: Session, latest: Sequence[PlayedGame], now: datetime) -> dict[str, Any]:

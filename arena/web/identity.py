@@ -66,6 +66,7 @@ from arena.people import accounts, second_factor, sessions
 from arena.sight import STRANGER, Reader, SeenBy
 from arena.signing import secret_key
 from arena.web.present import watch
+from arena.web.replica import replica
 from engine.translation import N_, gettext, translated
 
 Answer = TypeVar("Answer", bound=Response)
@@ -241,6 +242,15 @@ def database() -> Database:
     return found
 
 
+def read_database() -> Database:
+    """What a request that only reads may be made of: the database, or one that follows it."""
+    following = replica()
+    if following is None:
+        return database()
+    g.read_from = following
+    return following.database
+
+
 def settings() -> Settings:
     """The settings that hold now."""
     return watch().now().settings(own_settings())
@@ -311,14 +321,18 @@ def look(reading: Session) -> None:
 def seen_database() -> SeenBy:
     """The arena's database as who asks sees it, for what is read part by part."""
     account = current()
-    return SeenBy(database(), account.reader if account else STRANGER)
+    return SeenBy(read_database(), account.reader if account else STRANGER)
 
 
 def _asker() -> Account | None:
     """Who asks; a reader without a cookie of ours is not looked for, so that caches for all keep
     what they get."""
-    has_cookie = current_app.config["SESSION_COOKIE_NAME"] in request.cookies
-    return current() if has_cookie or bearer() is not None else None
+    return None if is_stranger() else current()
+
+
+def is_stranger() -> bool:
+    """Whether who asks shows nothing by which they could be somebody."""
+    return current_app.config["SESSION_COOKIE_NAME"] not in request.cookies and bearer() is None
 
 
 def signed_in() -> Account:

@@ -10,6 +10,7 @@ from typing import Any
 
 from flask import Blueprint, Response, abort, jsonify, render_template, request, url_for
 from sqlalchemy.orm import Session
+from werkzeug.wrappers import Response as WsgiResponse
 from wtforms import Field, SelectField, StringField
 
 from arena.bots.bar_deeds import BarBot, UnbarBot
@@ -41,6 +42,7 @@ from arena.web.identity import (
     signed_in,
 )
 from arena.web.leaderboards import SORTS, LadderBoard, View
+from arena.web.live_parts import live_part, of_competition, part
 from arena.web.lookup import find_ladder, reading
 from engine.game import Game
 from engine.games import GAMES
@@ -112,20 +114,13 @@ def leaderboard(name: str) -> str:
     """A ladder's board; ``?sort=`` orders it, ``?against=ID`` shows games against one bot."""
     with reading() as session:
         board = leaderboards.board(session, find_ladder(session, name), _view())
-        running, quiet = queries.happening(session, board.ladder, settings(), datetime.now(UTC))
         its_dates = dates_of(session, board.ladder)
         return render_template(
             "ladder.html",
-            ladder=board.ladder,
-            board=board,
-            sort=board.view.sort,
+            **_of_board(session, board),
             languages=leaderboards.languages(session, board.ladder),
             at_home=AT_HOME,
-            quiet=quiet,
             is_solved=is_solved(board.ladder.variant),
-            running=running,
-            played=results_by_seat(session, board.ladder),
-            latest=queries.latest_games(session, board.ladder, count=12),
             dates=its_dates,
             is_course=session.get(TaughtCourse, board.ladder.id) is not None,
             takes_bots=board.ladder.takes_bots and not is_shut(session, board.ladder, began()),
@@ -137,8 +132,36 @@ def leaderboard(name: str) -> str:
             SHOWN_PLACES=SHOWN_PLACES,
             SHOWN_ROUNDS=SHOWN_ROUNDS,
             PODIUM=PODIUM,
-            MOVEMENT_GAMES=leaderboards.MOVEMENT_GAMES,
         )
+
+
+@ladders.get("/ladders/<name>/board")
+@live_part
+def leaderboard_part(name: str) -> WsgiResponse:
+    """The part of that page that changes while games are played."""
+    with reading() as session:
+        ladder = find_ladder(session, name)
+
+        def make() -> str:
+            board = leaderboards.board(session, ladder, _view())
+            return render_template("_board.html", **_of_board(session, board))
+
+        return part(of_competition(session, ladder), make)
+
+
+def _of_board(session: Session, board: LadderBoard) -> dict[str, Any]:
+    """What that part tells."""
+    running, quiet = queries.happening(session, board.ladder, settings(), datetime.now(UTC))
+    return {
+        "ladder": board.ladder,
+        "board": board,
+        "sort": board.view.sort,
+        "quiet": quiet,
+        "running": running,
+        "played": results_by_seat(session, board.ladder),
+        "latest": queries.latest_games(session, board.ladder, count=12),
+        "MOVEMENT_GAMES": leaderboards.MOVEMENT_GAMES,
+    }
 
 
 def results_by_seat(session: Session, ladder: Ladder) -> BranchTally:

@@ -50,13 +50,13 @@ def _lighten(response: Response) -> Response:
     static = request.endpoint == "static"
     if response.is_streamed and not static:
         return response
-    if _may_be_compressed(response):
+    if may_be_compressed(response):
         if static:
             file = Path(current_app.static_folder or "", (request.view_args or {})["filename"])
             packed = _packed(file, file.stat().st_mtime_ns)
             response.close()  # the file as it is, of which nothing is read
         else:
-            packed = gzip.compress(response.get_data(), LEVEL, mtime=0)
+            packed = pack(response.get_data())
         etag = response.get_etag()[0]
         if etag is None:
             response.add_etag()
@@ -74,7 +74,12 @@ def _lighten(response: Response) -> Response:
     return response
 
 
-def _may_be_compressed(response: Response) -> bool:
+def pack(data: bytes) -> bytes:
+    """An answer compressed, so that it takes little time."""
+    return gzip.compress(data, LEVEL, mtime=0)
+
+
+def may_be_compressed(response: Response) -> bool:
     """Whether it is worth it, can be read, and tells nobody anything by its length."""
     return (
         response.mimetype in TYPES

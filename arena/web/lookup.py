@@ -60,7 +60,7 @@ class Number(IntegerConverter):
 @contextmanager
 def reading() -> Iterator[Session]:
     """A session of the arena's database that only reads, and only what who asks sees."""
-    with identity.database().read() as session:
+    with identity.read_database().read() as session:
         identity.look(session)
         yield session
 
@@ -77,7 +77,7 @@ def writing() -> Iterator[Session]:
 
 def notice() -> str:
     """What all visitors are told; empty if that is nothing."""
-    with identity.database().read() as session:
+    with identity.read_database().read() as session:
         return read_notice(session)
 
 

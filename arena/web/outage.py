@@ -6,6 +6,7 @@ The page is drawn from nothing else, since every other page asks the database wh
 from __future__ import annotations
 
 import logging
+from contextlib import suppress
 
 from flask import Flask, current_app
 from sqlalchemy import exc
@@ -14,6 +15,7 @@ from werkzeug.wrappers import Response
 
 from arena.bots.intake import FULL
 from arena.ground.db import FAILED
+from arena.web import replica
 from arena.web.api import problems
 from engine.translation import N_, translated
 
@@ -36,6 +38,9 @@ def install(app: Flask) -> None:
 
 def answer(error: Exception) -> Response:
     """What is said instead of any page, or error page, in which the database failed."""
+    with suppress(*OUTAGES):
+        if anew := replica.made_of_first(error):
+            return anew
     log.error("the database failed a page: %s", str(error).splitlines()[0])
     return _say(WORDS)
 

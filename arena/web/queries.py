@@ -19,6 +19,7 @@ from arena.models import (
     BotVersion,
     Check,
     Competition,
+    CompetitionState,
     Entrant,
     GameDayCount,
     GameSeat,
@@ -40,12 +41,23 @@ RUNNING_SHOWN = 20
 """How many of the running matches pages list."""
 
 
+_LATER = aliased(Ladder)
+_IS_PAST = sa.exists().where(_LATER.series_id == Ladder.series_id, _LATER.season > Ladder.season)
+_MADE = sa.func.coalesce(Ladder.series_id, Ladder.id)
+
+
 def ladders(session: Session) -> list[Ladder]:
     """Every ladder, the first made first; of one that began again the last season."""
-    later = aliased(Ladder)
-    is_past = sa.exists().where(later.series_id == Ladder.series_id, later.season > Ladder.season)
-    made = sa.func.coalesce(Ladder.series_id, Ladder.id)
-    return list(session.scalars(sa.select(Ladder).where(~is_past).order_by(made)))
+    return list(session.scalars(sa.select(Ladder).where(~_IS_PAST).order_by(_MADE)))
+
+
+def main_ladders(session: Session) -> list[Ladder]:
+    """Of each game the ladder that stands for it: an open one, with most games of these."""
+    order = Ladder.state != CompetitionState.OPEN, Ladder.games.desc(), Ladder.id
+    place = sa.func.row_number().over(partition_by=Ladder.game, order_by=order)
+    placed = sa.select(Ladder.id, place.label("place")).where(~_IS_PAST).subquery()
+    first = sa.select(placed.c.id).where(placed.c.place == 1)
+    return list(session.scalars(sa.select(Ladder).where(Ladder.id.in_(first)).order_by(_MADE)))
 
 
 def living_workers(session: Session, now: datetime) -> int:
@@ -144,15 +156,15 @@ def latest_games(session: Session, ladder: Ladder, *, count: int) -> list[Played
     return list(session.scalars(_games(last.order_by(PlayedGame.id.desc()).limit(count))))
 
 
-def latest_of_each(session: Session, shown: Sequence[Ladder], *, count: int) -> list[PlayedGame]:
-    """The last games of some ladders, from as many of them as can be."""
-    played = [ladder for ladder in shown if ladder.last_game is not None]
-    if not played:
+def latest_of_each(session: Session, *, count: int) -> list[PlayedGame]:
+    """The last games of ladders, from as many of them as can be."""
+    query = sa.select(Ladder.id).where(~_IS_PAST, Ladder.last_game.is_not(None))
+    lively = session.scalars(query.order_by(Ladder.last_game.desc(), _MADE).limit(count)).all()
+    if not lively:
         return []
-    lively = sorted(played, key=lambda ladder: str(ladder.last_game), reverse=True)[:count]
     parts = [
         sa.select(PlayedGame.id)
-        .where(PlayedGame.competition_id == ladder.id)
+        .where(PlayedGame.competition_id == ladder)
         .order_by(PlayedGame.id.desc())
         .limit(max(1, count // len(lively)))
         .subquery()

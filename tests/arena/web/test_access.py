@@ -74,8 +74,10 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ("GET", "runtimes.fetch"): ("/runtimes/{digest}?token=none", (403,) * 5),
     ("GET", "front.first_page"): ("/", ALL),
     ("GET", "front.now"): ("/now", ALL),
+    ("GET", "front.watch"): ("/watch", ALL),
     ("GET", "ladders.listing"): ("/ladders", ALL),
     ("GET", "ladders.leaderboard"): ("/ladders/ladder-0", ALL),
+    ("GET", "ladders.leaderboard_part"): ("/ladders/ladder-0/board", ALL),
     ("GET", "ladders.final_json"): ("/ladders/ladder-0/final.json", (404,) * 5),  # it is open
     ("GET", "ladders.final_csv"): ("/ladders/ladder-0/final.csv", (404,) * 5),
     ("GET", "ladders.rounds_json"): ("/ladders/ladder-0/rounds.json", ALL),
