@@ -30,7 +30,7 @@ SAMPLES = 24
 """Records that one is made of."""
 LARGEST = 1 << 15
 """Bytes: zlib looks back no further."""
-REST = timedelta(days=1)
+REST, LATELY = timedelta(days=1), timedelta(days=7)
 KNOWN_MARK = "dictionaries are known since"
 ASK_SECONDS = 10.0
 """How often it is asked whether there are new ones."""
@@ -48,7 +48,9 @@ def make_next(session: Session, now: datetime) -> bool:
         return False
     made = sa.select(Dictionary.game)
     enough = sa.select(Competition.id, Competition.game).where(
-        Competition.games >= SAMPLES, Competition.game.not_in(made)
+        Competition.games >= SAMPLES,
+        Competition.game.not_in(made),
+        Competition.last_game > now - LATELY,  # the records of others may be cold
     )
     for competition, game in session.execute(enough.order_by(Competition.games.desc())).all():
         content = _made_of(session, competition)
@@ -61,9 +63,7 @@ def make_next(session: Session, now: datetime) -> bool:
 
 
 def _made_of(session: Session, competition: int) -> bytes | None:
-    its = sa.select(PlayedGame.record).where(
-        PlayedGame.competition_id == competition, PlayedGame.record != b""
-    )
+    its = sa.select(PlayedGame.record).where(PlayedGame.competition_id == competition)
     found = session.scalars(its.order_by(PlayedGame.id.desc()).limit(SAMPLES)).all()
     try:
         texts = [_common(json.loads(text_in(session, stored))) for stored in found]

@@ -61,6 +61,8 @@ def _cold_text(session: Session, number: int) -> bytes:
         frame = next((one for one in frames if one.has(number)), None)
         if frame is None:
             raise DayFileError(f"{file.name} does not have it")
+        if not session.info.get(COLD):
+            raise StoreError("this process was not told where the cold store is")
         return _texts(session.info[COLD], file.name, frame)[number]
     except (StoreError, DayFileError) as error:
         log.error("the record of game %s can't be had: %s", number, error)
