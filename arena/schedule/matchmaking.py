@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from operator import itemgetter
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
@@ -126,7 +125,7 @@ class NewMatches(Iterator[Match]):
         if not rights:
             raise StopIteration
         for shard, kind, right in self._elsewhere():
-            if kind not in rights or right < rights[kind]:
+            if kind not in rights or right.place < rights[kind].place:
                 rights[kind], whose[kind] = right, shard
         kind = min(rights, key=lambda one: rights[one].share)
         self.left_to = whose[kind]
@@ -175,7 +174,7 @@ class _Turns:
         firsts = {}
         for kind, maker, competitions in self._groups:
             order = [(self._right(maker, one), one) for one in competitions]
-            for right, competition in sorted(order, key=itemgetter(0)):
+            for right, competition in sorted(order, key=lambda one: one[0].place):
                 if not self._moment.has_room(competition, NO_PLATFORMS):
                     continue
                 with at(competition.game, f"pairing in {competition.name}"):

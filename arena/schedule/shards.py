@@ -36,8 +36,7 @@ AGAIN = timedelta(seconds=2)
 
 
 class Right(NamedTuple):
-    """By what it is decided whose turn it is among the competitions of a kind; the least goes
-    first."""
+    """By what it is decided whose turn it is among the competitions of a kind."""
 
     urgency: int
     seconds: float
@@ -52,6 +51,11 @@ class Right(NamedTuple):
     def after(self, matches: float) -> Right:
         """The right that it has after so many more matches."""
         return self._replace(seconds=self.seconds + matches * self.step)
+
+    @property
+    def place(self) -> tuple[int, float, float]:
+        """The least goes first."""
+        return self.urgency, self.seconds, self.since
 
     @property
     def share(self) -> tuple[float, float]:
