@@ -25,6 +25,7 @@ ALIKE = (
     "/live",
     "/now",
     "/board",
+    "/watch",
     "/0/log",
     "/healthz",
     "/readyz",
