@@ -215,10 +215,11 @@ def test_what_is_no_backup_is_refused(database: Database, lived: Settings, tmp_p
         settings = Settings(data=tmp_path / f"data{number}")
         with pytest.raises(BackupError, match=words):
             restore_backup(file, settings, quiet)
-        restore_backup(whole, settings, quiet)
-        restored = Database(settings.database_url)
-        assert rows(restored) == kept(database), words
-        restored.close()
+        if "bundle" in words or "it has no rows" in words:  # after rows and files were stored
+            restore_backup(whole, settings, quiet)
+            restored = Database(settings.database_url)
+            assert rows(restored) == kept(database), words
+            restored.close()
 
 
 def _names(file: Path) -> set[str]:
