@@ -16,7 +16,7 @@ import sqlalchemy as sa
 
 from arena.bots.submissions import enter
 from arena.cli import prepare
-from arena.ground.db import Database
+from arena.ground.db import SERVED_MARK, Database
 from arena.models import Bot, BotVersion, Ladder
 from tests.arena.cli.conftest import assert_refused
 from tests.arena.conftest import Cli
@@ -182,6 +182,7 @@ def test_a_database_of_another_release_is_left_alone(
     shutil.copytree(data, tmp_path / "var")
     with closing(sqlite3.connect(tmp_path / "var" / "arena.db")) as connection:
         connection.execute("UPDATE alembic_version SET version_num = ?", (schema,))
+        connection.execute("DELETE FROM mark WHERE key = ?", (SERVED_MARK,))
         connection.commit()
         said = cli("ladders", "--data", tmp_path / "var")
         assert_refused(said, words)
