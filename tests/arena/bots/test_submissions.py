@@ -28,7 +28,7 @@ from arena.models import (
     User,
     VersionStatus,
 )
-from arena.recorder import recording
+from arena.recorder import noting, recording
 from arena.schedule import leases
 from engine import jobs, reporting
 from engine.games import GAMES
@@ -239,8 +239,8 @@ def test_findings_are_kept_as_they_come(database: Database) -> None:
         found = reporting.Finding(True, "words", "hello", lines=("> hello 1",))
         told = reporting.Progress(job.lease, findings=(found,))
         later = NOW + timedelta(seconds=5)
-        recording.take_in(session, [told], Settings(), later)
-        check = session.scalars(sa.select(Check)).one()
+        assert noting.note(session, [told], Settings(), later) == [leases.Fate.NOTED]
+        check = session.scalars(sa.select(Check).execution_options(populate_existing=True)).one()
         assert check.findings == [found.to_json()]
         assert (check.status, version.status) == (JobStatus.ISSUED, VersionStatus.CHECKING)
         assert check.lease_ends == later + timedelta(seconds=Settings().lease_seconds)
@@ -295,7 +295,8 @@ def test_what_nobody_takes_up_is_no_failure(database: Database) -> None:
         assert (check.status, check.failures) == (JobStatus.OPEN, 0)
         (job,) = issued(session)
         started = reporting.Started(job.lease, "w")
-        assert recording.take_in(session, [started], SETTINGS, NOW) == [leases.Fate.NOTED]
+        assert noting.note(session, [started], SETTINGS, NOW) == [leases.Fate.NOTED]
+        session.expire_all()
         assert came_back(session, late) == 1
         assert (check.status, check.failures) == (JobStatus.OPEN, 1)
 
