@@ -261,7 +261,7 @@ def test_no_name_of_a_deleted_bot_is_left_but_in_records(database: Database) -> 
     simulation.furnish([("clobber", {"size": "4x3"})], bots=3)
     simulation.alive()
     simulation.tick()
-    simulation.run(12)
+    simulation.run(30)
     now = simulation.now
     with database.begin() as session:
         bot = session.scalars(sa.select(Bot).where(Bot.name == "bot-0")).one()
