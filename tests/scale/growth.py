@@ -38,7 +38,7 @@ BOTS, LADDERS = 1000, 20
 LENGTH, WORKERS, WARM_SECONDS = 2.0, 20, 8.0
 """Workers that play on beside a past, how long a match takes them, and until they are in full
 swing."""
-PLAYED_ON = ("clobber", "oxoxo")
+PLAYED_ON = ("blocco", "clobber", "oxoxo")
 """Games that are played quickly when they are played by lot."""
 TIMES = 9
 LADDER = "/ladders/ladder-1"
