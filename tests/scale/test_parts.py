@@ -18,7 +18,6 @@ from tests.scale.__main__ import PARTS, main
     ("part", "size", "column"),
     [
         ("workers", "2x1", "fixed/s"),
-        ("bots", "20", "16 matches ms"),
         ("ladders", "2", "front ms"),
         ("games", "60", "backup B/game"),
     ],
