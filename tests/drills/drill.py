@@ -176,6 +176,16 @@ def report(found: Sequence[Check], say: Say) -> int:
     return 0 if all(check.holds for check in found) else 1
 
 
+def judge(site: Site, found: Sequence[Check], say: Say) -> int:
+    """Prints the checks of a site that has ended, which is removed if all hold; the exit code."""
+    code = report(found, say)
+    if code:
+        say(f"what every process said is kept in {site.logs}")
+    else:
+        site.remove()
+    return code
+
+
 def drill_seconds() -> float:
     """How long the villain is at work."""
     return float(os.environ.get("DRILL_SECONDS", "180"))
@@ -244,13 +254,7 @@ def run(
             database.close()
         finally:
             site.stop()
-    found += checks.nothing_left(site, mounts)
-    code = report(found, say)
-    if code:
-        say(f"what every process said is kept in {site.logs}")
-    else:
-        site.remove()
-    return code
+    return judge(site, [*found, *checks.nothing_left(site, mounts)], say)
 
 
 def tell(site: Site, villain: Villain, operator: Operator, say: Say) -> None:

@@ -31,7 +31,7 @@ from tests.arena.running import COMMAND
 from tests.arena.test_end_to_end import LADDER
 from tests.drills import checks
 from tests.drills.checks import Check
-from tests.drills.drill import SETTINGS, Clock, calm_digest, end_in_order, report
+from tests.drills.drill import SETTINGS, Clock, calm_digest, end_in_order, judge
 from tests.drills.fields import BOT, MATCHES, OWNER, TOURNAMENT
 from tests.drills.releases import NoReleaseError, Release, before
 from tests.drills.sites import HOME_WORKER, WORKER_SERVICES, Addresses, Service, Site
@@ -247,13 +247,7 @@ def run(release: str, order: str, calm: str, say: Clock) -> int:
         database.close()
     finally:
         site.stop()
-    found += checks.nothing_left(site, mounts)
-    code = report(found, say)
-    if code:
-        say(f"what every process said is kept in {site.logs}")
-    else:
-        site.remove()
-    return code
+    return judge(site, [*found, *checks.nothing_left(site, mounts)], say)
 
 
 def main() -> int:
