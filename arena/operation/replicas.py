@@ -72,8 +72,10 @@ class Replica:
                 replayed, of_this = _look(connection, REPLAYED)
             if of_this != of_first:
                 raise NotFollowing("it is not a copy of the first one, or not prepared for this")
-            up_to = max((when for when, at in self._written if at <= replayed), default=0.0)
-            if began - up_to > MOST_BEHIND:
+            reached = [when for when, at in self._written if at <= replayed]
+            if not reached and began - self._written[0][0] <= MOST_BEHIND:
+                raise NotFollowing("how far behind it is must be seen first")
+            if not reached or began - reached[-1] > MOST_BEHIND:
                 raise NotFollowing(f"it is more than {MOST_BEHIND:.0f} s behind")
             self._replayed, problem = replayed, ""
         except (sa.exc.SQLAlchemyError, NotFollowing) as error:
