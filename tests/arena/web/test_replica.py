@@ -240,7 +240,9 @@ def test_what_is_no_replica_is_not_read_from(pair: Pair) -> None:
     ):
         found = Replica(first, url)
         try:
-            until(lambda found=found, why=why: looked_at(found) == "" or why and why in found.problem)
+            until(
+                lambda found=found, why=why: looked_at(found) == "" or why and why in found.problem
+            )
             assert found.has(None) is not bool(why), found.problem
         finally:
             found.database.close()
