@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Literal
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import TSQUERY
 from sqlalchemy.orm import Session, joinedload, selectinload
 
+from arena.ground.numbered_pages import Page, page_of
 from arena.models import (
     HOUSE,
     PERSON,
@@ -33,16 +34,12 @@ from arena.models import (
 )
 from arena.models.searching import FULL_TEXT, lexemes, words_of
 
-PAGE = 50
-"""How many a page shows."""
-MOST_PAGES = 100_000
 LONGEST_QUERY, MOST_WORDS = 200, 8
 """Characters and words of what is searched for that are looked at."""
 SORTS: dict[str, tuple[str, ...]] = {
     "bots": ("name", "new", "games"),
     "people": ("name", "new", "bots"),
 }
-T = TypeVar("T")
 Kind = Literal["bot", "user", "competition"]
 
 
@@ -66,21 +63,6 @@ class Narrowing:
 
 
 ALL = Narrowing()
-
-
-@dataclass(frozen=True, slots=True)
-class Page(Generic[T]):
-    """A page of what was found."""
-
-    items: Sequence[T]
-    found: int
-    """How many there are on all pages."""
-    page: int
-
-    @property
-    def pages(self) -> int:
-        """How many pages there are."""
-        return max(1, -(-self.found // PAGE))
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +134,7 @@ def bots(session: Session, wish: Narrowing) -> Page[ListedBot]:
         )
         query = query.join(played, played.c.bot_id == Bot.id)
         order = [played.c.games.desc(), Bot.id]
-    found = _page(session, query, order, wish.page, joinedload(Bot.owner), selectinload(Bot.tags))
+    found = page_of(session, query, order, wish.page, joinedload(Bot.owner), selectinload(Bot.tags))
     return Page(told(session, found.items), found.found, found.page)
 
 
@@ -176,7 +158,7 @@ def _people(session: Session, wish: Narrowing, kind: str) -> Page[ListedPerson]:
         order = [User.created.desc(), User.id.desc()]
     elif wish.sort == "bots":
         order = [has.c.bots.desc(), User.lower_name]
-    found = _page(session, query, order, wish.page)
+    found = page_of(session, query, order, wish.page)
     return Page(with_bots(session, found.items), found.found, found.page)
 
 
@@ -243,19 +225,6 @@ def told(session: Session, those: Sequence[Bot]) -> list[ListedBot]:
     ]
 
 
-def _page(
-    session: Session,
-    query: sa.Select[Any],
-    order: Sequence[Any],
-    page: int,
-    *options: Any,
-) -> Page[Any]:
-    count = session.scalar(sa.select(sa.func.count()).select_from(query.subquery()))
-    page = min(max(1, page), MOST_PAGES)
-    rows = query.order_by(*order).offset((page - 1) * PAGE).limit(PAGE).options(*options)
-    return Page(session.scalars(rows).all(), count or 0, page)
-
-
 def languages(session: Session) -> Sequence[str]:
     """In which listed bots are written."""
     query = sa.select(BotVersion.language).join(BotVersion.bot).where(is_listed())
@@ -301,7 +270,7 @@ def search(session: Session, text: str, *, page: int = 1) -> SearchResult:
     if not words:
         return SearchResult(words, nothing, nothing, nothing)
     typed = wanted.strip().lower()
-    bots_found = _page(
+    bots_found = page_of(
         session,
         sa.select(Bot).where(is_listed(), Bot.id.in_(_matching(session, "bot", words))),
         (_nearness(Bot.lower_name, typed), Bot.lower_name),
@@ -309,13 +278,13 @@ def search(session: Session, text: str, *, page: int = 1) -> SearchResult:
         joinedload(Bot.owner),
         selectinload(Bot.tags),
     )
-    people_found = _page(
+    people_found = page_of(
         session,
         sa.select(User).where(is_listed_person(), User.id.in_(_matching(session, "user", words))),
         (_nearness(User.lower_name, typed), User.lower_name),
         page,
     )
-    competitions = _page(
+    competitions = page_of(
         session,
         sa.select(Competition).where(
             LadderRound.lists(), Competition.id.in_(_matching(session, "competition", words))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import sqlalchemy as sa
@@ -13,6 +13,7 @@ from arena.competitions.players import NamedPlayer
 from arena.competitions.strength_speeds import odd_speeds, speeds_of
 from arena.competitions.strength_tallies import counted_in, sides_of, standing, tallies_of
 from arena.competitions.strength_tests import verdict_words
+from arena.ground.numbered_pages import Page, page_of
 from arena.models import (
     Approval,
     Bot,
@@ -336,13 +337,16 @@ class Wanted:
         return found
 
 
-def last_tests(
-    session: Session, wanted: Wanted = Wanted(), *, count: int | None = 100
-) -> list[StrengthReport]:
-    """The tests made last, all of them without a count: those that run first, then the last that
-    ended.
-    """
-    query = wanted.query.order_by(
-        StrengthTest.verdict != TestVerdict.RUNNING, StrengthTest.id.desc()
-    )
-    return reports(session, session.scalars(query.limit(count)).all())
+RUNNING_FIRST = StrengthTest.verdict != TestVerdict.RUNNING, StrengthTest.id.desc()
+"""In which order tests are listed: those that run, then the last made."""
+
+
+def listed_tests(session: Session, wanted: Wanted = Wanted()) -> list[StrengthReport]:
+    """All tests that are wanted."""
+    return reports(session, session.scalars(wanted.query.order_by(*RUNNING_FIRST)).all())
+
+
+def page_of_tests(session: Session, wanted: Wanted, page: int) -> Page[StrengthReport]:
+    """A page of them, from 1."""
+    found = page_of(session, wanted.query, RUNNING_FIRST, page)
+    return replace(found, items=reports(session, found.items))

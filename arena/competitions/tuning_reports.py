@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import sqlalchemy as sa
@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session, joinedload
 
 from arena.competitions.players import NamedPlayer
 from arena.competitions.tunings import standing_of
+from arena.ground.numbered_pages import Page, page_of
 from arena.models import Bot, BotTuning, BotVersion, CompetitionState, Entrant, StrengthTest, User
 from arena.strength.outcomes import faults_json
 from arena.strength.parameters import Parameter, manifest_of
@@ -262,9 +263,18 @@ class WantedTunings:
         return found
 
 
-def last_tunings(
-    session: Session, wanted: WantedTunings = WantedTunings(), *, count: int | None = 100
+RUNNING_FIRST = BotTuning.state == CompetitionState.CLOSED, BotTuning.id.desc()
+"""In which order tunings are listed: those that are not over, then the last made."""
+
+
+def listed_tunings(
+    session: Session, wanted: WantedTunings = WantedTunings()
 ) -> Sequence[TuningReport]:
-    """The tunings made last, all of them without a count: those that are not over first."""
-    query = wanted.query.order_by(BotTuning.state == CompetitionState.CLOSED, BotTuning.id.desc())
-    return reports(session, session.scalars(query.limit(count)).all())
+    """All tunings that are wanted."""
+    return reports(session, session.scalars(wanted.query.order_by(*RUNNING_FIRST)).all())
+
+
+def page_of_tunings(session: Session, wanted: WantedTunings, page: int) -> Page[TuningReport]:
+    """A page of them, from 1."""
+    found = page_of(session, wanted.query, RUNNING_FIRST, page)
+    return replace(found, items=reports(session, found.items))

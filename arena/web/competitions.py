@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -14,6 +14,7 @@ from arena.competitions.dates import next_dates
 from arena.competitions.gauntlets import Gauntlet
 from arena.competitions.kind import CompetitionKind
 from arena.competitions.kinds import kind_of
+from arena.ground.numbered_pages import page_of
 from arena.models import (
     BotTuning,
     BotVersion,
@@ -26,13 +27,10 @@ from arena.models import (
 )
 from arena.web import queries
 from arena.web.identity import settings
-from arena.web.lookup import find_competition, reading
+from arena.web.lookup import asked_page, find_competition, reading
 from engine.translation import N_, gettext, translated
 
 competitions = Blueprint("competitions", __name__)
-
-LISTED = 200
-"""How many competitions the list of all shows."""
 
 
 def address_of(competition: Competition, *, external: bool = False) -> str:
@@ -71,34 +69,41 @@ def title_of(kind: CompetitionKind[Any]) -> str:
 
 @competitions.get("/competitions")
 def listing() -> str:
-    """The last competitions of all kinds but rounds, or of one kind: ``?kind=tournament``."""
+    """The competitions of all kinds but rounds, or of one kind: ``?kind=tournament``."""
     wanted = sa.select(Competition).where(LadderRound.lists())
-    wanted = wanted.order_by(Competition.id.desc()).limit(LISTED)
     if kind := request.args.get("kind"):
         wanted = wanted.where(Competition.kind == kind)
     with reading() as session:
-        found = session.scalars(wanted).all()
-        words = {one.id: title_of(kind_of(one)) for one in found}
-        return list_page(session, gettext("Competitions"), found, words)
+        return list_page(
+            session, gettext("Competitions"), wanted, lambda one: title_of(kind_of(one)), "kind"
+        )
 
 
 def list_page(
-    session: Session, title: str, found: Sequence[Competition], words: Mapping[int, str]
+    session: Session,
+    title: str,
+    wanted: sa.Select[Any],
+    words: Callable[[Any], str],
+    *asked: str,
 ) -> str:
     """A page that lists competitions, the last made first.
 
     Args:
-        words: what each of them is, by its id.
+        wanted: selects them, in no order.
+        words: what one of them is.
+        asked: what the address narrows the list by, which its other pages keep.
     """
+    found = page_of(session, wanted, [Competition.id.desc()], asked_page())
     sizes = sa.select(Entrant.competition_id, sa.func.count()).group_by(Entrant.competition_id)
-    sizes = sizes.where(Entrant.competition_id.in_([one.id for one in found]))
+    sizes = sizes.where(Entrant.competition_id.in_([one.id for one in found.items]))
     return render_template(
         "competitions.html",
         title=title,
-        competitions=found,
-        words=words,
+        found=found,
+        words={one.id: words(one) for one in found.items},
         sizes={row[0]: row[1] for row in session.execute(sizes)},
-        next=next_dates(session, found),
+        next=next_dates(session, found.items),
+        asked={key: request.args[key] for key in asked if request.args.get(key)},
     )
 
 

@@ -14,7 +14,7 @@ from arena.bots import directory
 from arena.bots.directory import LONGEST_QUERY, SORTS, Narrowing
 from arena.competitions.final_tables import trophies_of
 from arena.models import Bot
-from arena.web.lookup import find_person, reading
+from arena.web.lookup import asked_page, find_person, reading
 from engine.games import GAMES
 
 listings = Blueprint("directory", __name__)
@@ -27,7 +27,7 @@ def _wish(kind: str) -> Narrowing:
     """What is asked for by an address; what nobody can be sorted by is sorted as usual."""
     asked = {key: request.args.get(key, "").strip()[:LONGEST] for key in FILTERS}
     sort = request.args.get("sort", "")
-    page = request.args.get("page", 1, type=int)
+    page = asked_page()
     return Narrowing(sort if sort in SORTS[kind] else "name", page, **asked)
 
 
@@ -75,7 +75,7 @@ def person(name: str) -> str:
     with reading() as session:
         user = find_person(session, name)
         mine = Narrowing(owner=user.name, sort="games")
-        found = directory.bots(session, replace(mine, page=request.args.get("page", 1, type=int)))
+        found = directory.bots(session, replace(mine, page=asked_page()))
         own = session.scalars(sa.select(Bot.id).where(Bot.owner_id == user.id)).all()
         trophies = trophies_of(session, own)
         return render_template("person.html", user=user, found=found, trophies=trophies)
@@ -85,7 +85,7 @@ def person(name: str) -> str:
 def search() -> str:
     """What has all words that were typed, or words that begin so."""
     typed = request.args.get("q", "")
-    page = request.args.get("page", 1, type=int)
+    page = asked_page()
     with reading() as session:
         found = directory.search(session, typed, page=page)
         return render_template("search.html", typed=typed[:LONGEST_QUERY], found=found)

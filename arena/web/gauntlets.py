@@ -15,7 +15,7 @@ from arena.competitions.gauntlets import Gauntlet, standing, told, verdict
 from arena.deeds import Done
 from arena.models import CompetitionState, Ladder, Scope
 from arena.web.api.gauntlet_shapes import GauntletShape
-from arena.web.competitions import LISTED, list_page
+from arena.web.competitions import list_page
 from arena.web.deeds import DeedForm, add_deed, form_of, sent
 from arena.web.forms import later
 from arena.web.identity import current, needs
@@ -27,12 +27,10 @@ gauntlets = Blueprint("gauntlets", __name__)
 
 @gauntlets.get("/gauntlets")
 def listing() -> str:
-    """The last gauntlets."""
-    wanted = sa.select(Gauntlet).order_by(Gauntlet.id.desc()).limit(LISTED)
+    """The gauntlets."""
     with reading() as session:
-        found = session.scalars(wanted).all()
-        words = {one.id: gettext("Gauntlet") for one in found}
-        return list_page(session, gettext("Gauntlets"), found, words)
+        wanted = sa.select(Gauntlet)
+        return list_page(session, gettext("Gauntlets"), wanted, lambda _: gettext("Gauntlet"))
 
 
 @gauntlets.get("/gauntlets/<name>")

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
+from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
 from flask import Blueprint, Response, abort, jsonify, render_template, request, url_for
@@ -43,7 +45,7 @@ from arena.web.identity import (
 )
 from arena.web.leaderboards import SORTS, LadderBoard, View
 from arena.web.live_parts import live_part, of_competition, part
-from arena.web.lookup import find_ladder, reading
+from arena.web.lookup import asked_page, find_ladder, reading
 from engine.game import Game
 from engine.games import GAMES
 from engine.translation import N_, gettext, translated
@@ -94,18 +96,16 @@ OPTION = "option-"
 def listing() -> str:
     """All ladders, game by game."""
     with reading() as session:
-        found = queries.ladders(session)
-        by_game: dict[str, list[Ladder]] = {}
-        for ladder in found:
-            by_game.setdefault(ladder.game, []).append(ladder)
+        found = queries.page_of_ladders(session, asked_page())
         return render_template(
             "ladders.html",
+            found=found,
             by_game=[
-                (name, translated(GAMES[name].title) if name in GAMES else "", its)
-                for name, its in sorted(by_game.items())
+                (name, translated(GAMES[name].title) if name in GAMES else "", [*its])
+                for name, its in groupby(found.items, attrgetter("game"))
             ],
-            leaders=leaderboards.leaders(session, found),
-            next=next_dates(session, found),
+            leaders=leaderboards.leaders(session, found.items),
+            next=next_dates(session, found.items),
         )
 
 

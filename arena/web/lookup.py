@@ -118,6 +118,11 @@ def _moved(name: str, found: F) -> F:
     return found
 
 
+def asked_page() -> int:
+    """The page of a list that an address asks for, ``?page=2``; the first without it."""
+    return request.args.get("page", 1, type=int)
+
+
 def find_ladder(session: Session, name: str) -> Ladder:
     """The one of this name; a tournament of it is none."""
     _open(session, Competition.named(name))

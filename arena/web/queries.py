@@ -14,6 +14,7 @@ from arena.competitions.players import handed_in
 from arena.formats.score import Score
 from arena.ground.config import Settings
 from arena.ground.db import is_lately
+from arena.ground.numbered_pages import Page, page_of
 from arena.models import (
     Bot,
     BotVersion,
@@ -49,6 +50,11 @@ _MADE = sa.func.coalesce(Ladder.series_id, Ladder.id)
 def ladders(session: Session) -> list[Ladder]:
     """Every ladder, the first made first; of one that began again the last season."""
     return list(session.scalars(sa.select(Ladder).where(~_IS_PAST).order_by(_MADE)))
+
+
+def page_of_ladders(session: Session, page: int) -> Page[Ladder]:
+    """A page of them, from 1, game by game."""
+    return page_of(session, sa.select(Ladder).where(~_IS_PAST), (Ladder.game, _MADE), page)
 
 
 def main_ladders(session: Session) -> list[Ladder]:

@@ -26,7 +26,13 @@ from arena.competitions.strength_deeds import (
 )
 from arena.competitions.strength_estimates import TestEstimate, estimate
 from arena.competitions.strength_exclusions import ExcludeWorker, IncludeWorker, exclusion
-from arena.competitions.strength_reports import StrengthReport, Wanted, last_tests, reports
+from arena.competitions.strength_reports import (
+    StrengthReport,
+    Wanted,
+    listed_tests,
+    page_of_tests,
+    reports,
+)
 from arena.deeds import Done
 from arena.ground.refusals import Refusal, WrongField
 from arena.models import (
@@ -47,7 +53,7 @@ from arena.web.bundle_diff import difference
 from arena.web.deeds import REFUSED, DeedForm, add_deed, filled_in, form_of, sent
 from arena.web.forms import later
 from arena.web.identity import Account, current, may_read, needs, settings, signed_in
-from arena.web.lookup import find_test, reading
+from arena.web.lookup import asked_page, find_test, reading
 from arena.web.presets import unit_field
 from arena.web.words import sentence
 from engine.bot_options import told_label
@@ -66,7 +72,7 @@ def listing() -> str:
     with reading() as session:
         return render_template(
             "strength_tests.html",
-            tests=last_tests(session, wanted),
+            found=page_of_tests(session, wanted, asked_page()),
             wanted=wanted,
             chosen=_words(wanted),
             verdicts=[*map(str, TestVerdict), WAITS],
@@ -75,9 +81,9 @@ def listing() -> str:
 
 @strength.get("/tests.json")
 def listing_json() -> Response:
-    """All that are wanted, which the page shows the last of."""
+    """All that are wanted."""
     with reading() as session:
-        found = last_tests(session, _wanted(), count=None)
+        found = listed_tests(session, _wanted())
         return jsonify([told_of_workers(one).to_json() for one in found])
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlalchemy as sa
-from flask import Blueprint, Response, abort, render_template, request, url_for
+from flask import Blueprint, Response, abort, render_template, url_for
 
 from arena.bots import directory, sharing, teams
 from arena.bots.directory import Narrowing
@@ -23,7 +23,7 @@ from arena.deeds import Done
 from arena.models import Bot, Scope, Team
 from arena.web.deeds import DeedForm, add_deed, form_of
 from arena.web.identity import current, keep_to_itself, needs, signed_in
-from arena.web.lookup import find_team, reading
+from arena.web.lookup import asked_page, find_team, reading
 from arena.web.profiles import description_field, links_field
 from engine.translation import gettext
 
@@ -40,7 +40,7 @@ def listing() -> str:
 
 
 def _list_page(form: DeedForm | None = None, problem: str = "") -> str:
-    wish = Narrowing(page=request.args.get("page", 1, type=int))
+    wish = Narrowing(page=asked_page())
     with reading() as session:
         account = current()
         own = teams.teams_of(session, account.id) if account else []
@@ -59,7 +59,7 @@ def team(name: str) -> str:
     """A team: what it says of itself, who is in it, and its bots."""
     with reading() as session:
         found, account = find_team(session, name), current()
-        wish = Narrowing(owner=found.name, sort="games", page=request.args.get("page", 1, type=int))
+        wish = Narrowing(owner=found.name, sort="games", page=asked_page())
         own = session.scalars(sa.select(Bot.id).where(Bot.owner_id == found.id)).all()
         return render_template(
             "team.html",

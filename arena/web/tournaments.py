@@ -92,10 +92,12 @@ def listing() -> str:
         if name := request.args.get("round_of"):
             ladder = find_ladder(session, name)
             title, ladder_id = gettext("Rounds of %(ladder)s", ladder=ladder.title), ladder.id
-        query = sa.select(Tournament).where(LadderRound.lists(ladder_id))
-        found = session.scalars(query.order_by(Tournament.id.desc())).all()
-        formats = {one.id: translated(FORMATS[one.format].title) for one in found}
-        return list_page(session, title, found, formats)
+        wanted = sa.select(Tournament).where(LadderRound.lists(ladder_id))
+        return list_page(session, title, wanted, _format_of, "round_of")
+
+
+def _format_of(tournament: Tournament) -> str:
+    return translated(FORMATS[tournament.format].title)
 
 
 @tournaments.get("/tournaments/<name>")

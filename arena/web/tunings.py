@@ -18,14 +18,20 @@ from arena.competitions.tuning_deeds import (
     ResumeTuning,
     StopTuning,
 )
-from arena.competitions.tuning_reports import TuningReport, WantedTunings, last_tunings, reports
+from arena.competitions.tuning_reports import (
+    TuningReport,
+    WantedTunings,
+    listed_tunings,
+    page_of_tunings,
+    reports,
+)
 from arena.competitions.tunings import OUT_OF_OPENINGS
 from arena.deeds import Done
 from arena.models import BotVersion, Ladder, Scope
 from arena.web.deeds import DeedForm, add_deed, form_of, sent
 from arena.web.forms import later
 from arena.web.identity import current, needs, signed_in
-from arena.web.lookup import find_tuning, reading
+from arena.web.lookup import asked_page, find_tuning, reading
 from arena.web.strength import usable_versions
 from engine.bot_options import OptionKind, read_options
 from engine.translation import N_
@@ -40,7 +46,7 @@ def listing() -> str:
     with reading() as session:
         return render_template(
             "tunings.html",
-            tunings=last_tunings(session, wanted),
+            found=page_of_tunings(session, wanted, asked_page()),
             wanted=wanted,
             chosen={key: value for key, value in asdict(wanted).items() if value},
         )
@@ -48,9 +54,9 @@ def listing() -> str:
 
 @tunings.get("/tunings.json")
 def listing_json() -> Response:
-    """All that are wanted, which the page shows the last of."""
+    """All that are wanted."""
     with reading() as session:
-        return jsonify([one.to_json() for one in last_tunings(session, _wanted(), count=None)])
+        return jsonify([one.to_json() for one in listed_tunings(session, _wanted())])
 
 
 def _wanted() -> WantedTunings:

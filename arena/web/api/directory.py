@@ -9,7 +9,8 @@ from pydantic import Field
 from sqlalchemy.orm import joinedload
 
 from arena.bots import directory, teams
-from arena.bots.directory import LONGEST_QUERY, MOST_PAGES
+from arena.bots.directory import LONGEST_QUERY
+from arena.ground.numbered_pages import MOST_PAGES
 from arena.models import PERSON, Scope, Team, User
 from arena.web import profiles
 from arena.web.api.bot_shapes import BotShape

@@ -21,7 +21,7 @@ from arena.competitions.strength_deeds import (
     ExtendTest,
     StopTest,
 )
-from arena.competitions.strength_reports import Wanted, last_tests
+from arena.competitions.strength_reports import Wanted, listed_tests
 from arena.competitions.tuning_deeds import CreateTuning, ExtendTuning
 from arena.deeds import By, Deed
 from arena.ground.refusals import NotAllowed, Refusal
@@ -80,7 +80,7 @@ def test_nothing_is_played_before_somebody_else_approves(
         test = made(session, game=game)
         number = test.id
         assert (test.state, test.standing) == (CompetitionState.PAUSED, WAITS)
-        assert [one.test.id for one in last_tests(session, Wanted(waits=True))] == [number]
+        assert [one.test.id for one in listed_tests(session, Wanted(waits=True))] == [number]
     arena.alive()
     arena.tick()
     arena.run(60)
@@ -95,14 +95,14 @@ def test_nothing_is_played_before_somebody_else_approves(
         assert (noted.actor, noted.subject) == (OTHER, f"test {number}")
     assert arena.play_out(number) is not TestVerdict.RUNNING
     with arena.database.read() as session:
-        (found,) = last_tests(session)
+        (found,) = listed_tests(session)
         said = found.to_json()
         assert (said["approval"], said["approver"], found.stands) == (
             "given",
             OTHER,
             said["verdict"],
         )
-        assert last_tests(session, Wanted(waits=True)) == []
+        assert listed_tests(session, Wanted(waits=True)) == []
 
 
 def test_who_has_no_account_approves_nothing_of_their_own(arena: StrengthSimulation) -> None:

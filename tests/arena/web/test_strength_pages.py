@@ -19,7 +19,7 @@ from PIL import Image
 from arena.bots.submissions import enter, submit
 from arena.competitions import strength_tests
 from arena.competitions.founding import RUNNING_ALLOWED
-from arena.competitions.strength_reports import last_tests, reports
+from arena.competitions.strength_reports import reports
 from arena.ground.db import Database
 from arena.models import (
     Bot,
@@ -408,6 +408,3 @@ def test_the_number_of_statements_is_fixed(arena: Arena, app: Flask) -> None:
             counts.append(len(statements))
     assert len(set(counts[::2])) == 1
     assert len(set(counts[1::2])) == 1
-    with arena.database.read() as session:
-        for most, told in ((2, 2), (100, 5), (None, 5)):
-            assert len(last_tests(session, count=most)) == told
