@@ -161,7 +161,7 @@ def measure_batches(url: str, seconds: float) -> list[str]:
             with database.begin() as session:
                 issued = leases.fill(session, settings, datetime.now(UTC), rosters)
             waiting.extend(chain.from_iterable(issued))
-            assert len(waiting) == 2 * SLOTS
+            assert len(waiting) == 2 * SLOTS, "fewer bots than can be kept busy for so many seconds"
 
         return measured(make, seconds, record)
 

@@ -18,6 +18,7 @@ from tests.scale.__main__ import PARTS, main
     ("part", "size", "column"),
     [
         ("workers", "2x1", "fixed/s"),
+        ("bots", "400", "16 matches ms"),  # of few bots all is known within the second
         ("ladders", "2", "front ms"),
         ("games", "60", "backup B/game"),
     ],
