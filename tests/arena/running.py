@@ -14,6 +14,7 @@ import urllib.request
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import psutil
@@ -40,6 +41,10 @@ def until(
     while not condition():
         assert time.monotonic() < deadline, f"not within {seconds:.0f} s: {what}"
         time.sleep(pause)
+
+
+await_politely = partial(until, seconds=300)
+"""Waits for what a process does that gives way to all that other tests have running."""
 
 
 @contextmanager

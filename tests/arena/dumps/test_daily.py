@@ -14,7 +14,7 @@ from arena.dumps.manifest import DumpManifest
 from arena.ground.config import Settings
 from arena.ground.db import Database
 from arena.operation.dumps import DailyDumps
-from tests.arena.running import until
+from tests.arena.running import await_politely
 from tests.conftest import copied
 
 pytestmark = pytest.mark.extras
@@ -89,6 +89,7 @@ def test_one_that_was_not_finished_is_used_and_gone(
     assert (second / "plies" / "part-00001.parquet").stat().st_ino == number
 
 
+@pytest.mark.timeout(900)  # such a process starts twice
 @pytest.mark.usefixtures("_private")
 def test_a_process_makes_it_and_what_keeps_it_from_that_is_told(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
@@ -100,12 +101,12 @@ def test_a_process_makes_it_and_what_keeps_it_from_that_is_told(
     monkeypatch.setattr("arena.operation.started.RETRY_SECONDS", 0.0)
     settings.dump_folder.touch()
     dumps, now = DailyDumps(settings), datetime.now(UTC)
-    until(lambda: dumps.look(now), "a problem", seconds=60)
+    await_politely(lambda: dumps.look(now), "a problem")
     there = settings.dump_folder / f"{now:%Y-%m-%d}"
     why = f"can't write {there}: Not a directory"
     assert dumps.look(now) == f"the dump of the day could not be made: {why}"
     settings.dump_folder.unlink()
-    until(lambda: not dumps.look(now), "no problem any more", seconds=60)
+    await_politely(lambda: not dumps.look(now), "no problem any more")
     assert made(settings) == [there.name]
     assert all(path.stat().st_mode & 0o044 == 0o044 for path in there.rglob("*"))
     assert dumps.process is None

@@ -21,7 +21,7 @@ from arena.operation.cold import ColdRecords
 from arena.recorder.judging import AT_A_TIME, Judge
 from tests.arena.conftest import Cli
 from tests.arena.lists.conftest import furnish
-from tests.arena.running import until
+from tests.arena.running import await_politely
 from tests.furnished import furnished_database
 
 LATER = datetime.now(UTC) + timedelta(days=1)
@@ -34,6 +34,7 @@ def settings(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Setting
         yield Settings(data=tmp_path, database=database.url, cold_days=20)
 
 
+@pytest.mark.timeout(900)  # such a process starts four times
 def test_a_process_does_it_and_what_is_wrong_is_an_alarm(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -51,24 +52,26 @@ def test_a_process_does_it_and_what_is_wrong_is_an_alarm(
     assert records.process is None, "never"
     folder = Path(settings.cold_store)
     folder.touch()
-    until(look, "a problem")
+    await_politely(look, "a problem")
     assert look().startswith("something is wrong with cold records: ")
     assert str(folder) in look()
     folder.unlink()
-    until(lambda: not look() and records.process is None and folder.is_dir(), "its end")
+    await_politely(lambda: not look() and records.process is None and folder.is_dir(), "its end")
     with database.read() as session:
         last = session.scalars(sa.select(DayFile).order_by(DayFile.first.desc())).first()
         assert last is not None
     kept = (folder / last.name).rename(settings.data / "kept")
     records = ColdRecords(settings)
-    until(look, "a problem")
+    await_politely(look, "a problem")
     assert f"{last.name} is not in the cold store {folder}" in look()
     with database.read() as session:
         (alarm,) = [one for one in health._trouble(session, *_NONE) if one.kind == "cold records"]
     assert last.name in alarm.words
     kept.rename(folder / last.name)
-    until(lambda: not look(), "no problem any more")
-    until(lambda: records.process is None or not look() and records.process is None, "its end")
+    await_politely(lambda: not look(), "no problem any more")
+    await_politely(
+        lambda: records.process is None or not look() and records.process is None, "its end"
+    )
     database.close()
 
 
