@@ -28,9 +28,9 @@ from arena.bots.repositories import WantedRepository
 from arena.cli.bundle_intake import BundleIntake
 from arena.ground.config import Settings, load
 from arena.ground.db import FAILED, Database, present
+from arena.ground.logs import begin_log
 from arena.ground.outside import OutsideError, connected, read_address
 from arena.ground.refusals import Refusal
-from engine.logs import use_json
 from workers.bundles import write_files
 from workers.checkouts import Checkout, CheckoutError, check_out
 from workers.program import BoxError
@@ -206,9 +206,7 @@ def main(settings: Settings | None = None) -> int:
     settings = settings or load()
     parent = os.getppid()
     os.nice(10)
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
-    if settings.log == "json":
-        use_json(logging.getLogger())
+    begin_log(settings)
     with closing(Database(settings.database_url)) as database:
         try:
             Fetching(settings, database, parent).run()

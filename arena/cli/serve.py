@@ -20,12 +20,12 @@ from arena.cli import connections
 from arena.cli.bundle_intake import BundleIntake
 from arena.ground.config import SettingError, load
 from arena.ground.db import Database, SchemaError, unusable
+from arena.ground.logs import begin_log
 from arena.web import downloads, outage
 from arena.web.app import create_app
 from arena.web.handing_over import hands_over
 from engine.faulty_rules import break_off_hangs
 from engine.games import GAMES
-from engine.logs import use_json
 from workers.archives import MAX_ARCHIVE_BYTES
 
 THREADS = 4 + downloads.MOST
@@ -70,7 +70,6 @@ def main(*, wait: bool = False, patience_seconds: float = connections.PATIENCE_S
     """
     if wait:
         sys.stdin.buffer.read()
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     # It warns of each request that waits a moment, which is nothing to be warned of.
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)
     try:
@@ -98,8 +97,7 @@ def main(*, wait: bool = False, patience_seconds: float = connections.PATIENCE_S
 
 def _server(patience_seconds: float) -> MultiSocketServer:
     settings = load()
-    if settings.log == "json":
-        use_json(logging.getLogger())
+    begin_log(settings)
     app = application()
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(FILES, most), most))

@@ -26,6 +26,7 @@ from arena.competitions.players import named_players
 from arena.courses.hand_ins import students
 from arena.ground.config import Settings, load
 from arena.ground.db import Database, present
+from arena.ground.logs import begin_log
 from arena.ground.refusals import Refusal
 from arena.models import BotVersion, CompetitionDate, DateKind, ReadCode, TaughtCourse
 from engine.program import exit_words
@@ -180,7 +181,7 @@ def main(settings: Settings | None = None) -> int:
     """Reads what is to be read, and ends."""
     settings = settings or load()
     os.nice(19)
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    begin_log(settings)
     database = Database(settings.database_url)
     try:
         read_all(database, settings.bundles)

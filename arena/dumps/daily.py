@@ -18,13 +18,13 @@ from arena.dumps.manifest import MANIFEST, About, DumpManifest
 from arena.dumps.sources import OfArena
 from arena.ground.config import Settings, load
 from arena.ground.db import FAILED, Database, SchemaError, unusable
+from arena.ground.logs import begin_log
 from arena.ground.refusals import Refusal
 from arena.lists.filters import GameFilter
 from arena.present import present_settings
 from arena.sight import STRANGER
 from engine.faulty_rules import break_off_hangs
 from engine.games import GAMES
-from engine.logs import use_json
 
 FAILED_CODE = 1
 """The exit code of one that could not be made; standard output says why in a line."""
@@ -102,9 +102,7 @@ def main() -> int:
     os.nice(19)
     os.umask(0o022)  # a dump is for everybody, whatever else the arena's account writes is not
     settings = load()
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
-    if settings.log == "json":
-        use_json(logging.getLogger())
+    begin_log(settings)
     break_off_hangs(GAMES)
     try:
         database = Database(settings.database_url, cold=settings.cold_store)

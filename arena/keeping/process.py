@@ -5,17 +5,16 @@ The recorder starts it. It gives way to all others, and goes on where one before
 
 from __future__ import annotations
 
-import logging
 import os
 import sys
 from datetime import UTC, datetime
 
 from arena.ground.config import load
 from arena.ground.db import FAILED, Database, SchemaError, unusable
+from arena.ground.logs import begin_log
 from arena.keeping.moving import MoveError, Mover, begins_cold, out_of_place
 from arena.keeping.stores import StoreError, store_at
 from arena.present import present_settings
-from engine.logs import use_json
 
 FAILED_CODE = 1
 """The exit code of one that found something wrong; standard output says what in a line."""
@@ -27,9 +26,7 @@ def main() -> int:
     """Moves what is old enough, by the settings of the environment, and looks for the files."""
     os.nice(19)
     settings = load()
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
-    if settings.log == "json":
-        use_json(logging.getLogger())
+    begin_log(settings)
     now, store = datetime.now(UTC), store_at(settings.cold_store)
     try:
         database = Database(settings.database_url)

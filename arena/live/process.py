@@ -23,12 +23,12 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from arena.ground.config import SettingError, Settings, load
 from arena.ground.db import Database, SchemaError, unusable
+from arena.ground.logs import begin_log
 from arena.live.hall import Hall
 from arena.live.standings import Standings
 from engine.faulty_rules import break_off_hangs
 from engine.games import GAMES
 from engine.handed_over import Reception
-from engine.logs import use_json
 from engine.messages import address_of
 from engine.unix_sockets import listen_alone
 
@@ -88,11 +88,9 @@ def _listener(settings: Settings) -> socket.socket:
 def main() -> int:
     """Runs until it is told to end; what keeps it from that is one line."""
     gc.enable()  # all is imported, for which it was off
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     try:
         settings = load()
-        if settings.log == "json":
-            use_json(logging.getLogger())
+        begin_log(settings)
         database = Database(
             settings.database_url, patience_seconds=PATIENCE_SECONDS, cold=settings.cold_store
         )

@@ -32,6 +32,7 @@ from sqlalchemy.orm import Session
 
 from arena.ground.config import Settings, load
 from arena.ground.db import FAILED, Database
+from arena.ground.logs import begin_log
 from arena.keeping.reading import text_of
 from arena.lists.accuracy import MOST_GAMES
 from arena.lists.settled import settled
@@ -307,7 +308,7 @@ def main(settings: Settings | None = None) -> int:
     os.nice(19)
     signal.signal(signal.SIGPROF, _break_off)
     gc.disable()  # nothing here refers in circles, and large tables take long to look through
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    begin_log(settings)
     database, games = Database(settings.database_url, cold=settings.cold_store), 0
     told = os.dup(sys.stdout.fileno())
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # whatever a game's rules print

@@ -18,6 +18,7 @@ from sqlalchemy.orm import Session
 from arena.competitions import final_tables
 from arena.ground.config import Settings, load
 from arena.ground.db import FAILED, Database
+from arena.ground.logs import begin_log
 from arena.models import Competition
 from arena.operation import health
 from engine.program import exit_words
@@ -106,7 +107,7 @@ def main(settings: Settings | None = None) -> int:
     """Makes what is due, and ends; 1 if something could not be made."""
     settings = settings or load()
     os.nice(19)
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    begin_log(settings)
     database = Database(settings.database_url)
     try:
         return 1 if place_all(database) else 0

@@ -36,6 +36,7 @@ from arena.courses.reading import Reading
 from arena.ground.config import Settings, load
 from arena.ground.db import SchemaError
 from arena.ground.file_locks import lock_file
+from arena.ground.logs import begin_log
 from arena.keeping import dictionaries
 from arena.lists import branches
 from arena.operation import health, indexes, queues
@@ -57,7 +58,6 @@ from arena.signing import arena_id
 from engine import jobs, rules_trail
 from engine.faulty_rules import break_off_hangs
 from engine.games import GAMES
-from engine.logs import use_json
 from engine.timers import Every
 
 LOOK_SECONDS = 30.0
@@ -334,9 +334,7 @@ def main() -> int:
 
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT):
         signal.signal(number, stop)
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
-    if settings.log == "json":
-        use_json(logging.getLogger())
+    begin_log(settings)
     try:
         recorder.take_over()
         # What is there now stays: to go through it for garbage again and again would be a tenth of

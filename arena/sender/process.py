@@ -22,6 +22,7 @@ from sqlalchemy.orm import Session
 
 from arena.ground.config import SettingError, Settings, load
 from arena.ground.db import FAILED, Database, SchemaError, present, unusable
+from arena.ground.logs import begin_log
 from arena.ground.outside import OutsideError, read_address
 from arena.models import Delivery, Mail
 from arena.present import present_settings
@@ -29,7 +30,6 @@ from arena.sender import backlog
 from arena.sender.messages import body_of, headers_of
 from arena.sender.post_office import MailServer
 from arena.sender.posting import HookAnswer, post
-from engine.logs import use_json
 from engine.timers import Every
 
 AT_ONCE = 8
@@ -160,14 +160,12 @@ class Sending:
 def main() -> int:
     """Sends until SIGTERM; what keeps it from that is one line."""
     gc.enable()  # all is imported, for which it was off
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     over = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT):
         signal.signal(number, lambda *_: over.set())
     try:
         settings = load()
-        if settings.log == "json":
-            use_json(logging.getLogger())
+        begin_log(settings)
         database = Database(settings.database_url, patience_seconds=PATIENCE_SECONDS)
         database.demand_schema()
     except (SettingError, SchemaError) as error:
