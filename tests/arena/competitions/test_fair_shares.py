@@ -4,17 +4,24 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import islice
 
 import pytest
 import sqlalchemy as sa
 
 from arena.competitions.kind import Moment
-from arena.competitions.ladders import PEOPLE_IN_PLACEMENT, LadderField, Newcomer
+from arena.competitions.ladders import (
+    HOUSE_IN_PLACEMENT,
+    PEOPLE_IN_PLACEMENT,
+    LadderField,
+    Newcomer,
+)
 from arena.competitions.pairings import DueMatch
 from arena.formats.roster import Met, Rival, Roster
 from arena.ground.db import Database
 from arena.models import (
+    HOUSE,
     Bot,
     BotVersion,
     Entrant,
@@ -125,6 +132,27 @@ def test_one_persons_newcomers_do_not_keep_other_ladders_waiting(
     assert 0.4 < after.count(first) / len(after) < 0.6
 
 
+def test_a_ladder_with_a_guest_does_not_wait_for_those_of_the_house_alone(
+    sqlite_database: Database,
+) -> None:
+    """On the first of two ladders somebody's bot is placed, and has played with all of the house's;
+    on the second these have just come in. Both go on."""
+    furnish(sqlite_database, [8, 1], ladders=2)
+    with sqlite_database.begin() as session:
+        first, second = session.scalars(sa.select(Ladder).order_by(Ladder.id))
+        session.execute(sa.update(User).where(User.id == 1).values(name=HOUSE))
+        guests = sa.select(Entrant).join(Entrant.version).join(BotVersion.bot)
+        for guest in session.scalars(guests.where(Bot.owner_id == 2)):
+            guest.games, guest.wins, guest.losses = 22, 5, 17
+            if guest.competition_id == second.id:
+                guest.state = EntrantState.RETIRED
+        of_first = Entrant.competition_id == first.id, Entrant.games == 0
+        session.execute(sa.update(Entrant).where(*of_first).values(games=6, wins=6))
+        session.flush()
+        turns = [match.competition for match in islice(new_matches(session, START), 40)]
+    assert 0.4 < turns.count(first) / len(turns) < 0.6
+
+
 HAD: list[tuple[dict[int, int], list[tuple[int, int]], bool]] = [
     # The games that people had, their newcomers, and whether one of these is due first. The other
     # one's placed bot has had 50.
@@ -140,12 +168,15 @@ HAD: list[tuple[dict[int, int], list[tuple[int, int]], bool]] = [
 def test_a_newcomer_goes_first_until_its_person_is_a_placement_ahead(
     had: dict[int, int], young: list[tuple[int, int]], is_urgent: bool
 ) -> None:
-    """Not even then is anybody due again and again: then the others catch up."""
+    """Not even then is anybody due again and again: then the others catch up. The house's bots are
+    due until they are placed, however many they are."""
     rivals = [Rival(99, NEW, 100, 2)]
     rivals += [Rival(number, NEW, games, whose) for number, (whose, games) in enumerate(young)]
     field = LadderField(Ladder(game="clobber", options={}), Roster(rivals, had), Met(), [])
     newcomers = [Newcomer(number, is_of_the_house=False) for number in range(len(young))]
     assert (field.urgency(newcomers) == PEOPLE_IN_PLACEMENT) is is_urgent
+    house = [replace(one, is_of_the_house=True) for one in newcomers]
+    assert field.urgency(house) == HOUSE_IN_PLACEMENT
     field.add(DueMatch((99, 0), rated=True))
     assert field.roster.had == {**had, 2: had[2] + 2, young[0][0]: had[young[0][0]] + 2}
 
