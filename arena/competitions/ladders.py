@@ -194,23 +194,19 @@ class LadderField:
         """Whether somebody in placement is due before all others, and whose bot that is.
 
         Who has more newcomers than one person's turns can place lets no other ladder wait for them.
-        The house's, by whom all others are measured, are due until they are placed: they are so on
-        ladders where they are among themselves, too, for which this one would have to wait.
         """
         roster = self.roster
         most = roster.least_had(placed=True) + PLACEMENT_GAMES
 
-        def is_due(one: Newcomer) -> bool:
-            rival = roster.get(one.entrant)
-            if rival is None or not rival.in_placement:
-                return False
-            return one.is_of_the_house or roster.had[rival.person] <= most
+        def is_due(entrant: int) -> bool:
+            rival = roster.get(entrant)
+            return rival is not None and rival.in_placement and roster.had[rival.person] <= most
 
         return min(
             (
                 HOUSE_IN_PLACEMENT if one.is_of_the_house else PEOPLE_IN_PLACEMENT
                 for one in young
-                if is_due(one)
+                if is_due(one.entrant)
             ),
             default=ALL_PLACED,
         )

@@ -17,6 +17,7 @@ from sqlalchemy.orm import Session, aliased
 from arena.formats.roster import Meetings, Met, Rival, Roster
 from arena.models import (
     AT_HOME,
+    HOUSE,
     Bot,
     BotVersion,
     Entrant,
@@ -27,6 +28,7 @@ from arena.models import (
     Meeting,
     Place,
     Team,
+    User,
 )
 from arena.ratings.trueskill import Rating
 from engine.match import entrants_needed
@@ -50,9 +52,14 @@ _IS_ACTIVE = Entrant.competition_id == _LADDER, Entrant.state == EntrantState.AC
 _ROWS = sa.select(
     Entrant.id, Entrant.mu, Entrant.sigma, Entrant.games - Entrant.games_before, Entrant.version_id
 ).where(*_IS_ACTIVE)
-# As `Bot.person_id`, but for captains, which is asked for each bot by itself.
+# As `Bot.person_id`, but for captains, which is asked for each bot by itself; and the house's bots,
+# by whom all others are measured, are nobody's: each takes turns as a person does.
 _MASKED = aliased(Bot)
-_OWNER = sa.func.coalesce(_MASKED.owner_id, Bot.owner_id)
+_HOUSE = sa.select(User.id).where(User.name == HOUSE).scalar_subquery()
+_OWNER = sa.case(
+    (Bot.owner_id == _HOUSE, -Bot.id),
+    else_=sa.func.coalesce(_MASKED.owner_id, Bot.owner_id),
+)
 _IS_MASKED = _MASKED.id == Bot.masks_id
 _OWNERS = (
     sa.select(BotVersion.id, BotVersion.language, _OWNER)

@@ -4,19 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import islice
 
 import pytest
 import sqlalchemy as sa
 
 from arena.competitions.kind import Moment
-from arena.competitions.ladders import (
-    HOUSE_IN_PLACEMENT,
-    PEOPLE_IN_PLACEMENT,
-    LadderField,
-    Newcomer,
-)
+from arena.competitions.ladders import PEOPLE_IN_PLACEMENT, LadderField, Newcomer
 from arena.competitions.pairings import DueMatch
 from arena.formats.roster import Met, Rival, Roster
 from arena.ground.db import Database
@@ -132,6 +126,18 @@ def test_one_persons_newcomers_do_not_keep_other_ladders_waiting(
     assert 0.4 < after.count(first) / len(after) < 0.6
 
 
+def test_each_bot_of_the_house_takes_turns_as_a_person_does(sqlite_database: Database) -> None:
+    """A guest beside eight of them, all placed, has a ninth of the games and not half of them."""
+    furnish(sqlite_database, [8, 1])
+    with sqlite_database.begin() as session:
+        session.execute(sa.update(User).where(User.id == 1).values(name=HOUSE))
+        session.execute(sa.update(Entrant).values(games=100, wins=100, sigma=4))
+        session.flush()
+        had = make(session, 180)
+    assert sum(had.values()) == 720
+    assert 72 <= had[2] <= 88
+
+
 def test_a_ladder_with_a_guest_does_not_wait_for_those_of_the_house_alone(
     sqlite_database: Database,
 ) -> None:
@@ -168,15 +174,12 @@ HAD: list[tuple[dict[int, int], list[tuple[int, int]], bool]] = [
 def test_a_newcomer_goes_first_until_its_person_is_a_placement_ahead(
     had: dict[int, int], young: list[tuple[int, int]], is_urgent: bool
 ) -> None:
-    """Not even then is anybody due again and again: then the others catch up. The house's bots are
-    due until they are placed, however many they are."""
+    """Not even then is anybody due again and again: then the others catch up."""
     rivals = [Rival(99, NEW, 100, 2)]
     rivals += [Rival(number, NEW, games, whose) for number, (whose, games) in enumerate(young)]
     field = LadderField(Ladder(game="clobber", options={}), Roster(rivals, had), Met(), [])
     newcomers = [Newcomer(number, is_of_the_house=False) for number in range(len(young))]
     assert (field.urgency(newcomers) == PEOPLE_IN_PLACEMENT) is is_urgent
-    house = [replace(one, is_of_the_house=True) for one in newcomers]
-    assert field.urgency(house) == HOUSE_IN_PLACEMENT
     field.add(DueMatch((99, 0), rated=True))
     assert field.roster.had == {**had, 2: had[2] + 2, young[0][0]: had[young[0][0]] + 2}
 
