@@ -22,7 +22,7 @@ from arena.bots.intake import TakenIn
 from arena.bots.submissions import hand_in
 from arena.competitions.strength_plans import SITE_TERMS
 from arena.ground.config import Settings
-from arena.ground.db import LOOKED_UP
+from arena.ground.db import LOOKED_UP, At
 from arena.ground.refusals import Refusal
 from arena.models import SCOPES, Bot, Ladder, Repository, Scope, Topic, User
 from arena.people.notifications import notify
@@ -75,10 +75,15 @@ def find(session: Session, bot: Bot, *, to_change: bool = False) -> Repository |
     return session.get(Repository, bot.id, with_for_update=how)
 
 
+def due(now: At) -> sa.Select[Repository]:
+    """Those that are to be asked at a moment."""
+    return sa.select(Repository).where(Repository.due <= now)
+
+
 def is_any_due(session: Session, now: datetime) -> bool:
     """Whether one is to be asked, and may be."""
-    due = session.scalar(sa.select(sa.exists().where(Repository.due <= now)))
-    return bool(due) and maintenance(session) is None
+    found = session.scalar(sa.select(due(now).exists()))
+    return bool(found) and maintenance(session) is None
 
 
 def take_due(session: Session, busy: Collection[int], now: datetime) -> WantedRepository | None:
@@ -89,8 +94,8 @@ def take_due(session: Session, busy: Collection[int], now: datetime) -> WantedRe
             many slow ones holds up the others.
     """
     query = (
-        sa.select(Repository)
-        .where(Repository.due <= now, Repository.user_id.not_in(busy))
+        due(now)
+        .where(Repository.user_id.not_in(busy))
         .order_by(Repository.due, Repository.bot_id)
         .limit(1)
         .with_for_update(of=Repository, key_share=True, skip_locked=True)

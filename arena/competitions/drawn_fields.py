@@ -27,7 +27,7 @@ from arena.competitions.sign_ups import (
 )
 from arena.competitions.tournament_courses import frame_of
 from arena.formats.catalogue import FORMATS, settings_for
-from arena.ground.db import present
+from arena.ground.db import At, present
 from arena.ground.locks import lock
 from arena.ground.refusals import Refusal
 from arena.models import (
@@ -122,22 +122,27 @@ def draw(
     return True
 
 
-def open_check_ins(session: Session) -> None:
-    """Tells the owners of all who are signed up when a check-in opens, once; during maintenance,
-    when nobody could check in, not yet."""
-    if maintenance(session) is not None:
-        return
-    now = present(session)
-    query = (
+def to_check_in(until: At) -> sa.Select[Tournament, datetime]:
+    """The tournaments whose sign-up ends by a moment, and when it does."""
+    return (
         sa.select(Tournament, CompetitionDate.at)
         .join(CompetitionDate, CompetitionDate.competition_id == Tournament.id)
         .where(
             Tournament.signing_up.is_(True),
             CompetitionDate.what == DateKind.ENTRIES_CLOSE,
             CompetitionDate.happened.is_(None),
-            CompetitionDate.at <= now + timedelta(minutes=LONGEST_CHECK_IN),
+            CompetitionDate.at <= until,
         )
     )
+
+
+def open_check_ins(session: Session) -> None:
+    """Tells the owners of all who are signed up when a check-in opens, once; during maintenance,
+    when nobody could check in, not yet."""
+    if maintenance(session) is not None:
+        return
+    now = present(session)
+    query = to_check_in(now + timedelta(minutes=LONGEST_CHECK_IN))
     for tournament, until in session.execute(query).all():
         opens = check_in_opens(conditions_of(tournament), until)
         if opens is None or opens > now or conditions_of(tournament).told:

@@ -24,7 +24,7 @@ from arena.competitions.founding import come_back
 from arena.competitions.ladder_tournaments import demand_enough, make, ready_on
 from arena.competitions.seasons import begin_again, lock_what_moves
 from arena.competitions.tournaments import call_off
-from arena.ground.db import FAILED, present
+from arena.ground.db import FAILED, At, present
 from arena.ground.locks import lock, locking
 from arena.ground.refusals import Refusal
 from arena.models import (
@@ -49,26 +49,27 @@ TIME_IS_OVER = "its time was over"
 log = logging.getLogger("arena.recorder.dates")
 
 
+def due(now: At) -> sa.Select[CompetitionDate]:
+    """The dates that are to happen at a moment."""
+    return sa.select(CompetitionDate).where(
+        CompetitionDate.happened.is_(None), CompetitionDate.at <= now
+    )
+
+
 def happen_next(session: Session) -> CompetitionDate | None:
     """Has the first date happen that is due; None if none is, or nothing happens for now."""
     if maintenance(session) is not None:
         return None
     now = present(session)
     rank = sa.case(RANKS, value=CompetitionDate.what)
-    found = session.scalar(
-        sa.select(CompetitionDate)
-        .where(CompetitionDate.happened.is_(None), CompetitionDate.at <= now)
-        .order_by(CompetitionDate.at, rank, CompetitionDate.id)
-        .limit(1)
-    )
+    found = session.scalar(due(now).order_by(CompetitionDate.at, rank, CompetitionDate.id).limit(1))
     if found is None:
         return None
     competition = found.competition
     _lock_jobs(session, found)
     lock(session, competition)
     its = CompetitionDate.id == found.id, CompetitionDate.competition_id == competition.id
-    due = CompetitionDate.happened.is_(None), CompetitionDate.at <= now
-    anew = sa.select(CompetitionDate).where(*its, *due)
+    anew = due(now).where(*its)
     if session.scalar(anew.execution_options(populate_existing=True)) is None:
         return found  # it was just moved or removed, or another has had it happen
     made, found.outcome = None, ""

@@ -190,7 +190,7 @@ class LadderField:
         free = self._moment and self._moment.free_at_home
         return version is None or (free or {}).get(version, 0) > 0
 
-    def urgency(self, young: Iterable[Newcomer]) -> int:
+    def urgency(self, young: Sequence[Newcomer]) -> int:
         """Whether somebody in placement is due before all others, and whose bot that is.
 
         Who has more newcomers than one person's turns can place lets no other ladder wait for them.
@@ -202,14 +202,11 @@ class LadderField:
             rival = roster.get(entrant)
             return rival is not None and rival.in_placement and roster.had[rival.person] <= most
 
-        return min(
-            (
-                HOUSE_IN_PLACEMENT if one.is_of_the_house else PEOPLE_IN_PLACEMENT
-                for one in young
-                if is_due(one.entrant)
-            ),
-            default=ALL_PLACED,
-        )
+        for urgency, is_of_the_house in ((PEOPLE_IN_PLACEMENT, False), (HOUSE_IN_PLACEMENT, True)):
+            its = (one.entrant for one in young if one.is_of_the_house is is_of_the_house)
+            if any(map(is_due, its)):
+                return urgency
+        return ALL_PLACED
 
     def add(self, match: DueMatch) -> None:
         """Counts one more that is due."""

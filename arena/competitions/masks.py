@@ -170,23 +170,25 @@ def unmask(session: Session, competition: Competition, actor: Actor, now: dateti
     audit.note(session, actor, "reveal", subject, now=now)
 
 
+OVER = sa.select(Competition).where(IS_ANONYMOUS, Competition.state == CompetitionState.CLOSED)
+"""The competitions whose anonymity is to end."""
+SHOWN = (
+    sa.select(Bot)
+    .join(Competition, Competition.id == Bot.masked_in)
+    .where(Bot.masks_id.is_not(None), ~Competition.anonymous)
+)
+"""The masks in whose place a real bot is to be put."""
+
+
 def unmask_next(session: Session, now: datetime) -> bool:
     """Ends the anonymity of competitions that are over, and puts a real bot in the place of one
     mask; gives whether there may be more."""
-    over = sa.select(Competition).where(IS_ANONYMOUS, Competition.state == CompetitionState.CLOSED)
-    for competition in session.scalars(over.order_by(Competition.id)).all():
+    for competition in session.scalars(OVER.order_by(Competition.id)).all():
         lock(session, competition)
         if competition.anonymous and competition.state is CompetitionState.CLOSED:
             unmask(session, competition, ARENA, now)
     session.flush()
-    due = (
-        sa.select(Bot)
-        .join(Competition, Competition.id == Bot.masked_in)
-        .where(Bot.masks_id.is_not(None), ~Competition.anonymous)
-        .order_by(Bot.id)
-        .limit(1)
-    )
-    mask = session.scalar(due)
+    mask = session.scalar(SHOWN.order_by(Bot.id).limit(1))
     if mask is None:
         return False
     _take_off(session, mask, now)

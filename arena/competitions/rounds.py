@@ -234,6 +234,19 @@ def _placed(session: Session, ladder: Ladder) -> set[int]:
     return {row.bot_id for row in rows if row.games >= needed or not can_place}
 
 
+_OTHER, _MADE = aliased(LadderRound), aliased(Tournament)
+OVER = sa.select(LadderRound).where(
+    LadderRound.settled.is_(None),
+    ~sa.exists().where(
+        _OTHER.competition_id == LadderRound.competition_id,
+        _OTHER.number == LadderRound.number,
+        _MADE.id == _OTHER.made_id,
+        sa.or_(_MADE.state != CompetitionState.CLOSED, _MADE.rebuild_due),
+    ),
+)
+"""The divisions of rounds that are over, by which nobody rose or fell yet."""
+
+
 def settle_next(session: Session) -> bool:
     """Has bots rise and fall by a round of some ladder that is over; whether there was one.
 
@@ -241,16 +254,7 @@ def settle_next(session: Session) -> bool:
     """
     if maintenance(session) is not None:
         return False
-    others = aliased(LadderRound)
-    made = aliased(Tournament)
-    going_on = sa.exists().where(
-        others.competition_id == LadderRound.competition_id,
-        others.number == LadderRound.number,
-        made.id == others.made_id,
-        sa.or_(made.state != CompetitionState.CLOSED, made.rebuild_due),
-    )
-    query = sa.select(LadderRound).where(LadderRound.settled.is_(None), ~going_on)
-    found = session.scalar(query.order_by(LadderRound.id).limit(1))
+    found = session.scalar(OVER.order_by(LadderRound.id).limit(1))
     if found is None:
         return False
     ladder = session.get_one(Ladder, found.competition_id)

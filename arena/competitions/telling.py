@@ -27,6 +27,10 @@ TOPIC_OF: Mapping[str, Topic] = {"ladder": Topic.LADDER, "tournament": Topic.TOU
 """By the kind; of all others it is `Topic.TEST`."""
 
 
+UNTOLD = sa.select(Competition).where(IS_UNTOLD)
+"""The competitions of whose end nobody was told yet."""
+
+
 def page_of(competition: Competition) -> str:
     """The path that leads to a competition's page, whatever its kind."""
     return f"/competitions/{competition.name}"
@@ -39,8 +43,7 @@ def topic_of(competition: Competition) -> Topic:
 
 def tell_ends(session: Session, now: datetime) -> None:
     """Tells of competitions that are over, each once for each time that it ended."""
-    query = sa.select(Competition).where(IS_UNTOLD).order_by(Competition.id).limit(AT_ONCE)
-    for competition in session.scalars(query).all():
+    for competition in session.scalars(UNTOLD.order_by(Competition.id).limit(AT_ONCE)).all():
         competition.told = competition.finished
         if competition.state is CompetitionState.CLOSED and not is_round(session, competition):
             end = kind_of(competition).conclusion(session, competition)

@@ -25,7 +25,7 @@ from arena.competitions.tournaments import TournamentPlan, call_off
 from arena.courses.hand_ins import HandIn, Student, deadline_of, students, waits
 from arena.courses.marks import CourseMark, MarkTable, read_table
 from arena.ground.bot_names import read_player
-from arena.ground.db import present
+from arena.ground.db import At, present
 from arena.ground.locks import lock
 from arena.ground.refusals import Refusal
 from arena.models import (
@@ -144,23 +144,32 @@ def _won(
     return won
 
 
+def due(now: At, lately: At) -> sa.Select[TaughtCourse, bool]:
+    """The courses of which something is to be marked at a moment, and whether that is what was
+    late.
+
+    Args:
+        lately: since when checks that ended are news.
+    """
+    late = sa.and_(TaughtCourse.marked < TaughtCourse.late_until, TaughtCourse.late_until <= now)
+    return (
+        sa.select(TaughtCourse, late)
+        .join(CompetitionDate, CompetitionDate.competition_id == TaughtCourse.ladder_id)
+        .where(
+            CompetitionDate.what == DateKind.FREEZE,
+            CompetitionDate.at <= now,
+            sa.or_(TaughtCourse.marked.is_(None), late, _has_more(now, lately)),
+        )
+    )
+
+
 def begin_due(session: Session) -> str | None:
     """Begins the next marking that is due; gives of which ladder, None if none is.
 
     What can't be begun is told to the organisers, who do it themselves once they have mended it.
     """
     now = present(session)
-    late = sa.and_(TaughtCourse.marked < TaughtCourse.late_until, TaughtCourse.late_until <= now)
-    query = (
-        sa.select(TaughtCourse, late)
-        .join(CompetitionDate, CompetitionDate.competition_id == TaughtCourse.ladder_id)
-        .where(
-            CompetitionDate.what == DateKind.FREEZE,
-            CompetitionDate.at <= now,
-            sa.or_(TaughtCourse.marked.is_(None), late, _has_more(now)),
-        )
-        .order_by(TaughtCourse.ladder_id)
-    )
+    query = due(now, now - LATELY).order_by(TaughtCourse.ladder_id)
     for course, is_late in session.execute(query).all():
         is_first, late_until = course.marked is None, course.late_until
         until = deadline_of(session, course)
@@ -188,7 +197,7 @@ def begin_due(session: Session) -> str | None:
     return None
 
 
-def _has_more(now: datetime) -> sa.ColumnElement[bool]:
+def _has_more(now: At, lately: At) -> sa.ColumnElement[bool]:
     """Of courses and their deadlines: whether the check of something has ended after it was marked,
     that came after the deadline and yet in time, as what began to be sent before; or that was late,
     and came so after the time for that."""
@@ -197,7 +206,7 @@ def _has_more(now: datetime) -> sa.ColumnElement[bool]:
     in_time = began <= CompetitionDate.at
     late = sa.and_(TaughtCourse.late_until <= now, began <= TaughtCourse.late_until)
     return sa.exists().where(
-        Check.ended > now - LATELY,
+        Check.ended > lately,
         Check.ladder_id == TaughtCourse.ladder_id,
         Check.enters,
         Check.cancelled == "",

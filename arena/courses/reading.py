@@ -59,6 +59,11 @@ class Reading:
         self._retrying = Every(RETRY_SECONDS)
         self._failed = False
 
+    @property
+    def is_at_work(self) -> bool:
+        """Whether one was started of which it was not heard yet what became of it."""
+        return self._process is not None
+
     def look(self, session: Session) -> None:
         """Hears what became of it; starts it if something is to be read, and none runs."""
         if self._process is not None:

@@ -254,6 +254,7 @@ def _most_even(
     """
     due = chosen[0]
     mu = due.rating.mu
+    variances = _variances(roster, due)
 
     def distance(other: Rival) -> float:
         return abs(other.rating.mu - mu)
@@ -262,11 +263,12 @@ def _most_even(
         best: tuple[float, int] | None = None
         found: list[Rival] = []
         for other in merge(roster.above(mu), roster.below(mu), key=distance):
-            if best is not None and _most_quality(roster, due, distance(other)) < best[0]:
+            if best is not None and _most_quality(distance(other), *variances) < best[0]:
                 break
-            if not fits(other):
-                continue
             quality = MODEL.quality(due.rating, other.rating)
+            # Who is no better though they may never have met is not looked at further.
+            if (best is not None and quality < best[0]) or not fits(other):
+                continue
             value = quality * FORGETTING ** _times(chosen, other, met), -other.games
             if best is None or value > best:
                 best, found = value, []
@@ -277,17 +279,26 @@ def _most_even(
     return None
 
 
-def _most_quality(roster: Roster, due: Rival, distance: float) -> float:
-    """The most that the quality of a match can be with anybody of a roster so far away in mu.
+NOISE = 2 * MODEL.beta**2
+"""What is added to the variance of what is known of two, in a game between them."""
+
+
+def _variances(roster: Roster, due: Rival) -> tuple[float, float]:
+    """The least and the most that the variance of a game can be with anybody of a roster."""
+    known = NOISE + due.rating.sigma**2
+    return known + roster.least_sigma**2, known + roster.most_sigma**2
+
+
+def _most_quality(distance: float, least: float, most: float) -> float:
+    """The most that the quality of a match can be with anybody so far away in mu.
 
     By its derivative it grows with the variance of a game up to the distance's square.
+
+    Args:
+        least, most: between which that variance is.
     """
-    noise = 2 * MODEL.beta**2
-    least, most = (
-        noise + due.rating.sigma**2 + sigma**2 for sigma in (roster.least_sigma, roster.most_sigma)
-    )
     total = min(max(distance**2, least), most)
-    found = math.sqrt(noise / total) * math.exp(-(distance**2) / (2 * total))
+    found = math.sqrt(NOISE / total) * math.exp(-(distance**2) / (2 * total))
     return found * (1 + ROUNDING)
 
 

@@ -60,8 +60,11 @@ class Met:
     def _of(self, one: int) -> Mapping[int, int]:
         """Whom it has met, and how often."""
         if self._read is not None and one not in self._known:
-            for first, second, matches in self._read(one):
-                self._add(one, second if first == one else first, matches)
+            met = self._read(one)
+            times = {second if first == one else first: matches for first, second, matches in met}
+            due = self._times.get(one, _NOBODY)
+            times.update((other, matches + times.get(other, 0)) for other, matches in due.items())
+            self._times[one] = times
             self._known.add(one)
         return self._times.get(one, _NOBODY)
 

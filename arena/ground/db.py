@@ -13,7 +13,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy import event
@@ -265,6 +265,10 @@ def unusable(error: sa.exc.SQLAlchemyError) -> str:
         problem=what,
         remedy=translated(remedy),
     )
+
+
+At: TypeAlias = datetime | sa.BindParameter[datetime]
+"""A moment that a query is about; a parameter in one that is written once."""
 
 
 def present(session: Session) -> datetime:

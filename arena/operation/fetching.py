@@ -35,6 +35,11 @@ class Fetches:
         self._retrying = Every(RETRY_SECONDS)
         self._failed = False
 
+    @property
+    def is_at_work(self) -> bool:
+        """Whether one was started of which it was not heard yet what became of it."""
+        return self.process is not None
+
     def look(self, session: Session, now: datetime) -> None:
         """Goes on."""
         if self.process is not None:

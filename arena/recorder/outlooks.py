@@ -378,6 +378,10 @@ class SetsAtWork:
             yield _outlook(session, session.get_one(MatchSet, number), competition, None)
 
 
+AT_WORK = sa.select(MatchSet.id).where(MatchSet.state.in_([SetState.DECIDED, SetState.LOOKING]))
+"""The sets that are to be carried out, or looked at."""
+
+
 def _first(database: Database, state: SetState) -> int | None:
     with database.read() as session:
         query = sa.select(MatchSet.id).where(MatchSet.state == state)

@@ -49,6 +49,11 @@ class Placing:
         self._trying = Every(RETRY_SECONDS)
 
     @property
+    def is_at_work(self) -> bool:
+        """Whether one was started of which it was not heard yet what became of it."""
+        return self._process is not None
+
+    @property
     def ended(self) -> bool:
         """Whether none runs."""
         return self._process is None or self._process.poll() is not None

@@ -19,7 +19,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import datetime
 from functools import cached_property, partial
@@ -45,7 +45,7 @@ from arena.operation.dumps import DailyDumps
 from arena.operation.fetching import Fetches
 from arena.operation.replicas import Replica
 from arena.operation.retention import forget_answers, forget_logs
-from arena.recorder import rebuild, settling
+from arena.recorder import rebuild, settling, waiting
 from arena.recorder.claim import BROKER_SECONDS, ClaimError, claim_broker
 from arena.recorder.judging_process import Judging
 from arena.recorder.outlooks import SetsAtWork
@@ -61,7 +61,8 @@ from engine.games import GAMES
 from engine.timers import Every
 
 LOOK_SECONDS = 30.0
-"""How often alarms are looked for, and ranks that are better than any before."""
+"""How often alarms are looked for, ranks that are better than any before, and what was kept for
+days and may go."""
 INDEXES_SECONDS = 600.0
 """How often it is seen that the database has all its indexes."""
 WAIT_SECONDS = 1.0
@@ -88,6 +89,8 @@ class Recorder:
         self._ticks = 0
         self._has_more = False
         """Whether there was more of what may wait than was done at once."""
+        self._taken_off: Mapping[str, str] = {}
+        """The games of which no matches can be made, with the reasons, as was told last."""
         self._looking = Every(LOOK_SECONDS)
         self._claiming_broker = Every(BROKER_SECONDS / 6)
         self._looking_for_indexes = Every(INDEXES_SECONDS)
@@ -107,13 +110,16 @@ class Recorder:
 
         Args:
             whole: whether it sees to what may wait for some ticks, as what has a date, and what
-                goes on part by part.
+                goes on part by part; if there is anything of it.
         """
         self.writer.claim()
         self.go_by_claims()
         self.writer.look()
         settings, transact, now = self.writer.settings, self.writer.transact, utc_now()
         shards = self.writer.shards
+        looking = whole and self._looking.is_due()
+        if whole and not looking:
+            whole = self._is_at_work or transact(waiting.is_any)
         if whole or self._claiming_broker.is_due():
             self._claim_broker()
         if shards.is_first and whole:
@@ -124,7 +130,6 @@ class Recorder:
         happened = dict(self.writer.counted)
         self.writer.counted.clear()
         transact(lambda session: health.note_tick(session, now, heard, happened, shards.held))
-        looking = whole and self._looking.is_due()
         if shards.is_first and whole:
             self._look_around(settings, now, looking=looking)
         if shards.is_first and self.writer.claims.are_several:
@@ -139,6 +144,19 @@ class Recorder:
         self.writer.send(transact(lambda session: issue(session, settings, now, rosters, shards)))
         if shards.is_first and whole:
             self._go_on(now)
+
+    @property
+    def _is_at_work(self) -> bool:
+        """Whether something was begun that is not at its end, or is to be told."""
+        return (
+            self._has_more
+            or self._taken_off != GAMES.faults
+            or self._sets.is_looking
+            or self._upkeep.is_at_work
+            or self._placing.is_at_work
+            or self._fetches.is_at_work
+            or self._reading.is_at_work
+        )
 
     def _begin_what_is_due(self, now: datetime) -> None:
         transact = self.writer.transact
@@ -158,6 +176,7 @@ class Recorder:
     def _look_around(self, settings: Settings, now: datetime, *, looking: bool) -> None:
         transact = self.writer.transact
         transact(idle.note_taken_off)
+        self._taken_off = dict(GAMES.faults)
         if looking:
             self.tasks.gather_strays()
             broker = queues.look(settings.broker)

@@ -290,6 +290,10 @@ def _store_seats(session: Session, fold: Fold) -> None:
     fold.seats.clear()
 
 
+DUE = sa.select(Competition.id).where(Competition.rebuild_due)
+"""The competitions that are to be made anew."""
+
+
 class Upkeep:
     """What the recorder makes anew because it is due, and what it checks now and then.
 
@@ -340,7 +344,7 @@ class Upkeep:
             self._checking = None
 
     def _begin_to_make(self, database: Database, now: datetime) -> Parts | None:
-        due = sa.select(Competition.id).where(Competition.rebuild_due).order_by(Competition.id)
+        due = DUE.order_by(Competition.id)
         return self._begin(database, due, now, lambda number: self._make(database, number))
 
     def _begin_to_check(self, database: Database, now: datetime) -> Parts | None:

@@ -664,14 +664,17 @@ def roll_back(job: Leasable, problem: str, *, failed: bool, seconds: float = 0.0
         job.competition.head_start += max(usual, seconds)
 
 
+def played_no_more() -> sa.Select[Match]:
+    """The matches that are not played yet in competitions that play no more."""
+    still = sa.union_all(*(kind.play_no_more() for kind in KINDS.values()))
+    return sa.select(Match).where(
+        Match.status.in_([JobStatus.OPEN, JobStatus.ISSUED]), Match.competition_id.in_(still)
+    )
+
+
 def call_off(session: Session, shards: Shards = ALL) -> None:
     """Makes void what is not played yet in competitions that play no more: their tables stand."""
-    still = sa.union_all(*(kind.play_no_more() for kind in KINDS.values()))
-    unfinished = sa.select(Match).where(
-        Match.status.in_([JobStatus.OPEN, JobStatus.ISSUED]),
-        Match.competition_id.in_(still),
-        shards.having(Match.competition_id),
-    )
+    unfinished = played_no_more().where(shards.having(Match.competition_id))
     for match in session.scalars(locking(unfinished, Match)):
         competition = match.competition
         word = kind_of(competition).word
@@ -679,32 +682,38 @@ def call_off(session: Session, shards: Shards = ALL) -> None:
         match.status = JobStatus.VOID
 
 
+def left_aside() -> sa.Select[Match]:
+    """The matches that could not be played and are waited for, and somebody in them has left."""
+    return (
+        sa.select(Match)
+        .join(Match.competition)
+        .where(
+            Match.status == JobStatus.SET_ASIDE,
+            Competition.kind.in_(names_of(lambda kind: kind.waits)),
+            Match.places.any(Place.entrant.has(Entrant.state == EntrantState.RETIRED)),
+        )
+    )
+
+
+def of_deleted() -> sa.Select[Match]:
+    """The matches that nobody can play, as the files of a bot in them are gone."""
+    is_gone = Entrant.version.has(BotVersion.bot.has(Bot.deleted.is_not(None)))
+    return sa.select(Match).where(
+        Match.status.in_([JobStatus.OPEN, JobStatus.SET_ASIDE]),
+        Match.places.any(Place.entrant.has(is_gone)),
+    )
+
+
 def forfeit(session: Session, now: datetime, shards: Shards = ALL) -> None:
     """Gives matches up that could not be played and are waited for, and somebody in them has left.
 
     Who is withdrawn plays what is under way to its end, if that comes to one.
     """
-    aside = (
-        sa.select(Match)
-        .join(Match.competition)
-        .where(
-            Match.status == JobStatus.SET_ASIDE,
-            shards.having(Match.competition_id),
-            Competition.kind.in_(names_of(lambda kind: kind.waits)),
-            Match.places.any(Place.entrant.has(Entrant.state == EntrantState.RETIRED)),
-        )
-    )
-    for match in session.scalars(locking(aside, Match)).all():
+    is_ours = shards.having(Match.competition_id)
+    for match in session.scalars(locking(left_aside().where(is_ours), Match)).all():
         make_void(session, match, f"somebody in it was withdrawn, and {match.problem}")
         kind_of(match.competition).settle(session, match.competition, now)
-    # Its files are gone, so that nobody can play it.
-    is_gone = Entrant.version.has(BotVersion.bot.has(Bot.deleted.is_not(None)))
-    with_deleted = sa.select(Match).where(
-        Match.status.in_([JobStatus.OPEN, JobStatus.SET_ASIDE]),
-        shards.having(Match.competition_id),
-        Match.places.any(Place.entrant.has(is_gone)),
-    )
-    for match in session.scalars(locking(with_deleted, Match)).all():
+    for match in session.scalars(locking(of_deleted().where(is_ours), Match)).all():
         make_void(session, match, "a bot in it was deleted")
         kind_of(match.competition).settle(session, match.competition, now)
 
