@@ -32,6 +32,7 @@ from arena.models import (
     Meeting,
 )
 from arena.recorder import checkpoints
+from arena.recorder.checkpoints import NONE
 from arena.recorder.fold import AT_A_TIME, RATING_COLUMNS, Fold
 from arena.recorder.storage import EntrantTally, MeetingTally
 
@@ -239,13 +240,15 @@ def _compare_meetings(
     query = query.execution_options(yield_per=AT_A_TIME)
     for count, row in enumerate(session.execute(query), 1):
         pair, stored = (row.first_id, row.second_id), MeetingTally(*row[2:])
-        made = since.pop(pair, MeetingTally())
+        made = since.pop(pair, NONE)
         if is_whole:
             look(pair, stored, made)
             now += checkpoints.number_of(pair, made)
         else:
-            was += checkpoints.number_of(pair, stored.without(made))
-            now += checkpoints.number_of(pair, stored)
+            number = checkpoints.number_of(pair, stored)
+            now += number
+            is_old = made is NONE  # as most are
+            was += number if is_old else checkpoints.number_of(pair, stored.without(made))
         if not (write or count % MEETINGS):
             yield
     if was % checkpoints.MODULUS != fold.met:
@@ -254,7 +257,7 @@ def _compare_meetings(
             "what was played since"
         )
     for pair, made in sorted(since.items()):
-        look(pair, MeetingTally(), made)
+        look(pair, NONE, made)
         now += checkpoints.number_of(pair, made)
     if write and wrong:
         _store_meetings(session, competition, wrong)
