@@ -63,21 +63,23 @@ def fill(
     games: int,
     seed: int,
     now: datetime,
+    days: float = DAYS,
     progress: Progress = lambda _: None,
 ) -> int:
     """Adds made-up bots, ladders and games; the same seed gives the same.
 
     Args:
         games: at least so many are made; a match is never left half.
+        days: how long before now the first match was played.
         progress: called with the number of games so far.
 
     Returns:
         How many games were made.
     """
-    random = Random(seed)
+    random, began = Random(seed), now - timedelta(days=days)
     with database.begin() as session:
-        versions = _make_bots(session, random, bots, now)
-        made = [_make_ladder(session, number, now) for number in range(ladders)]
+        versions = _make_bots(session, random, bots, began)
+        made = [_make_ladder(session, number, began) for number in range(ladders)]
         session.flush()
         fields = _enter_all(session, random, made, versions)
         known = session.execute(sa.select(BotVersion.id, BotVersion.bot_id))
@@ -91,7 +93,7 @@ def fill(
         variant = str(ladder.variant)
         if variant not in stocks:
             stocks[variant] = play_stock(ladder, random)
-        season = Season(ladder, field, stocks[variant], random, bots=bots_of, now=now)
+        season = Season(ladder, field, stocks[variant], random, bots=bots_of, began=began, now=now)
         seasons.append(season)
         played.append(season.matches(math.ceil(games * weight / total)))
     matches = merge(*played, key=lambda rows: rows.match["fixed"])
@@ -117,16 +119,15 @@ def _name(random: Random, number: int) -> str:
     return f"{word}-{number}"
 
 
-def _make_bots(session: Session, random: Random, count: int, now: datetime) -> list[int]:
+def _make_bots(session: Session, random: Random, count: int, began: datetime) -> list[int]:
     """Owners, bots and one to three versions of each, some with a large file; gives the ids of the
     last versions."""
-    long_ago = now - timedelta(days=DAYS)
     first = session.scalar(sa.select(sa.func.max(Bot.id))) or 0
-    owners = [User(name=_name(random, first + n), created=long_ago) for n in range(count // 5 + 1)]
+    owners = [User(name=_name(random, first + n), created=began) for n in range(count // 5 + 1)]
     session.add_all(owners)
     last = []
     for number in range(count):
-        bot = Bot(name=_name(random, first + number), owner=random.choice(owners), created=long_ago)
+        bot = Bot(name=_name(random, first + number), owner=random.choice(owners), created=began)
         language = random.choice(LANGUAGES)
         # Its weights stay the same, whatever becomes of its program.
         weights = 0 if number % ONE_IN else random.randrange(*WEIGHTS)
@@ -139,7 +140,7 @@ def _make_bots(session: Session, random: Random, count: int, now: datetime) -> l
                 size=random.randrange(500, 50_000) + weights,
                 language=language,
                 status=VersionStatus.READY,
-                created=long_ago + timedelta(days=version),
+                created=began + timedelta(days=version),
             )
             session.add(made)
             if weights:
@@ -149,10 +150,10 @@ def _make_bots(session: Session, random: Random, count: int, now: datetime) -> l
     return [version.id for version in last]
 
 
-def _make_ladder(session: Session, number: int, now: datetime) -> Ladder:
+def _make_ladder(session: Session, number: int, began: datetime) -> Ladder:
     variants = [(game, variant) for game in GAMES.singles.values() for variant in game.offered]
     game, variant = variants[number % len(variants)]
-    ladder = open_ladder(game, variant, now - timedelta(days=DAYS))
+    ladder = open_ladder(game, variant, began)
     turn = (session.scalar(sa.select(sa.func.max(Ladder.id))) or 0) + 1
     ladder.name, ladder.title = f"{ladder.name}-{turn}", f"{ladder.title} no. {turn}"
     ladder.state = CompetitionState.PAUSED  # its bots have no files that could be played

@@ -32,7 +32,7 @@ from arena.recorder.storage import EntrantTally, Tally, seat_rows, tally
 from engine.match import MatchSpec, entrants_needed
 
 DAYS = 120
-"""How many days ago the first match was played."""
+"""How many days ago the first match was played, unless it is said."""
 WORKERS = tuple(f"worker-{number}" for number in range(1, 9))
 LOOK_MATCHES = 100
 """Matches between two looks at who has a better rank than ever."""
@@ -62,14 +62,17 @@ class Season:
         random: Random,
         *,
         bots: Mapping[int, int],
+        began: datetime,
         now: datetime,
     ) -> None:
         """Begins one.
 
         Args:
             bots: the bot of each version, by their ids.
+            began: when its first match was played.
+            now: when its last one was, or soon after that.
         """
-        self.ladder, self.random, self.now = ladder, random, now
+        self.ladder, self.random, self.began, self.now = ladder, random, began, now
         self.versions = {one.id: (one.version_id, bots[one.version_id]) for one in field}
         self.field = sorted(field, key=lambda entrant: entrant.id)
         self.strength = {entrant.id: random.gauss(25, 6) for entrant in self.field}
@@ -87,9 +90,8 @@ class Season:
 
     def matches(self, games: int) -> Iterator[MatchRows]:
         """The rows of matches, but for their places among all, until so many games are made."""
-        started = self.now - timedelta(days=DAYS)
         while self.total.games < games:
-            when = started + timedelta(days=DAYS) * (self.total.games / games)
+            when = self.began + (self.now - self.began) * (self.total.games / games)
             yield self._match(when)
             if self.matches_made % LOOK_MATCHES == 0:
                 self._note_ranks(when)

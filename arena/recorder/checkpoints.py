@@ -16,9 +16,10 @@ import json
 import math
 import zlib
 from collections.abc import Generator
-from dataclasses import asdict, astuple
+from dataclasses import asdict, astuple, fields
 from datetime import datetime
 from hashlib import blake2b
+from operator import attrgetter
 from typing import Any
 
 import sqlalchemy as sa
@@ -40,13 +41,15 @@ TURNS = 30
 MODULUS = 1 << 128
 """Of the sum of all meetings (`number_of`)."""
 NONE = MeetingTally()
+_COUNTS = attrgetter(*(one.name for one in fields(MeetingTally)))
+"""As `astuple` gives them, in a tenth of its time: a check asks for those of every meeting."""
 
 
 def number_of(pair: tuple[int, int], both: MeetingTally) -> int:
     """A number by whose sum meetings are known again, whatever their order; 0 of none."""
     if both == NONE:
         return 0
-    text = repr((pair, astuple(both))).encode()
+    text = repr((pair, _COUNTS(both))).encode()
     return int.from_bytes(blake2b(text, digest_size=16).digest())
 
 

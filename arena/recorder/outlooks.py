@@ -355,7 +355,8 @@ class SetsAtWork:
             How many games were folded so far; None while it is to be made anew first.
         """
         fold: Fold | None = None
-        while True:
+        found: Outlook | None = None
+        while found is None:
             with database.read() as session:
                 competition = session.get_one(Competition, competition_id)
                 made = session.get_one(MatchSet, number)
@@ -370,12 +371,14 @@ class SetsAtWork:
                     fold.differences.clear()
                     fold.seats.clear()
                     if not more:
-                        yield _outlook(session, made, competition, fold)
-                        return
-            yield None if competition.rebuild_due or fold is None else fold.total.games
-        with database.begin() as session:
-            competition = session.get_one(Competition, competition_id)
-            yield _outlook(session, session.get_one(MatchSet, number), competition, None)
+                        found = _outlook(session, made, competition, fold)
+            if found is None:
+                yield None if competition.rebuild_due or fold is None else fold.total.games
+        if found is None:
+            with database.begin() as session:
+                competition = session.get_one(Competition, competition_id)
+                found = _outlook(session, session.get_one(MatchSet, number), competition, None)
+        yield found  # when no transaction is open any more
 
 
 AT_WORK = sa.select(MatchSet.id).where(MatchSet.state.in_([SetState.DECIDED, SetState.LOOKING]))

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Generator
+from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -32,6 +33,7 @@ from arena.models import (
     Meeting,
 )
 from arena.recorder import checkpoints
+from arena.recorder.checkpoints import NONE
 from arena.recorder.fold import AT_A_TIME, RATING_COLUMNS, Fold
 from arena.recorder.storage import EntrantTally, MeetingTally
 
@@ -39,8 +41,8 @@ log = logging.getLogger("arena.recorder.rebuild")
 
 PART = 1000
 """Matches that are folded at a time while others write."""
-MEETINGS = 50_000
-"""Meetings that are compared at a time while others write."""
+ENTRANTS, MEETINGS = 1000, 20_000
+"""How many of them are compared at a time while others write."""
 KEEP = 1_000_000
 """Games after which a long check stores how far it came."""
 FRESH_STARTS = 20
@@ -97,6 +99,10 @@ def rebuild_in_parts(
 ) -> Parts:
     """Does the same so that others write meanwhile: it yields between its transactions.
 
+    What is only read has a connection of its own, on which a moment stays open over several parts:
+    the recorder writes by the one that holds its claims, and a second such one would wait for the
+    first (`arena.recorder.claim`).
+
     Games whose ratings came out differently are stored part by part, all else with the last one.
     Where matches are made void all the time it would never come to an end, so at last it is done
     at once.
@@ -112,35 +118,38 @@ def rebuild_in_parts(
     """
     fold: Fold | None = None
     starts, kept, found = 0, 0, None
-    while starts <= FRESH_STARTS:
-        with database.read() as session:
-            competition = session.get_one(Competition, number)
-            if competition.rebuild_due and not write:
-                return None
-            if fold is None and from_checkpoint:
-                fold = checkpoints.resumed(session, competition)
-                kept = fold.total.games if fold else 0
-            if fold is None or not fold.holds(session, competition):
-                fold, starts, kept = Fold.of(competition), starts + 1, 0
-            more = fold.go_on(session, competition, advance, matches)
-            if not (write or more):
-                found = yield from _finish(session, competition, fold, advance, write=False)
-        is_far = fold.total.games - kept >= KEEP
-        if from_checkpoint and not fold.differences and (found or is_far):
-            kept = fold.total.games
-            with database.begin() as session:
-                checkpoints.keep(session, session.get_one(Competition, number), fold)
-        if found is not None:
-            return found
-        if write:
-            with database.begin() as session:
+    with closing(Database(database.url)) as beside:
+        while starts <= FRESH_STARTS:
+            with (database if write else beside).read() as session:
                 competition = session.get_one(Competition, number)
-                lock(session, competition)
-                if fold.holds(session, competition):
-                    if not more:
-                        return _at_once(_finish(session, competition, fold, advance, write=True))
-                    _store_seats(session, fold)
-        yield
+                if competition.rebuild_due and not write:
+                    return None
+                if fold is None and from_checkpoint:
+                    fold = checkpoints.resumed(session, competition)
+                    kept = fold.total.games if fold else 0
+                if fold is None or not fold.holds(session, competition):
+                    fold, starts, kept = Fold.of(competition), starts + 1, 0
+                more = fold.go_on(session, competition, advance, matches)
+                if not (write or more):
+                    found = yield from _finish(session, competition, fold, advance, write=False)
+            is_far = fold.total.games - kept >= KEEP
+            if from_checkpoint and not fold.differences and (found or is_far):
+                kept = fold.total.games
+                with database.begin() as session:
+                    checkpoints.keep(session, session.get_one(Competition, number), fold)
+            if found is not None:
+                return found
+            if write:
+                with database.begin() as session:
+                    competition = session.get_one(Competition, number)
+                    lock(session, competition)
+                    if fold.holds(session, competition):
+                        if not more:
+                            return _at_once(
+                                _finish(session, competition, fold, advance, write=True)
+                            )
+                        _store_seats(session, fold)
+            yield
     with database.begin() if write else database.read() as session:
         competition = session.get_one(Competition, number)
         if competition.rebuild_due and not write:
@@ -182,13 +191,13 @@ def _finish(
     It yields now and then within its transaction, if nothing is written.
     """
     fold.go_on(session, competition, advance)
-    entrants = session.scalars(
+    entrants = (
         sa.select(Entrant)
         .where(Entrant.competition_id == competition.id)
         .order_by(Entrant.entered_after, Entrant.id)
         .options(joinedload(Entrant.version).joinedload(BotVersion.bot))
-        .execution_options(populate_existing=write)
-    ).all()
+        .execution_options(populate_existing=write, yield_per=ENTRANTS)
+    )
     total, kind = fold.total, kind_of(competition)
     made: dict[str, Any] = {
         "games": total.games,
@@ -197,7 +206,8 @@ def _finish(
         "last_game": fold.last_game,
     }
     fold.compare(competition, made, competition.name, write=write)
-    for entrant in entrants:
+    number = 0
+    for number, entrant in enumerate(session.scalars(entrants), 1):
         made = asdict(total.entrants.get(entrant.id, EntrantTally()))
         made["last_game"] = fold.last_games.get(entrant.id)
         if kind.rated:
@@ -205,6 +215,8 @@ def _finish(
             made |= {"mu": rating.mu, "sigma": rating.sigma, "trend": fold.trends[entrant.id]}
             made["games_before"] = fold.games_before.get(entrant.id, 0)
         fold.compare(entrant, made, entrant.version.label, write=write)
+        if not (write or number % ENTRANTS):
+            yield
     yield from _compare_meetings(session, competition, fold, write=write)
     fold.differences += kind.recount(session, competition, write=write)
     if write:
@@ -212,7 +224,7 @@ def _finish(
         competition.rebuild_due, competition.alarm = False, ""
         session.flush()
         checkpoints.keep(session, competition, fold)
-    return Rebuilt(competition.name, total.games, len(entrants), tuple(fold.differences))
+    return Rebuilt(competition.name, total.games, number, tuple(fold.differences))
 
 
 def _compare_meetings(
@@ -239,13 +251,15 @@ def _compare_meetings(
     query = query.execution_options(yield_per=AT_A_TIME)
     for count, row in enumerate(session.execute(query), 1):
         pair, stored = (row.first_id, row.second_id), MeetingTally(*row[2:])
-        made = since.pop(pair, MeetingTally())
+        made = since.pop(pair, NONE)
         if is_whole:
             look(pair, stored, made)
             now += checkpoints.number_of(pair, made)
         else:
-            was += checkpoints.number_of(pair, stored.without(made))
-            now += checkpoints.number_of(pair, stored)
+            number = checkpoints.number_of(pair, stored)
+            now += number
+            is_old = made is NONE  # as most are
+            was += number if is_old else checkpoints.number_of(pair, stored.without(made))
         if not (write or count % MEETINGS):
             yield
     if was % checkpoints.MODULUS != fold.met:
@@ -254,7 +268,7 @@ def _compare_meetings(
             "what was played since"
         )
     for pair, made in sorted(since.items()):
-        look(pair, MeetingTally(), made)
+        look(pair, NONE, made)
         now += checkpoints.number_of(pair, made)
     if write and wrong:
         _store_meetings(session, competition, wrong)

@@ -2,7 +2,7 @@
 
 Each part is a curve: what so many *workers* get done, and what an arena costs with so many
 *games*, *ladders* and *bots*. By default it takes some minutes; SCALE=full makes the curves of the
-document, of which three million games take hours. Run one part as
+document, the last of which takes hours. Run one part as
 ``python -m tests.scale games --sizes 10000,100000``.
 """
 

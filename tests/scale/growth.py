@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import gc
+import math
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -15,9 +16,11 @@ from statistics import median
 import sqlalchemy as sa
 
 from arena.fake.fill import fill
+from arena.fake.season import DAYS
 from arena.ground.config import Settings
 from arena.ground.db import Database
 from arena.models import (
+    Checkpoint,
     Competition,
     CompetitionState,
     Ladder,
@@ -28,13 +31,18 @@ from arena.recorder.process import Recorder
 from arena.web.app import create_app
 from tests import postgres
 from tests.arena.running import broker, short_folder
-from tests.benchmarks import bench_matchmaking, bench_pages
+from tests.benchmarks import bench_lists, bench_matchmaking, bench_pages
+from tests.scale import counting
 from tests.scale.figures import Figures
+from tests.scale.generations import play_again
 from tests.scale.stand import Stand, at_work
 
 PAGES = ("front", "leaderboard", "game")
 BOTS, LADDERS = 1000, 20
 """Of a made-up past."""
+FIRST = 100_000
+"""Games of a past up to which all are made up; a longer one is so many played again and again."""
+BACKUP = "backup.tar"
 LENGTH, WORKERS, WARM_SECONDS = 2.0, 20, 8.0
 """Workers that play on beside a past, how long a match takes them, and until they are in full
 swing."""
@@ -70,18 +78,42 @@ def games(sizes: Sequence[int], seconds: float, base: Path) -> Iterator[tuple[st
 def _past(database: Database, size: int, seconds: float, base: Path) -> Figures:
     database.upgrade()
     empty, began = _bytes(database), time.process_time()
-    made = fill(database, bots=BOTS, ladders=LADDERS, games=size, seed=1, now=datetime.now(UTC))
+    made = make_past(database, size)
     filled = time.process_time() - began
     _tidy(database)
     found = {
+        "games": made,
         "fill ms/game": 1e3 * filled / made,
         "database B/game": (_bytes(database) - empty) / made,
         **_pages(database),
+        **_lists(database),
         **_tick(database),
         **_check(database, made),
-        **_backup(database, made, base),
+        **_daily_check(database),
     }
-    return {**found, **_played_on(database, seconds)}
+    with tempfile.TemporaryDirectory(dir=base) as place:
+        found |= _backup(database, Path(place), made)
+        found |= _played_on(database, seconds)
+        found |= _increment(database, Path(place))
+    return found
+
+
+def make_past(database: Database, size: int) -> int:
+    """Makes up a past of at least so many games; gives how many there are."""
+    times = max(1, round(size / FIRST))
+    span, now = timedelta(days=DAYS / times), datetime.now(UTC)
+    made = fill(
+        database, bots=BOTS, ladders=LADDERS, games=math.ceil(size / times), seed=1,
+        now=now - (times - 1) * span, days=DAYS / times,
+    )  # fmt: skip
+    if times > 1:
+        play_again(database, times, span)
+    with database.read() as session:
+        all_ladders = session.scalars(sa.select(Ladder)).all()
+        of_two = [ladder.id for ladder in all_ladders if ladder.variant.seats == 2]
+        wrong = counting.problems(session.connection(), of_two, rated=size <= FIRST)
+    assert not wrong, wrong[:5]
+    return made * times
 
 
 def _bytes(database: Database) -> int:
@@ -91,11 +123,15 @@ def _bytes(database: Database) -> int:
 
 def _tidy(database: Database) -> None:
     """What would be done soon by itself, and is measured for itself."""
-    with database.begin() as session:
-        session.execute(sa.update(Competition).values(checked=datetime.now(UTC)))
+    _see_checked(database)
     with database.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         for words in bench_pages.TIDY:
             connection.execute(sa.text(words))
+
+
+def _see_checked(database: Database) -> None:
+    with database.begin() as session:
+        session.execute(sa.update(Competition).values(checked=datetime.now(UTC)))
 
 
 def _pages(database: Database) -> Figures:
@@ -112,6 +148,12 @@ def _pages(database: Database) -> Figures:
     finally:
         app.extensions["arena.database"].close()
     return {**found, "/metrics ms": median(times)}
+
+
+def _lists(database: Database) -> Figures:
+    """Finding a page of games by each filter: CPU time with the database's."""
+    took = {words: median(one.cpu_ms) for words, one in bench_lists.measure(database, 0).items()}
+    return {"a list ms": median(took.values()), "the longest list ms": max(took.values())}
 
 
 def _tick(database: Database) -> Figures:
@@ -143,18 +185,53 @@ def _check(database: Database, made: int) -> Figures:
     return {"check s": time.perf_counter() - wall, "check ms CPU/game": 1e3 * took / made}
 
 
-def _backup(database: Database, made: int, base: Path) -> Figures:
-    with tempfile.TemporaryDirectory(dir=base) as place:
-        file = Path(place, "backup.tar")
-        settings = Settings(data=Path(place), database=database.url)
-        wall, cpu = time.perf_counter(), time.process_time()
-        write_backup(database, settings, file, lambda _: None)
-        took, size = time.process_time() - cpu, file.stat().st_size
+def _daily_check(database: Database) -> Figures:
+    """What the recorder does of itself each day, when it has done so before: its CPU time, and the
+    longest part, in which it takes no results."""
+    now, times = datetime.now(UTC), list[float]()
+    for day in (2, 4):
+        upkeep, times = rebuild.Upkeep(DAY), []
+        is_over = False
+        while not is_over:
+            cpu = time.process_time()
+            found = upkeep.go_on(database, now + timedelta(days=day))
+            assert found is None or found.equal
+            times.append(time.process_time() - cpu)
+            is_over = not (found or upkeep.is_at_work)
+    with database.read() as session:
+        kept = session.scalar(sa.select(sa.func.sum(sa.func.length(Checkpoint.state))))
+    _see_checked(database)
     return {
-        "backup s": time.perf_counter() - wall,
+        "daily check s CPU": sum(times),
+        "its longest part ms": 1e3 * max(times),
+        "checkpoints MB": (kept or 0) / 1e6,
+    }
+
+
+def _backup(database: Database, place: Path, made: int) -> Figures:
+    took, size, wall = _write_backup(database, place, BACKUP, None)
+    return {
+        "backup s": wall,
         "backup ms CPU/game": 1e3 * took / made,
         "backup B/game": size / made,
     }
+
+
+def _increment(database: Database, place: Path) -> Figures:
+    """A backup that leaves out what the one before has, some results later."""
+    took, size, _ = _write_backup(database, place, "increment.tar", place / BACKUP)
+    return {"increment s CPU": took, "increment MB": size / 1e6}
+
+
+def _write_backup(
+    database: Database, place: Path, name: str, since: Path | None
+) -> tuple[float, int, float]:
+    """CPU time in seconds, bytes, and seconds."""
+    settings = Settings(data=place, database=database.url)
+    wall, cpu = time.perf_counter(), time.process_time()
+    write_backup(database, settings, place / name, lambda _: None, since=since)
+    took = time.process_time() - cpu
+    return took, (place / name).stat().st_size, time.perf_counter() - wall
 
 
 def _played_on(database: Database, seconds: float) -> Figures:

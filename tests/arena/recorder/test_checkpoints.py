@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import fields
 from datetime import timedelta
 from typing import Any
@@ -27,6 +28,7 @@ from arena.models import (
     PlayedGame,
 )
 from arena.recorder import checkpoints, fold, rebuild
+from arena.recorder.claim import Claims
 from arena.recorder.fold import Fold
 from arena.recorder.rebuild import Rebuilt, Upkeep, rebuild_in_parts
 from arena.schedule import verdicts
@@ -90,6 +92,24 @@ def state(one: Fold) -> dict[str, Any]:
     ratings = its.pop("book").ratings
     trends = its.pop("trends")
     return its | {"ratings": dict(ratings), "trends": {each: trends[each] for each in ratings}}
+
+
+def test_a_check_leaves_the_recorder_its_connection(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between all parts of what is read as of one moment; a second one that claims would wait."""
+    fill(database, bots=6, ladders=1, games=60, seed=1, now=NOW)
+    for name in ("ENTRANTS", "MEETINGS"):
+        monkeypatch.setattr(rebuild, name, 1)
+    upkeep, parts = Upkeep(DAY.total_seconds()), 0
+    with closing(Database(database.url)) as claimed:
+        Claims(claimed, patience=0)
+        while (found := upkeep.go_on(claimed, NOW)) is None:
+            with claimed.begin() as session:
+                assert the_ladder(session)
+            parts += 1
+    assert found.equal
+    assert parts > found.entrants
 
 
 def test_a_fold_goes_on_from_a_checkpoint_as_if_it_had_never_stopped(

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import replace
 from datetime import datetime
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +34,7 @@ from arena.models import (
 )
 from arena.operation.maintenance import SetMaintenance
 from arena.recorder import match_set_deeds, outlooks
+from arena.recorder.claim import Claims
 from arena.recorder.fold import Fold
 from arena.recorder.match_set_deeds import ChooseMatches, DecideMatches
 from arena.recorder.outlooks import SetsAtWork
@@ -110,6 +113,23 @@ def told(made: MatchSet) -> dict[str, tuple[Any, ...]]:
         for each in made.changes
         for one in each["changes"]
     }
+
+
+def test_looking_leaves_the_recorder_its_connection(
+    played: Simulation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between all parts; a second one that claims would wait for the first."""
+    monkeypatch.setattr(outlooks, "FEW", 0)
+    number = choose(played.database).id
+    # Time for one part.
+    monkeypatch.setattr(outlooks, "monotonic", count().__next__)
+    sets, parts = SetsAtWork(few_seconds=1.5), 0
+    with closing(Database(played.database.url)) as claimed:
+        Claims(claimed, patience=0)
+        while read(claimed, number).state is SetState.LOOKING:
+            sets.go_on(claimed, START)
+            parts += 1
+    assert parts > 2
 
 
 def test_matches_are_found_before_anything_is_written(played: Simulation) -> None:
