@@ -42,8 +42,9 @@ from arena.web.identity import (
     signed_in,
 )
 from arena.web.leaderboards import SORTS, LadderBoard, View
-from arena.web.live_parts import live_part, of_competition, part
+from arena.web.live_parts import Whose, live_part, part
 from arena.web.lookup import find_ladder, reading
+from arena.web.traces import of_competition
 from engine.game import Game
 from engine.games import GAMES
 from engine.translation import N_, gettext, translated
@@ -136,7 +137,7 @@ def leaderboard(name: str) -> str:
 
 
 @ladders.get("/ladders/<name>/board")
-@live_part
+@live_part(Whose.ALL)
 def leaderboard_part(name: str) -> WsgiResponse:
     """The part of that page that changes while games are played."""
     with reading() as session:
@@ -146,7 +147,7 @@ def leaderboard_part(name: str) -> WsgiResponse:
             board = leaderboards.board(session, ladder, _view())
             return render_template("_board.html", **_of_board(session, board))
 
-        return part(of_competition(session, ladder), make)
+        return part(session, of_competition(ladder), make)
 
 
 def _of_board(session: Session, board: LadderBoard) -> dict[str, Any]:
