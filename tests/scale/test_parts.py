@@ -18,6 +18,7 @@ from tests.scale.__main__ import PARTS, main
     ("part", "size", "column"),
     [
         ("workers", "2x1", "fixed/s"),
+        ("pages", "40x1", "answers/s"),
         ("ladders", "2", "front ms"),
         ("games", "60", "backup B/game"),
     ],
