@@ -44,6 +44,7 @@ from arena.web import (
     translations,
     tuning_charts,
     unchanging,
+    validators,
     words,
 )
 from arena.web.accounts import pages as accounts
@@ -294,6 +295,7 @@ def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
         trusted = settings.proxies
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=trusted, x_proto=trusted)  # type: ignore[method-assign]
     light.install(app)
+    validators.install(app)
     translations.install(app)
     app.before_request(_refuse_other_names)
     app.before_request(widen)

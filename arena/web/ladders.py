@@ -45,6 +45,7 @@ from arena.web.leaderboards import SORTS, LadderBoard, View
 from arena.web.live_parts import Whose, live_part, part
 from arena.web.lookup import find_ladder, reading
 from arena.web.traces import of_competition
+from arena.web.validators import answer_if_known
 from engine.game import Game
 from engine.games import GAMES
 from engine.translation import N_, gettext, translated
@@ -188,8 +189,9 @@ def _view() -> View:
 
 def _board(session: Session, name: str) -> LadderBoard:
     """The board that an address asks for, as data."""
-    view = replace(_view(), in_a_row=True)
-    return leaderboards.board(session, find_ladder(session, name), view)
+    view, ladder = replace(_view(), in_a_row=True), find_ladder(session, name)
+    answer_if_known(session, of_competition(ladder))
+    return leaderboards.board(session, ladder, view)
 
 
 @ladders.get("/ladders/<name>.json")

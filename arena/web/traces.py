@@ -159,11 +159,17 @@ def _statement(*, of_one: bool, plies: bool) -> sa.Select[Any]:
     last = sa.select(sa.func.count()).where(AuditEntry.id > newest - LATE_DEEDS).scalar_subquery()
     seen = (table.c.visibility, table.c.anonymous) if of_one else (sa.null(), sa.null())
     ends = [its(kind, sa.func.max(kind.id)).scalar_subquery() for kind in (Match, PlayedGame)]
-    counts: list[Any] = [sa.func.count().label("count"), sa.func.sum(Match.id).label("ids")]
+    is_played = Match.worker.is_not(None)
+    counts: list[Any] = [
+        sa.func.count().label("count"),
+        sa.func.sum(Match.id).label("ids"),
+        sa.func.count().filter(is_played).label("count_played"),
+        sa.func.sum(Match.id).filter(is_played).label("ids_played"),
+    ]
     if plies:
         # It is put off by each sign of a worker that plays on.
         counts.append(sa.func.max(Match.lease_ends).label("heard"))
-    running = sa.select(*counts).where(Match.status == JobStatus.ISSUED, Match.worker.is_not(None))
+    running = sa.select(*counts).where(Match.status == JobStatus.ISSUED)
     if of_one:
         # The sum keeps SQLite from looking through all matches that a competition ever had.
         running = running.where(Match.competition_id + 0 == _NUMBER)
@@ -172,7 +178,12 @@ def _statement(*, of_one: bool, plies: bool) -> sa.Select[Any]:
     if not of_one:
         return sa.select(*found)
     active = Entrant.competition_id == _NUMBER, Entrant.state == EntrantState.ACTIVE
-    sums = sa.func.count().label("count"), sa.func.sum(Entrant.conservative).label("sum")
+    # The next version of a bot comes in the place of the one before, with its rating.
+    sums = (
+        sa.func.count().label("count"),
+        sa.func.max(Entrant.id).label("last"),
+        sa.func.sum(Entrant.conservative).label("sum"),
+    )
     ratings = sa.select(*sums).where(*active).subquery("ratings")
     rows = table.join(played, sa.true()).join(ratings, sa.true())
     return sa.select(*found, *ratings.c, *table.c).select_from(rows).where(table.c.id == _NUMBER)
