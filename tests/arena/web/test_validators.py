@@ -155,10 +155,7 @@ def test_standings_of_a_tournament(site: Site) -> None:
         entrants = sa.select(Entrant.id).where(Entrant.competition_id == cup.id)
         first_two = session.scalars(entrants.order_by(Entrant.id).limit(2))
         places = [
-            Place(number=number, entrant_id=entrant)
-            for number, entrant in enumerate(
-                session.scalars(entrants.order_by(Entrant.id).limit(2))
-            )
+            Place(number=number, entrant_id=entrant) for number, entrant in enumerate(first_two)
         ]
         match = Match(
             competition_id=cup.id,
