@@ -39,7 +39,7 @@ def answer_if_known(session: Session, trace: Trace, *more: object) -> None:
     tag = hashlib.sha256(words.encode()).hexdigest()[:24]
     if tag in request.if_none_match.as_set(include_weak=True):
         known = Response(status=304)
-        known.set_etag(tag, weak=True)
+        known.set_etag(tag)
         abort(known)
     g.validator = tag
 
@@ -51,7 +51,7 @@ def _program() -> str:
 
 def _name_state(response: Response) -> Response:
     if "validator" in g and response.status_code == 200:
-        response.set_etag(g.validator, weak=True)
+        response.set_etag(g.validator)
     return response
 
 
