@@ -34,7 +34,7 @@ from arena.ground.db import Database
 from arena.operation.replicas import Replica
 from arena.web import light, metrics, replica, translations
 from arena.web.identity import as_strangers_see, current, is_stranger
-from arena.web.traces import State, States, Trace, read
+from arena.web.traces import Trace, TraceState, TraceStates, read
 from engine.translation import spoken
 
 GOOD_SECONDS = 10.0
@@ -77,14 +77,14 @@ class Address(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class MadePart:
     """A part as it was made."""
 
     text: bytes
     packed: bytes
     tag: str
     """Of the text alone, so that it is the same in each process."""
-    state: State
+    state: TraceState
     """Of what it is made, or of what was before that."""
     at: float
     until: float
@@ -92,7 +92,7 @@ class Made:
 
 
 @dataclass(slots=True)
-class Part:
+class LivePart:
     """A part for some readers, which is made again and again."""
 
     spread: float
@@ -100,9 +100,9 @@ class Part:
     making: threading.Lock = field(default_factory=threading.Lock)
     claimed: float = 0.0
     """Of the monotonic clock, until when somebody is expected to make it."""
-    made: Made | None = None
+    made: MadePart | None = None
 
-    def good(self, state: State, now: float, *, waits: bool) -> Made | None:
+    def good(self, state: TraceState, now: float, *, waits: bool) -> MadePart | None:
         """What may be told now, if anything may.
 
         Args:
@@ -115,7 +115,7 @@ class Part:
         is_young = now < made.at + LEAST_SECONDS
         return made if is_fresh or is_young or (waits and now < made.at + STALE_SECONDS) else None
 
-    def of(self, state: State, make: Callable[[], str]) -> Made:
+    def of(self, state: TraceState, make: Callable[[], str]) -> MadePart:
         """The part as of a state; of several who ask for it at once one makes it."""
         found = self.good(state, time.monotonic(), waits=self.making.locked())
         if found is None:
@@ -125,19 +125,19 @@ class Part:
                     found = self.made = self._make(state, make)
         return found
 
-    def _make(self, state: State, make: Callable[[], str]) -> Made:
+    def _make(self, state: TraceState, make: Callable[[], str]) -> MadePart:
         began = time.monotonic()
         text = make().encode()
         tag = hashlib.sha256(text).hexdigest()[:24]
         until = began + GOOD_SECONDS * (0.75 + self.spread / 2)
-        return Made(text, light.pack(text), tag, state, began, until)
+        return MadePart(text, light.pack(text), tag, state, began, until)
 
 
 @dataclass(frozen=True, slots=True)
 class Answered:
     """What was answered at an address."""
 
-    part: Part
+    part: LivePart
     trace: Trace
     deeds: tuple[Any, ...]
     """As of these whoever gets it was seen to see it."""
@@ -151,14 +151,14 @@ class KeptParts:
 
     def __init__(self) -> None:
         self._changing = threading.Lock()
-        self._parts = OrderedDict[tuple[Any, ...], Part]()
+        self._parts = OrderedDict[tuple[Any, ...], LivePart]()
         self._answers = OrderedDict[tuple[Address, str], Answered]()
 
-    def part(self, key: tuple[Any, ...]) -> Part:
+    def part(self, key: tuple[Any, ...]) -> LivePart:
         """The part of an address, a language and a reader."""
         digest = hashlib.sha256(repr(key).encode()).digest()
         with self._changing:
-            found = self._parts.setdefault(key, Part(digest[0] / 256))
+            found = self._parts.setdefault(key, LivePart(digest[0] / 256))
             _renew(self._parts, key, MOST)
         return found
 
@@ -320,7 +320,7 @@ class Front:
         )
         return address, cookies.get(self._app.config["SESSION_COOKIE_NAME"], "")
 
-    def _good(self, known: Answered) -> Made | None:
+    def _good(self, known: Answered) -> MadePart | None:
         """The part, if it may be told as it is; of those who may not be told one is let in."""
         state = self._app.extensions[_STATES].now(known.trace)
         if state is None or state.deeds != known.deeds:
@@ -332,13 +332,13 @@ class Front:
         return made
 
 
-def _status(made: Made, environ: Environment) -> str:
+def _status(made: MadePart, environ: Environment) -> str:
     known = parse_etags(environ.get("HTTP_IF_NONE_MATCH"))
     return "304 NOT MODIFIED" if made.tag in known.as_set(include_weak=True) else "200 OK"
 
 
 def _tell(
-    its: Answered, made: Made, environ: Environment, start_response: Any, *, has_session: bool
+    its: Answered, made: MadePart, environ: Environment, start_response: Any, *, has_session: bool
 ) -> Iterable[bytes]:
     """Answers with a part, or that it is the one that the reader has."""
     if close := environ.get(CLOSE):
@@ -364,8 +364,8 @@ def _parts() -> KeptParts:
     return found
 
 
-def _states() -> States:
-    found: States = current_app.extensions[_STATES]
+def _states() -> TraceStates:
+    found: TraceStates = current_app.extensions[_STATES]
     return found
 
 
@@ -379,5 +379,5 @@ def install(app: Flask) -> None:
         first: Database = app.extensions["arena.database"]
         return first
 
-    app.extensions[_PARTS], app.extensions[_STATES] = KeptParts(), States(read_from)
+    app.extensions[_PARTS], app.extensions[_STATES] = KeptParts(), TraceStates(read_from)
     app.wsgi_app = Front(app, app.wsgi_app)  # type: ignore[method-assign]

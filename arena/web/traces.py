@@ -63,7 +63,7 @@ class Trace:
     """The id of the competition, if it is one."""
 
 
-class State(NamedTuple):
+class TraceState(NamedTuple):
     """What was found."""
 
     deeds: tuple[Any, ...]
@@ -77,22 +77,24 @@ def of_competition(competition: Competition) -> Trace:
     return Trace(Looked.COMPETITION, competition.id)
 
 
-def read(session: Session, trace: Trace) -> State:
+def read(session: Session, trace: Trace) -> TraceState:
     """The state of a trace, as a session sees the database."""
     row = session.connection().execute(_STATEMENTS[trace.looked], {"number": trace.number}).first()
     # Of a competition that is not there any more nothing is told.
-    return State((), ()) if row is None else State(tuple(row[:_DEEDS]), tuple(row[_DEEDS:]))
+    return (
+        TraceState((), ()) if row is None else TraceState(tuple(row[:_DEEDS]), tuple(row[_DEEDS:]))
+    )
 
 
 @dataclass(slots=True)
 class _Remembered:
     reading: threading.Lock = field(default_factory=threading.Lock)
-    state: State | None = None
+    state: TraceState | None = None
     at: float = float("-inf")
     """Of the monotonic clock, when it was begun to be read."""
 
 
-class States:
+class TraceStates:
     """What a process knows of states, for all of its threads."""
 
     def __init__(self, database: Callable[[], Database]) -> None:
@@ -105,7 +107,7 @@ class States:
         self._changing = threading.Lock()
         self._known = OrderedDict[Trace, _Remembered]()
 
-    def now(self, trace: Trace) -> State | None:
+    def now(self, trace: Trace) -> TraceState | None:
         """The state of a moment ago, read by one of those who ask; None if it can't be read."""
         known, now = self._remembered(trace), time.monotonic()
         if now < known.at + MOMENT_SECONDS:
@@ -124,7 +126,7 @@ class States:
             known.reading.release()
         return known.state
 
-    def note(self, trace: Trace, state: State, at: float) -> None:
+    def note(self, trace: Trace, state: TraceState, at: float) -> None:
         """Remembers what somebody has read.
 
         Args:

@@ -36,8 +36,8 @@ from arena.models import (
 )
 from arena.web import live_parts, traces
 from arena.web.app import create_app
-from arena.web.live_parts import LEAST_SECONDS, KeptParts, Part
-from arena.web.traces import Looked, State, States, Trace
+from arena.web.live_parts import LEAST_SECONDS, KeptParts, LivePart
+from arena.web.traces import Looked, Trace, TraceState, TraceStates
 from tests.arena.recorder.test_rebuild import NOW
 from tests.arena.web.signing_in import person, signed_in
 
@@ -242,8 +242,8 @@ def test_a_public_ladder_takes_no_look_at_who_asks(
     assert told == []
 
 
-def state(deeds: int, its: int) -> State:
-    return State((deeds,), (its,))
+def state(deeds: int, its: int) -> TraceState:
+    return TraceState((deeds,), (its,))
 
 
 TOLD = {
@@ -261,11 +261,11 @@ TOLD = {
 
 @pytest.mark.parametrize(("now_is", "after", "waits", "told"), TOLD.values(), ids=list(TOLD))
 def test_a_part_from_before_is_told_for_so_long(
-    now_is: State, after: float, waits: bool, told: bool
+    now_is: TraceState, after: float, waits: bool, told: bool
 ) -> None:
     """A part is made at most each two seconds, is good for about ten, and as old at most while
     another makes it; after a deed it is told no more."""
-    its = Part(0.5)
+    its = LivePart(0.5)
     made = its.of(state(1, 1), lambda: "a part")
     assert (its.good(now_is, made.at + after, waits=waits) is made) == told
 
@@ -281,7 +281,7 @@ def test_parts_do_not_all_come_due_at_once() -> None:
 def test_of_several_who_ask_at_once_one_makes_it() -> None:
     """The others wait for the first one, and get the same; what can't be made is tried by the next
     who asks. Where there is one from before, they get that."""
-    its, made, entered = Part(0.5), list[int](), threading.Event()
+    its, made, entered = LivePart(0.5), list[int](), threading.Event()
     leave = threading.Event()
 
     def make() -> str:
@@ -331,7 +331,7 @@ def test_what_was_asked_for_long_ago_is_given_up(monkeypatch: pytest.MonkeyPatch
 def test_a_state_is_read_by_one_of_those_who_ask(sqlite_database: Database) -> None:
     """Once a moment; meanwhile others take what was read before, and wait only for the first. What
     was read by a session that is older than that is not taken for it."""
-    states, trace = States(lambda: sqlite_database), Trace(Looked.SITE)
+    states, trace = TraceStates(lambda: sqlite_database), Trace(Looked.SITE)
     with statements(sqlite_database) as told:
         found = {states.now(trace) for _ in range(5)}
     assert (len(found), sum("audit_entry" in one for one in told)) == (1, 1)
