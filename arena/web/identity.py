@@ -325,11 +325,12 @@ def look(reading: Session) -> None:
 def as_strangers_see() -> Iterator[None]:
     """Has nobody be known meanwhile: what is read and made is as strangers see it."""
     opened = g.opened_session
-    was_accessed, g.reads_as_stranger = opened is not None and opened.accessed, True
+    was_accessed, before = opened is not None and opened.accessed, g.get("reads_as_stranger", False)
+    g.reads_as_stranger = True
     try:
         yield
     finally:
-        g.reads_as_stranger = False
+        g.reads_as_stranger = before
         if opened is not None:
             # By the library of sign-ins, for each template; but nothing here depends on it.
             opened.accessed = was_accessed
