@@ -32,6 +32,7 @@ from waitress.task import ThreadedTaskDispatcher, WSGITask
 
 from arena.web.handing_over import TAKE, HandedOverError
 from arena.web.identity import BEGAN
+from arena.web.live_parts import CLOSE
 
 PATIENCE_SECONDS = 60.0
 LEAST_BYTES = 60_000
@@ -60,6 +61,7 @@ class Task(WSGITask):
         if isinstance(self.request, Asked):  # and none that could not be read
             environment[BEGAN] = self.request.began
         environment[TAKE] = lambda: os.dup(self.channel.socket.fileno())
+        environment[CLOSE] = self.set_close_on_finish
         return environment
 
     def service(self) -> None:

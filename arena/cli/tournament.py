@@ -37,6 +37,7 @@ from arena.ground.db import Database
 from arena.models import CompetitionState, Ladder, LadderRound, Tournament
 from arena.operation.broker import BrokerError
 from arena.operation.supervisor import StartupError, Supervisor, is_running
+from arena.web import queries
 from arena.web.api.results import TournamentDetail, TournamentShape
 from engine.protocol import visible
 from engine.translation import N_, gettext
@@ -131,7 +132,8 @@ def _stands(name: str, where: Where) -> dict[str, Any]:
 
 def _stands_here(session: Session, settings: Settings, *, name: str) -> TournamentDetail:
     found = find_named(session, Tournament, name)
-    return TournamentDetail.now(session, found, settings, datetime.now(UTC))
+    _, quiet = queries.happening(session, found, settings, datetime.now(UTC))
+    return TournamentDetail.now(session, found, quiet)
 
 
 @tournament.command("list")

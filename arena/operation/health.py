@@ -7,6 +7,7 @@ the same however many games there are.
 
 from __future__ import annotations
 
+import json
 import logging
 import shlex
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -577,11 +578,15 @@ def _games(session: Session, settings: Settings, now: datetime) -> Iterator[Alar
             yield Alarm("game", subject, words.rstrip("."))
         elif words := why_nobody_keeps(session, needs, settings, now):
             yield Alarm("runtime", subject, words.rstrip("."))
-    played = sa.select(Competition.name, Competition.game, Competition.options)
-    played = played.where(Competition.state == CompetitionState.OPEN)
-    for name, game, options in session.execute(played):
-        if words := why_not_made(GAMES.find(game, options)):
-            yield Alarm("game", name, words.rstrip("."))
+    # There are few variants, though there may be many ladders.
+    variant = Competition.game, sa.cast(Competition.options, sa.Text)
+    is_open = Competition.state == CompetitionState.OPEN
+    for game, options in session.execute(sa.select(*variant).where(is_open).distinct()):
+        if words := why_not_made(GAMES.find(game, json.loads(options))):
+            its = sa.select(Competition.name).order_by(Competition.id)
+            its = its.where(is_open, variant[0] == game, variant[1] == options)
+            for name in session.scalars(its):
+                yield Alarm("game", name, words.rstrip("."))
 
 
 def _lost_runtimes(session: Session, settings: Settings) -> Iterator[Alarm]:

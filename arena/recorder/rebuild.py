@@ -13,8 +13,8 @@ checkpoint on (`arena.recorder.checkpoints`).
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Generator
-from contextlib import closing
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -88,6 +88,17 @@ def rebuild(
     return _at_once(_finish(session, competition, Fold.of(competition), advance, write=write))
 
 
+@contextmanager
+def _reading(database: Database, *, beside: bool) -> Iterator[Session]:
+    """A transaction that only reads; beside all others by a connection that ends with it."""
+    if beside:
+        with closing(Database(database.url)) as another, another.read() as session:
+            yield session
+    else:
+        with database.read() as session:
+            yield session
+
+
 def rebuild_in_parts(
     database: Database,
     number: int,
@@ -118,38 +129,35 @@ def rebuild_in_parts(
     """
     fold: Fold | None = None
     starts, kept, found = 0, 0, None
-    with closing(Database(database.url)) as beside:
-        while starts <= FRESH_STARTS:
-            with (database if write else beside).read() as session:
+    while starts <= FRESH_STARTS:
+        with _reading(database, beside=not write) as session:
+            competition = session.get_one(Competition, number)
+            if competition.rebuild_due and not write:
+                return None
+            if fold is None and from_checkpoint:
+                fold = checkpoints.resumed(session, competition)
+                kept = fold.total.games if fold else 0
+            if fold is None or not fold.holds(session, competition):
+                fold, starts, kept = Fold.of(competition), starts + 1, 0
+            more = fold.go_on(session, competition, advance, matches)
+            if not (write or more):
+                found = yield from _finish(session, competition, fold, advance, write=False)
+        is_far = fold.total.games - kept >= KEEP
+        if from_checkpoint and not fold.differences and (found or is_far):
+            kept = fold.total.games
+            with database.begin() as session:
+                checkpoints.keep(session, session.get_one(Competition, number), fold)
+        if found is not None:
+            return found
+        if write:
+            with database.begin() as session:
                 competition = session.get_one(Competition, number)
-                if competition.rebuild_due and not write:
-                    return None
-                if fold is None and from_checkpoint:
-                    fold = checkpoints.resumed(session, competition)
-                    kept = fold.total.games if fold else 0
-                if fold is None or not fold.holds(session, competition):
-                    fold, starts, kept = Fold.of(competition), starts + 1, 0
-                more = fold.go_on(session, competition, advance, matches)
-                if not (write or more):
-                    found = yield from _finish(session, competition, fold, advance, write=False)
-            is_far = fold.total.games - kept >= KEEP
-            if from_checkpoint and not fold.differences and (found or is_far):
-                kept = fold.total.games
-                with database.begin() as session:
-                    checkpoints.keep(session, session.get_one(Competition, number), fold)
-            if found is not None:
-                return found
-            if write:
-                with database.begin() as session:
-                    competition = session.get_one(Competition, number)
-                    lock(session, competition)
-                    if fold.holds(session, competition):
-                        if not more:
-                            return _at_once(
-                                _finish(session, competition, fold, advance, write=True)
-                            )
-                        _store_seats(session, fold)
-            yield
+                lock(session, competition)
+                if fold.holds(session, competition):
+                    if not more:
+                        return _at_once(_finish(session, competition, fold, advance, write=True))
+                    _store_seats(session, fold)
+        yield
     with database.begin() if write else database.read() as session:
         competition = session.get_one(Competition, number)
         if competition.rebuild_due and not write:

@@ -44,6 +44,7 @@ from arena.web import (
     translations,
     tuning_charts,
     unchanging,
+    validators,
     words,
 )
 from arena.web.accounts import pages as accounts
@@ -289,11 +290,12 @@ def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
     app.extensions["arena.films"] = KeptFilms(
         settings.films, most_bytes=int(settings.films_mib * 2**20)
     )
+    live_parts.install(app)
     if settings.proxies:
         trusted = settings.proxies
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=trusted, x_proto=trusted)  # type: ignore[method-assign]
     light.install(app)
-    live_parts.install(app)
+    validators.install(app)
     translations.install(app)
     app.before_request(_refuse_other_names)
     app.before_request(widen)

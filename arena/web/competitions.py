@@ -9,6 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 from flask import Blueprint, Response, redirect, render_template, request, url_for
 from sqlalchemy.orm import Session, joinedload
+from werkzeug.wrappers import Response as WsgiResponse
 
 from arena.competitions.dates import next_dates
 from arena.competitions.gauntlets import Gauntlet
@@ -27,7 +28,9 @@ from arena.models import (
 )
 from arena.web import queries
 from arena.web.identity import settings
+from arena.web.live_parts import Whose, live_part, part
 from arena.web.lookup import asked_page, find_competition, reading
+from arena.web.traces import of_competition
 from engine.translation import N_, gettext, translated
 
 competitions = Blueprint("competitions", __name__)
@@ -115,20 +118,35 @@ def competition(name: str) -> str | Response:
         address = address_of(found)
         if address != url_for("competitions.competition", name=found.name):
             return redirect(address)  # type: ignore[return-value]
-        entrants = session.scalars(
-            sa.select(Entrant)
-            .where(Entrant.competition_id == found.id)
-            .order_by(Entrant.number, Entrant.id)
-            .options(joinedload(Entrant.version).joinedload(BotVersion.bot))
-        ).all()
         kind = kind_of(found)
-        running, quiet = queries.happening(session, found, settings(), datetime.now(UTC))
         return render_template(
             "competition.html",
-            competition=found,
             kind=kind,
             end=kind.conclusion(session, found) if found.finished else None,
-            entrants=entrants,
-            running=running,
-            quiet=quiet,
+            **_stands(session, found),
         )
+
+
+@competitions.get("/competitions/<name>/live")
+@live_part(Whose.OWN)
+def live(name: str) -> WsgiResponse:
+    """The part of that page that changes while games are played."""
+    with reading() as session:
+        found = find_competition(session, name)
+
+        def make() -> str:
+            return render_template("_competition.html", **_stands(session, found))
+
+        return part(session, of_competition(found), make)
+
+
+def _stands(session: Session, found: Competition) -> dict[str, Any]:
+    """What that part tells."""
+    entrants = session.scalars(
+        sa.select(Entrant)
+        .where(Entrant.competition_id == found.id)
+        .order_by(Entrant.number, Entrant.id)
+        .options(joinedload(Entrant.version).joinedload(BotVersion.bot))
+    ).all()
+    running, quiet = queries.happening(session, found, settings(), datetime.now(UTC))
+    return {"competition": found, "entrants": entrants, "running": running, "quiet": quiet}

@@ -14,7 +14,6 @@ from sqlalchemy.orm import Session
 from arena.competitions import sign_ups
 from arena.competitions.results import results, to_json
 from arena.competitions.tournament_matches import digest
-from arena.ground.config import Settings
 from arena.lists.exported import CHUNK_GAMES, numbers, parts
 from arena.lists.filters import GameFilter
 from arena.lists.rows import seat_result
@@ -107,11 +106,8 @@ def _csv(
     return file.getvalue().encode()
 
 
-def tournament_json(
-    session: Session, tournament: Tournament, settings: Settings, now: datetime
-) -> dict[str, Any]:
+def tournament_json(session: Session, tournament: Tournament, quiet: str | None) -> dict[str, Any]:
     """All that stands in a tournament, and why nothing is played there, as JSON's types."""
-    _, quiet = queries.happening(session, tournament, settings, now)
     stands = to_json(results(session, tournament))
     signed = sign_ups.to_json(session, tournament)
     return {**stands, **signed, "quiet": quiet, "digest": digest(session, tournament)}

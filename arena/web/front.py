@@ -16,10 +16,11 @@ from arena.web import docs, leaderboards, queries
 from arena.web.games import live_game
 from arena.web.identity import current
 from arena.web.live import best_running
-from arena.web.live_parts import live_part, of_site, part
+from arena.web.live_parts import live_part, part
 from arena.web.lookup import find_match, reading
 from arena.web.own_bots import own_bots
 from arena.web.rules import cards
+from arena.web.traces import Looked, Trace
 from engine.game import Termination
 
 front = Blueprint("front", __name__)
@@ -49,7 +50,7 @@ def first_page() -> str:
 
 
 @front.get("/now")
-@live_part
+@live_part()
 def now() -> Response:
     """The part of the first page that tells what is running, and what has ended."""
     with reading() as session:
@@ -58,22 +59,21 @@ def now() -> Response:
             latest = queries.latest_of_each(session, count=GALLERY_GAMES)
             return render_template("_now.html", **_now(session, latest, datetime.now(UTC)))
 
-        return part(of_site(session), make)
+        return part(session, Trace(Looked.SITE), make)
 
 
 @front.get("/watch")
-@live_part
+@live_part()
 def watch() -> Response:
     """The part of the first page with the best running match, or with a fine game."""
     with reading() as session:
-        match = _best(session)
 
         def make() -> str:
+            match = _best(session)
             latest = [] if match else queries.latest_of_each(session, count=GALLERY_GAMES)
             return render_template("_watch.html", **_watched(match, latest))
 
-        running = match and (match.id, match.status, match.progress)
-        return part((*of_site(session), running), make)
+        return part(session, Trace(Looked.SITE_PLIES), make)
 
 
 def _watched(match: Match | None, latest: Sequence[PlayedGame]) -> dict[str, Any]:

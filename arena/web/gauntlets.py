@@ -6,6 +6,8 @@ from typing import Any
 
 import sqlalchemy as sa
 from flask import Blueprint, Response, jsonify, render_template, request, url_for
+from sqlalchemy.orm import Session
+from werkzeug.wrappers import Response as WsgiResponse
 from wtforms import SelectChoice, SelectField
 
 from arena.competitions.comparisons import may_change
@@ -19,7 +21,9 @@ from arena.web.competitions import list_page
 from arena.web.deeds import DeedForm, add_deed, form_of, sent
 from arena.web.forms import later
 from arena.web.identity import current, needs
+from arena.web.live_parts import Whose, live_part, part
 from arena.web.lookup import find_gauntlet, reading
+from arena.web.traces import of_competition
 from engine.translation import N_, gettext
 
 gauntlets = Blueprint("gauntlets", __name__)
@@ -38,19 +42,36 @@ def gauntlet(name: str) -> str:
     """How a gauntlet stands: both bots, the field, and the difference."""
     with reading() as session:
         found, account = find_gauntlet(session, name), current()
-        entrants = entrants_of(session, found)
-        return render_template(
-            "gauntlet.html",
-            gauntlet=found,
-            candidate=entrants[0],
-            baseline=entrants[1],
-            opponents=entrants[2:],
-            standing=standing(found),
-            block=told(session, found),
-            verdict=verdict(session, found),
-            running=found.state is not CompetitionState.CLOSED,
-            mine=account is not None and may_change(account.by(), found),
-        )
+        mine = account is not None and may_change(account.by(), found)
+        return render_template("gauntlet.html", mine=mine, **_stands(session, found))
+
+
+@gauntlets.get("/gauntlets/<name>/live")
+@live_part(Whose.ALL)
+def live(name: str) -> WsgiResponse:
+    """The part of that page that changes while games are played."""
+    with reading() as session:
+        found = find_gauntlet(session, name)
+
+        def make() -> str:
+            return render_template("_gauntlet.html", **_stands(session, found))
+
+        return part(session, of_competition(found), make)
+
+
+def _stands(session: Session, found: Gauntlet) -> dict[str, Any]:
+    """What that part tells."""
+    entrants = entrants_of(session, found)
+    return {
+        "gauntlet": found,
+        "candidate": entrants[0],
+        "baseline": entrants[1],
+        "opponents": entrants[2:],
+        "standing": standing(found),
+        "block": told(session, found),
+        "verdict": verdict(session, found),
+        "running": found.state is not CompetitionState.CLOSED,
+    }
 
 
 @gauntlets.get("/gauntlets/<name>.json")

@@ -12,8 +12,8 @@ from __future__ import annotations
 import re
 import secrets
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, NoReturn, TypeVar
@@ -301,7 +301,9 @@ def _of_token(_: object) -> Account | None:
 
 
 def current() -> Account | None:
-    """Who asks; None for a reader who is not signed in."""
+    """Who asks; None for a reader who is not signed in, and for what is as strangers see it."""
+    if g.get("reads_as_stranger"):
+        return None
     user = current_user._get_current_object()
     return user if isinstance(user, Account) else None
 
@@ -312,10 +314,26 @@ def look(reading: Session) -> None:
     Where nothing is hidden from strangers, nobody looks who asks: the answer is for everybody.
     """
     if sight.look(reading, STRANGER).hides and has_request_context():
+        g.is_anything_hidden = True
         account = _asker()
         if account is not None:
             sight.look(reading, account.reader)
             g.is_for_who_asks = True
+
+
+@contextmanager
+def as_strangers_see() -> Iterator[None]:
+    """Has nobody be known meanwhile: what is read and made is as strangers see it."""
+    opened = g.opened_session
+    was_accessed, before = opened is not None and opened.accessed, g.get("reads_as_stranger", False)
+    g.reads_as_stranger = True
+    try:
+        yield
+    finally:
+        g.reads_as_stranger = before
+        if opened is not None:
+            # By the library of sign-ins, for each template; but nothing here depends on it.
+            opened.accessed = was_accessed
 
 
 def seen_database() -> SeenBy:

@@ -44,8 +44,10 @@ from arena.web.identity import (
     signed_in,
 )
 from arena.web.leaderboards import SORTS, LadderBoard, View
-from arena.web.live_parts import live_part, of_competition, part
+from arena.web.live_parts import Whose, live_part, part
 from arena.web.lookup import asked_page, find_ladder, reading
+from arena.web.traces import of_competition
+from arena.web.validators import answer_if_known
 from engine.game import Game
 from engine.games import GAMES
 from engine.translation import N_, gettext, translated
@@ -136,7 +138,7 @@ def leaderboard(name: str) -> str:
 
 
 @ladders.get("/ladders/<name>/board")
-@live_part
+@live_part(Whose.ALL)
 def leaderboard_part(name: str) -> WsgiResponse:
     """The part of that page that changes while games are played."""
     with reading() as session:
@@ -146,7 +148,7 @@ def leaderboard_part(name: str) -> WsgiResponse:
             board = leaderboards.board(session, ladder, _view())
             return render_template("_board.html", **_of_board(session, board))
 
-        return part(of_competition(session, ladder), make)
+        return part(session, of_competition(ladder), make)
 
 
 def _of_board(session: Session, board: LadderBoard) -> dict[str, Any]:
@@ -187,8 +189,9 @@ def _view() -> View:
 
 def _board(session: Session, name: str) -> LadderBoard:
     """The board that an address asks for, as data."""
-    view = replace(_view(), in_a_row=True)
-    return leaderboards.board(session, find_ladder(session, name), view)
+    view, ladder = replace(_view(), in_a_row=True), find_ladder(session, name)
+    answer_if_known(session, of_competition(ladder))
+    return leaderboards.board(session, ladder, view)
 
 
 @ladders.get("/ladders/<name>.json")

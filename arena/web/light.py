@@ -9,10 +9,14 @@ the page that asks is one of ours, as browsers say of each request.
 from __future__ import annotations
 
 import gzip
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from flask import Flask, current_app, request
+from werkzeug.datastructures import Accept
+from werkzeug.http import parse_accept_header
 from werkzeug.wrappers import Response
 
 TYPES = frozenset(
@@ -33,6 +37,8 @@ LEAST_BYTES = 600
 """What is smaller fits into one packet anyway."""
 LEVEL = 5
 """For a page that is made for one reader; a static file is compressed once, as well as it goes."""
+SEES_TO_IT = "arena.sees_to_it"
+"""In a request's environment, where who called the application sees to it."""
 OURS = frozenset(["same-origin", "none"])
 """By `Sec-Fetch-Site`, who has a browser ask: a page of ours, or its user by the address."""
 
@@ -44,6 +50,8 @@ def install(app: Flask) -> None:
 
 def _lighten(response: Response) -> Response:
     if request.method not in ("GET", "HEAD") or response.status_code != 200:
+        return response
+    if SEES_TO_IT in request.environ:
         return response
     if response.mimetype in TYPES:
         response.vary.add("Accept-Encoding")
@@ -92,6 +100,17 @@ def may_be_compressed(response: Response) -> bool:
             or request.headers.get("Sec-Fetch-Site") in OURS
         )
     )
+
+
+def may_compress(environ: Mapping[str, Any], *, has_session: bool) -> bool:
+    """Whether what a request gets may be compressed, by what it says of itself.
+
+    Args:
+        environ: the request, before an application has it.
+        has_session: whether it brings a session's cookie.
+    """
+    accepted = parse_accept_header(environ.get("HTTP_ACCEPT_ENCODING", ""), Accept)
+    return accepted["gzip"] > 0 and (not has_session or environ.get("HTTP_SEC_FETCH_SITE") in OURS)
 
 
 @lru_cache

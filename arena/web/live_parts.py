@@ -1,12 +1,14 @@
 """Parts of open pages, for which browsers ask again and again: made once for all who see the same.
 
-Of what such a part is made there is a *trace*: some numbers that are read by indexes, and of which
-one differs when something has happened. As long as they are the same nothing is rendered, and who
-has the part already is told just that. What a trace does not tell, such as how long ago something
-was, or by what name a bot goes since a minute, is at most `GOOD_SECONDS` old.
+A part is made anew when the state of its trace (`arena.web.traces`) is another, and at most each
+`LEAST_SECONDS`: a ladder where much is played has something new each moment, and nobody reads that
+fast. What a trace does not tell, such as how long ago something was, is at most `GOOD_SECONDS` old,
+of each part a bit less or more, so that not all come due at once. One who asks makes it; others get
+the one from before meanwhile, but never one from before a deed, which may have hidden something.
 
-For strangers, who all see the same, not even the trace is read each time: what an open page of one
-was told is told to those of others, too, for `MOMENT_SECONDS`.
+Most who ask have the part already, and to say so takes no application: a `Front` stands before it,
+and knows of each address what was answered there last, to everybody if that is the same for all,
+and else by the cookie of the session. It answers as long as no deed was done.
 """
 
 from __future__ import annotations
@@ -15,40 +17,133 @@ import hashlib
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
+from enum import Enum, auto
 from functools import wraps
-from typing import Any, ParamSpec
+from typing import Any, NamedTuple, ParamSpec
 
-import sqlalchemy as sa
 from flask import Flask, current_app, g, request
 from sqlalchemy.orm import Session
+from werkzeug.exceptions import NotFound
+from werkzeug.http import parse_cookie, parse_etags
 from werkzeug.wrappers import Response
 
-from arena.models import Competition, Entrant, EntrantState, JobStatus, Match, PlayedGame
-from arena.web import light
-from arena.web.identity import current, is_stranger
+from arena.ground.db import Database
+from arena.operation.replicas import Replica
+from arena.web import light, metrics, replica, translations
+from arena.web.identity import as_strangers_see, current, is_stranger
+from arena.web.traces import Trace, TraceState, TraceStates, read
 from engine.translation import spoken
 
 GOOD_SECONDS = 10.0
-MOMENT_SECONDS = 1.0
-MOST = 500
-"""So many parts are kept by a process, those that were asked for last."""
+LEAST_SECONDS = 2.0
+STALE_SECONDS = 10.0
+"""A part is told for so long at most while somebody makes it anew."""
+CLAIM_SECONDS = 2.0
+"""Who was let in to make a part anew has so long before the next one is."""
+MOST, MOST_ANSWERS = 1_000, 10_000
+"""So many parts, and answers, are kept by a process: those that were asked for last."""
+OF_A_BODY = frozenset(["content-type", "content-length", "content-encoding", "etag"])
+"""Headers that are a part's own; the others are of everything at its address."""
 
 P = ParamSpec("P")
 
 
-Asked = tuple[str, str, str]
-"""By which name of ours, at which address, in which language."""
+class Whose(Enum):
+    """For whom a part is."""
+
+    SIGHT = auto()
+    """For all who see the same."""
+    ALL = auto()
+    """For all, as strangers see it; for each reader where strangers do not."""
+    OWN = auto()
+    """For one session: it has what only somebody may do."""
+
+
+class Address(NamedTuple):
+    """What is asked for, whoever asks."""
+
+    scheme: str
+    host: str
+    root: str
+    path: str
+    query: str
+    languages: str
+    """That the browser speaks."""
+    language: str
+    """That was chosen."""
+
+
+@dataclass(frozen=True, slots=True)
+class MadePart:
+    """A part as it was made."""
+
+    text: bytes
+    packed: bytes
+    tag: str
+    """Of the text alone, so that it is the same in each process."""
+    state: TraceState
+    """Of what it is made, or of what was before that."""
+    at: float
+    until: float
+    """Of the monotonic clock, when it was made, and until when it is good."""
 
 
 @dataclass(slots=True)
-class _Part:
-    """A part, once it was made."""
+class LivePart:
+    """A part for some readers, which is made again and again."""
 
+    spread: float
+    """By how much of `GOOD_SECONDS` it is good for longer than others."""
     making: threading.Lock = field(default_factory=threading.Lock)
-    text: bytes | None = None
-    packed: bytes | None = None
+    claimed: float = 0.0
+    """Of the monotonic clock, until when somebody is expected to make it."""
+    made: MadePart | None = None
+
+    def good(self, state: TraceState, now: float, *, waits: bool) -> MadePart | None:
+        """What may be told now, if anything may.
+
+        Args:
+            waits: whether somebody else makes it.
+        """
+        made = self.made
+        if made is None or made.state.deeds != state.deeds:
+            return None
+        is_fresh = made.state == state and now < made.until
+        is_young = now < made.at + LEAST_SECONDS
+        return made if is_fresh or is_young or (waits and now < made.at + STALE_SECONDS) else None
+
+    def of(self, state: TraceState, make: Callable[[], str]) -> MadePart:
+        """The part as of a state; of several who ask for it at once one makes it."""
+        found = self.good(state, time.monotonic(), waits=self.making.locked())
+        if found is None:
+            with self.making:
+                found = self.good(state, time.monotonic(), waits=False)
+                if found is None:
+                    found = self.made = self._make(state, make)
+        return found
+
+    def _make(self, state: TraceState, make: Callable[[], str]) -> MadePart:
+        began = time.monotonic()
+        text = make().encode()
+        tag = hashlib.sha256(text).hexdigest()[:24]
+        until = began + GOOD_SECONDS * (0.75 + self.spread / 2)
+        return MadePart(text, light.pack(text), tag, state, began, until)
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What was answered at an address."""
+
+    part: LivePart
+    trace: Trace
+    deeds: tuple[Any, ...]
+    """As of these whoever gets it was seen to see it."""
+    is_for_all: bool
+    endpoint: str
+    headers: tuple[tuple[str, str], ...] = ()
 
 
 class KeptParts:
@@ -56,138 +151,233 @@ class KeptParts:
 
     def __init__(self) -> None:
         self._changing = threading.Lock()
-        self._parts = OrderedDict[str, _Part]()
-        self._told = OrderedDict[Asked, tuple[float, str]]()
+        self._parts = OrderedDict[tuple[Any, ...], LivePart]()
+        self._answers = OrderedDict[tuple[Address, str], Answered]()
 
-    def part(self, tag: str, make: Callable[[], str] | None = None) -> _Part | None:
-        """The part of a tag; of several who ask for it at once one makes it.
-
-        Returns:
-            None for one that is not there, if it can't be made.
-        """
+    def part(self, key: tuple[Any, ...]) -> LivePart:
+        """The part of an address, a language and a reader."""
+        digest = hashlib.sha256(repr(key).encode()).digest()
         with self._changing:
-            part = self._parts.get(tag) if make is None else self._parts.setdefault(tag, _Part())
-            if part is None:
-                return None
-            _renew(self._parts, tag)
-        with part.making:
-            if part.text is None and make is not None:
-                part.text = make().encode()
-                part.packed = light.pack(part.text)
-        return part
+            found = self._parts.setdefault(key, LivePart(digest[0] / 256))
+            _renew(self._parts, key, MOST)
+        return found
 
-    def told(self, asked: Asked) -> str | None:
-        """The tag of what strangers were told a moment ago."""
-        until, tag = self._told.get(asked, (0.0, ""))
-        return tag if time.monotonic() < until else None
-
-    def tell(self, asked: Asked, tag: str) -> None:
-        """Has strangers be told the same for a moment."""
+    def answered(self, address: Address, cookie: str) -> Answered | None:
+        """What was answered there to everybody, or to one session."""
         with self._changing:
-            self._told[asked] = time.monotonic() + MOMENT_SECONDS, tag
-            _renew(self._told, asked)
+            for who in dict.fromkeys(["", cookie]):
+                found = self._answers.get((address, who))
+                if found is not None and (found.is_for_all or who == cookie):
+                    self._answers.move_to_end((address, who))
+                    return found
+        return None
+
+    def keep(self, address: Address, cookie: str, answered: Answered) -> None:
+        """Keeps what was answered."""
+        key = address, "" if answered.is_for_all else cookie
+        with self._changing:
+            self._answers[key] = answered
+            _renew(self._answers, key, MOST_ANSWERS)
 
 
-def _renew(kept: OrderedDict[Any, Any], key: object) -> None:
+def _renew(kept: OrderedDict[Any, Any], key: object, most: int) -> None:
     """Has what was asked for last be given up last."""
     kept.move_to_end(key)
-    while len(kept) > MOST:
+    while len(kept) > most:
         kept.popitem(last=False)
 
 
-def live_part(view: Callable[P, Response]) -> Callable[P, Response]:
+def live_part(
+    whose: Whose = Whose.SIGHT,
+) -> Callable[[Callable[P, Response]], Callable[P, Response]]:
     """Marks a view whose answer is a `part`."""
 
-    @wraps(view)
-    def told(*args: P.args, **kwargs: P.kwargs) -> Response:
-        if "HX-Request" not in request.headers or not is_stranger():
+    def mark(view: Callable[P, Response]) -> Callable[P, Response]:
+        @wraps(view)
+        def told(*args: P.args, **kwargs: P.kwargs) -> Response:
+            g.part_whose, g.part_asked = whose, time.monotonic()
+            if whose is Whose.ALL:
+                try:
+                    with as_strangers_see():
+                        return view(*args, **kwargs)
+                except NotFound:
+                    if is_stranger():
+                        raise
+                g.part_whose = Whose.SIGHT
             return view(*args, **kwargs)
-        asked = _asked()
-        tag = _kept().told(asked)
-        found = _answer(tag, _kept().part(tag)) if tag else None
-        if found is None:
-            found = view(*args, **kwargs)
-            its_tag = found.get_etag()[0]
-            if its_tag:
-                _kept().tell(asked, its_tag)
-        return found
 
-    return told
+        return told
+
+    return mark
 
 
-def part(trace: object, make: Callable[[], str]) -> Response:
-    """The part that is asked for, which is the same for all who see what it is made of.
+def part(session: Session, trace: Trace, make: Callable[[], str]) -> Response:
+    """The part that is asked for.
 
     Args:
-        trace: what is different when it is.
-        make: renders it; not asked where that was done already, or where the reader has it.
+        session: one that reads, and sees one moment.
+        trace: of what it is made.
+        make: renders it, by that session; not asked where that was done already.
     """
-    # Who sees what not everybody does has parts of their own.
-    account = current() if g.get("is_for_who_asks") else None
-    words = repr((_asked(), account and account.id, int(time.time() / GOOD_SECONDS), trace))
-    tag = hashlib.sha256(words.encode()).hexdigest()[:24]
-    answer = _answer(tag, None) or _answer(tag, _kept().part(tag, make))
-    assert answer is not None
+    whose: Whose = g.part_whose
+    state, kept = read(session, trace), _parts()
+    _states().note(trace, state, g.part_asked)
+    is_anything_hidden = whose is Whose.SIGHT and g.get("is_anything_hidden", False)
+    is_for_all = not is_anything_hidden and whose is not Whose.OWN
+    account = None if is_for_all or is_stranger() else current()
+    reader = account and (account.id, account.fs_uniquifier)
+    found = kept.part((request.host_url, request.full_path, spoken().language, reader))
+    with nullcontext() if account else as_strangers_see():
+        made = found.of(state, make)
+    if _FRONT in request.environ:
+        request.environ[_MADE] = made
+        request.environ[_ANSWERED] = Answered(
+            found, trace, state.deeds, is_for_all=is_for_all, endpoint=request.endpoint or ""
+        )
+    answer = Response(made.text, mimetype="text/html")
+    answer.vary.add("Accept-Encoding")
+    answer.set_etag(made.tag, weak=True)
     return answer
 
 
-def _kept() -> KeptParts:
-    kept: KeptParts = current_app.extensions["arena.live_parts"]
-    return kept
+CLOSE = "arena.close_connection"
+"""In a request's environment, of a server that has it: has the connection closed after the answer.
+A page asks again in seconds: to keep thousands meanwhile is dearer than to take new ones."""
+_FRONT, _MADE = "arena.front", "arena.made_part"
+_ANSWERED = light.SEES_TO_IT
+Environment = dict[str, Any]
+Application = Callable[[Environment, Any], Iterable[bytes]]
 
 
-def _asked() -> Asked:
-    return request.host_url, request.full_path, spoken().language
+class Front:
+    """Answers browsers that ask for a part again, before the application does."""
+
+    def __init__(self, app: Flask, application: Application) -> None:
+        """What stands before an application.
+
+        Args:
+            app: the application.
+            application: what is called of it.
+        """
+        self._app, self._application = app, application
+
+    def __call__(self, environ: Environment, start_response: Any) -> Iterable[bytes]:
+        """Answers a request."""
+        began = time.perf_counter()
+        asked = self._asked(environ)
+        if asked is None:
+            return self._application(environ, start_response)
+        address, cookie = asked
+        kept = self._app.extensions[_PARTS]
+        known = kept.answered(address, cookie)
+        made = known and self._good(known)
+        if known is None or made is None:
+            return self._ask(environ, start_response, address, cookie)
+        metrics.observe(self._app, known.endpoint, _status(made, environ)[:3], began)
+        return _tell(known, made, environ, start_response, has_session=bool(cookie))
+
+    def _ask(
+        self, environ: Environment, start_response: Any, address: Address, cookie: str
+    ) -> Iterable[bytes]:
+        """Has the application answer, and keeps that."""
+        said: list[Any] = []
+
+        def note(*its: Any) -> Any:
+            said[:] = its
+            return said.append
+
+        environ[_FRONT] = True
+        parts = self._application(environ, note)
+        answered: Answered | None = environ.get(_ANSWERED)
+        if answered is None or not said[0].startswith("200"):
+            start_response(*said)
+            return parts
+        if close := getattr(parts, "close", None):
+            close()
+        headers = tuple((k, v) for k, v in said[1] if k.lower() not in OF_A_BODY)
+        answered = replace(answered, headers=headers)
+        if not any(name.lower() == "set-cookie" for name, _ in headers):
+            self._app.extensions[_PARTS].keep(address, cookie, answered)
+        return _tell(answered, environ[_MADE], environ, start_response, has_session=bool(cookie))
+
+    def _asked(self, environ: Environment) -> tuple[Address, str] | None:
+        """For what a page asks again, and the cookie of its session; None if something else is
+        asked."""
+        if environ["REQUEST_METHOD"] != "GET" or "HTTP_HX_REQUEST" not in environ:
+            return None
+        cookies = parse_cookie(environ.get("HTTP_COOKIE", ""))
+        # Who has just written something reads of what that is in.
+        if "HTTP_AUTHORIZATION" in environ or replica.COOKIE in cookies:
+            return None
+        address = Address(
+            environ["wsgi.url_scheme"],
+            environ.get("HTTP_HOST", ""),
+            environ.get("SCRIPT_NAME", ""),
+            environ.get("PATH_INFO", ""),
+            environ.get("QUERY_STRING", ""),
+            environ.get("HTTP_ACCEPT_LANGUAGE", ""),
+            cookies.get(translations.COOKIE, ""),
+        )
+        return address, cookies.get(self._app.config["SESSION_COOKIE_NAME"], "")
+
+    def _good(self, known: Answered) -> MadePart | None:
+        """The part, if it may be told as it is; of those who may not be told one is let in."""
+        state = self._app.extensions[_STATES].now(known.trace)
+        if state is None or state.deeds != known.deeds:
+            return None
+        its, now = known.part, time.monotonic()
+        made = its.good(state, now, waits=now < its.claimed)
+        if made is None:
+            its.claimed = now + CLAIM_SECONDS
+        return made
 
 
-def _answer(tag: str, part: _Part | None) -> Response | None:
-    """A part, or that it is the one that the reader has; None if it is neither."""
-    if tag in request.if_none_match.as_set(include_weak=True):
-        answer = Response(status=304)
-    elif part is None or part.text is None:
-        return None
-    else:
-        answer = Response(part.text, mimetype="text/html")
-        if light.may_be_compressed(answer):
-            answer.set_data(part.packed or b"")
-            answer.headers["Content-Encoding"] = "gzip"
-    answer.set_etag(tag, weak=True)
-    return answer
+def _status(made: MadePart, environ: Environment) -> str:
+    known = parse_etags(environ.get("HTTP_IF_NONE_MATCH"))
+    return "304 NOT MODIFIED" if made.tag in known.as_set(include_weak=True) else "200 OK"
 
 
-def of_competition(session: Session, competition: Competition) -> tuple[Any, ...]:
-    """The trace of a competition: its row, its matches, its games, and the ratings in it."""
-    mapper = sa.inspect(type(competition))
-    row = [getattr(competition, column.key) for column in mapper.column_attrs]
-    return *row, *session.connection().execute(_OF_COMPETITION, {"number": competition.id}).one()
+def _tell(
+    its: Answered, made: MadePart, environ: Environment, start_response: Any, *, has_session: bool
+) -> Iterable[bytes]:
+    """Answers with a part, or that it is the one that the reader has."""
+    if close := environ.get(CLOSE):
+        close()
+    status, tag = _status(made, environ), ("ETag", f'W/"{made.tag}"')
+    if status.startswith("304"):
+        others = [(name, value) for name, value in its.headers if name != "Content-Language"]
+        start_response(status, [*others, tag])
+        return [b""]
+    body, headers = made.text, [*its.headers, tag, ("Content-Type", "text/html; charset=utf-8")]
+    if len(body) >= light.LEAST_BYTES and light.may_compress(environ, has_session=has_session):
+        body = made.packed
+        headers.append(("Content-Encoding", "gzip"))
+    start_response(status, [*headers, ("Content-Length", str(len(body)))])
+    return [body]
 
 
-def of_site(session: Session) -> tuple[Any, ...]:
-    """The trace of all competitions: their matches and games."""
-    return tuple(session.connection().execute(_OF_SITE).one())
+_PARTS, _STATES = "arena.live_parts", "arena.states"
+
+
+def _parts() -> KeptParts:
+    found: KeptParts = current_app.extensions[_PARTS]
+    return found
+
+
+def _states() -> TraceStates:
+    found: TraceStates = current_app.extensions[_STATES]
+    return found
 
 
 def install(app: Flask) -> None:
-    """Has an application keep what it made."""
-    app.extensions["arena.live_parts"] = KeptParts()
+    """Has an application keep what it made, and something before it that tells it again."""
 
+    def read_from() -> Database:
+        following: Replica | None = app.extensions["arena.replica"]
+        if following is not None and following.has(None):
+            return following.database
+        first: Database = app.extensions["arena.database"]
+        return first
 
-def _trace(
-    which: Callable[[Any], sa.ColumnElement[bool]], *more: sa.ScalarSelect[Any]
-) -> sa.Select[Any]:
-    """What tells of matches and games: the newest, and how many are played now."""
-    newest = [sa.select(sa.func.max(kind.id)).where(which(kind)) for kind in (Match, PlayedGame)]
-    running = sa.select(sa.func.count()).where(
-        which(Match), Match.status == JobStatus.ISSUED, Match.worker.is_not(None)
-    )
-    return sa.select(*(one.scalar_subquery() for one in (*newest, running)), *more)
-
-
-_NUMBER = sa.bindparam("number", type_=sa.Integer)
-_ACTIVE = Entrant.competition_id == _NUMBER, Entrant.state == EntrantState.ACTIVE
-_OF_SITE = _trace(lambda _: sa.true())
-_OF_COMPETITION = _trace(
-    lambda kind: kind.competition_id == _NUMBER,
-    sa.select(sa.func.count()).select_from(Entrant).where(*_ACTIVE).scalar_subquery(),
-    sa.select(sa.func.sum(Entrant.conservative)).where(*_ACTIVE).scalar_subquery(),
-)
+    app.extensions[_PARTS], app.extensions[_STATES] = KeptParts(), TraceStates(read_from)
+    app.wsgi_app = Front(app, app.wsgi_app)  # type: ignore[method-assign]

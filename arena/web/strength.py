@@ -8,6 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 from flask import Blueprint, Response, jsonify, render_template, request, url_for
 from sqlalchemy.orm import Session, joinedload
+from werkzeug.wrappers import Response as WsgiResponse
 from wtforms import FloatField, HiddenField, SelectChoice, SelectField, StringField
 from wtforms.validators import Optional
 
@@ -41,6 +42,7 @@ from arena.models import (
     BotVersion,
     Ladder,
     Scope,
+    StrengthTest,
     TestPreset,
     TestVerdict,
     VersionStatus,
@@ -53,8 +55,10 @@ from arena.web.bundle_diff import difference
 from arena.web.deeds import REFUSED, DeedForm, add_deed, filled_in, form_of, sent
 from arena.web.forms import later
 from arena.web.identity import Account, current, may_read, needs, settings, signed_in
+from arena.web.live_parts import Whose, live_part, part
 from arena.web.lookup import asked_page, find_test, reading
 from arena.web.presets import unit_field
+from arena.web.traces import of_competition
 from arena.web.words import sentence
 from engine.bot_options import told_label
 from engine.translation import N_, gettext, pgettext
@@ -118,11 +122,16 @@ def test(number: int) -> str:
 
 
 @strength.get("/tests/<int:number>/live")
-def live(number: int) -> str:
+@live_part(Whose.OWN)
+def live(number: int) -> WsgiResponse:
     """The part of a test's page that renews itself."""
     with reading() as session:
-        shown = _shown(session, _find(session, number))
-        return render_template("_strength_test.html", **shown)
+        found = find_test(session, number)
+
+        def make() -> str:
+            return render_template("_strength_test.html", **_shown(session, _told(session, found)))
+
+        return part(session, of_competition(found), make)
 
 
 @strength.get("/tests/<int:number>.json")
@@ -161,7 +170,12 @@ def _shown(session: Session, found: StrengthReport) -> dict[str, Any]:
 
 
 def _find(session: Session, number: int) -> StrengthReport:
-    return told_of_workers(reports(session, [find_test(session, number)])[0])
+    return _told(session, find_test(session, number))
+
+
+def _told(session: Session, test: StrengthTest) -> StrengthReport:
+    """How a test stands, as who asks is told it."""
+    return told_of_workers(reports(session, [test])[0])
 
 
 StrengthForm = form_of(

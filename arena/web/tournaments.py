@@ -9,6 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 from flask import Blueprint, Response, abort, jsonify, render_template, request, url_for
 from sqlalchemy.orm import Session, joinedload, selectinload
+from werkzeug.wrappers import Response as WsgiResponse
 from wtforms import (
     BooleanField,
     Field,
@@ -64,8 +65,11 @@ from arena.web.forms import WholeNumber, later
 from arena.web.games import live_game
 from arena.web.identity import current, needs, settings, signed_in
 from arena.web.leaderboards import View
+from arena.web.live_parts import Whose, live_part, part
 from arena.web.lookup import find_ladder, find_tournament, reading
 from arena.web.tournament_forecasts import TournamentForecast
+from arena.web.traces import Looked, Trace, of_competition
+from arena.web.validators import answer_if_known
 from arena.web.words import sentence
 from engine.translation import N_, gettext, translated
 
@@ -106,34 +110,54 @@ def tournament(name: str) -> str:
     return _page(name, "")
 
 
+@tournaments.get("/tournaments/<name>/live")
+@live_part(Whose.ALL)
+def live(name: str) -> WsgiResponse:
+    """The part of that page that changes while games are played."""
+    with reading() as session:
+        found = find_tournament(session, name)
+
+        def make() -> str:
+            return render_template("_tournament.html", **_stands(session, results(session, found)))
+
+        return part(session, Trace(Looked.PLIES, found.id), make)
+
+
 def _page(name: str, problem: str) -> str:
     with reading() as session:
         found = results(session, find_tournament(session, name))
-        now = datetime.now(UTC)
-        running, quiet = queries.happening(session, found.tournament, settings(), now)
-        seen = [(match, live_game(match)) for match in running[:BOARDS]]
-        boards = [(match, live) for match, live in seen if live]
         return render_template(
             "tournament.html",
-            tournament=found.tournament,
-            found=found,
-            kind=FORMATS[found.tournament.format],
             owned=_owns_any(found),
-            running=[match for match in running if match not in dict(boards)],
-            quiet=quiet,
-            aside=found.set_aside,
-            podium=[line for line in found.standings if line.place and line.place <= PODIUM]
-            if found.tournament.finished
-            else [],
-            played=found.count(JobStatus.FIXED),
-            rest=tournament_forecasts.of_rest(session, found, now),
-            boards=boards,
             dates=dates_of(session, found.tournament),
             signing=_signing(session, found.tournament),
             problem=problem,
-            SHOWN_CELLS=SHOWN_CELLS,
-            TOO_FEW=TOO_FEW,
+            **_stands(session, found),
         )
+
+
+def _stands(session: Session, found: Results) -> dict[str, Any]:
+    """What that part tells."""
+    now = datetime.now(UTC)
+    running, quiet = queries.happening(session, found.tournament, settings(), now)
+    seen = [(match, live_game(match)) for match in running[:BOARDS]]
+    boards = [(match, live) for match, live in seen if live]
+    return {
+        "tournament": found.tournament,
+        "found": found,
+        "kind": FORMATS[found.tournament.format],
+        "running": [match for match in running if match not in dict(boards)],
+        "quiet": quiet,
+        "aside": found.set_aside,
+        "podium": [line for line in found.standings if line.place and line.place <= PODIUM]
+        if found.tournament.finished
+        else [],
+        "played": found.count(JobStatus.FIXED),
+        "rest": tournament_forecasts.of_rest(session, found, now),
+        "boards": boards,
+        "SHOWN_CELLS": SHOWN_CELLS,
+        "TOO_FEW": TOO_FEW,
+    }
 
 
 def _signing(session: Session, tournament: Tournament) -> dict[str, Any] | None:
@@ -233,14 +257,18 @@ def tournament_json(name: str) -> Response:
     """What the page shows, with all of a crosstable that is too large for it."""
     with reading() as session:
         found = find_tournament(session, name)
-        return jsonify(exports.tournament_json(session, found, settings(), datetime.now(UTC)))
+        _, quiet = queries.happening(session, found, settings(), datetime.now(UTC))
+        answer_if_known(session, of_competition(found), quiet)
+        return jsonify(exports.tournament_json(session, found, quiet))
 
 
 @tournaments.get("/tournaments/<name>.csv")
 def tournament_csv(name: str) -> Response:
     """The standings alone, for a spreadsheet."""
     with reading() as session:
-        lines = flat_rows(rows(results(session, find_tournament(session, name))))
+        found = find_tournament(session, name)
+        answer_if_known(session, of_competition(found))
+        lines = flat_rows(rows(results(session, found)))
     return exports.csv_answer(lines, lines[0] if lines else NO_COLUMNS)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 from flask import Blueprint, Response, jsonify, render_template, request, url_for
 from sqlalchemy.orm import Session
+from werkzeug.wrappers import Response as WsgiResponse
 from wtforms import SelectChoice, SelectField
 
 from arena.competitions.comparisons import may_change
@@ -31,8 +32,10 @@ from arena.models import BotVersion, Ladder, Scope
 from arena.web.deeds import DeedForm, add_deed, form_of, sent
 from arena.web.forms import later
 from arena.web.identity import current, needs, signed_in
+from arena.web.live_parts import Whose, live_part, part
 from arena.web.lookup import asked_page, find_tuning, reading
 from arena.web.strength import usable_versions
+from arena.web.traces import Looked, Trace
 from engine.bot_options import OptionKind, read_options
 from engine.translation import N_
 
@@ -73,10 +76,16 @@ def tuning(number: int) -> str:
 
 
 @tunings.get("/tunings/<int:number>/live")
-def live(number: int) -> str:
-    """The part of a tuning's page that renews itself."""
+@live_part(Whose.ALL)
+def live(number: int) -> WsgiResponse:
+    """The part of a tuning's page that renews itself; at last it is its proof that goes on."""
     with reading() as session:
-        return render_template("_tuning.html", **_shown(_find(session, number)))
+        found = find_tuning(session, number)
+
+        def make() -> str:
+            return render_template("_tuning.html", **_shown(reports(session, [found])[0]))
+
+        return part(session, Trace(Looked.COMPETITION, found.proof_id or found.id), make)
 
 
 @tunings.get("/tunings/<int:number>.json")

@@ -1,9 +1,9 @@
 """`make scale`: repeats what docs/scale.md says was measured, beside the figures of last time.
 
-Each part is a curve: what so many *workers* get done, and what an arena costs with so many
-*games*, *ladders* and *bots*. By default it takes some minutes; SCALE=full makes the curves of the
-document, the last of which takes hours. Run one part as
-``python -m tests.scale games --sizes 10000,100000``.
+Each part is a curve: what so many *workers* get done, what so many open *pages* are told, and what
+an arena costs with so many *games*, *ladders* and *bots*. By default it takes some minutes;
+SCALE=full makes the curves of the document, of which three million games take hours. Run one part
+as ``python -m tests.scale games --sizes 10000,100000``.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import click
 from arena.cli.arguments import Seconds
 from tests import postgres
 from tests.benchmarks.__main__ import circumstances
-from tests.scale import figures, growth, throughput
+from tests.scale import figures, growth, open_pages, throughput
 from tests.scale.figures import Figures
 
 Cases = Iterator[tuple[str, Figures]]
@@ -47,6 +47,12 @@ def _workers(sizes: Sequence[str], seconds: float, base: Path) -> Cases:
         yield from throughput.measure([case], seconds, base, [int(n) for n in recorders] or [1])
 
 
+def _pages(sizes: Sequence[str], seconds: float, base: Path) -> Cases:
+    """Sizes are open pages and web processes, as 2000x2."""
+    cases = [tuple(map(int, size.split("x"))) for size in sizes]
+    yield from open_pages.measure([(one[0], one[1]) for one in cases], seconds, base)
+
+
 def _of(measure: Callable[[Sequence[int], float, Path], Cases]) -> Callable[..., Cases]:
     return lambda sizes, seconds, base: measure([int(one) for one in sizes], seconds, base)
 
@@ -55,6 +61,7 @@ PARTS = {
     "workers": Part(
         _workers, "1x1,10x1,100x10,500x10", "1x1,10x1,100x10,500x10,1000x20,1000x60,1000x10", 30.0
     ),
+    "pages": Part(_pages, "2000x2", "500x1,1000x1,2000x1,2000x2,4000x2", 30.0),
     "bots": Part(_of(growth.bots), "100,1000", "100,1000,10000", 4.0),
     "ladders": Part(_of(growth.ladders), "1,100,1000", "1,10,100,1000,10000", 4.0),
     "games": Part(_of(growth.games), "10000", "10000,100000,1000000,3000000", 20.0),

@@ -110,7 +110,7 @@ class Stand:
             with (self.folder / f"{name}.log").open("ab") as log:
                 self.processes[name] = subprocess.Popen(
                     processes.OF_THE_ARENA[name.partition(" ")[0]](),
-                    env=environment(**self._variables, **settings),
+                    env=environment(**{**self._variables, **settings}),
                     stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=log,

@@ -19,6 +19,7 @@ from tests.scale.__main__ import PARTS, main
     [
         ("workers", "2x1", "fixed/s"),
         ("bots", "400", "16 matches ms"),  # of few bots all is known within the second
+        ("pages", "40x1", "answers/s"),
         ("ladders", "2", "front ms"),
         ("games", "60", "backup B/game"),
     ],

@@ -32,6 +32,8 @@ from arena.web.crosstable import ladder_crosstable
 from arena.web.identity import settings, signed_in
 from arena.web.leaderboards import View
 from arena.web.lookup import find_ladder, reading
+from arena.web.traces import of_competition
+from arena.web.validators import answer_if_known
 
 TAG = "ladders"
 Sort = Literal["rank", "bot", "version", "rating", "games", "score", "faults", "last"]
@@ -109,8 +111,9 @@ def get_leaderboard(name: str, query: BoardView) -> BoardShape:
         query.sort, query.page, query.bot, query.owner, query.language, query.against, in_a_row=True
     )
     with reading() as session:
-        board = leaderboards.board(session, find_ladder(session, name), view)
-        return BoardShape.of(board)
+        ladder = find_ladder(session, name)
+        answer_if_known(session, of_competition(ladder))
+        return BoardShape.of(leaderboards.board(session, ladder, view))
 
 
 @operation("GET /ladders/<name>/final-table", FinalTableShape, tag=TAG)

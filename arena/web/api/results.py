@@ -13,7 +13,6 @@ from sqlalchemy.orm import Session
 from arena.competitions import results
 from arena.competitions.strength_exclusions import exclusion
 from arena.competitions.strength_reports import StrengthReport, numbers, reports
-from arena.ground.config import Settings
 from arena.models import Approval, StrengthTest, TestVerdict, Tournament
 from arena.web import exports
 from arena.web.api.shapes import At, List, Shape
@@ -196,11 +195,13 @@ class TournamentDetail(TournamentShape):
     digest: str
 
     @classmethod
-    def now(
-        cls, session: Session, one: Tournament, settings: Settings, now: datetime
-    ) -> TournamentDetail:
-        """A tournament as it travels, with all that stands in it."""
-        return cls.model_validate(exports.tournament_json(session, one, settings, now))
+    def now(cls, session: Session, one: Tournament, quiet: str | None) -> TournamentDetail:
+        """A tournament as it travels, with all that stands in it.
+
+        Args:
+            quiet: why nothing is played there; None if something is.
+        """
+        return cls.model_validate(exports.tournament_json(session, one, quiet))
 
 
 class StrengthSettingsShape(Shape):

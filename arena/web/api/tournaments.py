@@ -9,12 +9,15 @@ import sqlalchemy as sa
 from pydantic import Field
 
 from arena.models import LadderRound, Tournament
+from arena.web import queries
 from arena.web.api.paging import Pages, page
 from arena.web.api.results import TournamentDetail, TournamentList
 from arena.web.api.shapes import Name
 from arena.web.api.specification import operation
 from arena.web.identity import settings
 from arena.web.lookup import find_ladder, find_tournament, reading
+from arena.web.traces import of_competition
+from arena.web.validators import answer_if_known
 
 TAG = "tournaments"
 
@@ -42,4 +45,6 @@ def get_tournament(name: str) -> TournamentDetail:
     """All that stands in a tournament: standings, crosstable, rounds, bracket."""
     with reading() as session:
         found = find_tournament(session, name)
-        return TournamentDetail.now(session, found, settings(), datetime.now(UTC))
+        _, quiet = queries.happening(session, found, settings(), datetime.now(UTC))
+        answer_if_known(session, of_competition(found), quiet)
+        return TournamentDetail.now(session, found, quiet)

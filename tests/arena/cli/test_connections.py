@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
-from http.client import HTTPConnection
+from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
 
 import pytest
@@ -224,3 +224,19 @@ def _is_over(client: socket.socket) -> bool:
     poll = select.poll()
     poll.register(client, select.POLLRDHUP)
     return bool(poll.poll(0))
+
+
+def test_who_asks_again_in_seconds_keeps_no_connection(
+    port: int, full_like: tuple[Path, str]
+) -> None:
+    """Of thousands of pages that ask for a part again none holds a place; who reads pages does."""
+    with ExitStack() as stack:
+        for more, ends in (("Accept: */*", False), ("HX-Request: true", True)) * 2:
+            reader = _connected(stack, port)
+            reader.sendall(_ask(f"/ladders/{full_like[1]}/board", "192.0.2.7", more))
+            answer = HTTPResponse(reader)
+            answer.begin()
+            assert (answer.status, len(answer.read()) > 0) == (200, True)
+            assert (answer.headers["Connection"] == "close") == ends
+            if ends:
+                assert reader.recv(1) == b""

@@ -56,6 +56,8 @@ PAGES = [
     ("/games/{trio}/0", ["ply 0 of {plies}"]),
     ("/games/{trio}/{plies}", ["ply {plies} of {plies}", 'aria-current="true"']),
     ("/games/{solo}", ["points.", "Solver"]),
+    ("/tournaments/cup/live", ["Standings", "Crosstable", "Round 1"]),
+    ("/tests/{test}/live", ["LLR", "Faults of each side"]),
     ("/healthz", ["ok"]),
 ]
 REFUSED = [
