@@ -29,6 +29,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, undefer
 
 from arena.ground.db import Database
+from arena.ground.locks import locking
 from arena.keeping.day_files import (
     SUFFIX,
     DayFileError,
@@ -220,22 +221,27 @@ class Mover:
         with self._database.read() as session:
             files = session.scalars(unfinished.options(undefer(DayFile.frames))).all()
         for file in files:
-            for frame in unpack_frames(file.frames):
-                for first, last in frame.runs:
-                    self._empty(first, last)
-            with self._database.begin() as session:
-                session.execute(sa.update(DayFile).where(DayFile.id == file.id).values(emptied=now))
+            runs = [run for frame in unpack_frames(file.frames) for run in frame.runs]
+            if all(self._empty(file.id, first, last) for first, last in runs):
+                with self._database.begin() as session:
+                    its = sa.update(DayFile).where(DayFile.id == file.id)
+                    session.execute(its.values(emptied=now))
 
-    def _empty(self, first: int, last: int) -> None:
+    def _empty(self, file: int, first: int, last: int) -> bool:
+        """Empties the rows of a file from a number up to another; False if the database knows the
+        file no more, since its records were brought back meanwhile."""
         for start in range(first, last + 1, AT_A_TIME):
             end, began = min(last, start + AT_A_TIME - 1), time.monotonic()
             its = sa.update(PlayedGame).where(PlayedGame.id.between(start, end))
             with self._database.begin() as session:
+                if _locked(session, DayFile.id == file) is None:
+                    return False
                 session.execute(
                     its.values(record=b""), execution_options={"synchronize_session": False}
                 )
             self._done(end - start + 1)
             self._pause(time.monotonic() - began)
+        return True
 
     def bring_back(self, files: list[str]) -> Brought:
         """Puts the records of some files into the rows of their games that have none.
@@ -262,9 +268,7 @@ class Mover:
             except DayFileError as error:
                 raise MoveError(f"{name} is damaged: {error}") from None
             with self._database.begin() as session:
-                known = session.scalars(
-                    sa.select(DayFile).where(DayFile.name == name)
-                ).one_or_none()
+                known = _locked(session, DayFile.name == name)
                 if known is not None and not _is_any_empty(session, known.first, known.last):
                     session.delete(known)
         return Brought(brought, others)
@@ -277,6 +281,12 @@ class Brought(NamedTuple):
     """Of which the records are in their rows again."""
     others: int
     """That no row asked for: it has its record, or there is no such game."""
+
+
+def _locked(session: Session, which: sa.ColumnElement[bool]) -> DayFile | None:
+    """A file as the database knows it, so that nobody empties rows for it while another has the
+    database forget it; None if it does not know it."""
+    return session.scalars(locking(sa.select(DayFile).where(which), DayFile)).one_or_none()
 
 
 def _fill(session: Session, some: list[tuple[int, bytes]]) -> tuple[int, int]:

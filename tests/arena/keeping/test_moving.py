@@ -264,6 +264,30 @@ def test_two_at_once(found: Database, tmp_path: Path) -> None:
     assert {number for number, record in stored(found).items() if not record} == old(found)
 
 
+@pytest.mark.parametrize("found", DATABASES, indirect=True)
+@pytest.mark.parametrize("steps", [1, 12])
+def test_what_is_brought_back_while_it_is_emptied(
+    found: Database, tmp_path: Path, steps: int
+) -> None:
+    """Before its first row is, or when some are: no row is emptied for a file that is known no
+    more."""
+    before, store, left = exported(found), FolderStore(tmp_path / "cold"), [steps]
+
+    class Beside(Mover):
+        def _empty(self, *which: int) -> bool:
+            left[0] -= 1
+            if not left[0]:
+                mover(found, store).bring_back([name for name, _ in store.names()])
+            return super()._empty(*which)
+
+    Beside(found, store, pause=lambda _: None).move(BEFORE, NOW)
+    assert left[0] < 0
+    assert exported(found) == before
+    mover(found, store).move(BEFORE, NOW)
+    assert {number for number, record in stored(found).items() if not record} == old(found)
+    assert exported(found) == before
+
+
 @pytest.mark.parametrize("days", [0, 26, 29.5, 30, 35, 400])
 def test_what_is_old_enough(found: Database, days: float) -> None:
     """Is found by halves as by a plain look."""
