@@ -116,14 +116,18 @@ class BucketStore:
                 asked["continuation-token"] = more
             query = "&".join(f"{key}={quote(value, safe='')}" for key, value in asked.items())
             with self._ask("GET", f"{self._bucket}?{query}") as answer:
-                found = _listed(answer.raw.read(LONGEST_ANSWER, decode_content=True))
+                found = _listed(_read(answer, LONGEST_ANSWER, decoded=True))
             for one in found.iterfind("Contents"):
                 name = (one.findtext("Key") or "").removeprefix(self._folder)
+                size = one.findtext("Size") or ""
                 if name and "/" not in name:
-                    yield name, int(one.findtext("Size") or 0)
-            more = found.findtext("NextContinuationToken") or ""
-            if found.findtext("IsTruncated") != "true" or not more:
+                    # What is no number is no size that a file is to have.
+                    yield name, int(size) if size.isdecimal() else -1
+            before, more = more, found.findtext("NextContinuationToken") or ""
+            if found.findtext("IsTruncated") != "true":
                 return
+            if more in ("", before):
+                raise StoreError(f"{self.where} does not go on with its list of names")
 
     def read(self, name: str, start: int, size: int) -> bytes:
         wanted = {"Range": f"bytes={start}-{start + size - 1}"}
@@ -168,7 +172,7 @@ class BucketStore:
             self._credentials, method, address, headers or {}, payload, datetime.now(UTC)
         )
         try:
-            with self._client.request(
+            found = self._client.request(
                 method,
                 address,
                 headers={**asked, "Accept-Encoding": "identity"},
@@ -176,14 +180,15 @@ class BucketStore:
                 stream=True,
                 timeout=SECONDS,
                 allow_redirects=False,
-            ) as answer:
-                if not HTTPStatus.OK <= answer.status_code < HTTPStatus.MULTIPLE_CHOICES:
-                    raise StoreError(
-                        f"{address.partition('?')[0]}: {answer.status_code} {_why(answer)}"
-                    )
-                yield answer
+            )
         except (requests.RequestException, OSError) as error:
             raise StoreError(f"{self.where}: {type(error).__name__}") from None
+        with found as answer:
+            if not HTTPStatus.OK <= answer.status_code < HTTPStatus.MULTIPLE_CHOICES:
+                raise StoreError(
+                    f"{address.partition('?')[0]}: {answer.status_code} {_why(answer)}"
+                )
+            yield answer
 
 
 class _Body:
@@ -199,11 +204,13 @@ class _Body:
         return True
 
 
-def _read(answer: requests.Response, size: int | None) -> bytes:
+def _read(answer: requests.Response, size: int | None, *, decoded: bool = False) -> bytes:
+    """So many bytes of what is sent; only here it may break off."""
     try:
-        found: bytes = answer.raw.read(size)
+        found: bytes = answer.raw.read(size, decode_content=decoded)
     except HTTPError as error:
-        raise StoreError(f"{answer.url}: {type(error).__name__}") from None
+        where = answer.url.partition("?")[0]
+        raise StoreError(f"{where}: {type(error).__name__}") from None
     return found
 
 
@@ -220,9 +227,8 @@ def _listed(text: bytes) -> ElementTree.Element:
 
 def _why(answer: requests.Response) -> str:
     """What a store says of a request that it refuses."""
-    text = answer.raw.read(LONGEST_ANSWER, decode_content=True)
     try:
-        code: Any = _listed(text).findtext("Code")
+        code: Any = _listed(_read(answer, LONGEST_ANSWER, decoded=True)).findtext("Code")
     except StoreError:
         code = None
     return code or answer.reason or ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import lzma
+import resource
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from datetime import timedelta
@@ -209,6 +210,18 @@ def test_no_row_is_emptied_for_a_file_that_is_not_there_as_it_was_put(
     assert stored(found) == rows
     with found.read() as session:
         assert session.scalars(sa.select(DayFile)).all() == []
+
+
+def test_a_folder_that_is_full_keeps_no_part_of_a_file(tmp_path: Path) -> None:
+    """Here, as files may be of a few bytes only."""
+    store, limits = FolderStore(tmp_path), resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
+    try:
+        with pytest.raises(StoreError, match="File too large"):
+            store.put("x", io.BytesIO(bytes(2000)), 2000, "")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_damaged_record_stays_where_it_is(found: Database, tmp_path: Path) -> None:
