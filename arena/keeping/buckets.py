@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -27,8 +28,14 @@ from arena.keeping.stores import StoreError
 SECONDS = (5.0, 30.0)
 """To connect, and until the next bytes come."""
 NOTHING = hashlib.sha256().hexdigest()
+AWAY_SECONDS = 30.0
+"""For so long nobody waits for a part of a file, but one who tries, after there was no answer."""
 LONGEST_ANSWER = 16 << 20
 """Bytes of a list of names, which has a thousand."""
+
+
+class _NoAnswer(StoreError):
+    """It is not there, or broke off."""
 
 
 class Credentials(NamedTuple):
@@ -107,6 +114,8 @@ class BucketStore:
             unquote(parts.username or ""), unquote(parts.password or ""), region
         )
         self._own = threading.local()
+        self._again: float | None = None
+        """When it is tried again, since it did not answer; None if it did."""
 
     def names(self) -> Iterator[tuple[str, int]]:
         more = ""
@@ -131,10 +140,20 @@ class BucketStore:
 
     def read(self, name: str, start: int, size: int) -> bytes:
         wanted = {"Range": f"bytes={start}-{start + size - 1}"}
-        with self._ask("GET", self._address(name), headers=wanted) as answer:
-            if start and answer.status_code != HTTPStatus.PARTIAL_CONTENT:
-                raise StoreError(f"{self.where} does not give parts of files")
-            return _read(answer, size)
+        # Pages are made by few threads, of which all would wait for a store that hangs.
+        if self._again is not None:
+            if time.monotonic() < self._again:
+                raise StoreError(f"{self.where} did not answer a moment ago")
+            self._again = time.monotonic() + AWAY_SECONDS
+        try:
+            with self._ask("GET", self._address(name), headers=wanted) as answer:
+                self._again = None
+                if start and answer.status_code != HTTPStatus.PARTIAL_CONTENT:
+                    raise StoreError(f"{self.where} does not give parts of files")
+                return _read(answer, size)
+        except _NoAnswer:
+            self._again = time.monotonic() + AWAY_SECONDS
+            raise
 
     @contextmanager
     def open(self, name: str) -> Iterator[IO[bytes]]:
@@ -182,7 +201,7 @@ class BucketStore:
                 allow_redirects=False,
             )
         except (requests.RequestException, OSError) as error:
-            raise StoreError(f"{self.where}: {type(error).__name__}") from None
+            raise _NoAnswer(f"{self.where}: {type(error).__name__}") from None
         with found as answer:
             if not HTTPStatus.OK <= answer.status_code < HTTPStatus.MULTIPLE_CHOICES:
                 raise StoreError(
@@ -210,7 +229,7 @@ def _read(answer: requests.Response, size: int | None, *, decoded: bool = False)
         found: bytes = answer.raw.read(size, decode_content=decoded)
     except HTTPError as error:
         where = answer.url.partition("?")[0]
-        raise StoreError(f"{where}: {type(error).__name__}") from None
+        raise _NoAnswer(f"{where}: {type(error).__name__}") from None
     return found
 
 

@@ -15,6 +15,7 @@ from threading import Thread
 
 import pytest
 
+from arena.keeping import buckets
 from arena.keeping.buckets import NOTHING, BucketStore, Credentials, signed_headers
 from arena.keeping.stores import StoreError
 from tests.arena.keeping.bucket import BucketServer, bucket_server
@@ -150,6 +151,29 @@ def test_a_store_that_answers_nonsense(answer: str, status: int) -> None:
         if status == 500:
             with pytest.raises(StoreError, match="500 No"):
                 store.read("x", 0, 1)
+
+
+def test_nobody_waits_again_for_a_store_that_hangs(
+    bucket: BucketServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """But one who tries, after a while; then it is asked as before."""
+    store, seconds = BucketStore(bucket.address()), buckets.SECONDS
+    put(store, "x", b"y")
+    monkeypatch.setattr(buckets, "SECONDS", (5.0, 0.2))
+    with bucket.hanging():
+        with pytest.raises(StoreError, match="ReadTimeout"):
+            store.read("x", 0, 1)
+        for _ in range(3):
+            with pytest.raises(StoreError, match="did not answer a moment ago"):
+                store.read("x", 0, 1)
+        monkeypatch.setattr(store, "_again", 0.0)  # as it is after a while
+        with pytest.raises(StoreError, match="ReadTimeout"):
+            store.read("x", 0, 1)
+        with pytest.raises(StoreError, match="did not answer a moment ago"):
+            store.read("x", 0, 1)
+    monkeypatch.setattr(buckets, "SECONDS", seconds)
+    monkeypatch.setattr(store, "_again", 0.0)
+    assert [store.read("x", 0, 1) for _ in range(2)] == [b"y"] * 2
 
 
 @contextmanager
