@@ -45,7 +45,8 @@ leaves out what is unlisted, too."""
 COLD = "arena.cold"
 """Under this a session's `info` says where the cold store is."""
 KEPT = "arena.kept"
-"""Under this all sessions of a database share what they know of rows that never change."""
+"""Under this all sessions of a database share what they know of rows that never change, until one
+connects anew."""
 PRAGMAS = ("journal_mode=WAL", "synchronous=NORMAL", "busy_timeout=30000", "foreign_keys=ON")
 DAMAGED = (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT)
 FAILED = (sa.exc.OperationalError, sa.exc.InternalError)
@@ -110,6 +111,9 @@ class Database:
             event.listen(self.engine, "connect", _expect_memory)
             event.listen(self.engine, "handle_error", _leave_what_only_reads)
         told: dict[Any, Any] = {COLD: cold, KEPT: {}}
+        if not sqlite:
+            # One that has taken over may lack what the server before had written last.
+            event.listen(self.engine, "connect", lambda *_: told[KEPT].clear())
         self._write = sessionmaker(self.engine, expire_on_commit=False, info=told)
         # Whoever reads sees one moment: SQLite gives nothing else, PostgreSQL is asked for it.
         moment = {} if sqlite else {"isolation_level": "REPEATABLE READ"}

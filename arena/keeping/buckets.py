@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -27,8 +28,14 @@ from arena.keeping.stores import StoreError
 SECONDS = (5.0, 30.0)
 """To connect, and until the next bytes come."""
 NOTHING = hashlib.sha256().hexdigest()
+AWAY_SECONDS = 30.0
+"""For so long nobody waits for a part of a file, but one who tries, after there was no answer."""
 LONGEST_ANSWER = 16 << 20
 """Bytes of a list of names, which has a thousand."""
+
+
+class _NoAnswer(StoreError):
+    """It is not there, or broke off."""
 
 
 class Credentials(NamedTuple):
@@ -107,6 +114,8 @@ class BucketStore:
             unquote(parts.username or ""), unquote(parts.password or ""), region
         )
         self._own = threading.local()
+        self._again: float | None = None
+        """When it is tried again, since it did not answer; None if it did."""
 
     def names(self) -> Iterator[tuple[str, int]]:
         more = ""
@@ -116,21 +125,35 @@ class BucketStore:
                 asked["continuation-token"] = more
             query = "&".join(f"{key}={quote(value, safe='')}" for key, value in asked.items())
             with self._ask("GET", f"{self._bucket}?{query}") as answer:
-                found = _listed(answer.raw.read(LONGEST_ANSWER, decode_content=True))
+                found = _listed(_read(answer, LONGEST_ANSWER, decoded=True))
             for one in found.iterfind("Contents"):
                 name = (one.findtext("Key") or "").removeprefix(self._folder)
+                size = one.findtext("Size") or ""
                 if name and "/" not in name:
-                    yield name, int(one.findtext("Size") or 0)
-            more = found.findtext("NextContinuationToken") or ""
-            if found.findtext("IsTruncated") != "true" or not more:
+                    # What is no number is no size that a file is to have.
+                    yield name, int(size) if size.isdecimal() else -1
+            before, more = more, found.findtext("NextContinuationToken") or ""
+            if found.findtext("IsTruncated") != "true":
                 return
+            if more in ("", before):
+                raise StoreError(f"{self.where} does not go on with its list of names")
 
     def read(self, name: str, start: int, size: int) -> bytes:
         wanted = {"Range": f"bytes={start}-{start + size - 1}"}
-        with self._ask("GET", self._address(name), headers=wanted) as answer:
-            if start and answer.status_code != HTTPStatus.PARTIAL_CONTENT:
-                raise StoreError(f"{self.where} does not give parts of files")
-            return _read(answer, size)
+        # Pages are made by few threads, of which all would wait for a store that hangs.
+        if self._again is not None:
+            if time.monotonic() < self._again:
+                raise StoreError(f"{self.where} did not answer a moment ago")
+            self._again = time.monotonic() + AWAY_SECONDS
+        try:
+            with self._ask("GET", self._address(name), headers=wanted) as answer:
+                self._again = None
+                if start and answer.status_code != HTTPStatus.PARTIAL_CONTENT:
+                    raise StoreError(f"{self.where} does not give parts of files")
+                return _read(answer, size)
+        except _NoAnswer:
+            self._again = time.monotonic() + AWAY_SECONDS
+            raise
 
     @contextmanager
     def open(self, name: str) -> Iterator[IO[bytes]]:
@@ -168,7 +191,7 @@ class BucketStore:
             self._credentials, method, address, headers or {}, payload, datetime.now(UTC)
         )
         try:
-            with self._client.request(
+            found = self._client.request(
                 method,
                 address,
                 headers={**asked, "Accept-Encoding": "identity"},
@@ -176,14 +199,15 @@ class BucketStore:
                 stream=True,
                 timeout=SECONDS,
                 allow_redirects=False,
-            ) as answer:
-                if not HTTPStatus.OK <= answer.status_code < HTTPStatus.MULTIPLE_CHOICES:
-                    raise StoreError(
-                        f"{address.partition('?')[0]}: {answer.status_code} {_why(answer)}"
-                    )
-                yield answer
+            )
         except (requests.RequestException, OSError) as error:
-            raise StoreError(f"{self.where}: {type(error).__name__}") from None
+            raise _NoAnswer(f"{self.where}: {type(error).__name__}") from None
+        with found as answer:
+            if not HTTPStatus.OK <= answer.status_code < HTTPStatus.MULTIPLE_CHOICES:
+                raise StoreError(
+                    f"{address.partition('?')[0]}: {answer.status_code} {_why(answer)}"
+                )
+            yield answer
 
 
 class _Body:
@@ -199,11 +223,13 @@ class _Body:
         return True
 
 
-def _read(answer: requests.Response, size: int | None) -> bytes:
+def _read(answer: requests.Response, size: int | None, *, decoded: bool = False) -> bytes:
+    """So many bytes of what is sent; only here it may break off."""
     try:
-        found: bytes = answer.raw.read(size)
+        found: bytes = answer.raw.read(size, decode_content=decoded)
     except HTTPError as error:
-        raise StoreError(f"{answer.url}: {type(error).__name__}") from None
+        where = answer.url.partition("?")[0]
+        raise _NoAnswer(f"{where}: {type(error).__name__}") from None
     return found
 
 
@@ -220,9 +246,8 @@ def _listed(text: bytes) -> ElementTree.Element:
 
 def _why(answer: requests.Response) -> str:
     """What a store says of a request that it refuses."""
-    text = answer.raw.read(LONGEST_ANSWER, decode_content=True)
     try:
-        code: Any = _listed(text).findtext("Code")
+        code: Any = _listed(_read(answer, LONGEST_ANSWER, decoded=True)).findtext("Code")
     except StoreError:
         code = None
     return code or answer.reason or ""

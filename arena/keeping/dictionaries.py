@@ -102,13 +102,13 @@ def text_in(session: Session, stored: bytes) -> bytes:
     if number is None:
         return unpack_text(stored)
     kept = _kept(session)
-    if number not in kept:
-        of_it = sa.select(Dictionary.content).where(Dictionary.id == number)
-        found = session.scalar(of_it)
-        if found is None:
+    content = kept.get(number)
+    if content is None:
+        content = session.scalar(sa.select(Dictionary.content).where(Dictionary.id == number))
+        if content is None:
             raise zlib.error(f"there is no dictionary {number}")
-        kept[number] = found
-    return unpack_text(stored, kept[number])
+        kept[number] = content
+    return unpack_text(stored, content)
 
 
 def _kept(session: Session) -> dict[Any, Any]:

@@ -1,13 +1,13 @@
 """How records become cold, how it is proven that they are there, and how they come back.
 
 Theory of operation. Games are numbered as they end. So what is old enough is all up to some number,
-and each file takes those that follow on the file before, of one day, and of many games several
-files. One is first written beside, proven game by game by the digest in the row, put into the
-store, and read back from there. Only then a transaction tells the database of it, and some more
-empty the rows, few at a time, since everybody else writes meanwhile. Whatever breaks off, each
-record is in its row or in a file that the database knows, and the next run goes on: a name follows
-from what is in a file, so that the same file is put there again under the same name. Two runs at
-the same time do the same work, and the database takes one's.
+and each file takes the first that are in none, of one day, and of many games several files. One is
+first written beside, proven game by game by the digest in the row, put into the store, and read
+back from there. Only then a transaction tells the database of it, and some more empty the rows, few
+at a time, since everybody else writes meanwhile. Whatever breaks off, each record is in its row or
+in a file that the database knows, and the next run goes on: a name follows from what is in a file,
+so that the same file is put there again under the same name. Two runs at the same time do the same
+work, and the database takes one's.
 
 A record that is not as its digest says stays where it is.
 """
@@ -28,7 +28,8 @@ from typing import IO, NamedTuple
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, undefer
 
-from arena.ground.db import Database
+from arena.ground.db import Database, present
+from arena.ground.locks import locking
 from arena.keeping.day_files import (
     SUFFIX,
     DayFileError,
@@ -77,36 +78,46 @@ def begins_cold(days: float, now: datetime) -> datetime:
 
 def waiting(session: Session, before: datetime) -> int:
     """How many numbers of games are to become cold, the games that never are among them."""
-    unfinished = sa.select(DayFile.first, DayFile.last).where(DayFile.emptied.is_(None))
-    begun = sum(last - first + 1 for first, last in session.execute(unfinished))
-    return begun + max(0, _first_since(session, before) - _last(session) - 1)
+    end = _first_since(session, before)
+    files = session.execute(sa.select(DayFile.first, DayFile.last, DayFile.emptied)).all()
+    begun = sum(last - first + 1 for first, last, emptied in files if emptied is None)
+    moved = sum(min(last, end - 1) - first + 1 for first, last, _ in files if first < end)
+    return begun + end - 1 - moved
 
 
 def is_any_waiting(session: Session, before: datetime) -> bool:
-    """Whether there are any, by two looks."""
+    """Whether there are any, by some looks."""
     if session.scalar(sa.select(DayFile.id).where(DayFile.emptied.is_(None)).limit(1)):
         return True
-    after = sa.select(PlayedGame.finished).where(PlayedGame.id > _last(session))
-    oldest = session.scalar(after.order_by(PlayedGame.id).limit(1))
-    return oldest is not None and oldest < before
+    first, end = _next(session, before)
+    return first < end
 
 
-def _last(session: Session) -> int:
-    """Up to which number games are in files."""
-    return session.scalar(sa.select(sa.func.max(DayFile.last))) or 0
+def _next(session: Session, before: datetime) -> tuple[int, int]:
+    """The first numbers that are in no file: from one on up to another, without that.
+
+    After them there may be files, where records of days between were brought back.
+    """
+    ends = sa.union_all(sa.select(sa.literal(0).label("last")), sa.select(DayFile.last)).subquery()
+    goes_on = sa.exists().where(DayFile.first == ends.c.last + 1)
+    last = session.scalars(sa.select(sa.func.min(ends.c.last)).where(~goes_on)).one()
+    after = session.scalar(sa.select(sa.func.min(DayFile.first)).where(DayFile.first > last))
+    end = _first_since(session, before)
+    return last + 1, end if after is None else min(end, after)
 
 
 def _first_since(session: Session, moment: datetime) -> int:
     """The number of the first game that ended at a moment or later, or one that none has yet.
 
-    It is looked for by halves, as no index has the moments.
+    It is looked for by halves, as no index has the moments; games that are said to end in times to
+    come, by a clock that was wrong, tell nothing.
     """
-    low = 0
-    high = (session.scalar(sa.select(sa.func.max(PlayedGame.id))) or 0) + 1
+    game, now = PlayedGame, present(session)
+    low, high = 0, (session.scalar(sa.select(sa.func.max(game.id))) or 0) + 1
     while low + 1 < high:
         middle = (low + high) // 2
-        next_ = sa.select(PlayedGame.id, PlayedGame.finished).where(PlayedGame.id >= middle)
-        found = session.execute(next_.order_by(PlayedGame.id).limit(1)).first()
+        next_ = sa.select(game.id, game.finished).where(game.id >= middle, game.finished <= now)
+        found = session.execute(next_.order_by(game.id).limit(1)).first()
         if found is None or found.finished >= moment:
             high = middle
         else:
@@ -157,7 +168,7 @@ class Mover:
     def _add(self, before: datetime, now: datetime) -> DayFile | None:
         """Puts the next file into the store, and tells the database of it."""
         with self._database.read() as session:
-            first, end = _last(session) + 1, _first_since(session, before)
+            first, end = _next(session, before)
         with tempfile.TemporaryFile() as file:
             writer, row, digests = FrameWriter(file), None, dict[int, str]()
             for game in self._games(first, end):
@@ -220,22 +231,27 @@ class Mover:
         with self._database.read() as session:
             files = session.scalars(unfinished.options(undefer(DayFile.frames))).all()
         for file in files:
-            for frame in unpack_frames(file.frames):
-                for first, last in frame.runs:
-                    self._empty(first, last)
-            with self._database.begin() as session:
-                session.execute(sa.update(DayFile).where(DayFile.id == file.id).values(emptied=now))
+            runs = [run for frame in unpack_frames(file.frames) for run in frame.runs]
+            if all(self._empty(file.id, first, last) for first, last in runs):
+                with self._database.begin() as session:
+                    its = sa.update(DayFile).where(DayFile.id == file.id)
+                    session.execute(its.values(emptied=now))
 
-    def _empty(self, first: int, last: int) -> None:
+    def _empty(self, file: int, first: int, last: int) -> bool:
+        """Empties the rows of a file from a number up to another; False if the database knows the
+        file no more, since its records were brought back meanwhile."""
         for start in range(first, last + 1, AT_A_TIME):
             end, began = min(last, start + AT_A_TIME - 1), time.monotonic()
             its = sa.update(PlayedGame).where(PlayedGame.id.between(start, end))
             with self._database.begin() as session:
+                if _locked(session, DayFile.id == file) is None:
+                    return False
                 session.execute(
                     its.values(record=b""), execution_options={"synchronize_session": False}
                 )
             self._done(end - start + 1)
             self._pause(time.monotonic() - began)
+        return True
 
     def bring_back(self, files: list[str]) -> Brought:
         """Puts the records of some files into the rows of their games that have none.
@@ -262,9 +278,7 @@ class Mover:
             except DayFileError as error:
                 raise MoveError(f"{name} is damaged: {error}") from None
             with self._database.begin() as session:
-                known = session.scalars(
-                    sa.select(DayFile).where(DayFile.name == name)
-                ).one_or_none()
+                known = _locked(session, DayFile.name == name)
                 if known is not None and not _is_any_empty(session, known.first, known.last):
                     session.delete(known)
         return Brought(brought, others)
@@ -277,6 +291,12 @@ class Brought(NamedTuple):
     """Of which the records are in their rows again."""
     others: int
     """That no row asked for: it has its record, or there is no such game."""
+
+
+def _locked(session: Session, which: sa.ColumnElement[bool]) -> DayFile | None:
+    """A file as the database knows it, so that nobody empties rows for it while another has the
+    database forget it; None if it does not know it."""
+    return session.scalars(locking(sa.select(DayFile).where(which), DayFile)).one_or_none()
 
 
 def _fill(session: Session, some: list[tuple[int, bytes]]) -> tuple[int, int]:

@@ -77,11 +77,15 @@ class FolderStore:
         try:
             self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             new = self._folder / f".new-{name}"
-            with new.open("wb") as file:
-                copyfileobj(content, file)
-                file.flush()
-                os.fsync(file.fileno())
-            new.replace(self._folder / name)
+            try:
+                with new.open("wb") as file:
+                    copyfileobj(content, file)
+                    file.flush()
+                    os.fsync(file.fileno())
+                new.replace(self._folder / name)
+            except OSError:
+                new.unlink(missing_ok=True)  # a disk that is full need not keep a part of it
+                raise
             _sync(self._folder)
         except OSError as error:
             raise StoreError(f"{error.filename or self.where}: {error.strerror}") from None

@@ -30,7 +30,8 @@ class DayFile(Base):
     day: Mapped[str] = mapped_column(sa.String(10))
     """On which its games ended, by UTC, as ``2026-11-26``."""
     first: Mapped[int]
-    """From which number on it has games; of lower ones they are in files before."""
+    """From which number on it has games; of lower ones they are in files before, or were brought
+    back."""
     last: Mapped[int]
     """Up to which number it has games."""
     games: Mapped[int]

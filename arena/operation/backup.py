@@ -50,6 +50,9 @@ AT_A_TIME = 1000
 NUMBERS = 1 << 14
 """Rows are kept together whose first key has the same quotient by it, and so many of other tables.
 """
+PART_BYTES = 1 << 24
+"""Of such rows, after which those that follow are kept for themselves: logs may be long, and each
+part is in memory while it is written or read."""
 
 Tell = Callable[[str], None]
 
@@ -140,12 +143,27 @@ def _add_rows(parts: PartWriter, session: Session, table: sa.Table) -> Iterator[
         enumerate(rows), lambda pair: (pair[1][at] if numbered else pair[0]) // NUMBERS
     )
     for _, some in together:
-        lines = [json.dumps([plain(value) for value in row]).encode() for _, row in some]
-        text = b"\n".join(lines)
-        digest = hashlib.sha256(text).hexdigest()
-        if not parts.has(f"rows/{digest}"):
-            parts.add(f"rows/{digest}", io.BytesIO(zlib.compress(text, 1)))
-        yield digest, len(lines)
+        for lines in _pieces(
+            json.dumps([plain(value) for value in row]).encode() for _, row in some
+        ):
+            text = b"\n".join(lines)
+            digest = hashlib.sha256(text).hexdigest()
+            if not parts.has(f"rows/{digest}"):
+                parts.add(f"rows/{digest}", io.BytesIO(zlib.compress(text, 1)))
+            yield digest, len(lines)
+
+
+def _pieces(lines: Iterable[bytes]) -> Iterator[list[bytes]]:
+    """Lines, as many together as make a part."""
+    some, size = list[bytes](), 0
+    for line in lines:
+        some.append(line)
+        size += len(line)
+        if size >= PART_BYTES:
+            yield some
+            some, size = [], 0
+    if some:
+        yield some
 
 
 LEFT_OUT = {

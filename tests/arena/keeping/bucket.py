@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from threading import Event, Thread
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 from xml.sax.saxutils import escape
@@ -32,6 +32,19 @@ class BucketServer(ThreadingHTTPServer):
         self.files: dict[str, bytes] = {}
         self.asked: list[str] = []
         """What was asked for, and allowed."""
+        self._answers = Event()
+        self._answers.set()
+
+    @contextmanager
+    def hanging(self) -> Iterator[None]:
+        """It takes what it is asked, and does not answer meanwhile."""
+        self._answers.clear()
+        yield
+        self._answers.set()
+
+    def go_on(self) -> None:
+        """Waits until it answers."""
+        self._answers.wait()
 
     def address(self, *, secret: str = "wJalr%2FXUt%2BnFEMI", folder: str = "") -> str:
         """As a setting names it."""
@@ -53,6 +66,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(200, b"")
 
     def do_GET(self) -> None:
+        self.server.go_on()
         if not self._is_allowed(b""):
             return
         asked = parse_qs(urlsplit(self.path).query)

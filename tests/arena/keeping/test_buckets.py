@@ -7,10 +7,15 @@ from __future__ import annotations
 import hashlib
 import io
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
+from pathlib import Path
+from socketserver import BaseRequestHandler, ThreadingTCPServer
+from threading import Thread
 
 import pytest
 
+from arena.keeping import buckets
 from arena.keeping.buckets import NOTHING, BucketStore, Credentials, signed_headers
 from arena.keeping.stores import StoreError
 from tests.arena.keeping.bucket import BucketServer, bucket_server
@@ -116,3 +121,89 @@ def test_a_file_that_is_not_there(bucket: BucketServer) -> None:
     """Is said to be none."""
     with pytest.raises(StoreError, match="404 NoSuchKey"):
         BucketStore(bucket.address()).read("nothing", 0, 1)
+
+
+RUDE = {
+    "breaks off": (b"Content-Length: 99\r\n\r\n<a>", "ProtocolError"),
+    "is not packed as it says": (b"Content-Encoding: gzip\r\n\r\n<a>", "DecodeError"),
+    "goes on without end": (
+        b"\r\n<a><IsTruncated>true</IsTruncated>"
+        b"<NextContinuationToken>1</NextContinuationToken></a>",
+        "does not go on with its list",
+    ),
+    "does not say how it goes on": (
+        b"\r\n<a><IsTruncated>true</IsTruncated></a>",
+        "does not go on with its list",
+    ),
+    "is no list": (b"\r\n<a>", "can't be read"),
+}
+
+
+@pytest.mark.parametrize("status", [200, 500])
+@pytest.mark.parametrize("answer", RUDE)
+def test_a_store_that_answers_nonsense(answer: str, status: int) -> None:
+    """Is at fault, as it says itself or as is found."""
+    told, words = RUDE[answer]
+    with rude_server(f"HTTP/1.1 {status} No\r\n".encode() + told) as address:
+        store = BucketStore(address)
+        with pytest.raises(StoreError, match=words if status == 200 else "500 No"):
+            list(store.names())
+        if status == 500:
+            with pytest.raises(StoreError, match="500 No"):
+                store.read("x", 0, 1)
+
+
+def test_nobody_waits_again_for_a_store_that_hangs(
+    bucket: BucketServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """But one who tries, after a while; then it is asked as before."""
+    store, seconds = BucketStore(bucket.address()), buckets.SECONDS
+    put(store, "x", b"y")
+    monkeypatch.setattr(buckets, "SECONDS", (5.0, 0.2))
+    with bucket.hanging():
+        with pytest.raises(StoreError, match="ReadTimeout"):
+            store.read("x", 0, 1)
+        for _ in range(3):
+            with pytest.raises(StoreError, match="did not answer a moment ago"):
+                store.read("x", 0, 1)
+        monkeypatch.setattr(store, "_again", 0.0)  # as it is after a while
+        with pytest.raises(StoreError, match="ReadTimeout"):
+            store.read("x", 0, 1)
+        with pytest.raises(StoreError, match="did not answer a moment ago"):
+            store.read("x", 0, 1)
+    monkeypatch.setattr(buckets, "SECONDS", seconds)
+    monkeypatch.setattr(store, "_again", 0.0)
+    assert [store.read("x", 0, 1) for _ in range(2)] == [b"y"] * 2
+
+
+@contextmanager
+def rude_server(answer: bytes) -> Iterator[str]:
+    """The address of a bucket that says the same whatever it is asked, and hangs up."""
+
+    class Rude(BaseRequestHandler):
+        def handle(self) -> None:
+            while b"\r\n\r\n" not in self.request.recv(1 << 16):
+                pass
+            self.request.sendall(answer)
+
+    with ThreadingTCPServer(("127.0.0.1", 0), Rude) as server:
+        thread = Thread(target=server.serve_forever, args=[0.05])
+        thread.start()
+        try:
+            yield f"http://a:b@127.0.0.1:{server.server_address[1]}/c"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def test_what_fails_here_is_not_held_against_the_store(bucket: BucketServer) -> None:
+    """Such as a disk that is full of what is copied from there."""
+    store = BucketStore(bucket.address())
+    put(store, "x", b"y")
+
+    def copy() -> None:
+        with store.open("x") as file, Path("/dev/full").open("wb", buffering=0) as full:
+            full.write(file.read())
+
+    with pytest.raises(OSError, match="No space left"):
+        copy()

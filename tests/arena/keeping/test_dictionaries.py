@@ -112,6 +112,27 @@ def test_any_database_keeps_them(request: pytest.FixtureRequest, tmp_path: Path,
         again.close()
 
 
+@pytest.mark.parametrize("database", ["postgresql"], indirect=True)
+def test_a_server_that_takes_over_is_asked_anew(database: Database) -> None:
+    """It may lack a dictionary that was made just before, and nothing is to be packed by that."""
+    content, other = b'{"moves":[', Database(database.url)
+    made = Dictionary(id=zlib.adler32(content), game="clobber", content=content, made=NOW)
+    with database.begin() as session:
+        session.add(made)
+    with database.begin() as session:
+        assert dictionary_of(session, "clobber") == content
+    others = "pid <> pg_backend_pid() AND datname = current_database()"
+    with other.begin() as session:
+        session.execute(sa.delete(Dictionary))
+        session.execute(
+            sa.text(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {others}")
+        )
+    other.close()
+    with database.begin() as session:
+        session.connection()  # whoever stores games has asked for others before
+        assert dictionary_of(session, "clobber") is None
+
+
 def test_what_is_packed_by_a_dictionary_says_by_which() -> None:
     """As zlib's format has it; and nothing is made of a record that is cut short or by another."""
     text, dictionary = json.dumps({"moves": ["1:a1b1"] * 20}).encode(), b'{"moves": ["1:a1b1"'

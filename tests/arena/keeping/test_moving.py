@@ -5,9 +5,10 @@ from __future__ import annotations
 import io
 import json
 import lzma
+import resource
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import IO
 
@@ -211,6 +212,18 @@ def test_no_row_is_emptied_for_a_file_that_is_not_there_as_it_was_put(
         assert session.scalars(sa.select(DayFile)).all() == []
 
 
+def test_a_folder_that_is_full_keeps_no_part_of_a_file(tmp_path: Path) -> None:
+    """Here, as files may be of a few bytes only."""
+    store, limits = FolderStore(tmp_path), resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
+    try:
+        with pytest.raises(StoreError, match="File too large"):
+            store.put("x", io.BytesIO(bytes(2000)), 2000, "")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_damaged_record_stays_where_it_is(found: Database, tmp_path: Path) -> None:
     """And is no file's; it can be mended by one that has it."""
     numbers = sorted(old(found))
@@ -264,6 +277,47 @@ def test_two_at_once(found: Database, tmp_path: Path) -> None:
     assert {number for number, record in stored(found).items() if not record} == old(found)
 
 
+@pytest.mark.parametrize("found", DATABASES, indirect=True)
+@pytest.mark.parametrize("steps", [1, 12])
+def test_what_is_brought_back_while_it_is_emptied(
+    found: Database, tmp_path: Path, steps: int
+) -> None:
+    """Before its first row is, or when some are: no row is emptied for a file that is known no
+    more."""
+    before, store, left = exported(found), FolderStore(tmp_path / "cold"), [steps]
+
+    class Beside(Mover):
+        def _empty(self, *which: int) -> bool:
+            left[0] -= 1
+            if not left[0]:
+                mover(found, store).bring_back([name for name, _ in store.names()])
+            return super()._empty(*which)
+
+    Beside(found, store, pause=lambda _: None).move(BEFORE, NOW)
+    assert left[0] < 0
+    assert exported(found) == before
+    mover(found, store).move(BEFORE, NOW)
+    assert {number for number, record in stored(found).items() if not record} == old(found)
+    assert exported(found) == before
+
+
+@pytest.mark.parametrize("which", [slice(2), slice(2, 4), slice(3, 6, 2), slice(-1, None)])
+def test_days_that_were_brought_back_move_again(
+    found: Database, tmp_path: Path, which: slice
+) -> None:
+    """The first, some between, the last: under the names that their files had."""
+    before, store = exported(found), FolderStore(tmp_path / "cold")
+    files = [file.name for file in mover(found, store).move(BEFORE, NOW)]
+    brought = mover(found, store).bring_back(files[which])
+    with found.read() as session:
+        assert is_any_waiting(session, BEFORE)
+        assert waiting(session, BEFORE) == brought.games
+    assert exported(found) == before
+    assert [file.name for file in mover(found, store).move(BEFORE, NOW)] == files[which]
+    assert {number for number, record in stored(found).items() if not record} == old(found)
+    assert exported(found) == before
+
+
 @pytest.mark.parametrize("days", [0, 26, 29.5, 30, 35, 400])
 def test_what_is_old_enough(found: Database, days: float) -> None:
     """Is found by halves as by a plain look."""
@@ -308,12 +362,17 @@ def test_a_file_that_is_lost_is_told(
 def test_games_that_end_by_a_wrong_clock_are_nobodys_obstacle(
     found: Database, tmp_path: Path
 ) -> None:
-    """One that is said to have ended in years to come goes with its neighbours."""
-    number = sorted(old(found))[40]
+    """One that is said to have ended in years to come goes with its neighbours, though it is the
+    next one that is to."""
+    numbers, store = sorted(old(found)), FolderStore(tmp_path / "cold")
+    *_, last = mover(found, store).move(BEFORE - timedelta(days=2), NOW)
     with found.begin() as session:
-        ended = sa.update(PlayedGame).where(PlayedGame.id == number)
-        session.execute(ended.values(finished=NOW + timedelta(days=900)))
+        ended = sa.update(PlayedGame).where(PlayedGame.id.in_([last.last + 1, numbers[-9]]))
+        session.execute(ended.values(finished=datetime.now(UTC) + timedelta(days=900)))
     before = exported(found)
-    mover(found, FolderStore(tmp_path / "cold")).move(BEFORE, NOW)
-    assert len([record for record in stored(found).values() if not record]) == len(old(found)) + 1
+    with found.read() as session:
+        assert is_any_waiting(session, BEFORE)
+        assert waiting(session, BEFORE) == numbers[-1] - last.last
+    mover(found, store).move(BEFORE, NOW)
+    assert len([record for record in stored(found).values() if not record]) == len(numbers)
     assert exported(found) == before

@@ -6,6 +6,7 @@ import hashlib
 import io
 import json
 import tarfile
+import zlib
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -22,6 +23,7 @@ from arena.keeping.packing import unpack_text
 from arena.keeping.reading import text_of
 from arena.keeping.stores import FolderStore
 from arena.models import Base, BotVersion, Competition, LargeFile, PlayedGame, SentFile, User
+from arena.operation import backup as writing
 from arena.operation.archives import CONTENTS, BackupError
 from arena.operation.backup import write_backup
 from arena.operation.restoring import restore_backup
@@ -243,8 +245,12 @@ def _with(data: bytes, at: int, other: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)  # a backup is the same of both
-def test_increments_have_what_is_new(database: Database, lived: Settings, tmp_path: Path) -> None:
-    """Each is restored with those before it, and refused without one; day files come once, too."""
+def test_increments_have_what_is_new(
+    database: Database, lived: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each is restored with those before it, and refused without one; day files come once, too, and
+    rows that are long are few together."""
+    monkeypatch.setattr(writing, "PART_BYTES", 4000)
     first, second, third = (tmp_path / f"{name}.tar" for name in ("a", "b", "c"))
     later = datetime.now(UTC) + timedelta(days=1)
     with database.begin() as session:
@@ -260,6 +266,10 @@ def test_increments_have_what_is_new(database: Database, lived: Settings, tmp_pa
     assert {name for name in parts[1] if name.startswith("cold/")}
     assert not parts[1] & {f"bundles/{DIGEST}", f"bundles/{LARGE}", f"runtimes/{DIGEST}"}
     assert parts[2] == {"about.json", CONTENTS}, "nothing has changed"
+    with tarfile.open(first) as tar:
+        its = [tar.extractfile(name) for name in parts[0] if name.startswith("rows/")]
+        texts = [zlib.decompress(file.read()) for file in its if file is not None]
+    assert max(text.rfind(b"\n") for text in texts) < 4000 < max(map(len, texts))
     settings = Settings(data=tmp_path / "new")
     restore_backup(third, settings, quiet)
     restored = Database(settings.database_url, cold=settings.cold_store)

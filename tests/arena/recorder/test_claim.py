@@ -15,9 +15,11 @@ import pytest
 import sqlalchemy as sa
 
 from arena.cli import prepare
+from arena.ground.config import Settings
 from arena.ground.db import Database
 from arena.operation import processes
 from arena.operation.broker import EmbeddedBroker
+from arena.recorder import process
 from arena.recorder.claim import Claims
 from tests.arena.running import environment, short_folder, until
 
@@ -143,6 +145,26 @@ def test_a_session_lost_in_a_transaction_loses_what_it_wrote(
         half()
     with database.read() as session:
         assert session.scalars(sa.text("SELECT value FROM mark WHERE key = 'told'")).all() == []
+
+
+@pytest.mark.parametrize("database", ["postgresql"], indirect=True)
+def test_who_looks_at_a_replica_claims_nothing(database: Database) -> None:
+    """It looks beside the recorder, whose transaction need not end for that."""
+    recorder = process.Recorder(Settings(database=database.url, database_read=database.url))
+    try:
+        recorder.take_over()
+        replica = recorder._replica
+        assert replica is not None
+        with recorder.writer.database.begin() as session:
+            session.connection()
+            looking = threading.Thread(target=replica.look, daemon=True)
+            looking.start()
+            looking.join(60)
+            assert not looking.is_alive()
+        assert recorder.writer.claims.held == {0}
+        assert replica.problem == "it follows no other"
+    finally:
+        recorder.close()
 
 
 @pytest.fixture
