@@ -133,11 +133,16 @@ class LivePart:
         return MadePart(text, light.pack(text), tag, state, began, until)
 
 
+Key = tuple[Any, ...]
+"""The address of a part, its language and its reader."""
+
+
 @dataclass(frozen=True, slots=True)
 class Answered:
     """What was answered at an address."""
 
-    part: LivePart
+    key: Key
+    """Of the part, which is kept for itself: addresses are many, and cost nobody anything."""
     trace: Trace
     deeds: tuple[Any, ...]
     """As of these whoever gets it was seen to see it."""
@@ -151,25 +156,29 @@ class KeptParts:
 
     def __init__(self) -> None:
         self._changing = threading.Lock()
-        self._parts = OrderedDict[tuple[Any, ...], LivePart]()
+        self._parts = OrderedDict[Key, LivePart]()
         self._answers = OrderedDict[tuple[Address, str], Answered]()
 
-    def part(self, key: tuple[Any, ...]) -> LivePart:
-        """The part of an address, a language and a reader."""
+    def part(self, key: Key) -> LivePart:
+        """The part of a key."""
         digest = hashlib.sha256(repr(key).encode()).digest()
         with self._changing:
             found = self._parts.setdefault(key, LivePart(digest[0] / 256))
             _renew(self._parts, key, MOST)
         return found
 
-    def answered(self, address: Address, cookie: str) -> Answered | None:
-        """What was answered there to everybody, or to one session."""
+    def answered(self, address: Address, cookie: str) -> tuple[Answered, LivePart] | None:
+        """What was answered there to everybody, or to one session, if the part is still kept."""
         with self._changing:
             for who in dict.fromkeys(["", cookie]):
                 found = self._answers.get((address, who))
                 if found is not None and (found.is_for_all or who == cookie):
+                    part = self._parts.get(found.key)
+                    if part is None:
+                        return None
                     self._answers.move_to_end((address, who))
-                    return found
+                    self._parts.move_to_end(found.key)
+                    return found, part
         return None
 
     def keep(self, address: Address, cookie: str, answered: Answered) -> None:
@@ -226,13 +235,13 @@ def part(session: Session, trace: Trace, make: Callable[[], str]) -> Response:
     is_for_all = not is_anything_hidden and whose is not Whose.OWN
     account = None if is_for_all or is_stranger() else current()
     reader = account and (account.id, account.fs_uniquifier)
-    found = kept.part((request.host_url, request.full_path, spoken().language, reader))
+    key = request.host_url, request.full_path, spoken().language, reader
     with nullcontext() if account else as_strangers_see():
-        made = found.of(state, make)
+        made = kept.part(key).of(state, make)
     if _FRONT in request.environ:
         request.environ[_MADE] = made
         request.environ[_ANSWERED] = Answered(
-            found, trace, state.deeds, is_for_all=is_for_all, endpoint=request.endpoint or ""
+            key, trace, state.deeds, is_for_all=is_for_all, endpoint=request.endpoint or ""
         )
     answer = Response(made.text, mimetype="text/html")
     answer.vary.add("Accept-Encoding")
@@ -269,10 +278,11 @@ class Front:
             return self._application(environ, start_response)
         address, cookie = asked
         kept = self._app.extensions[_PARTS]
-        known = kept.answered(address, cookie)
-        made = known and self._good(known)
-        if known is None or made is None:
+        found = kept.answered(address, cookie)
+        made = found and self._good(*found)
+        if found is None or made is None:
             return self._ask(environ, start_response, address, cookie)
+        known, _ = found
         metrics.observe(self._app, known.endpoint, _status(made, environ)[:3], began)
         return _tell(known, made, environ, start_response, has_session=bool(cookie))
 
@@ -320,12 +330,12 @@ class Front:
         )
         return address, cookies.get(self._app.config["SESSION_COOKIE_NAME"], "")
 
-    def _good(self, known: Answered) -> MadePart | None:
+    def _good(self, known: Answered, its: LivePart) -> MadePart | None:
         """The part, if it may be told as it is; of those who may not be told one is let in."""
         state = self._app.extensions[_STATES].now(known.trace)
         if state is None or state.deeds != known.deeds:
             return None
-        its, now = known.part, time.monotonic()
+        now = time.monotonic()
         made = its.good(state, now, waits=now < its.claimed)
         if made is None:
             its.claimed = now + CLAIM_SECONDS

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -326,6 +327,23 @@ def test_what_was_asked_for_long_ago_is_given_up(monkeypatch: pytest.MonkeyPatch
     its = {tag: kept.part((tag,)) for tag in ("a", "b", "c", "a", "d")}
     assert [kept.part((tag,)) is its[tag] for tag in "acd"] == [True, True, True]
     assert kept.part(("b",)) is not its["b"]
+
+
+def test_addresses_that_somebody_makes_up_keep_no_parts(
+    app: Flask, sqlite_database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was answered is remembered of more addresses than parts are kept."""
+    monkeypatch.setattr(live_parts, "MOST", 3)
+    client, board = app.test_client(), BOARD.format(ladder=name_of(sqlite_database))
+    made = {id(one) for one in gc.get_objects() if isinstance(one, LivePart)}
+    tags = {client.get(f"{board}?made-up={n}", headers=POLL).headers["ETag"] for n in range(8)}
+    gc.collect()
+    now = {id(one) for one in gc.get_objects() if isinstance(one, LivePart)}
+    assert (len(tags), len(now - made)) == (1, 3)
+    for number in (0, 7):
+        known = POLL | {"If-None-Match": next(iter(tags))}
+        again = client.get(f"{board}?made-up={number}", headers=known)
+        assert again.status_code == 304
 
 
 def test_a_state_is_read_by_one_of_those_who_ask(sqlite_database: Database) -> None:
