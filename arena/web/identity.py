@@ -302,7 +302,7 @@ def _of_token(_: object) -> Account | None:
 
 def current() -> Account | None:
     """Who asks; None for a reader who is not signed in, and for what is as strangers see it."""
-    if g.get("reads_as_stranger"):
+    if has_request_context() and g.get("reads_as_stranger"):
         return None
     user = current_user._get_current_object()
     return user if isinstance(user, Account) else None
