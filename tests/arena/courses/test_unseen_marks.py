@@ -102,6 +102,7 @@ def text(browser: Browser, address: str) -> tuple[int, str]:
         return answer.status_code, SECRETS.sub("", answer.get_data().decode("latin-1"))
 
 
+@pytest.mark.timeout(300)  # on a busy machine
 def test_marking_is_as_if_it_were_not(class_room: Classroom, subtests: pytest.Subtests) -> None:
     """As long as marks are not published: all answers are as before anything was marked."""
     with reading_in(class_room.settings) as (database, browser):

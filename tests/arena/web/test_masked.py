@@ -229,6 +229,7 @@ def partly_masked(
         app.extensions["arena.database"].close()
 
 
+@pytest.mark.timeout(300)  # on a busy machine
 def test_all_is_as_if_others_stood_behind(
     partly_masked: tuple[Database, dict[str, int], Flask], subtests: pytest.Subtests
 ) -> None:
