@@ -50,16 +50,23 @@ class NotFollowing(RuntimeError):
 
 
 class Replica:
-    """A database that follows another, and how far it is."""
+    """A database that follows another, and how far it is.
 
-    def __init__(self, first: Database, url: str) -> None:
-        self._first = first
+    Args:
+        first_url: of the database that is followed, which is looked at by connections of its own.
+        url: of the replica.
+    """
+
+    def __init__(self, first_url: str, url: str) -> None:
+        self._first = Database(first_url, patience_seconds=PATIENCE_SECONDS)
         self.database = Database(url, patience_seconds=PATIENCE_SECONDS)
         self.problem = "nobody has looked yet"
         """Why it is not read from, in words; empty if it is."""
         self._written = deque[tuple[float, int]](maxlen=60)
         """When the first one had come to which position, the oldest first."""
         self._replayed, self._looked = -1, float("-inf")
+        self._over = threading.Event()
+        self._thread: threading.Thread | None = None
 
     def look(self) -> None:
         """Sees how far it is, and whether it may be read from."""
@@ -94,13 +101,22 @@ class Replica:
         return wanted is None or self._replayed >= wanted
 
     def watch(self) -> None:
-        """Has a thread look again and again, which ends with the process."""
-        threading.Thread(target=self._go_on_looking, name="replica", daemon=True).start()
+        """Has a thread look again and again, until this is closed or the process ends."""
+        self._thread = threading.Thread(target=self._go_on_looking, name="replica", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Ends the looking, and the connections to both databases."""
+        self._over.set()
+        if self._thread is not None:
+            self._thread.join()
+        self.database.close()
+        self._first.close()
 
     def _go_on_looking(self) -> None:
-        while True:
+        while not self._over.is_set():
             self.look()
-            time.sleep(LOOK_SECONDS)
+            self._over.wait(LOOK_SECONDS)
 
     def _tell(self, problem: str) -> None:
         if problem and not self.problem:

@@ -34,7 +34,7 @@ from arena.competitions.telling import tell_ends
 from arena.courses import marking
 from arena.courses.reading import Reading
 from arena.ground.config import Settings, load
-from arena.ground.db import Database, SchemaError
+from arena.ground.db import SchemaError
 from arena.ground.file_locks import lock_file
 from arena.ground.logs import begin_log
 from arena.keeping import dictionaries
@@ -267,10 +267,9 @@ class Recorder:
         self.writer.transact(lambda session: session.connection())
         self.writer.database.demand_schema()
         if self._settings.database_read:
-            # By a connection of its own: each of the writer's claims the database, and a second one
-            # would take the claim from the first.
-            first = Database(self._settings.database_url)
-            self._replica = Replica(first, self._settings.database_read)
+            # It has connections of its own: each of the writer's claims the database, and a second
+            # one would take the claim from the first.
+            self._replica = Replica(self._settings.database_url, self._settings.database_read)
             self._replica.look()
             self._replica.watch()
         self._claim_broker()
@@ -300,6 +299,8 @@ class Recorder:
     def close(self) -> None:
         """Ends its connections, and what it has started."""
         self._end_started()
+        if self._replica:
+            self._replica.close()
         self.tasks.close()
         if "database" in vars(self.writer):
             self.writer.database.close()

@@ -27,7 +27,7 @@ def install(app: Flask, settings: Settings) -> None:
     """Has an application read from the replica of the settings, if they name one."""
     app.extensions["arena.replica"] = None
     if settings.database_read:
-        found = Replica(app.extensions["arena.database"], settings.database_read)
+        found = Replica(settings.database_url, settings.database_read)
         app.extensions["arena.replica"] = found
         found.watch()
         app.after_request(_name_position)

@@ -105,15 +105,26 @@ def pair() -> Iterator[Pair]:
 
 
 @pytest.fixture
-def app(pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Flask:
+def app(pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Flask]:
     """The pages of that arena, by a process that has just looked at the replica. It may be far
     behind, as this machine may be busy."""
     for name in ("MOST_BEHIND", "STALE_SECONDS"):
         monkeypatch.setattr(replicas, name, 1e6)
     settings = Settings(data=tmp_path, database=pair.first, database_read=pair.replica)
     app = create_app(settings)
-    until(lambda: followed(app).has(None))
-    return app
+    with ended(app):
+        until(lambda: followed(app).has(None))
+        yield app
+
+
+@contextmanager
+def ended(app: Flask) -> Iterator[None]:
+    """Its connections end, as they do with its process."""
+    try:
+        yield
+    finally:
+        followed(app).close()
+        app.extensions["arena.database"].close()
 
 
 def followed(app: Flask) -> Replica:
@@ -148,8 +159,10 @@ def write(pair: Pair, note: str) -> None:
 def paused(pair: Pair) -> Iterator[None]:
     """The replica is there, and does not follow meanwhile."""
     pair.execute("SELECT pg_wal_replay_pause()")
-    yield
-    pair.execute("SELECT pg_wal_replay_resume()")
+    try:
+        yield
+    finally:
+        pair.execute("SELECT pg_wal_replay_resume()")
 
 
 def test_pages_are_read_from_the_replica(pair: Pair, app: Flask) -> None:
@@ -176,18 +189,21 @@ def test_who_changed_something_sees_it(pair: Pair, app: Flask) -> None:
 
     until(lambda: state(app.test_client()) == "open")
     elsewhere = create_app(app.extensions["arena.settings"])
-    until(lambda: followed(elsewhere).has(None))
-    with paused(pair):
-        done = mara.post("/ladders/ladder-0/state", {"state": "paused"}, page="/ladders/ladder-0")
-        assert done.status_code == 302
-        wrote = mara.client.get_cookie("arena-wrote")
-        assert wrote is not None
-        assert wrote.http_only
-        assert (state(mara.client), state(app.test_client())) == ("paused", "open")
-        other = elsewhere.test_client()
-        for value, told in ((wrote.value, "paused"), ("nonsense", "open")):
-            other.set_cookie("arena-wrote", value)
-            assert state(other) == told
+    with ended(elsewhere):
+        until(lambda: followed(elsewhere).has(None))
+        with paused(pair):
+            done = mara.post(
+                "/ladders/ladder-0/state", {"state": "paused"}, page="/ladders/ladder-0"
+            )
+            assert done.status_code == 302
+            wrote = mara.client.get_cookie("arena-wrote")
+            assert wrote is not None
+            assert wrote.http_only
+            assert (state(mara.client), state(app.test_client())) == ("paused", "open")
+            other = elsewhere.test_client()
+            for value, told in ((wrote.value, "paused"), ("nonsense", "open")):
+                other.set_cookie("arena-wrote", value)
+                assert state(other) == told
     until(lambda: state(app.test_client()) == "paused")
     until(lambda: followed(app).has(position(wrote.value)))
 
@@ -230,7 +246,6 @@ def test_a_replica_that_is_too_far_behind_is_not_read_from(
 
 def test_what_is_no_replica_is_not_read_from(pair: Pair) -> None:
     """It follows no other, is another database, or is not there; and why is said."""
-    first = Database(pair.first)
     empty = postgres.create(pair.first)
     for url, why in (
         (pair.first, "it follows no other"),
@@ -238,15 +253,14 @@ def test_what_is_no_replica_is_not_read_from(pair: Pair) -> None:
         (pair.replica.replace("second", "third"), "No such file"),
         (pair.replica, ""),
     ):
-        found = Replica(first, url)
+        found = Replica(pair.first, url)
         try:
             until(
                 lambda found=found, why=why: looked_at(found) == "" or why and why in found.problem
             )
             assert found.has(None) is not bool(why), found.problem
         finally:
-            found.database.close()
-    first.close()
+            found.close()
 
 
 def looked_at(replica: Replica) -> str:
@@ -257,16 +271,14 @@ def looked_at(replica: Replica) -> str:
 
 def test_how_far_behind_a_replica_is_must_be_seen_first(pair: Pair) -> None:
     """One that has not come to where the first one was is not said to be seconds behind."""
-    first = Database(pair.first)
-    found = Replica(first, pair.replica)
+    found = Replica(pair.first, pair.replica)
     try:
         with paused(pair):
             write(pair, "ahead")
             assert looked_at(found) == "how far behind it is must be seen first"
         until(lambda: looked_at(found) == "")
     finally:
-        found.database.close()
-        first.close()
+        found.close()
 
 
 def test_a_replica_that_is_away_is_done_without(pair: Pair, app: Flask) -> None:
