@@ -100,7 +100,7 @@ def test_little_is_said_to_who_does_not_listen(monkeypatch: pytest.MonkeyPatch) 
         return waiting[0]
 
     monkeypatch.setattr(workers_app, "say", say)
-    monkeypatch.setattr(timers.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(timers, "time", SimpleNamespace(monotonic=lambda: now[0]))
     monkeypatch.setattr(workers_app.Murmur, "_is_heard", lambda *_: False)
     murmur = workers_app.Murmur("field", 10.0)
     for length, times in ((0, 300), (MANY, 30), (UNHEARD, 5), (0, 295)):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -92,7 +93,8 @@ def test_what_follows_soon_is_waited_for(
         waited.append(seconds)
         send(recorder, *to_come[len(waited) - 1])
 
-    monkeypatch.setattr(inbox.time, "sleep", sleep)
+    # The inbox's alone: other threads of this process sleep as they do.
+    monkeypatch.setattr(inbox, "time", SimpleNamespace(sleep=sleep))
     recorder.tasks.inbox._paced = Every(60.0)
     send(recorder, jobs.RECORD_MATCH, reports[0])
     recorder.tasks.turn()
