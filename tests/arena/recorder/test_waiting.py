@@ -202,12 +202,13 @@ def test_a_tick_asks_by_one_statement_whether_there_is_anything(
         session.execute(sa.update(Ladder).values(checked=NOW))
     recorder.take_over()
     recorder.tick()  # it looks around first
-    statements: list[int] = []
-    for whole in (False, True):
+    statements: dict[bool, list[int]] = {False: [], True: []}
+    for whole in (False, True) * 5:
         with _counted(recorder.writer.database) as said:
             recorder.tick(whole=whole)
-        statements.append(len(said))
-    assert statements[1] == statements[0] + 2
+        statements[whole].append(len(said))
+    # The fewest of each: now and then a tick reads the settings, too.
+    assert min(statements[True]) == min(statements[False]) + 2
     with database.begin() as session:
         _date(session)
     recorder.tick()
