@@ -13,11 +13,12 @@ from PIL import Image, ImageChops
 
 from arena.web import kept_films
 from arena.web.app import POLICY
-from arena.web.films import FRAME_MS, HIGHEST, LAST_MS, LINE, WIDTH, animate
+from arena.web.captions import LINE, Captions
+from arena.web.films import FRAME_MS, HIGHEST, LAST_MS, WIDTH, animate
 from arena.web.games import position
 from arena.web.gifs import COLOURS, gif
 from arena.web.kept_films import PLACES, KeptFilms
-from arena.web.lookup import find_game
+from arena.web.lookup import find_game, find_record
 from arena.web.pictures import PREVIEW_PIXELS
 from arena.web.rasters import Raster
 from arena.web.unchanging import edition, film_name
@@ -60,10 +61,26 @@ def test_a_preview_is_what_the_page_shows(site: Site) -> None:
     assert answer.mimetype == "image/png"
     assert answer.headers["Cache-Control"] == YEAR
     picture = Image.open(io.BytesIO(answer.data)).convert("RGB")
-    assert PREVIEW_PIXELS - 20 < picture.width <= PREVIEW_PIXELS
+    assert picture.width == PREVIEW_PIXELS
     seen = {f"#{r:02x}{g:02x}{b:02x}" for _, (r, g, b) in picture.getcolors(1 << 20) or []}
     assert GROUND["light"]["plain"] in seen
     assert {"#0072b2", "#d55e00"} < seen  # blue and red as on all pictures (Okabe and Ito)
+
+
+def test_a_preview_says_who_plays_and_what_came_of_it(site: Site) -> None:
+    """It is seen where nothing else says it; before its end, the move that led there."""
+    with site.database.read() as session:
+        record = find_record(session, site.numbers["trio"])
+    captions = Captions(record, width=PREVIEW_PIXELS)
+    last = len(record.plies)
+    for ply in (0, 3, last):
+        answer = site.client.get(site.address(f"/games/{{trio}}/{ply}.png"))
+        picture = Image.open(io.BytesIO(answer.data)).convert("RGB")
+        down = picture.height
+        for words in (captions.status(ply, is_last=ply == last), captions.names()):
+            shown = picture.crop((0, down - words.height, PREVIEW_PIXELS, down))
+            assert not ImageChops.difference(shown, words).getbbox(), ply
+            down -= words.height
 
 
 @pytest.mark.parametrize(
