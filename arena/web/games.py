@@ -284,7 +284,7 @@ def picture(number: int, ply: int) -> Response:
     return unchanging(record, drawn)
 
 
-def lasting(answer: Response) -> Response:
+def cacheable(answer: Response) -> Response:
     """An answer that may be kept; to who has it already only that is said."""
     answer.headers["Cache-Control"] = f"public, max-age={DAY}"
     answer.add_etag()
@@ -314,7 +314,7 @@ def pgn_file(number: int) -> Response:
             )
         except pgn.NoPgnError as error:
             abort(404, sentence(error))
-    return lasting(Response(text, mimetype=PGN))
+    return cacheable(Response(text, mimetype=PGN))
 
 
 games.add_url_rule("/games/<int:number>.pgn", "game_pgn", pgn_file)

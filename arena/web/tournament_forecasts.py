@@ -14,7 +14,7 @@ from arena.deeds import By
 from arena.ground.db import is_lately
 from arena.models import JobStatus, Worker
 from arena.schedule.workers import ALIVE_SECONDS
-from engine.plurals import counted, lasting
+from engine.plurals import counted, time_span
 from engine.translation import gettext
 
 
@@ -54,7 +54,7 @@ class TournamentForecast:
         about = gettext(
             "%(matches)s, about %(time)s with %(workers)s",
             matches=matches,
-            time=lasting(self.seconds),
+            time=time_span(self.seconds),
             workers=counted(self.workers, "worker"),
         )
         if self.slots == self.workers:
