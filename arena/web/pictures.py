@@ -49,7 +49,7 @@ log = logging.getLogger("arena.web")
 
 @pictures.get("/games/<int:number>/<int:ply>.png")
 def preview(number: int, ply: int) -> Response:
-    """A position as PNG with the players' names and its move or the result, for what shows no SVG."""
+    """A position as PNG with who plays and its move or the result, for what shows no SVG."""
     with reading() as session:
         record = find_record(session, number)
     return unchanging(record, lambda: _of_game(record, ply))

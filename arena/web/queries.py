@@ -16,6 +16,7 @@ from arena.ground.config import Settings
 from arena.ground.db import is_lately
 from arena.ground.numbered_pages import Page, page_of
 from arena.models import (
+    ALIVE_SECONDS,
     Bot,
     BotVersion,
     Check,
@@ -35,7 +36,6 @@ from arena.models import (
     Worker,
 )
 from arena.schedule.idle import why_idle, why_it_waits
-from arena.schedule.workers import ALIVE_SECONDS
 from arena.web.identity import owns
 
 RUNNING_SHOWN = 20

@@ -183,7 +183,7 @@ def test_an_owner_reads_the_log_while_it_grows(
     object_to: Callable[..., list[str]],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """At the ply that is shown, in a tab as beside a game that has ended, and the lines exchanged in
+    """At the ply that is shown, in a tab as beside a game that is over, and the lines exchanged in
     another; who signs out meanwhile reads no more.
     """
     monkeypatch.setattr("workers.live.LOG_SECONDS", 0.1)
