@@ -114,8 +114,8 @@ class Live:
 
 
 def live_game(match: Match) -> Live | None:
-    """The running game as its worker last told, the first one's opening before it has told anything;
-    None if there is none, or it makes no sense.
+    """The running game as its worker last told, and before it has told anything the first one's
+    opening; None if there is none, or it makes no sense.
     """
     if match.progress:
         number, moves = match.progress["game"], match.progress["moves"]

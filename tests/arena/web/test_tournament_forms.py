@@ -338,7 +338,9 @@ def test_bots_are_picked_from_those_of_the_ladder(office: Office) -> None:
         ({"format": "knockout", "double": "y", "legs": "3"}, "at least 16 matches, about 4 min"),
     ],
 )
-def test_a_forecast_makes_nothing_and_is_told_of_what_was_made(office: Office, fields: dict[str, Any], words: str) -> None:
+def test_a_forecast_makes_nothing_and_is_told_again_of_what_is_made(
+    office: Office, fields: dict[str, Any], words: str
+) -> None:
     """How many matches, and how long by those of the ladder; what was filled in stays."""
     with office.database.begin() as session:
         ladder = session.scalars(sa.select(Ladder)).one()
