@@ -57,7 +57,6 @@ from arena.models import (
     Scope,
     Tournament,
 )
-from arena.ratings.elo import TOO_FEW
 from arena.web import exports, leaderboards, queries
 from arena.web.competitions import list_page
 from arena.web.dates import given_dates
@@ -156,7 +155,6 @@ def _stands(session: Session, found: Results) -> dict[str, Any]:
         "rest": of_rest(session, found, now),
         "boards": boards,
         "SHOWN_CELLS": SHOWN_CELLS,
-        "TOO_FEW": TOO_FEW,
     }
 
 
