@@ -10,8 +10,8 @@ const watch = (show) => {
   const gone = new AbortController(); // of a show whose place another has taken
   const part = (name) => document.getElementById(`show-${name}`);
   const texts = show.dataset; // the page's, as are the names of the seats in the reader's language
-  const seatNames = JSON.parse(texts.seats);
-  const called = (name) => seatNames[name] ?? name;
+  const seatNames = JSON.parse(texts.seats); // of each what it is called, and its class
+  const called = (name) => seatNames[name]?.[0] ?? name;
   const [board, where, slider, moves, seats] = ["board", "where", "slider", "moves", "seats"].map(part);
   const rest = document.getElementById("live"); // what the page shows without this script
   const hasEnded = "ended" in show.dataset; // its end alone is played, below which its games stand
@@ -52,7 +52,10 @@ const watch = (show) => {
     seats.replaceChildren(...shown.players.map(([name, player], seat) => {
       const row = document.createElement("tr");
       row.classList.toggle("picked", seat === shown.due);
-      for (const text of [called(name), player, ""]) row.insertCell().append(text);
+      const its = document.createElement("span"); // with its colours, if its name says any
+      its.className = seatNames[name]?.[1] ?? "";
+      its.textContent = called(name);
+      for (const part of [its, player, ""]) row.insertCell().append(part);
       row.cells[1].className = "text";
       const left = shown.out.find(([gone]) => gone === seat);
       if (left) {
