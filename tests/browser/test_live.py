@@ -197,7 +197,7 @@ def test_an_owner_reads_the_log_while_it_grows(
         page.get_by_label("Name").fill(user.name)
         page.get_by_label("Password").fill(PASSWORD)
         page.get_by_role("button", name="Sign in").click()
-        page.goto(f"{address}/matches/{running.job.lease.job}")
+        page.goto(f"{address}/matches/{running.job.lease.job}?more=kept")
         expect(page.locator("#show-where")).to_have_text(re.compile(r"ply \d+"))
         tabs = page.get_by_role("tab")
         assert tabs.all_inner_texts() == ["Moves", "Log", "Protocol"]
@@ -222,7 +222,8 @@ def test_an_owner_reads_the_log_while_it_grows(
         expect(lines).to_have_text([f"> go {before}", "12.5 ms < move <i>"])
         assert object_to(page) == []
         assert complaints == []
-        page.reload()  # it is kept which tab was chosen
+        page.reload()  # it is kept which tab was chosen, beside what else the address says
+        assert page.url.endswith("?more=kept&tab=protocol")
         expect(page.locator("#panel-protocol")).to_be_visible()
         page.context.clear_cookies()
         tabs.get_by_text("Log").click()  # it asks anew
