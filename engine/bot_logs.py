@@ -24,9 +24,15 @@ def is_heading(line: str) -> bool:
 
 def apart(log: str) -> tuple[str, list[exchange.ExchangedLine]]:
     """What a bot wrote, and the lines that were exchanged with it."""
+    text, section = _parts(log)
+    return text, exchange.read_lines(section)
+
+
+def _parts(log: str) -> tuple[str, str]:
+    """What a bot wrote, and the section of the lines that were exchanged with it."""
     # The last one: a bot may write such a line as well, and what was exchanged comes after that.
     text, found, lines = f"\n{log}".rpartition(f"\n{exchange.HEADING}")
-    return (text[1:] + "\n" * bool(text), exchange.read_lines(lines)) if found else (log, [])
+    return (text[1:] + "\n" * bool(text), lines) if found else (log, "")
 
 
 def by_ply(log: str) -> dict[int, str]:
@@ -35,6 +41,11 @@ def by_ply(log: str) -> dict[int, str]:
     for ply, line in _lines(apart(log)[0]):
         found.setdefault(ply, []).append(line)
     return {ply: "".join(lines) for ply, lines in found.items()}
+
+
+def exchanged_by_ply(log: str) -> dict[int, str]:
+    """The lines exchanged with a bot as they are kept, by plies as in `by_ply`."""
+    return exchange.by_ply(_parts(log)[1])
 
 
 def place_of(ply: int, first: int, last: int) -> int:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Sequence
+from copy import copy
 from typing import NamedTuple
 
 from engine.channel import HeadAndTail
@@ -68,6 +69,12 @@ class Exchange:
             words = f"{where} < {ms:.2f} ms: {_cut(without_control(line))}\n"
         self._kept.add(words.encode())
 
+    def so_far(self) -> Exchange:
+        """What is kept now, apart from what passes later."""
+        other = copy(self)
+        other._kept = copy(self._kept)
+        return other
+
     def take(self) -> str:
         """All that is kept, below its heading; then it is empty."""
         text = self._kept.take()
@@ -80,6 +87,20 @@ def _cut(line: str) -> str:
     return f"{line[:LONGEST_LINE]}... ({len(line)} characters)"
 
 
+def by_ply(section: str) -> dict[int, str]:
+    """The lines of a log's section as they are kept, by the ply that they are of."""
+    found: dict[int, str] = {}
+    for line in section.split("\n"):
+        if match := _LINE.fullmatch(line):
+            ply = _ply(match[1])
+            found[ply] = f"{found.get(ply, '')}{line}\n"
+    return found
+
+
+def _ply(words: str) -> int:
+    return _PLIES[words] if words in _PLIES else int(words)
+
+
 def read_lines(section: str) -> list[ExchangedLine]:
     """The lines of a log's section; what is none of them, as where it was cut, is left out."""
     found = []
@@ -88,7 +109,7 @@ def read_lines(section: str) -> list[ExchangedLine]:
             ply, told, _, ms, text = match.groups()
             found.append(
                 ExchangedLine(
-                    _PLIES[ply] if ply in _PLIES else int(ply),
+                    _ply(ply),
                     told or "<",
                     text,
                     None if ms is None else float(ms),

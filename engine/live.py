@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, TypeVar
 
-from engine import bot_logs
+from engine import bot_logs, exchange
 from engine.game import MOST_SEATS
 from engine.jobs import JobError, Lease
 from engine.protocol import unsayable
@@ -31,7 +31,8 @@ LONGEST_MESSAGE = 4_000_000
 LONGEST_TEXT = 500
 """Characters that are told of what a bot said of a move."""
 LONGEST_LOG = 64 * 1024
-"""Characters that are told of what one seat's bot logged in a game: its newest plies'."""
+"""Characters that are told of what one seat's bot logged in a game, and of the lines exchanged with
+it: its newest plies'."""
 LONGEST_OF_PLY = 8 * 1024
 """And of one ply: its beginning."""
 LOGS = ".log"
@@ -112,10 +113,13 @@ class LiveLog(LiveWord):
     seat: int
     texts: Mapping[int, str] = field(default_factory=dict)
     """By how many plies came before; -1 is for what is of none."""
+    exchanged: Mapping[int, str] = field(default_factory=dict)
+    """The same of the lines exchanged with it, as `engine.exchange` keeps them."""
 
     def to_json(self) -> str:
         """The message as a text."""
-        return self._text(seat=self.seat, texts=list(self.texts.items()))
+        texts, exchanged = list(self.texts.items()), list(self.exchanged.items())
+        return self._text(seat=self.seat, texts=texts, exchanged=exchanged)
 
     @classmethod
     def from_json(cls, text: bytes) -> LiveLog:
@@ -126,12 +130,18 @@ class LiveLog(LiveWord):
         """
 
         def make(its: tuple[Lease, int, int], data: Any) -> LiveLog:
-            texts = {_number(ply + 1, MOST_MOVES + 1) - 1: words for ply, words in data["texts"]}
-            if not all(type(words) is str for words in texts.values()):
-                raise ValueError("what was logged is no text")
-            return cls(*its, _number(data["seat"], MOST_SEATS - 1), newest(texts))
+            # Workers of the release before tell of no lines.
+            texts, exchanged = _texts(data["texts"]), _texts(data.get("exchanged", []))
+            return cls(*its, _number(data["seat"], MOST_SEATS - 1), texts, exchanged)
 
         return _read(text, make)
+
+
+def _texts(told: Any) -> dict[int, str]:
+    texts = {_number(ply + 1, MOST_MOVES + 1) - 1: words for ply, words in told}
+    if not all(type(words) is str for words in texts.values()):
+        raise ValueError("what was logged is no text")
+    return newest(texts)
 
 
 def newest(texts: Mapping[int, str]) -> dict[int, str]:
@@ -149,9 +159,11 @@ def newest(texts: Mapping[int, str]) -> dict[int, str]:
     return kept
 
 
-def logged(log: str) -> dict[int, str]:
-    """What is told of a log so far, by plies."""
-    return newest(bot_logs.by_ply(log))
+def logged(log: str) -> tuple[dict[int, str], dict[int, str]]:
+    """What is told of a log so far, by plies: what the bot wrote, and the lines exchanged."""
+    lines = bot_logs.exchanged_by_ply(log)
+    lines.pop(exchange.AFTER, None)  # by then the match is over
+    return newest(bot_logs.by_ply(log)), newest(lines)
 
 
 def in_parts(

@@ -47,7 +47,7 @@ def either(names: Sequence[str]) -> str:
     return gettext("%(most)s or %(last)s", most=", ".join(most), last=last) if most else last
 
 
-def lasting(seconds: float) -> str:
+def time_span(seconds: float) -> str:
     """A length of time as people say it: ``40 s``, ``12 min``, ``3 h 20 min``, ``5 days``."""
     if seconds < 60:
         return f"{max(1, round(seconds))} s"

@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from copy import copy
-from functools import partial
 
 from engine import bot_logs, exchange, protocol
 from engine.bot_options import BotOption, BotOptionError, check_chosen, read_options
@@ -245,7 +244,8 @@ class BotProcess:
     def log_so_far(self) -> LogSoFar:
         if self._channel and not self.closed:
             self._channel.errors.collect()
-        return partial(_whole_log, copy(self._log), copy(self._errors), "")
+        log, errors, exchanged = copy(self._log), copy(self._errors), self._exchange.so_far()
+        return lambda: _whole_log(log, errors, exchanged.take())
 
     def close(self, *, kill: bool = False) -> None:
         if self._channel and not self.closed and not kill:

@@ -35,9 +35,10 @@ LINE_SPACING = 1.55
 BAR = 0.6
 """The height of a goal's bar, in that of a letter."""
 
-FRAME = f"h{0.92 * UNIT}v{0.92 * UNIT}h-{0.92 * UNIT}z"
-ROW = 0.44
-"""How far around a row's middle line."""
+FRAME = 0.475
+"""How far the frame of a move is from the middle of its square: it cuts no round piece."""
+ROW, ROW_CORNER = 0.48, 0.2
+"""How far the line around a row is from its middle line, and how round its corners are."""
 HATCHING = "M-.5-.25L-.25-.5M-.5 .25L.25-.5M-.25 .5L.5-.25M.25 .5L.5 .25"
 LETTER_WIDTH, TEXT, TEXT_SPACING = 0.602, 0.5, 1.25
 """Of letters of one width: how wide in parts of their height, how high, and how far apart."""
@@ -105,6 +106,9 @@ def render(
             parts += _hexagonal_coordinates(scene.squares, places, names, colours)
         else:
             parts += _coordinates(scene.squares, left, top, width, board_height, names, colours)
+    # Beneath the pieces: no corner of theirs is lost under it where a row is on the slant.
+    rows = (row for row in scene.rows if not row.points)
+    parts += (_stroke(_around(row, places), "row-edge", WON[0]) for row in rows)
     parts += (drawn_piece(piece, places, colours) for piece in scene.pieces)
     parts += (_dead(name, places, colours) for name in scene.dead)
     parts += (_last(name, places) for name in scene.last)
@@ -371,7 +375,8 @@ def _hexagonal_coordinates(
 
 def _last(name: str, places: Mapping[str, tuple[float, float]]) -> str:
     x, y = places[name]
-    return _twice(f"M{at(x - 0.46)} {at(y - 0.46)}{FRAME}", "last", LAST)
+    side = at(2 * FRAME)
+    return _twice(f"M{at(x - FRAME)} {at(y - FRAME)}h{side}v{side}h-{side}z", "last", LAST)
 
 
 def _dead(
@@ -387,19 +392,30 @@ def _dead(
     )
 
 
+def _around(row: PieceRow, places: Mapping[str, tuple[float, float]]) -> str:
+    """The path around the pieces of a row."""
+    (x1, y1), (x2, y2) = places[row.start], places[row.end]
+    dx, dy = _towards(x1, y1, x2, y2)
+
+    def corner(x: float, y: float, on: float, aside: float) -> str:
+        return f"{at(x + on * dx + aside * dy)} {at(y + on * dy - aside * dx)}"
+
+    straight, arc = ROW - ROW_CORNER, f"A{at(ROW_CORNER)} {at(ROW_CORNER)} 0 0 1 "
+    return (
+        f"M{corner(x1, y1, -straight, ROW)}L{corner(x2, y2, straight, ROW)}"
+        f"{arc}{corner(x2, y2, ROW, straight)}L{corner(x2, y2, ROW, -straight)}"
+        f"{arc}{corner(x2, y2, straight, -ROW)}L{corner(x1, y1, -straight, -ROW)}"
+        f"{arc}{corner(x1, y1, -ROW, -straight)}L{corner(x1, y1, -ROW, straight)}"
+        f"{arc}{corner(x1, y1, -straight, ROW)}z"
+    )
+
+
 def _row(row: PieceRow, places: Mapping[str, tuple[float, float]]) -> str:
     """A line around the pieces of a row; or from each to the next, and at its end its worth."""
     (x1, y1), (x2, y2) = places[row.start], places[row.end]
     dx, dy = _towards(x1, y1, x2, y2)
     if not row.points:
-        left, up = dx * ROW, dy * ROW
-        around = (
-            f"M{at(x1 + up)} {at(y1 - left)}L{at(x2 + up)} {at(y2 - left)}"
-            f"A{at(ROW)} {at(ROW)} 0 0 1 {at(x2 - up)} {at(y2 + left)}"
-            f"L{at(x1 - up)} {at(y1 + left)}"
-            f"A{at(ROW)} {at(ROW)} 0 0 1 {at(x1 + up)} {at(y1 - left)}z"
-        )
-        return _twice(around, "row", WON)
+        return _stroke(_around(row, places), "row", WON[1])
     fill, ink = (FILL[row.paint], INK[row.paint]) if row.paint else (WON[1][0], WON[0][0])
     x, y = x2 + 0.36 * dx, y2 + 0.36 * dy
     # No sign is crossed out: rows of several kinds of pieces are read by these.
@@ -440,10 +456,15 @@ def _towards(x1: float, y1: float, x2: float, y2: float) -> tuple[float, float]:
 
 def _twice(path: str, name: str, strokes: Strokes) -> str:
     """A path as a line with an edge of another colour."""
-    return "".join(
-        f'<path class="{kind}" d="{path}" fill="none" stroke="{colour}" stroke-width="{width}" '
+    edge, line = strokes
+    return _stroke(path, f"{name}-edge", edge) + _stroke(path, name, line)
+
+
+def _stroke(path: str, name: str, stroke: tuple[str, float]) -> str:
+    colour, width = stroke
+    return (
+        f'<path class="{name}" d="{path}" fill="none" stroke="{colour}" stroke-width="{width}" '
         'stroke-linecap="round" stroke-linejoin="round"/>'
-        for kind, (colour, width) in zip((f"{name}-edge", name), strokes, strict=True)
     )
 
 

@@ -42,6 +42,9 @@ AWAY_SECONDS = 5.0
 REFUSED_SECONDS = 600.0
 """And one that does not let this worker tell."""
 
+Logged = tuple[dict[int, str], dict[int, str]]
+"""As `engine.live.logged`."""
+
 log = logging.getLogger("workers")
 
 
@@ -57,9 +60,9 @@ class _Play:
     """Of each seat, as it was after the last ply at which somebody was to read it."""
     looked_at: Sequence[LogSoFar] = ()
     """Those that are put together already."""
-    texts: list[dict[int, str]] = field(default_factory=list)
+    texts: list[Logged] = field(default_factory=list)
     """Of each seat what is to be told of its log."""
-    told_texts: list[dict[int, str]] = field(default_factory=list)
+    told_texts: list[Logged] = field(default_factory=list)
 
     def log_news(self, lease: Lease) -> Iterator[LiveLog]:
         """What was not told yet of its logs."""
@@ -67,11 +70,14 @@ class _Play:
         if logs is not self.looked_at:
             self.looked_at = logs
             self.texts = [logged(log()) for log in logs]
-        told = self.told_texts or [{} for _ in self.texts]
+        told = self.told_texts or [({}, {}) for _ in self.texts]
         self.told_texts = self.texts
-        for seat, (texts, before) in enumerate(zip(self.texts, told, strict=True)):
-            if new := {ply: words for ply, words in texts.items() if before.get(ply) != words}:
-                yield LiveLog(lease, self.game, self.again, seat, new)
+        for seat, pairs in enumerate(
+            zip(its, before, strict=True) for its, before in zip(self.texts, told, strict=True)
+        ):
+            written, exchanged = (dict(its.items() - before.items()) for its, before in pairs)
+            if written or exchanged:
+                yield LiveLog(lease, self.game, self.again, seat, written, exchanged)
 
 
 class LiveMatch:

@@ -33,7 +33,7 @@ from workers.fetching import fetch_to, is_address
 from workers.languages import LanguageError
 from workers.limits import Limits
 from workers.program import BoxError
-from workers.runtimes import TRIED, NoRuntimeError, UnpackedRuntime, trial
+from workers.runtimes import ALL_IMPORTED, NoRuntimeError, UnpackedRuntime, trial
 from workers.sandbox import Sandbox
 
 MOST_BYTES = 8 << 30
@@ -277,7 +277,7 @@ def try_out(runtime: UnpackedRuntime, box: Sandbox) -> float:
     try:
         said, poll = b"", select.poll()
         poll.register(program.stdout, select.POLLIN)
-        while TRIED.encode() not in said:
+        while ALL_IMPORTED.encode() not in said:
             left = began + TRIAL_SECONDS - time.monotonic()
             if left <= 0 or not poll.poll(left * 1000):
                 raise BoxError(

@@ -241,10 +241,14 @@ def trial(runtime: UnpackedRuntime) -> Launch:
     command = [box_program(language.program), *language.options]
     if runtime.card.kind == "python":
         lines = [f"import {name}" for name in runtime.card.imports]
-        command += ["-c", "\n".join([*lines, f"print({TRIED!r})"])]
+        command += ["-c", "\n".join([*lines, f"print({ALL_IMPORTED!r})"])]
     else:
         lines = [f"await import({json.dumps(name)});" for name in runtime.card.imports]
-        command += ["--input-type=module", "-e", "\n".join([*lines, f"console.log('{TRIED}')"])]
+        command += [
+            "--input-type=module",
+            "-e",
+            "\n".join([*lines, f"console.log('{ALL_IMPORTED}')"]),
+        ]
     launch = Launch(
         command,
         language.memory_bytes,
@@ -255,4 +259,4 @@ def trial(runtime: UnpackedRuntime) -> Launch:
     return runtime.given_to(launch, language, 1)
 
 
-TRIED = "all was imported"
+ALL_IMPORTED = "all was imported"

@@ -115,5 +115,5 @@ class BrowserWatch(Watching):
 
 def fragment(now: GameNow) -> str:
     """The part of the page that renews itself."""
-    board = position_drawn(now.state, now.last)
+    board = position_drawn(now.state, now.last, now.before)
     return templates().get_template("_watched.html").render(now=now, board=board)

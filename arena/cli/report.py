@@ -25,7 +25,7 @@ from arena.cli.progress_bar import OnTerminal
 from arena.ratings.sprt import Decision
 from arena.strength.sequential import SequentialTest
 from arena.strength.words import elo_words, games_words, llr_words, pace_words, result_rows
-from engine.plurals import counted, lasting
+from engine.plurals import counted, time_span
 from engine.translation import ENGLISH, N_, gettext, speaking, spoken
 
 LINE_SECONDS = 10
@@ -89,9 +89,9 @@ class Display(OnTerminal):
         gone = wall.monotonic() - self._started
         played = self._test.games - self._before
         if self._stopping:
-            return gettext("stopping after %(time)s", time=lasting(gone))
+            return gettext("stopping after %(time)s", time=time_span(gone))
         pace = pace_words(self._test, played, gone)
-        return gettext("%(pace)s, %(time)s gone", pace=pace, time=lasting(gone))
+        return gettext("%(pace)s, %(time)s gone", pace=pace, time=time_span(gone))
 
 
 def how_ended(*, is_wish: bool) -> str:

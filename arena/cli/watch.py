@@ -34,9 +34,11 @@ from engine.record import Ply
 from engine.translation import N_, gettext, translated
 
 LOOK_SECONDS = 0.1
-SLOWEST_SECONDS, CATCH_UP_SECONDS, STRIDE = 0.7, 2.0, 40
-"""How long a ply stands at most; in what time those that are behind are caught up with, and
-behind so many it goes on by more than one."""
+SLOWEST_SECONDS, QUICKEST_SECONDS, CATCH_UP_SECONDS = 0.7, 0.15, 3.0
+"""How long a ply stands at most and at least; in what time those that are behind are caught up
+with. As on the page of a match (arena/web/static/live.js)."""
+FAR, NEAR = 60, 20
+"""Nobody follows so many plies, and is brought so near."""
 NEXT_SECONDS = 2.0
 """How often it is looked whether there is another match."""
 REST_SECONDS = 2.5
@@ -210,8 +212,9 @@ class Watched:
             return
         behind = len(self.game.plies) - self.ply
         stood = now - self._since
-        if behind > 0 and stood >= min(SLOWEST_SECONDS, CATCH_UP_SECONDS / behind):
-            self.ply += math.ceil(behind / STRIDE)
+        stands = max(QUICKEST_SECONDS, min(SLOWEST_SECONDS, CATCH_UP_SECONDS / max(1, behind)))
+        if behind > 0 and stood >= stands:
+            self.ply += behind - NEAR if behind > FAR else 1
             self._since = now
         elif behind == 0 and self._at < len(self.match.games) - 1 and stood >= REST_SECONDS:
             self._at, self.ply, self._since = self._at + 1, 0, now

@@ -58,6 +58,9 @@ class GameNow:
     spec: MatchSpec
     state: State
     plies: tuple[Ply, ...]
+    before: State | None
+    """What stood before the last ply, from which follows what went where; None after the first that
+    was seen."""
 
     @property
     def words(self) -> str:
@@ -168,9 +171,13 @@ class RunningGames:
             self._running[number] = None
 
         def watch(game: int) -> Watch:
+            before: State | None = None
+
             def see(state: State, plies: Sequence[Ply]) -> None:
+                nonlocal before
                 check()
-                now = GameNow(number, game, spec, state, tuple(plies))
+                now = GameNow(number, game, spec, state, tuple(plies), before)
+                before = state
                 with self.changed:
                     self._running[number] = now
                     is_shown = number == self._shown_number()

@@ -23,7 +23,6 @@ from arena.competitions.fields import (
 from arena.competitions.founding import come_back, find_named
 from arena.competitions.organised import OrganisedDeed
 from arena.competitions.players import NamedPlayer, named_players
-from arena.competitions.results import results
 from arena.competitions.rules import CreateByRules
 from arena.competitions.sign_ups import (
     LONGEST_CHECK_IN,
@@ -33,6 +32,7 @@ from arena.competitions.sign_ups import (
     most_places,
 )
 from arena.competitions.tournament_courses import new_frame
+from arena.competitions.tournament_forecasts import TournamentForecast, of_new
 from arena.competitions.tournament_telling import tell_taken_out
 from arena.competitions.tournaments import (
     LONGEST_TITLE,
@@ -43,7 +43,6 @@ from arena.competitions.tournaments import (
 from arena.competitions.visibility import demand_shown
 from arena.deeds import LONGEST_NAME, LONGEST_NOTE, By, Deed, Done, asked
 from arena.formats.catalogue import FORMATS, settings_for
-from arena.formats.format import Format
 from arena.formats.standings import TIE_BREAKS
 from arena.ground import texts
 from arena.ground.bot_names import LONGEST_PLAYER
@@ -58,7 +57,7 @@ from arena.models import (
     Tournament,
     Visibility,
 )
-from engine.plurals import counted
+from engine.game import Variant
 from engine.translation import N_, gettext, ngettext, translated
 
 SETTINGS = "; ".join(
@@ -226,11 +225,10 @@ class CreateTournament(CreateByRules):
                 plan = replace(plan, visibility=None)
         made = tournaments.create(session, plan, field, by.now, by.actor)
         set_dates(session, made, self.dates, by)
-        planned = results(session, made).planned
         form = translated(FORMATS[self.format].title).lower()
         what = gettext("%(format)s of %(bots)s bots", format=form, bots=len(field))
-        if planned is not None:
-            what = f"{what}, {counted(planned, 'match', 'matches')}"
+        expected = self._expected(session, by, ladder, variant, len(field))
+        what = f"{what}, {expected.words}"
         then = (
             N_("the tournament %(name)s waits until you open it: %(what)s")
             if paused
@@ -289,17 +287,22 @@ class CreateTournament(CreateByRules):
             made,
         )
 
-    def planned(self, session: Session, by: By) -> tuple[Ladder | None, Format, int]:
-        """Its ladder, its format with all settings, and how many play.
+    def expected(self, session: Session, by: By) -> TournamentForecast:
+        """What it would take, before it is made.
 
         Raises:
             Refusal: it can't be made so.
         """
         ladder, variant, _, _ = self.rules(session)
         size = len(self._field(session, by, ladder)[: self.top])
+        return self._expected(session, by, ladder, variant, size)
+
+    def _expected(
+        self, session: Session, by: By, ladder: Ladder | None, variant: Variant, size: int
+    ) -> TournamentForecast:
         frame = new_frame(variant, size, self.seed)
-        settings = settings_for(self.format, frame, self.settings)
-        return ladder, FORMATS[self.format].build(frame, settings), size
+        form = FORMATS[self.format].build(frame, settings_for(self.format, frame, self.settings))
+        return of_new(session, form, size, ladder, by.now)
 
     def _field(self, session: Session, by: By, ladder: Ladder | None) -> list[NamedPlayer]:
         """Who plays, the first of the seeding first."""

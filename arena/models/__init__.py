@@ -72,6 +72,7 @@ from arena.models.listed import (
 )
 from arena.models.match_sets import MatchOfSet, MatchSet, MemberState, SetState, SetVerdict
 from arena.models.matches import (
+    ALIVE_SECONDS,
     COMPLETED,
     Build,
     Check,

@@ -333,6 +333,10 @@ class GameSeat(Base):
     entrant: Mapped[Entrant] = relationship()
 
 
+ALIVE_SECONDS = 30.0
+"""A worker that was not heard of for so long is dead."""
+
+
 class Worker(Base):
     """A worker machine or process that gave a sign of life."""
 

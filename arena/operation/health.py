@@ -25,6 +25,7 @@ from arena.competitions.ladders import UNPLAYABLE, Ladders
 from arena.ground.config import Settings
 from arena.ground.db import count_rows, is_lately
 from arena.models import (
+    ALIVE_SECONDS,
     AuditEntry,
     Check,
     Competition,
@@ -620,9 +621,9 @@ def _lost(
     Signs of life are written down by the recorder: if it was away, so was everybody.
     """
     since = _seconds_at_work(session, now)
-    listens = since is None or since > workers.ALIVE_SECONDS
+    listens = since is None or since > ALIVE_SECONDS
     listens = listens and (silent is None or abs(silent) <= LATE_TICKS)
-    listens = listens and (behind is None or behind <= workers.ALIVE_SECONDS / 2)
+    listens = listens and (behind is None or behind <= ALIVE_SECONDS / 2)
     for one in known:
         if one.state in ("set aside", "of another release", "too weak"):
             its = {"worker": one.name, "state": translated(one.state)}

@@ -31,7 +31,7 @@ from arena.ground.config import ISOLATION
 from arena.ground.db import count_rows, is_lately
 from arena.ground.locks import lock
 from arena.ground.refusals import NotThere, Refusal
-from arena.models import Match, Question, Scope, Sitting, Worker
+from arena.models import ALIVE_SECONDS, Match, Question, Scope, Sitting, Worker
 from arena.schedule.jobs import Leased
 from arena.schedule.needs import met_by, needs_of_job
 from engine import jobs
@@ -41,8 +41,6 @@ from engine.reporting import LONGEST_NAME, SignOfLife
 from engine.shelf import Edition
 from engine.translation import N_, gettext
 
-ALIVE_SECONDS = 30.0
-"""A worker that was not heard of for so long is dead."""
 ENOUGH = 3
 """So many jobs that speak against a worker, one after the other, set it aside."""
 REMEMBERED = 20

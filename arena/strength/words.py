@@ -10,7 +10,7 @@ from arena.strength.gauntlet import GauntletTest
 from arena.strength.sequential import SequentialTest
 from engine.clock import TimeControl
 from engine.game import Termination
-from engine.plurals import counted, grouped, lasting
+from engine.plurals import counted, grouped, time_span
 from engine.translation import gettext, pgettext, translated
 
 RAREST = 1e-9
@@ -191,7 +191,7 @@ def pace_words(test: SequentialTest, games: int, seconds: float) -> str:
     if test.matches < FEWEST_MATCHES or test.matches_left is None:
         return words
     left = test.matches_left * test.settings.games_a_match * seconds / games
-    return gettext("%(rate)s, about %(time)s left", rate=words, time=lasting(left))
+    return gettext("%(rate)s, about %(time)s left", rate=words, time=time_span(left))
 
 
 def rate_words(games_a_second: float) -> str:

@@ -17,6 +17,7 @@ from werkzeug.wrappers import Response
 from arena.bots.intake import Intake
 from arena.ground.config import Settings
 from arena.ground.db import Database
+from arena.ratings import elo
 from arena.web import (
     boards,
     brackets,
@@ -325,6 +326,8 @@ def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
         people_play=lambda: identity.settings().play != "nobody",
         has_dumps=bool(settings.dumps),
         log_days=lambda: identity.settings().log_days,
+        FEWEST_GAMES=elo.FEWEST_GAMES,
+        TOO_FEW=elo.TOO_FEW,
     )
     install_providers(app)
     limits.install(app, settings)

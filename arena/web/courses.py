@@ -23,7 +23,7 @@ from arena.web.exports import csv_answer
 from arena.web.forms import later
 from arena.web.identity import keep_to_itself, needs, settings
 from arena.web.lookup import find_ladder, reading
-from engine.plurals import lasting
+from engine.plurals import time_span
 from engine.translation import N_, gettext
 
 courses = Blueprint("courses", __name__)
@@ -68,7 +68,7 @@ def _page(name: str, form: DeedForm | None = None, problem: str = "") -> str:
         ladder=ladder,
         marks=marks,
         organiser=to_organiser,
-        lasting=lasting,
+        time_span=time_span,
         told=to_organiser or (marks is not None and marks.course.published),
         form=form or CourseForm(formdata=None, **(_filled(marks.course) if marks else {})),
         problem=problem,

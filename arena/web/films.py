@@ -7,19 +7,16 @@ than the part in which its scene is another; a long game takes seconds that way,
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
 from itertools import repeat
-from textwrap import wrap
 
-from PIL import Image, ImageDraw, ImageFont
+from PIL import Image
 
+from arena.web.captions import Captions
 from arena.web.gifs import COLOURS, gif
-from arena.web.rasters import FONT, Raster
-from arena.web.words import outcome, paints_of
+from arena.web.rasters import Raster
 from engine.clicks import illustrate
-from engine.colours import FILL, GROUND
+from engine.colours import GROUND
 from engine.game import State
-from engine.protocol import visible
 from engine.record import GameRecord, states_known
 from engine.scene import Scene
 from engine.translation import ENGLISH, speaking
@@ -31,12 +28,6 @@ MOST_FRAMES = 1000
 FRAME_MS, LEAST_MS, LAST_MS = 500, 100, 3000
 FILM_MS = 90_000
 """Films of many frames are faster, so that they last no longer, as far as an eye can follow."""
-LETTERS, LINE, MARGIN = 13, 19, 8
-"""How high letters are, how far lines are apart, and what is left around them, in pixels."""
-COLUMNS = 47
-"""Letters in a line."""
-STATUS_LINES = 2
-"""What a move, or the result, may need."""
 
 
 def animate(
@@ -60,9 +51,9 @@ def animate(
     with speaking(ENGLISH):
         film = _Film(record, known, step)
         each = max(LEAST_MS, min(FRAME_MS, FILM_MS // len(plies)))
-        lasting = [*repeat(each, len(plies) - 1), LAST_MS]
+        durations = [*repeat(each, len(plies) - 1), LAST_MS]
         palette = film.palette.getpalette() or []
-        return gif(film.size, palette, zip(film.frames(plies, drawn), lasting, strict=True))
+        return gif(film.size, palette, zip(film.frames(plies, drawn), durations, strict=True))
 
 
 class _Film:
@@ -75,27 +66,27 @@ class _Film:
             step: plies from frame to frame.
         """
         self.record, self.known = record, known
-        names, players = record.variant.seat_names, record.players
-        self.who = [
-            (name, f"{name}: {player}") for name, player in zip(names, players, strict=True)
-        ]
-        self.notes = [f"One ply of {step} is shown."] if step > 1 else []
+        notes = [f"One ply of {step} is shown."] if step > 1 else []
+        self.captions = Captions(record, width=WIDTH, notes=notes)
         ends = [self._raster(at).pixels() for at in dict.fromkeys((0, len(known) // 2, -1))]
         self.across = (WIDTH - ends[0].width) // 2
         """Where the board begins."""
-        self.down = ends[0].height + MARGIN // 2
-        """Where the words begin."""
-        canvas = self._canvas()
-        self.size = canvas.size
-        samples = Image.new("RGB", (WIDTH, canvas.height * len(ends)))
+        names, status = self.captions.names(), self.captions.status(0, is_last=False)
+        down = ends[0].height + self.captions.margin // 2
+        self.size = WIDTH, down + names.height + status.height
+        self.canvas = Image.new("RGB", self.size, GROUND["light"]["page"])
+        """A frame with all words but those of a ply."""
+        self.canvas.paste(names, (0, down))
+        samples = Image.new("RGB", (WIDTH, self.size[1] * len(ends)))
         for number, board in enumerate(ends):
-            canvas.paste(board, (self.across, 0))
-            samples.paste(canvas, (0, number * canvas.height))
+            sample = self.canvas.copy()
+            sample.paste(board, (self.across, 0))
+            samples.paste(sample, (0, number * self.size[1]))
         self.palette = samples.quantize(COLOURS)
 
     def frames(self, plies: Sequence[int], drawn: Callable[[], None]) -> Iterator[Image.Image]:
         """One for each of some plies."""
-        frame = self._quantized(self._canvas())
+        frame = self._quantized(self.canvas)
         before: Raster | None = None
         for ply in plies:
             frame = frame.copy()
@@ -106,7 +97,8 @@ class _Film:
             elif names:
                 box = raster.box_of(names)
                 frame.paste(self._quantized(raster.pixels(box)), (self.across + box[0], box[1]))
-            status = self._quantized(self._lines(wrap(self._status(ply, plies), COLUMNS)))
+            is_last = ply == plies[-1]
+            status = self._quantized(self.captions.status(ply, is_last=is_last))
             frame.paste(status, (0, frame.height - status.height))
             before = raster
             drawn()
@@ -123,60 +115,6 @@ class _Film:
         """A picture as places in the palette, which are numbers for all that follows."""
         places = picture.quantize(palette=self.palette, dither=Image.Dither.NONE)
         return Image.frombytes("L", places.size, places.tobytes())
-
-    def _canvas(self) -> Image.Image:
-        """A frame with all words but those of a ply."""
-        ground = GROUND["light"]
-        lines = len(self.who) + len(self.notes) + STATUS_LINES
-        made = Image.new("RGB", (WIDTH, self.down + lines * LINE + MARGIN), ground["page"])
-        pen = ImageDraw.Draw(made)
-        y = self.down
-        for name, words in self.who:
-            x = float(MARGIN)
-            for paint in paints_of(name):
-                place = (x, y + 3, x + LETTERS - 2, y + 3 + LETTERS - 2)
-                pen.ellipse(place, FILL[paint], ground["outline"])
-                x += LETTERS
-            _write(pen, x + MARGIN / 2, y, words)
-            y += LINE
-        for words in self.notes:
-            _write(pen, MARGIN, y, words)
-            y += LINE
-        return made
-
-    def _lines(self, lines: Sequence[str]) -> Image.Image:
-        """What is said of a ply."""
-        height = STATUS_LINES * LINE + MARGIN
-        made = Image.new("RGB", (WIDTH, height), GROUND["light"]["page"])
-        pen = ImageDraw.Draw(made)
-        for number, words in enumerate(lines[:STATUS_LINES]):
-            cut = number == STATUS_LINES - 1 and len(lines) > STATUS_LINES
-            _write(pen, MARGIN, number * LINE, f"{words}…" if cut else words)
-        return made
-
-    def _status(self, ply: int, plies: Sequence[int]) -> str:
-        """A move; before the first the game, and at the end what came of it."""
-        record = self.record
-        if ply == plies[-1]:
-            return f"Ply {ply}: {outcome(record)}"
-        if not ply:
-            return str(record.variant)
-        played = record.plies[ply - 1]
-        mover = record.variant.mover_name(played.seat)
-        return f"Ply {ply} of {len(record.plies)}: {mover} {played.move}"
-
-
-@cache
-def _font() -> ImageFont.FreeTypeFont:
-    return ImageFont.truetype(FONT, LETTERS)
-
-
-def _write(pen: ImageDraw.ImageDraw, x: float, y: float, words: str) -> None:
-    """A line, as far as there is room."""
-    text, font = visible(words, but="…"), _font()
-    most = int((WIDTH - x - MARGIN) / font.getlength("x"))
-    pen.text((x, y), text if len(text) <= most else f"{text[: most - 1]}…",
-             GROUND["light"]["text"], font)  # fmt: skip
 
 
 def _changed(before: Scene, after: Scene) -> set[str] | None:

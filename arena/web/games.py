@@ -114,11 +114,16 @@ class Live:
 
 
 def live_game(match: Match) -> Live | None:
-    """The running game as its worker last told; None if there is none, or it makes no sense."""
-    if not match.progress:
+    """The running game as its worker last told, and before it has told anything the first one's
+    opening; None if there is none, or it makes no sense.
+    """
+    if match.progress:
+        number, moves = match.progress["game"], match.progress["moves"]
+    elif match.status is JobStatus.ISSUED and match.worker:
+        number, moves = 0, [f":{move}" for move in match.opening]
+    else:
         return None
     spec, variant = spec_of(match), variant_of(match)
-    number = match.progress["game"]
     if not 0 <= number < spec.games:
         return None
     seed = spec.game_seed(number)
@@ -126,9 +131,9 @@ def live_game(match: Match) -> Live | None:
     move: str | None = None
     before: State | None = None
     try:
-        for word in match.progress["moves"]:
+        for word in moves:
             seat, _, move = word.partition(":")
-            while state.to_move is not None and state.to_move != int(seat) - 1:
+            while seat and state.to_move is not None and state.to_move != int(seat) - 1:
                 # Whose turn it was has left the game.
                 state = state.retire(state.to_move)
             before, state = state, state.play(move)
@@ -138,7 +143,7 @@ def live_game(match: Match) -> Live | None:
     return Live(
         number + 1,
         spec.games,
-        len(match.progress["moves"]),
+        len(moves),
         [
             (name, match.places[place])
             for name, place in zip(variant.seat_names, spec.seating(number), strict=True)
@@ -284,7 +289,7 @@ def picture(number: int, ply: int) -> Response:
     return unchanging(record, drawn)
 
 
-def lasting(answer: Response) -> Response:
+def cacheable(answer: Response) -> Response:
     """An answer that may be kept; to who has it already only that is said."""
     answer.headers["Cache-Control"] = f"public, max-age={DAY}"
     answer.add_etag()
@@ -314,7 +319,7 @@ def pgn_file(number: int) -> Response:
             )
         except pgn.NoPgnError as error:
             abort(404, sentence(error))
-    return lasting(Response(text, mimetype=PGN))
+    return cacheable(Response(text, mimetype=PGN))
 
 
 games.add_url_rule("/games/<int:number>.pgn", "game_pgn", pgn_file)

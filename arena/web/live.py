@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
 from arena.models import Entrant, JobStatus, Match, Place
-from arena.web.games import live_game
+from arena.web.games import TABS, live_game
 from arena.web.handing_over import can_hand_over, give
 from arena.web.identity import may_follow, refuse_reading, settings
 from arena.web.lookup import find_match, reading
@@ -44,6 +44,7 @@ def ended_lately(match: Match) -> bool:
 
 
 live.add_app_template_global(has_streams)
+live.add_app_template_global(lambda: TABS, "board_tabs")
 live.add_app_template_filter(ended_lately)
 
 

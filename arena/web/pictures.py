@@ -17,10 +17,12 @@ from flask import (
     url_for,
 )
 from markupsafe import Markup
+from PIL import Image
 
 from arena.keeping.reading import record_of
 from arena.models import BotVersion, Entrant, GameSeat, PlayedGame
 from arena.web.boards import position_drawn
+from arena.web.captions import Captions
 from arena.web.films import animate
 from arena.web.games import position
 from arena.web.kept_films import FilmsError, KeptFilms
@@ -32,30 +34,52 @@ from engine.clicks import illustrate
 from engine.colours import GROUND
 from engine.game import State
 from engine.games import GAMES
+from engine.record import GameRecord
+from engine.translation import ENGLISH, speaking
 
 pictures = Blueprint("pictures", __name__)
 
 LATEST_SECONDS = 600
 """How long a picture of what was played last may be kept."""
 PREVIEW_PIXELS, PREVIEW_HIGHEST = 600, 900
-"""The most pixels of a preview."""
+"""How wide a preview is, and how high its board at most."""
 
 log = logging.getLogger("arena.web")
 
 
 @pictures.get("/games/<int:number>/<int:ply>.png")
 def preview(number: int, ply: int) -> Response:
-    """A position as PNG, for what shows no SVG."""
+    """A position as PNG with who plays and its move or the result, for what shows no SVG."""
     with reading() as session:
         record = find_record(session, number)
-    return unchanging(record, lambda: _png(*position(record, ply)))
+    return unchanging(record, lambda: _of_game(record, ply))
 
 
-def _png(state: State, last: str | None, before: State | None = None) -> Response:
+def _of_game(record: GameRecord, ply: int) -> Response:
+    """A position of a game, with who plays and what was played, or what came of it."""
+    state, last, before = position(record, ply)
+    board = _board(state, last, before)
+    with speaking(ENGLISH):
+        captions = Captions(record, width=PREVIEW_PIXELS)
+        words = captions.names(), captions.status(ply, is_last=ply == len(record.plies))
+    down = board.height + captions.margin // 2
+    height = down + sum(each.height for each in words)
+    made = Image.new("RGB", (PREVIEW_PIXELS, height), GROUND["light"]["page"])
+    made.paste(board, ((PREVIEW_PIXELS - board.width) // 2, 0))
+    for each in words:
+        made.paste(each, (0, down))
+        down += each.height
+    return _png(made)
+
+
+def _board(state: State, last: str | None = None, before: State | None = None) -> Image.Image:
     scene = illustrate(state, last=last, before=before)
+    return Raster(scene, widest=PREVIEW_PIXELS, highest=PREVIEW_HIGHEST).pixels()
+
+
+def _png(made: Image.Image) -> Response:
     file = io.BytesIO()
-    raster = Raster(scene, widest=PREVIEW_PIXELS, highest=PREVIEW_HIGHEST)
-    raster.pixels().save(file, "PNG")
+    made.save(file, "PNG")
     return Response(file.getvalue(), mimetype="image/png")
 
 
@@ -80,9 +104,9 @@ def latest() -> Response:
         found = session.execute(games).first()
         record = found and record_of(session, found.id, found.record)
     if record is None:
-        answer = _png(variant.initial(), None)
+        answer = _png(_board(variant.initial()))
     else:
-        answer = _png(*position(record, len(record.plies)))
+        answer = _of_game(record, len(record.plies))
     answer.headers["Cache-Control"] = f"public, max-age={LATEST_SECONDS}"
     return answer
 

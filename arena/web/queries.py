@@ -16,6 +16,7 @@ from arena.ground.config import Settings
 from arena.ground.db import is_lately
 from arena.ground.numbered_pages import Page, page_of
 from arena.models import (
+    ALIVE_SECONDS,
     Bot,
     BotVersion,
     Check,
@@ -35,7 +36,6 @@ from arena.models import (
     Worker,
 )
 from arena.schedule.idle import why_idle, why_it_waits
-from arena.schedule.workers import ALIVE_SECONDS
 from arena.web.identity import owns
 
 RUNNING_SHOWN = 20
@@ -115,7 +115,8 @@ def _seats() -> _AbstractLoad:
 
 def named(entrant: _AbstractLoad) -> _AbstractLoad:
     """With entrants: what they are called, who may look into them, and no more."""
-    version = entrant.load_only(Entrant.version_id, Entrant.options).joinedload(Entrant.version)
+    its = Entrant.version_id, Entrant.options, Entrant.own_time, Entrant.own_threads
+    version = entrant.load_only(*its).joinedload(Entrant.version)
     bot = version.load_only(BotVersion.number, BotVersion.bot_id).joinedload(BotVersion.bot)
     return bot.load_only(Bot.name, Bot.owner_id, Bot.open_source)
 

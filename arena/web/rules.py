@@ -22,7 +22,7 @@ from arena.models import CompetitionState, Entrant, Ladder
 from arena.web import docs, leaderboards, queries
 from arena.web.analysis_views import AnalysisView, Beginning
 from arena.web.boards import position_drawn
-from arena.web.games import lasting
+from arena.web.games import cacheable
 from arena.web.ladders import results_by_seat
 from arena.web.lookup import reading
 from arena.web.rules_pictures import DrawnPicture, pictures_of
@@ -40,7 +40,7 @@ rules = Blueprint("rules", __name__)
 
 FEWEST_GAMES = 50
 """From which it is told what the first seat takes."""
-TRIED = "try-board"
+TRY_BOARD = "try-board"
 """The part of a page on which a game is tried."""
 
 
@@ -166,7 +166,7 @@ def game(game: str) -> Any:
             chosen=(chosen := view.clickable()),
             board=chosen.board if chosen else position_drawn(view.state, view.last, view.before),
             problem=problem,
-            TRIED=TRIED,
+            TRY_BOARD=TRY_BOARD,
             **_of_main(session, shown.main),
         )
 
@@ -189,7 +189,7 @@ def _tried(game: Game) -> tuple[AnalysisView, str]:
     """The board on which a game is tried as an address asks for it, and what it can't be asked."""
     variant = _smallest(game)
     page = url_for("rules.game", game=game.name)
-    base = Beginning(page, {}, Tree.begin(variant), {}, translated(game.title), anchor=TRIED)
+    base = Beginning(page, {}, Tree.begin(variant), {}, translated(game.title), anchor=TRY_BOARD)
     try:
         return AnalysisView.asked(base, request.args)
     except GameError as error:
@@ -234,4 +234,4 @@ def picture(game: str, number: int) -> Response:
 
 def _answer(picture: DrawnPicture, *, bare: bool = False) -> Response:
     theme: Theme = "dark" if request.args.get("theme") == "dark" else "light"
-    return lasting(Response(picture.svg(theme, bare=bare), mimetype="image/svg+xml"))
+    return cacheable(Response(picture.svg(theme, bare=bare), mimetype="image/svg+xml"))

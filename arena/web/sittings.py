@@ -24,7 +24,7 @@ from arena.sittings import Person, SittingError, Wish
 from arena.web import boards, forms, queries, strips
 from arena.web.boards import position_drawn
 from arena.web.deeds import REFUSED
-from arena.web.games import lasting, position
+from arena.web.games import cacheable, position
 from arena.web.identity import anybody, bearer, current, settings
 from arena.web.lines import read_line
 from arena.web.lookup import find_ladder, find_sitting, reading, writing
@@ -475,7 +475,7 @@ def _drawn(shown: Shown, ply: int, drawing: str) -> Response:
     answer = Response(drawing, mimetype="image/svg+xml")
     alone = all(seat.version_id is None for seat in shown.sitting.seats)
     stays = shown.over or ply < len(shown.record.plies)
-    return lasting(answer) if stays and not alone else answer
+    return cacheable(answer) if stays and not alone else answer
 
 
 @pages.get("/play/<int:number>.json")

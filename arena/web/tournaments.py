@@ -36,6 +36,7 @@ from arena.competitions.tournament_deeds import (
     may_withdraw,
 )
 from arena.competitions.tournament_fields import has_begun
+from arena.competitions.tournament_forecasts import TournamentForecast, of_rest
 from arena.deeds import Done
 from arena.formats.catalogue import FORMATS, settings_of_all
 from arena.formats.score import Score
@@ -56,8 +57,7 @@ from arena.models import (
     Scope,
     Tournament,
 )
-from arena.ratings.elo import TOO_FEW
-from arena.web import exports, leaderboards, queries, tournament_forecasts
+from arena.web import exports, leaderboards, queries
 from arena.web.competitions import list_page
 from arena.web.dates import given_dates
 from arena.web.deeds import REFUSED, DeedForm, add_deed, filled_in, form_of, sent
@@ -67,7 +67,6 @@ from arena.web.identity import current, needs, settings, signed_in
 from arena.web.leaderboards import View
 from arena.web.live_parts import Whose, live_part, part
 from arena.web.lookup import find_ladder, find_tournament, reading
-from arena.web.tournament_forecasts import TournamentForecast
 from arena.web.traces import Looked, Trace, of_competition
 from arena.web.validators import answer_if_known
 from arena.web.words import sentence
@@ -153,10 +152,9 @@ def _stands(session: Session, found: Results) -> dict[str, Any]:
         if found.tournament.finished
         else [],
         "played": found.count(JobStatus.FIXED),
-        "rest": tournament_forecasts.of_rest(session, found, now),
+        "rest": of_rest(session, found, now),
         "boards": boards,
         "SHOWN_CELLS": SHOWN_CELLS,
-        "TOO_FEW": TOO_FEW,
     }
 
 
@@ -355,7 +353,7 @@ def _forecast(form: DeedForm, more: dict[str, Any]) -> Any:
         deed = filled_in(CreateTournament, form, named | more)
         if deed is not None:
             with reading() as session:
-                expected = tournament_forecasts.of_new(session, deed, signed_in().by())
+                expected = deed.expected(session, signed_in().by())
             return _new_page(form, "", expected)
     except WrongField as error:
         form.blame(error)

@@ -32,7 +32,9 @@ HERE = Path(__file__).parent
 def edition() -> str:
     """A name for how this program draws, and by which rules: another release has another."""
     drawing = hashlib.sha256()
-    films = (HERE / name for name in ("films.py", "gifs.py", "rasters.py", "words.py"))
+    films = (
+        HERE / name for name in ("captions.py", "films.py", "gifs.py", "rasters.py", "words.py")
+    )
     rules = sorted(Path(engine.__file__).parent.rglob("*.py"))
     for file in (*rules, *films, *sorted(FOLDER.glob("*.po"))):
         drawing.update(file.read_bytes())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
-from functools import reduce
 
 from markupsafe import Markup
 
@@ -115,10 +114,13 @@ def duration(milliseconds: float) -> str:
 
 
 def opposed(names: Sequence[str]) -> str:
-    """Those who play against each other: ``greedy v2 against random v1``."""
-    return reduce(
-        lambda one, other: gettext("%(one)s against %(other)s", one=one, other=other), names
-    )
+    """Those who play against each other: ``greedy v2 against random v1``; of more than two, who may
+    be allies, ``a, b and c``.
+    """
+    if len(names) != 2:
+        return listed(names)
+    one, other = names
+    return gettext("%(one)s against %(other)s", one=one, other=other)
 
 
 def ending(termination: Termination) -> str:

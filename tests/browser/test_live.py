@@ -15,6 +15,7 @@ from arena.keeping.packing import unpack
 from arena.models import Match
 from arena.web.strips import value_strips
 from engine import jobs
+from engine.exchange import HEADING
 from engine.game import State
 from engine.player import Choice, GameSetup, LogSoFar, Turn
 from tests.arena.live.house import House, house, listeners
@@ -32,15 +33,16 @@ class Talker(LotPlayer):
 
     def new_game(self, setup: GameSetup) -> None:
         super().new_game(setup)
-        self._log = ""
+        self._log = self._lines = ""
 
     def log_so_far(self) -> LogSoFar:
-        log = self._log
+        log = f"{self._log}{HEADING}{self._lines}"
         return lambda: log
 
     def choose(self, turn: Turn) -> Choice:
         said = "<b>mine</b>"
         self._log += f"ply {turn.ply}: <i>thought</i> {turn.ply}\n"
+        self._lines += f"{turn.ply} > go {turn.ply}\n{turn.ply} < 12.50 ms: move <i>\n"
         values = {"eval": 9.5 - 4 * turn.ply, "depth": turn.ply}
         return super().choose(turn)._replace(text=said, cpu_us=9000, wall_us=9000, values=values)
 
@@ -175,43 +177,58 @@ def test_a_match_is_watched(
 
 
 def test_an_owner_reads_the_log_while_it_grows(
-    arena: House, running: Running, chromium: Browser, monkeypatch: pytest.MonkeyPatch
+    arena: House,
+    running: Running,
+    chromium: Browser,
+    object_to: Callable[..., list[str]],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """At the ply that is shown, once it is opened; who signs out meanwhile reads no more."""
+    """At the ply that is shown, in a tab as beside a game that is over, and the lines exchanged in
+    another; who signs out meanwhile reads no more.
+    """
     monkeypatch.setattr("workers.live.LOG_SECONDS", 0.1)
     user = person(arena.database, "somebody")  # whose bots all are
     address = f"http://127.0.0.1:{arena.port}"
     with opened(chromium) as (page, complaints):
         page.goto(f"{address}/matches/{running.job.lease.job}")
         expect(page.locator("#show-where")).to_have_text(re.compile(r"ply \d+"))
-        expect(page.get_by_text("Logs", exact=True)).to_have_count(0)
+        expect(page.get_by_role("tab")).to_have_count(0)
         page.goto(f"{address}/sign-in")
         page.get_by_label("Name").fill(user.name)
         page.get_by_label("Password").fill(PASSWORD)
         page.get_by_role("button", name="Sign in").click()
-        page.goto(f"{address}/matches/{running.job.lease.job}")
+        page.goto(f"{address}/matches/{running.job.lease.job}?more=kept")
         expect(page.locator("#show-where")).to_have_text(re.compile(r"ply \d+"))
-        logs = page.locator("#show-logs details")
-        expect(logs).to_have_count(2)
-        for log in logs.all():
-            log.locator("summary").click()
+        tabs = page.get_by_role("tab")
+        assert tabs.all_inner_texts() == ["Moves", "Log", "Protocol"]
+        tabs.get_by_text("Log").click()
+        expect(page.locator("#show-moves")).to_be_hidden()
+        expect(page.locator("#panel-log pre:visible")).to_have_count(2)
         until(lambda: listeners(arena, running.job) == [1, 1], "the arena listens")
         page.wait_for_timeout(1000)  # in which the worker hears of that
         running.go_on()
-        expect(page.locator("#show-logs")).to_contain_text("thought")
+        expect(page.locator("#panel-log")).to_contain_text("thought")
         before = ply(page)
         running.go_on()
         expect(page.locator("#show-where")).to_have_text(f"ply {before + 1} of {before + 1}")
-        thought = page.locator("#show-logs pre", has_text=f"<i>thought</i> {before}")
+        thought = page.locator("#panel-log pre", has_text=f"<i>thought</i> {before}")
         expect(thought).to_have_count(1)
         page.keyboard.press("ArrowLeft")
         expect(thought).to_have_count(0)
         page.keyboard.press("End")
         expect(thought).to_have_count(1)
+        tabs.get_by_text("Protocol").click()
+        lines = page.locator("#panel-protocol li:not(.none)")
+        expect(lines).to_have_text([f"> go {before}", "12.5 ms < move <i>"])
+        assert object_to(page) == []
         assert complaints == []
+        page.reload()  # it is kept which tab was chosen, beside what else the address says
+        assert page.url.endswith("?more=kept&tab=protocol")
+        expect(page.locator("#panel-protocol")).to_be_visible()
         page.context.clear_cookies()
-        logs.first.locator("summary").click()  # it asks anew
-        expect(logs).to_have_count(0)
+        tabs.get_by_text("Log").click()  # it asks anew
+        expect(tabs).to_have_count(0)
+        expect(page.locator("#show-moves")).to_be_visible()
         running.go_on()
         expect(page.locator("#show-where")).to_have_text(re.compile(rf"of ({before + 2})"))
 

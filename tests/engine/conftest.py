@@ -25,9 +25,19 @@ def start(no_leaks: None) -> Iterator[StartBot]:
     """Makes bots of tests/bots/scripted.py, all of them ended after the test."""
     bots = []
 
-    def start(*, program: Program | None = None, allowances=ALLOWANCES, **events: str):
+    def start(
+        *,
+        program: Program | None = None,
+        allowances=ALLOWANCES,
+        keeps_lines: bool = False,
+        **events: str,
+    ):
         bots.append(
-            BotProcess(lambda: program or scripted_program(**events), allowances=allowances)
+            BotProcess(
+                lambda: program or scripted_program(**events),
+                allowances=allowances,
+                keeps_lines=keeps_lines,
+            )
         )
         return bots[-1]
 

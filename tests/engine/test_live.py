@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -115,11 +116,17 @@ def test_what_no_worker_of_ours_says_is_refused(text: bytes) -> None:
 
 
 def test_a_log_is_read_as_it_was_told() -> None:
-    """By plies, and what belongs to none."""
-    texts = logged("up\nply 4: <b>\n--- standard error ---\nnew\n--- ply 4 ---\nbad\n")
+    """By plies, and what belongs to none; but for the lines after the end."""
+    lines = ["begin > hello 1\n", "4 > go 4 moves ...\n", "4 < 1.50 ms: move a1\n", "end > quit\n"]
+    log = "up\nply 4: <b>\n--- standard error ---\nnew\n--- ply 4 ---\nbad\n"
+    texts, exchanged = logged(f"{log}--- lines exchanged ---\n{''.join(lines)}")
     assert texts == {-1: "up\n--- standard error ---\nnew\n", 4: "<b>\nbad\n"}
-    told = LiveLog(LEASE, 1, 0, 1, texts)
+    assert exchanged == {-1: lines[0], 4: lines[1] + lines[2]}
+    told = LiveLog(LEASE, 1, 0, 1, texts, exchanged)
     assert LiveLog.from_json(told.to_json().encode()) == told
+    of_before = json.loads(told.to_json())
+    del of_before["exchanged"]  # of a worker of the release before
+    assert LiveLog.from_json(json.dumps(of_before).encode()) == replace(told, exchanged={})
 
 
 def test_of_a_long_log_the_newest_plies_are_told() -> None:
@@ -127,7 +134,7 @@ def test_of_a_long_log_the_newest_plies_are_told() -> None:
     texts = {ply: f"{ply} ".ljust(10_000, "x") for ply in range(20)}
     log = "".join(f"--- ply {ply} ---\n{text}\n" for ply, text in texts.items())
     overlong = LiveLog(LEASE, 0, 0, 0, texts).to_json().encode()
-    told = list(logged(log).items())
+    told = list(logged(log)[0].items())
     assert list(LiveLog.from_json(overlong).texts.items()) == told
     plies = [ply for ply, _ in told]
     assert plies == sorted(plies, reverse=True) == list(range(19, 19 - len(plies), -1))
@@ -160,6 +167,8 @@ def changed_log(**changes: Any) -> bytes:
         changed_log(texts={"0": "a"}),
         changed_log(texts=[[0, 7]]),
         changed_log(texts=[[0, None]]),
+        changed_log(exchanged=None),
+        changed_log(exchanged=[[0, 7]]),
         changed_log(texts=[[-2, "a"]]),
         changed_log(texts=[["0", "a"]]),
         changed_log(texts=[[10**6, "a"]]),

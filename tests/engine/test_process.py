@@ -169,7 +169,8 @@ def test_what_a_bot_notes(start: StartBot):
 
 def test_a_log_is_looked_into_while_it_grows(start: StartBot):
     """At a ply it has all that was written until then; it stays, and nothing is told twice."""
-    bot = start(go="complain(f'turn {turn}\\n')\nsay('# thinks\\n'); honest()")
+    go = "complain(f'turn {turn}\\n')\nsay('# thinks\\n'); honest()"
+    bot = start(go=go, keeps_lines=True)
     early, texts = [], []
 
     def after_ply(_: object, plies: Sequence[Ply]) -> None:
@@ -177,10 +178,13 @@ def test_a_log_is_looked_into_while_it_grows(start: StartBot):
         texts.append((len(plies), early[-1]()))
 
     record = play_game(SMALL, [bot, FirstMove()], time=PLENTY, watch=after_ply)
-    whole = bot_logs.by_ply(bot.take_log())
+    log = bot.take_log()
     assert len(texts) == len(record.plies) > 2
-    for plies, text in texts:
-        assert bot_logs.by_ply(text) == {ply: its for ply, its in whole.items() if ply < plies}
+    for by_ply in bot_logs.by_ply, bot_logs.exchanged_by_ply:
+        whole = by_ply(log)
+        assert {0, 2} <= whole.keys()
+        for plies, text in texts:
+            assert by_ply(text) == {ply: its for ply, its in whole.items() if ply < plies}
     assert bot.log_so_far()() == ""
 
 

@@ -10,7 +10,7 @@ import pytest
 from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
 
-from engine.plurals import counted, either, lasting, listed
+from engine.plurals import counted, either, listed, time_span
 from engine.translation import (
     ENGLISH,
     Translation,
@@ -72,7 +72,7 @@ SAID = [
     (lambda: pgettext("a kind of game", "Games"), "Games", "Gry"),
     (lambda: pgettext("games that were played", "Games"), "Games", "Partie"),
     (lambda: ngettext("one %(x)s", "many %(x)s", 2, x="y"), "many y", "many y"),
-    (lambda: lasting(3 * 86400), "3 days", "3 days"),
+    (lambda: time_span(3 * 86400), "3 days", "3 days"),
 ]
 
 

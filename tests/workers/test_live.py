@@ -133,12 +133,12 @@ class Logs:
     """Of one seat, which are put together when it is asked; and how often they were looked into."""
 
     def __init__(self) -> None:
-        self.text = ""
+        self.text = self.lines = ""
         self.looks = 0
 
     def __call__(self) -> list[LogSoFar]:
         self.looks += 1
-        text = self.text
+        text = f"{self.text}--- lines exchanged ---\n{self.lines}"
         return [lambda: text]
 
 
@@ -153,6 +153,7 @@ def test_logs_are_told_while_somebody_reads_them() -> None:
         """After another ply, at which the bot wrote."""
         nonlocal now
         logs.text += f"ply {len(plies)}: {len(plies)}\n"
+        logs.lines += f"{len(plies)} < 1.00 ms: move a1\n"
         plies.append(Ply(0, "a1"))
         after_ply(VARIANT.initial(0), plies)
         now += live.LOG_SECONDS
@@ -160,6 +161,7 @@ def test_logs_are_told_while_somebody_reads_them() -> None:
         assert [(one.lease, one.game, one.again, one.seat) for one in found] == [(lease, 0, 0, 0)]
         assert match.log_news(now) == []
         match.log_heard(listeners, now)
+        assert [set(one.exchanged) for one in found] == [set(one.texts) for one in found]
         return [dict(one.texts) for one in found]
 
     assert told(0) == told(0) == [{}]

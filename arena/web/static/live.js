@@ -10,8 +10,8 @@ const watch = (show) => {
   const gone = new AbortController(); // of a show whose place another has taken
   const part = (name) => document.getElementById(`show-${name}`);
   const texts = show.dataset; // the page's, as are the names of the seats in the reader's language
-  const seatNames = JSON.parse(texts.seats);
-  const called = (name) => seatNames[name] ?? name;
+  const seatNames = JSON.parse(texts.seats); // of each what it is called, and its class
+  const called = (name) => seatNames[name]?.[0] ?? name;
   const [board, where, slider, moves, seats] = ["board", "where", "slider", "moves", "seats"].map(part);
   const rest = document.getElementById("live"); // what the page shows without this script
   const hasEnded = "ended" in show.dataset; // its end alone is played, below which its games stand
@@ -24,8 +24,8 @@ const watch = (show) => {
   let ended = null; // how the match ended, once it has
   let source = null;
   let failures = 0; // of its questions, since the last answer
-  const logs = [...show.querySelectorAll("details[data-player]")]; // of who looks: nobody else has any
-  const written = new Map(); // what they log, by game, try, player and ply
+  const logs = [...show.querySelectorAll("[data-player]")]; // of who looks: nobody else has any
+  const written = new Map(), exchanged = new Map(); // of their bots, by game, try, player and ply
   const soon = (seconds) => 1000 * seconds * (0.75 + Math.random() / 2);
 
   const last = () => shown.boards.length - 1;
@@ -52,7 +52,10 @@ const watch = (show) => {
     seats.replaceChildren(...shown.players.map(([name, player], seat) => {
       const row = document.createElement("tr");
       row.classList.toggle("picked", seat === shown.due);
-      for (const text of [called(name), player, ""]) row.insertCell().append(text);
+      const its = document.createElement("span"); // with its colours, if its name says any
+      its.className = seatNames[name]?.[1] ?? "";
+      its.textContent = called(name);
+      for (const part of [its, player, ""]) row.insertCell().append(part);
       row.cells[1].className = "text";
       const left = shown.out.find(([gone]) => gone === seat);
       if (left) {
@@ -137,11 +140,29 @@ const watch = (show) => {
       return [one, " "];
     }));
   };
+  const reads = (log) => !log.closest("[role=tabpanel]").hidden;
+  const drawn = ([ms, text]) => {
+    const line = document.createElement("li"), way = document.createElement("span");
+    const sign = document.createElement("abbr"), words = document.createElement("code");
+    sign.textContent = ms === null ? ">" : "<";
+    sign.title = ms === null ? texts.told : texts.said;
+    way.append(ms === null ? "" : `${short(ms, 3)} ms `, sign);
+    words.textContent = text;
+    line.append(way, " ", words);
+    return line;
+  };
+  const nothing = () => {
+    const line = document.createElement("li");
+    line.className = "none faint";
+    line.textContent = texts.noLog;
+    return line;
+  };
   const drawLogs = () => {
     for (const log of logs) {
-      if (!log.open || !shown) continue;
+      if (!shown || !reads(log)) continue;
       const at = [shown.game, shown.again, log.dataset.player, ply - 1].join(".");
-      log.querySelector("pre").textContent = written.get(at) ?? `${texts.noLog}\n`;
+      if (log.matches("pre")) log.textContent = written.get(at) ?? `${texts.noLog}\n`;
+      else log.replaceChildren(...exchanged.get(at)?.map(drawn) ?? [nothing()]);
     }
   };
   const drawPly = () => {
@@ -168,9 +189,12 @@ const watch = (show) => {
       now.setAttribute("x2", x);
     }
     moves.querySelector("[aria-current]")?.removeAttribute("aria-current");
-    const move = moves.children[ply - 1];
-    move?.setAttribute("aria-current", "true");
+    moves.children[ply - 1]?.setAttribute("aria-current", "true");
+    follow();
+  };
+  const follow = () => {
     // Only the list scrolls: the page must not jump while the board is looked at.
+    const move = moves.children[ply - 1];
     const top = move ? move.offsetTop - moves.offsetTop : 0;
     if (top < moves.scrollTop || top + (move?.offsetHeight ?? 0) > moves.scrollTop + moves.clientHeight) {
       moves.scrollTop = top - moves.clientHeight / 2;
@@ -225,6 +249,7 @@ const watch = (show) => {
     if (plays.size && attempt !== show.dataset.attempt) {
       plays.clear(); // it is played anew
       written.clear();
+      exchanged.clear();
       shown = null;
     }
     show.dataset.attempt = attempt;
@@ -254,7 +279,9 @@ const watch = (show) => {
     if (kind === "plies") {
       takePlies(id, told);
     } else if (kind === "log") {
-      for (const [player, at, text] of told.logs) written.set([told.game, told.again, player, at].join("."), text);
+      for (const [known, its] of [[written, told.logs], [exchanged, told.lines]]) {
+        for (const [player, at, what] of its) known.set([told.game, told.again, player, at].join("."), what);
+      }
       drawLogs();
     } else if (kind === "words") {
       part("words").textContent = told;
@@ -265,7 +292,7 @@ const watch = (show) => {
     }
   };
 
-  const asked = () => logs.filter((log) => log.open).map((log) => `log=${log.dataset.player}&`).join("");
+  const asked = () => logs.filter(reads).map((log) => `log=${log.dataset.player}&`).join("");
   const address = (more) => `${show.dataset.stream}?${more}${asked()}after=${seen}`;
   const listen = () => {
     source?.close();
@@ -291,9 +318,12 @@ const watch = (show) => {
     try {
       const found = await fetch(address("once=1&"));
       if (asked() && (found.redirected || [401, 403].includes(found.status))) {
-        part("logs").remove(); // whoever asks has signed out, or the bot is another's by now
-        logs.length = 0;
+        // Whoever asks has signed out, or the bot is another's by now.
+        for (const log of logs.splice(0)) log.closest("[role=tabpanel]").remove();
+        show.querySelector("[role=tablist]").remove();
+        moves.parentNode.hidden = false;
         written.clear();
+        exchanged.clear();
         listen();
         return;
       }
@@ -331,7 +361,12 @@ const watch = (show) => {
       wait(0);
     },
   };
-  for (const log of logs) log.addEventListener("toggle", () => { drawLogs(); listen(); });
+  const chosen = () => {
+    drawLogs();
+    follow(); // what is hidden has no height
+    listen();
+  };
+  document.addEventListener("tabs:chosen", chosen, { signal });
   slider.addEventListener("input", () => go(Number(slider.value)));
   part("values").addEventListener("click", (event) => {
     const strip = event.target.closest(".strip");

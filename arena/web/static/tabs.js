@@ -14,7 +14,10 @@ document.addEventListener("DOMContentLoaded", () => {
     };
     const take = (tab) => {
       choose(tab);
-      if (tab.search) history.replaceState(null, "", tab.search); // the path is that of the ply by now
+      if (!tab.search) return;
+      const asked = new URLSearchParams(location.search); // what else the page was asked for stays
+      asked.set("tab", new URLSearchParams(tab.search).get("tab"));
+      history.replaceState(null, "", `?${asked}`); // the path is that of the ply by now
     };
     choose(tabs.find((tab) => tab.ariaSelected === "true"));
     list.addEventListener("click", (event) => {

@@ -149,11 +149,11 @@ def test_wrong_usage_is_one_line(cli: Cli, words: list[str], line: str) -> None:
     [
         (["round-robin", "--top", "2"], ": round robin of 2 bots, 1 match;"),
         (["round-robin", "--top", "3"], ": round robin of 3 bots, 3 matches;"),
-        (["knockout", "--top", "4"], ": knockout of 4 bots;"),
+        (["knockout", "--top", "4"], ": knockout of 4 bots, at least 3 matches;"),
     ],
 )
 def test_what_was_made_is_said(cli: Cli, words: list[str], said: str) -> None:
-    """With the number of its matches where that is known."""
+    """With the number of its matches, and where that is known how long they take."""
     made = cli("create", f"few-{words[-1]}", "--ladder", "ladder-0", "--format", *words)
     assert said in made[1]
 

@@ -12,6 +12,7 @@ from threading import Event
 import pytest
 from rich.console import Console
 
+from arena.cli.browser_watch import fragment
 from arena.cli.interrupts import AbandonedError
 from arena.cli.terminal_watch import picture
 from arena.cli.viewer import Beside
@@ -162,6 +163,9 @@ def test_a_running_game_tells_who_sits_where() -> None:
         assert [seat.is_due for seat in now.seats].count(True) == (now.state.to_move is not None)
         assert now.seats[now.plies[-1].seat].last == now.plies[-1]
         assert all(0 < (seat.left_ms or 0) <= 60_000 for seat in now.seats)
+        # A stone went to its neighbour's place, as the page of a match draws it.
+        assert ('class="arrow"' in fragment(now)) == (now.before is not None)
+    assert [now.before for now in found].count(None) == 2  # games
     *plies, last = found[-1].plies
     hostile = replace(found[-1], plies=(*plies, last._replace(text="\x1b[2J [red]so[/]")))
     console = Console(width=100)

@@ -6,6 +6,7 @@ import http.client
 import json
 from collections.abc import Iterable
 from contextlib import AbstractContextManager
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
@@ -13,7 +14,15 @@ from rich.console import Console
 from arena.cli import following
 from arena.cli.client import ServerFault
 from arena.cli.following import FollowedMatch, StreamEvent
-from arena.cli.watch import REST_SECONDS, SLOWEST_SECONDS, Watched, _print
+from arena.cli.watch import (
+    FAR,
+    NEAR,
+    QUICKEST_SECONDS,
+    REST_SECONDS,
+    SLOWEST_SECONDS,
+    Watched,
+    _print,
+)
 from arena.live.shows import NOTHING, LiveEvent
 from engine.record import states
 from tests.arena.live.test_shows import SPECS, Match
@@ -150,6 +159,14 @@ def test_a_ply_stands_and_what_is_behind_is_caught_up_with() -> None:
     assert watched.is_at_end
     watched.press("left")
     assert not watched.is_at_end
+
+    watched = Watched("match 7")
+    far = replace(first, plies=list(first.plies) * (1 + (FAR + 1) // len(first.plies)))
+    watched.match.games = [far]
+    watched.go_on(0)
+    assert len(far.plies) - watched.ply == NEAR
+    watched.go_on(QUICKEST_SECONDS)
+    assert len(far.plies) - watched.ply == NEAR - 1
 
     watched = Watched("match 7")
     watched.match.games = [first, second]

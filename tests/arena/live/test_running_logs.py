@@ -53,8 +53,13 @@ def test_only_what_is_new_is_told() -> None:
     logs.take(told(0, 0, {0: "a", 2: "b"}), 2)
     _, number = logs.since(0, {0}, TURN.__getitem__)
     logs.take(told(0, 0, {0: "a", 2: "bc"}), 2)
+    (found,), number = logs.since(number, {0}, TURN.__getitem__)
+    assert found == {"game": 0, "again": 0, "logs": [[0, 2, "bc"]], "lines": []}
+    exchanged = "2 > go 2 moves ...\n2 < 1.50 ms: move \x1b\nnonsense\n"
+    logs.take(LiveLog(LEASE, 0, 0, 0, {2: "bc"}, {2: exchanged}), 2)
     (found,), _ = logs.since(number, {0}, TURN.__getitem__)
-    assert found == {"game": 0, "again": 0, "logs": [[0, 2, "bc"]]}
+    lines = [[0, 2, [[None, "go 2 moves ..."], [1.5, "move \\x1b"]]]]
+    assert found == {"game": 0, "again": 0, "logs": [], "lines": lines}
 
 
 def test_what_cannot_be_seen_is_written_out() -> None:

@@ -11,7 +11,7 @@ from arena.strength.terms import StrengthTerms
 from arena.strength.words import pace_words, rate_words
 from engine.clock import TimeControl
 from engine.games import GAMES
-from engine.plurals import lasting
+from engine.plurals import time_span
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ from engine.plurals import lasting
 )
 def test_lengths_of_time(seconds: float, words: str) -> None:
     """As people say them."""
-    assert lasting(seconds) == words
+    assert time_span(seconds) == words
 
 
 @pytest.mark.parametrize(

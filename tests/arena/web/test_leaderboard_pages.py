@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import shutil
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -17,7 +18,9 @@ from arena.fake.fill import fill
 from arena.ground.config import Settings
 from arena.ground.db import Database
 from arena.models import AT_HOME, BotVersion, HomeRule, Ladder
+from arena.ratings.elo import FEWEST_GAMES
 from arena.web.app import create_app
+from tests.arena.web.conftest import VARIANTS, Site
 
 BOTS = 170
 
@@ -76,3 +79,18 @@ def test_bots_at_home_are_found_by_that_word(reader: FlaskClient) -> None:
     assert {one["language"] for one in found} == {"home"}
     assert reader.get("/api/v1/ladders/long").json["home"] == "beside"
     assert [one["home"] for one in reader.get("/api/v1/ladders").json["items"]] == ["beside"]
+
+
+def test_shares_are_told_of_enough_games(site: Site) -> None:
+    """Of draws, and of what who begins takes: of two games they would be 0 or 100 %."""
+    told = {}
+    for number in range(len(VARIANTS)):
+        page = site.page(f"/ladders/ladder-{number}")
+        tiles = dict(re.findall(r"<dt>([^<]*)</dt><dd>(.*?)</dd>", page))
+        shares = [words for name, words in tiles.items() if name == "Draws" or "begins" in name]
+        few = ["too few games to say" in words for words in shares]
+        assert few == [int(tiles["Games played"]) < FEWEST_GAMES] * len(shares)
+        assert [" %" in words for words in shares] == [not one for one in few]
+        told[number] = few
+    assert [True, True] in told.values()
+    assert [False, False] in told.values()

@@ -358,6 +358,22 @@ def test_nonsense_of_a_worker_breaks_no_page(site: Site, progress: dict[str, obj
         assert live_game(running) is None
 
 
+def test_what_a_worker_has_just_begun_is_shown_as_it_begins(site: Site) -> None:
+    """By its opening; what no worker has is not shown."""
+    with site.database.read() as session:
+        running, waiting = (
+            session.get_one(Match, site.numbers[which]) for which in ("running", "waiting")
+        )
+        told = live_game(running)
+        running.progress = None
+        begun = live_game(running)
+        assert told is not None
+        assert begun is not None
+        assert (begun.number, begun.ply) == (1, len(running.opening))
+        assert (begun.board, begun.to_move) == (told.board, told.to_move)
+        assert live_game(waiting) is None
+
+
 def test_a_clock_is_shown_as_it_was_at_the_end(site: Site) -> None:
     """Of a game on a clock; where each move has its own time there is none."""
     there = "/games/{trio}"

@@ -9,18 +9,20 @@ from pathlib import Path
 from time import sleep
 
 import pytest
-from PIL import Image, ImageChops
+from PIL import Image, ImageChops, ImageDraw
 
 from arena.web import kept_films
 from arena.web.app import POLICY
-from arena.web.films import FRAME_MS, HIGHEST, LAST_MS, LINE, WIDTH, animate
+from arena.web.captions import LINE, Captions
+from arena.web.films import FRAME_MS, HIGHEST, LAST_MS, WIDTH, animate
 from arena.web.games import position
 from arena.web.gifs import COLOURS, gif
 from arena.web.kept_films import PLACES, KeptFilms
-from arena.web.lookup import find_game
+from arena.web.lookup import find_game, find_record
 from arena.web.pictures import PREVIEW_PIXELS
 from arena.web.rasters import Raster
 from arena.web.unchanging import edition, film_name
+from engine import svg
 from engine.board import grid
 from engine.clicks import illustrate
 from engine.clock import TimeControl
@@ -28,7 +30,7 @@ from engine.colours import GROUND
 from engine.games import GAMES
 from engine.record import GameRecord
 from engine.referee import play_game
-from engine.scene import Body, Paint, Piece, Scene, Sign
+from engine.scene import Body, Paint, Piece, PieceRow, Scene, Sign
 from tests.arena.simulator import LotPlayer
 from tests.arena.web.conftest import Site
 
@@ -60,10 +62,26 @@ def test_a_preview_is_what_the_page_shows(site: Site) -> None:
     assert answer.mimetype == "image/png"
     assert answer.headers["Cache-Control"] == YEAR
     picture = Image.open(io.BytesIO(answer.data)).convert("RGB")
-    assert PREVIEW_PIXELS - 20 < picture.width <= PREVIEW_PIXELS
+    assert picture.width == PREVIEW_PIXELS
     seen = {f"#{r:02x}{g:02x}{b:02x}" for _, (r, g, b) in picture.getcolors(1 << 20) or []}
     assert GROUND["light"]["plain"] in seen
     assert {"#0072b2", "#d55e00"} < seen  # blue and red as on all pictures (Okabe and Ito)
+
+
+def test_a_preview_says_who_plays_and_what_came_of_it(site: Site) -> None:
+    """It is seen where nothing else says it; before its end, the move that led there."""
+    with site.database.read() as session:
+        record = find_record(session, site.numbers["trio"])
+    captions = Captions(record, width=PREVIEW_PIXELS)
+    last = len(record.plies)
+    for ply in (0, 3, last):
+        answer = site.client.get(site.address(f"/games/{{trio}}/{ply}.png"))
+        picture = Image.open(io.BytesIO(answer.data)).convert("RGB")
+        down = picture.height
+        for words in (captions.status(ply, is_last=ply == last), captions.names()):
+            shown = picture.crop((0, down - words.height, PREVIEW_PIXELS, down))
+            assert not ImageChops.difference(shown, words).getbbox(), ply
+            down -= words.height
 
 
 @pytest.mark.parametrize(
@@ -83,6 +101,27 @@ def test_who_has_a_picture_is_told_so_before_it_is_drawn(site: Site, address: st
     assert site.client.get(f"{there}?v={edition()}", headers=known).status_code == 200
     assert site.client.get(f"{there}?v={edition()}").headers["Cache-Control"] == YEAR
     assert site.client.get(f"{there}?v=older").headers["Cache-Control"] == "public, max-age=86400"
+
+
+@pytest.mark.parametrize("body", [Body.DISC, Body.TILE])
+def test_what_is_marked_stays_whole(body: Body) -> None:
+    """Neither the frame of a move nor the line around a row cuts the pieces within."""
+    squares = ("a1", "b1", "c1")
+    pieces = tuple(Piece((name,), body, Paint.WHITE, "w") for name in squares)
+    bare = Scene("", grid(3, 1), pieces)
+    marked = replace(bare, last=("b1",)), replace(bare, rows=(PieceRow("a1", "c1"),))
+    plain, *others = (Raster(one, widest=600, highest=600).pixels() for one in (bare, *marked))
+    side = plain.width / (3 + 2 * svg.BARE_MARGIN)
+    within = Image.new("1", plain.size)
+    draw = ImageDraw.Draw(within)
+    for file in range(3):
+        x, y, half = plain.width / 2 + (file - 1) * side, plain.height / 2, 0.38 * side
+        box = (x - half, y - half, x + half, y + half)
+        draw.rounded_rectangle(box, half if body is Body.DISC else 0.06 * side, 1)
+    for other in others:
+        changed = ImageChops.difference(plain, other).convert("L").point(bool, "1")
+        assert changed.getbbox()
+        assert not ImageChops.logical_and(within, changed).getbbox()
 
 
 def test_letters_need_no_font_of_the_machine() -> None:

@@ -338,7 +338,9 @@ def test_bots_are_picked_from_those_of_the_ladder(office: Office) -> None:
         ({"format": "knockout", "double": "y", "legs": "3"}, "at least 16 matches, about 4 min"),
     ],
 )
-def test_a_forecast_makes_nothing(office: Office, fields: dict[str, Any], words: str) -> None:
+def test_a_forecast_makes_nothing_and_is_told_again_of_what_is_made(
+    office: Office, fields: dict[str, Any], words: str
+) -> None:
     """How many matches, and how long by those of the ladder; what was filled in stays."""
     with office.database.begin() as session:
         ladder = session.scalars(sa.select(Ladder)).one()
@@ -351,6 +353,8 @@ def test_a_forecast_makes_nothing(office: Office, fields: dict[str, Any], words:
     assert 'value="Spring"' in text
     with office.database.read() as session:
         assert session.scalars(sa.select(Tournament)).all() == []
+    assert office.make(**fields)[0] == 302
+    assert f"of {len(fields.get('picked', range(5)))} bots, {words}" in office.browser.get("/").text
 
 
 def test_a_forecast_says_what_it_does_not_know(office: Office) -> None:

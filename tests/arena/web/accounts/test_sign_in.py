@@ -204,6 +204,16 @@ def test_a_form_after_the_session_leads_to_the_sign_in(app: Flask) -> None:
     assert '<a href="/sign-in">Sign in</a>' in answer.text
 
 
+def test_who_is_sent_to_sign_in_is_told_why(app: Flask) -> None:
+    """Not who comes there by themselves, nor with what was wrong in the form."""
+    client = app.test_client()
+    sent = client.get("/submit")
+    assert sent.status_code == 302
+    why = "This is for people who are signed in"
+    assert why in client.get(sent.location).text
+    assert why not in client.get("/sign-in").text
+
+
 def test_a_page_that_renews_itself_leads_to_the_sign_in(app: Flask) -> None:
     """As a whole, once its session has ended; no sign-in form stands where its part was."""
     page = "http://localhost/checks/7"

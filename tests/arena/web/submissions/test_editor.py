@@ -143,6 +143,9 @@ def test_tried_played_and_handed_in(
         assert [place.entrant.version.bot.name for place in match.places] == ["mine", "greedy"]
         assert not match.rated
     assert states(database)[f"mine v1 on {LADDER}"] == "retired"
+    enters, again = "Enter version 1 on", "Let version 1 play on"
+    page = ada.get("/bots/mine").text
+    assert (enters in page, again in page) == (True, False)  # where it never was
     handed_in = sent(ada, files, "enter")
     assert handed_in.location == f"/bots/mine?ladder={LADDER}"
     assert states(database)[f"mine v1 on {LADDER}"] == "active"

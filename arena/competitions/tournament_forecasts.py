@@ -9,12 +9,10 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from arena.competitions.results import Results
-from arena.competitions.tournament_deeds import CreateTournament
-from arena.deeds import By
+from arena.formats.format import Format
 from arena.ground.db import is_lately
-from arena.models import JobStatus, Worker
-from arena.schedule.workers import ALIVE_SECONDS
-from engine.plurals import counted, lasting
+from arena.models import ALIVE_SECONDS, JobStatus, Ladder, Worker
+from engine.plurals import counted, time_span
 from engine.translation import gettext
 
 
@@ -54,7 +52,7 @@ class TournamentForecast:
         about = gettext(
             "%(matches)s, about %(time)s with %(workers)s",
             matches=matches,
-            time=lasting(self.seconds),
+            time=time_span(self.seconds),
             workers=counted(self.workers, "worker"),
         )
         if self.slots == self.workers:
@@ -62,17 +60,19 @@ class TournamentForecast:
         return gettext("%(about)s, %(slots)s at a time", about=about, slots=self.slots)
 
 
-def of_new(session: Session, deed: CreateTournament, by: By) -> TournamentForecast:
-    """What a tournament would take that is not made yet.
+def of_new(
+    session: Session, form: Format, size: int, ladder: Ladder | None, now: datetime
+) -> TournamentForecast:
+    """What a tournament takes of which nothing was played.
 
-    Raises:
-        Refusal: it can't be made so.
+    Args:
+        size: how many play.
+        ladder: whose bots they are, on which such matches were played.
     """
-    ladder, form, size = deed.planned(session, by)
     planned = form.planned(size)
     seconds = ladder.match_seconds(0) if ladder is not None and ladder.worker_seconds else None
     fewest = form.fewest(size) if planned is None else planned
-    return TournamentForecast(fewest, planned is None, seconds, *_workers(session, by.now))
+    return TournamentForecast(fewest, planned is None, seconds, *_workers(session, now))
 
 
 def of_rest(session: Session, found: Results, now: datetime) -> TournamentForecast | None:
