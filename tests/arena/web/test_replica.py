@@ -233,6 +233,7 @@ def test_a_replica_that_is_too_far_behind_is_not_read_from(
     until(lambda: note_of(app) == "near")
     monkeypatch.setattr(replicas, "STALE_SECONDS", -1.0)
     assert not followed(app).has(None)
+    assert "nobody has seen for" in followed(app).unread, "as the recorder's alarm says"
     monkeypatch.setattr(replicas, "STALE_SECONDS", 1e6)
     monkeypatch.setattr(replicas, "MOST_BEHIND", 1.0)
     with paused(pair):
@@ -247,9 +248,11 @@ def test_a_replica_that_is_too_far_behind_is_not_read_from(
 def test_what_is_no_replica_is_not_read_from(pair: Pair) -> None:
     """It follows no other, is another database, or is not there; and why is said."""
     empty = postgres.create(pair.first)
+    ascii_ = postgres.create(pair.first, like="template0 ENCODING 'SQL_ASCII' LOCALE 'C'")
     for url, why in (
         (pair.first, "it follows no other"),
         (empty, "alembic_version"),
+        (ascii_, "keeps text as SQL_ASCII"),
         (pair.replica.replace("second", "third"), "No such file"),
         (pair.replica, ""),
     ):
