@@ -103,6 +103,13 @@ def write_backup(
                     parts = PartWriter(tar, before.parts)
                     parts.add(ABOUT, io.BytesIO(json.dumps(about).encode()))
                     changed = before.changed(session, about)
+                    if since is not None and changed is None:
+                        tell(
+                            gettext(
+                                "all is read: what has changed since %(file)s was not noted",
+                                file=since,
+                            )
+                        )
                     _write(parts, session, settings, tell, without_cold, before.tables, changed)
                 raw.flush()
                 os.fsync(raw.fileno())

@@ -31,6 +31,7 @@ from sqlalchemy.orm import Session, aliased
 
 from arena.ground.db import Database, unusable
 from arena.models import Base, ChangedPart, Epoch, Match, PlayedGame
+from engine.translation import gettext
 
 NUMBERS = 1 << 14
 """A part has the rows whose numbers have the same quotient by it."""
@@ -155,8 +156,9 @@ def _await_others(database: Database) -> None:
         oldest = sa.text("SELECT txid_snapshot_xmin(txid_current_snapshot())")
         while connection.scalar(oldest) < next_:
             if time.monotonic() > until:
+                seconds = f"{PATIENCE_SECONDS:.0f}"
                 raise CannotNote(
-                    f"a transaction has been under way for {PATIENCE_SECONDS:.0f} seconds"
+                    gettext("a transaction has been under way for %(seconds)s s", seconds=seconds)
                 )
             time.sleep(LOOK_SECONDS)
 

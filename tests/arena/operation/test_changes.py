@@ -355,6 +355,7 @@ def test_all_is_read_where_not_all_was_noted(
         session.execute(FIRST.values(plies=1000))
     happen(database, chain)
     assert chain.differ(since=-1) == set()
+    assert [line for line in chain.said if line.startswith("all is read: what has changed since")]
     with unnoted(database) as session:
         session.execute(FIRST.values(plies=1001))
     assert chain.differ(since=-1) == {"game"}, "and notes are taken again"
