@@ -24,9 +24,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from itertools import chain, groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.orm import InstrumentedAttribute, Session
@@ -50,6 +51,8 @@ from arena.operation.archives import (
 )
 from engine.plurals import counted
 from engine.translation import N_, gettext, ngettext
+
+T = TypeVar("T")
 
 AT_A_TIME = 1000
 WORDS = 200
@@ -96,10 +99,13 @@ def write_backup(
             if file.exists():
                 raise BackupError(gettext("%(file)s is there already: name another", file=file))
             os.truncate(descriptor, 0)  # what a command left that was killed
-            epoch = _begin_epoch(database, tell)
+            epoch = _noting(tell, partial(changes.begin_epoch, database))
             with open(descriptor, "wb", closefd=False) as raw:
                 with tarfile.open(fileobj=raw, mode="w") as tar, database.read() as session:
-                    about = _about(session, epoch)
+                    about = _about(session)  # from which on all is of one moment
+                    if epoch is not None:
+                        token = _noting(tell, partial(changes.name_epoch, database, epoch))
+                        about[EPOCH] = token or ""
                     parts = PartWriter(tar, before.parts)
                     parts.add(ABOUT, io.BytesIO(json.dumps(about).encode()))
                     changed = before.changed(session, about)
@@ -149,19 +155,19 @@ def _read_before(since: Path, file: Path) -> _Before:
         return _Before(reader.about, reader.known(), reader.contents.tables)
 
 
-def _begin_epoch(database: Database, tell: Tell) -> str:
-    """Has the database note what changes from now on; empty where it does not."""
+def _noting(tell: Tell, do: Callable[[], T]) -> T | None:
+    """Does something for which the database is to note changes; None where it can't."""
     try:
-        return changes.begin_epoch(database)
+        return do()
     except changes.CannotNote as problem:
         tell(gettext("the next increment will read all: %(problem)s", problem=problem))
-        return ""
+        return None
 
 
-def _about(session: Session, epoch: str) -> dict[str, Any]:
+def _about(session: Session) -> dict[str, Any]:
     schema = session.execute(sa.text("SELECT version_num FROM alembic_version")).scalar_one()
     made = datetime.now(UTC).isoformat()
-    return {"format": FORMAT, "schema": schema, "made": made, EPOCH: epoch}
+    return {"format": FORMAT, "schema": schema, "made": made, EPOCH: ""}
 
 
 def tables() -> list[sa.Table]:

@@ -13,8 +13,9 @@ that are under way then are waited for, and all others find the new one. Nobody 
 notes are only added, perhaps twice.
 
 The first backup puts the triggers there, and so does any that does not find them as they are to be.
-Then no epoch is known any more; nor is one that began in another copy of the database, by its
-token. All is read where that is so.
+Then no epoch is known any more; nor is, by its token, one that began in another copy of the
+database. An epoch has its token from when the backup has begun to read: whatever copy has that has
+all that the backup saw. All is read where an epoch is not known.
 """
 
 from __future__ import annotations
@@ -78,19 +79,34 @@ def long_tables() -> Iterator[tuple[sa.Table, sa.Column[int]]]:
             yield table, column
 
 
-def begin_epoch(database: Database) -> str:
+def begin_epoch(database: Database) -> int:
     """Begins an epoch; whoever reads from then on sees all that was noted in no later one.
 
     Returns:
-        Its token.
+        Its number.
 
     Raises:
         CannotNote: it can't be begun, or what was under way does not end.
     """
     try:
-        token = _begun(database)
+        number = _begun(database)
         if database.engine.dialect.name == "postgresql":
             _await_others(database)
+    except sa.exc.DBAPIError as error:
+        raise CannotNote(unusable(error)) from None
+    return number
+
+
+def name_epoch(database: Database, number: int) -> str:
+    """Gives an epoch a token; to be called when what is read of is settled.
+
+    Raises:
+        CannotNote: it can't be written.
+    """
+    token = secrets.token_hex(16)
+    try:
+        with database.begin() as session:
+            session.execute(sa.update(Epoch).where(Epoch.id == number).values(token=token))
     except sa.exc.DBAPIError as error:
         raise CannotNote(unusable(error)) from None
     return token
@@ -112,7 +128,7 @@ def changed_since(session: Session, token: str) -> dict[str, set[int]] | None:
     return found
 
 
-def _begun(database: Database) -> str:
+def _begun(database: Database) -> int:
     for left in reversed(range(ATTEMPTS)):
         try:
             with database.begin() as session:
@@ -124,7 +140,7 @@ def _begun(database: Database) -> str:
     raise AssertionError
 
 
-def _begin(session: Session) -> str:
+def _begin(session: Session) -> int:
     connection = session.connection()
     if connection.dialect.name == "postgresql":
         connection.execute(sa.text("LOCK TABLE epoch IN EXCLUSIVE MODE"))
@@ -133,8 +149,9 @@ def _begin(session: Session) -> str:
         _put(connection, wanted.values())
         for kind in (Epoch, ChangedPart):
             session.execute(sa.delete(kind))
-    epoch = Epoch(token=secrets.token_hex(16))
+    epoch = Epoch()
     session.add(epoch)
+    session.flush()
     # Who asks for what was noted since an epoch is told as much by the last note of a part.
     later = aliased(ChangedPart)
     is_noted_later = sa.exists().where(
@@ -143,7 +160,7 @@ def _begin(session: Session) -> str:
         later.epoch > ChangedPart.epoch,
     )
     session.execute(sa.delete(ChangedPart).where(is_noted_later))
-    return epoch.token
+    return epoch.id
 
 
 def _await_others(database: Database) -> None:

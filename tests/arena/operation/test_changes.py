@@ -321,13 +321,40 @@ def _disable_trigger(database: Database, _: Chain) -> None:
 
 def _put_back(database: Database, chain: Chain) -> None:
     """Makes the database one of before the last backup, as whoever copies its files."""
+    put_back = _copied(database)
+    chain.write(since=-1)
+    put_back()
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_a_copy_of_before_the_backup_read_does_not_know_its_epoch(
+    database: Database, chain: Chain
+) -> None:
+    """What was changed between is in the backup, and never was in the copy."""
+    number = changes.begin_epoch(database)
+    put_back = _copied(database)
+    with database.begin() as session:
+        session.execute(FIRST.values(plies=1000))
+    token = changes.name_epoch(database, number)
+    with database.read() as session:
+        assert changes.changed_since(session, token) == {"game": {0}}
+    put_back()
+    with database.read() as session:
+        assert changes.changed_since(session, token) is None
+
+
+def _copied(database: Database) -> Callable[[], object]:
+    """Copies the file of a database; gives what puts that in its place."""
     database.close()
     file = Path(str(database.engine.url.database))
-    now = file.with_suffix(".before")
-    shutil.copy(file, now)
-    chain.write(since=-1)
-    database.close()
-    now.rename(file)
+    copy = file.with_suffix(".before")
+    shutil.copy(file, copy)
+
+    def put_back() -> None:
+        database.close()
+        copy.rename(file)
+
+    return put_back
 
 
 def _change_the_schema(_: Database, chain: Chain) -> None:
