@@ -430,6 +430,27 @@ def test_who_goes_on_for_long_is_not_waited_for(
 
 
 @pytest.mark.parametrize("database", ["postgresql"], indirect=True)
+def test_nobody_waits_for_long_until_triggers_are_there(
+    database: Database, settings: Settings, played: Simulation, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """Where somebody writes all the time the first backup leaves it to the next."""
+    monkeypatch.setattr(changes, "ATTEMPTS", 2)
+    chain = Chain(database, settings, tmp_path)
+    with database.begin() as writer:
+        writer.execute(FIRST.values(plies=1000))
+        chain.write()
+        assert _epochs(database) == 0
+        # Who comes now waits for nobody.
+        with database.begin() as another:
+            another.execute(sa.text("SET LOCAL lock_timeout = '2s'"))
+            another.execute(_of_part(1).values(plies=1000))
+    assert [line for line in chain.said if "will read all" in line]
+    assert chain.differ(since=-1) == set()
+    assert _epochs(database) > 0
+
+
+@pytest.mark.parametrize("database", ["postgresql"], indirect=True)
 def test_nobody_waits_to_note_what_another_notes(database: Database, chain: Chain) -> None:
     """Two who change rows of one part at once; that it is noted twice does no harm."""
     with ExitStack() as ending:
