@@ -19,9 +19,10 @@ class Epoch(Base):
     __tablename__ = "epoch"
 
     id: Mapped[int] = mapped_column(primary_key=True)
-    token: Mapped[str | None] = mapped_column(sa.String(32))
+    token: Mapped[str] = mapped_column(sa.String(32))
     """By which the backup knows it again, and no other: a database that was put back to an older
-    state of it as files begins epochs of the same numbers. None until the backup has begun to read.
+    state of it as files begins epochs of the same numbers. It has another one until the backup has
+    begun to read.
     """
 
 

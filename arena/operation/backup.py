@@ -103,7 +103,7 @@ def write_backup(
             with open(descriptor, "wb", closefd=False) as raw:
                 with tarfile.open(fileobj=raw, mode="w") as tar, database.read() as session:
                     about = _about(session)  # from which on all is of one moment
-                    if epoch is not None:
+                    if epoch:
                         token = _noting(tell, partial(changes.name_epoch, database, epoch))
                         about[EPOCH] = token or ""
                     parts = PartWriter(tar, before.parts)

@@ -79,36 +79,39 @@ def long_tables() -> Iterator[tuple[sa.Table, sa.Column[int]]]:
             yield table, column
 
 
-def begin_epoch(database: Database) -> int:
+def begin_epoch(database: Database) -> str:
     """Begins an epoch; whoever reads from then on sees all that was noted in no later one.
 
     Returns:
-        Its number.
+        What `name_epoch` knows it by.
 
     Raises:
         CannotNote: it can't be begun, or what was under way does not end.
     """
     try:
-        number = _begun(database)
+        begun = _begun(database)
         if database.engine.dialect.name == "postgresql":
             _await_others(database)
     except sa.exc.DBAPIError as error:
         raise CannotNote(unusable(error)) from None
-    return number
+    return begun
 
 
-def name_epoch(database: Database, number: int) -> str:
-    """Gives an epoch a token; to be called when what is read of is settled.
+def name_epoch(database: Database, begun: str) -> str:
+    """Gives an epoch its token; to be called when it is settled what is read.
 
     Raises:
-        CannotNote: it can't be written.
+        CannotNote: it can't be written, or the epoch is known no more.
     """
     token = secrets.token_hex(16)
+    naming = sa.update(Epoch).where(Epoch.token == begun).values(token=token)
     try:
         with database.begin() as session:
-            session.execute(sa.update(Epoch).where(Epoch.id == number).values(token=token))
+            is_known = session.scalars(naming.returning(Epoch.id)).first() is not None
     except sa.exc.DBAPIError as error:
         raise CannotNote(unusable(error)) from None
+    if not is_known:
+        raise CannotNote(gettext("another backup has made the triggers anew"))
     return token
 
 
@@ -128,7 +131,7 @@ def changed_since(session: Session, token: str) -> dict[str, set[int]] | None:
     return found
 
 
-def _begun(database: Database) -> int:
+def _begun(database: Database) -> str:
     for left in reversed(range(ATTEMPTS)):
         try:
             with database.begin() as session:
@@ -140,7 +143,7 @@ def _begun(database: Database) -> int:
     raise AssertionError
 
 
-def _begin(session: Session) -> int:
+def _begin(session: Session) -> str:
     connection = session.connection()
     if connection.dialect.name == "postgresql":
         connection.execute(sa.text("LOCK TABLE epoch IN EXCLUSIVE MODE"))
@@ -149,7 +152,7 @@ def _begin(session: Session) -> int:
         _put(connection, wanted.values())
         for kind in (Epoch, ChangedPart):
             session.execute(sa.delete(kind))
-    epoch = Epoch()
+    epoch = Epoch(token=secrets.token_hex(16))
     session.add(epoch)
     session.flush()
     # Who asks for what was noted since an epoch is told as much by the last note of a part.
@@ -160,7 +163,7 @@ def _begin(session: Session) -> int:
         later.epoch > ChangedPart.epoch,
     )
     session.execute(sa.delete(ChangedPart).where(is_noted_later))
-    return epoch.id
+    return epoch.token
 
 
 def _await_others(database: Database) -> None:

@@ -15,7 +15,7 @@ def upgrade() -> None:
     op.create_table(
         "epoch",
         sa.Column("id", sa.Integer(), nullable=False),
-        sa.Column("token", sa.String(32), nullable=True),
+        sa.Column("token", sa.String(32), nullable=False),
         sa.PrimaryKeyConstraint("id", name="pk_epoch"),
     )
     op.create_table(

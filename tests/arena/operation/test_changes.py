@@ -331,16 +331,29 @@ def test_a_copy_of_before_the_backup_read_does_not_know_its_epoch(
     database: Database, chain: Chain
 ) -> None:
     """What was changed between is in the backup, and never was in the copy."""
-    number = changes.begin_epoch(database)
+    begun = changes.begin_epoch(database)
     put_back = _copied(database)
     with database.begin() as session:
         session.execute(FIRST.values(plies=1000))
-    token = changes.name_epoch(database, number)
+    token = changes.name_epoch(database, begun)
     with database.read() as session:
         assert changes.changed_since(session, token) == {"game": {0}}
     put_back()
     with database.read() as session:
         assert changes.changed_since(session, token) is None
+
+
+@on_both("database")
+def test_an_epoch_is_over_where_another_backup_makes_triggers_anew(
+    database: Database, chain: Chain
+) -> None:
+    """Though the next one has its number; so its backup is none to go on from."""
+    begun = changes.begin_epoch(database)
+    _lose_triggers(database, chain)
+    other = changes.begin_epoch(database)
+    with pytest.raises(changes.CannotNote, match="another backup has made the triggers anew"):
+        changes.name_epoch(database, begun)
+    assert changes.name_epoch(database, other)
 
 
 def _copied(database: Database) -> Callable[[], object]:
