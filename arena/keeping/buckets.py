@@ -27,6 +27,10 @@ from arena.keeping.stores import StoreError
 
 SECONDS = (5.0, 30.0)
 """To connect, and until the next bytes come."""
+SLOWEST = 64_000
+"""Bytes a second. What is sent may take as long as the first bytes may, and as long as it takes at
+this speed: else one that sends a few now and then would be waited for without end."""
+CHUNK = 1 << 16
 NOTHING = hashlib.sha256().hexdigest()
 AWAY_SECONDS = 30.0
 """For so long nobody waits for a part of a file, but one who tries, after there was no answer."""
@@ -125,7 +129,7 @@ class BucketStore:
                 asked["continuation-token"] = more
             query = "&".join(f"{key}={quote(value, safe='')}" for key, value in asked.items())
             with self._ask("GET", f"{self._bucket}?{query}") as answer:
-                found = _listed(_read(answer, LONGEST_ANSWER, decoded=True))
+                found = _listed(_Body(answer).read(LONGEST_ANSWER, decoded=True))
             for one in found.iterfind("Contents"):
                 name = (one.findtext("Key") or "").removeprefix(self._folder)
                 size = one.findtext("Size") or ""
@@ -150,7 +154,7 @@ class BucketStore:
                 self._again = None
                 if start and answer.status_code != HTTPStatus.PARTIAL_CONTENT:
                     raise StoreError(f"{self.where} does not give parts of files")
-                return _read(answer, size)
+                return _Body(answer).read(size)
         except _NoAnswer:
             self._again = time.monotonic() + AWAY_SECONDS
             raise
@@ -211,26 +215,37 @@ class BucketStore:
 
 
 class _Body:
-    """What is sent, to be read."""
+    """What is sent, to be read; only here it may break off."""
 
     def __init__(self, answer: requests.Response) -> None:
         self._answer = answer
+        self._waited, self._came = 0.0, 0
 
-    def read(self, size: int = -1) -> bytes:
-        return _read(self._answer, None if size < 0 else size)
+    def read(self, size: int = -1, *, decoded: bool = False) -> bytes:
+        """So many bytes, or all; fewer only at the end."""
+        found = bytearray()
+        while size < 0 or len(found) < size:
+            most = CHUNK if size < 0 else min(CHUNK, size - len(found))
+            if not (more := self._next(most, decoded)):
+                break
+            found += more
+        return bytes(found)
+
+    def _next(self, most: int, decoded: bool) -> bytes:
+        began, where = time.monotonic(), self._answer.url.partition("?")[0]
+        try:
+            found: bytes = self._answer.raw.read1(most, decode_content=decoded)
+        except HTTPError as error:
+            raise _NoAnswer(f"{where}: {type(error).__name__}") from None
+        # Not the time that whoever reads takes in between.
+        self._waited += time.monotonic() - began
+        self._came += len(found)
+        if self._waited > SECONDS[1] + self._came / SLOWEST:
+            raise _NoAnswer(f"{where}: it sends less than {SLOWEST} bytes a second")
+        return found
 
     def readable(self) -> bool:
         return True
-
-
-def _read(answer: requests.Response, size: int | None, *, decoded: bool = False) -> bytes:
-    """So many bytes of what is sent; only here it may break off."""
-    try:
-        found: bytes = answer.raw.read(size, decode_content=decoded)
-    except HTTPError as error:
-        where = answer.url.partition("?")[0]
-        raise _NoAnswer(f"{where}: {type(error).__name__}") from None
-    return found
 
 
 def _listed(text: bytes) -> ElementTree.Element:
@@ -247,7 +262,7 @@ def _listed(text: bytes) -> ElementTree.Element:
 def _why(answer: requests.Response) -> str:
     """What a store says of a request that it refuses."""
     try:
-        code: Any = _listed(_read(answer, LONGEST_ANSWER, decoded=True)).findtext("Code")
+        code: Any = _listed(_Body(answer).read(LONGEST_ANSWER, decoded=True)).findtext("Code")
     except StoreError:
         code = None
     return code or answer.reason or ""

@@ -286,7 +286,7 @@ def _choose(
     return told[min(ordered, key=lambda row: sign * row.farthest).part], False
 
 
-def known_words(session: Session, column: Any, most: int) -> list[str]:
+def known_words(session: Session, column: Any, most: int | None = None) -> list[Any]:
     """The different words in a column that begins an index, each found by a look of its own."""
     first = sa.select(sa.func.min(column).label("word")).cte("words", recursive=True)
     following = sa.select(sa.func.min(column)).where(column > first.c.word).scalar_subquery()

@@ -26,6 +26,7 @@ from arena.models.bots import (
     owners_of_bots,
     sharers_of_bots,
 )
+from arena.models.changes import ChangedPart, Epoch
 from arena.models.checkpoints import CheckedChapter, Checkpoint
 from arena.models.competitions import (
     BARRED,

@@ -15,12 +15,12 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, Self
+from typing import IO, Any, NamedTuple, Self
 
 from arena.ground.file_locks import lock_file
 from engine.translation import gettext
 
-FORMAT = 3
+FORMAT = 4
 ABOUT = "about.json"
 """The first part: of which release a backup is."""
 CONTENTS = "contents.json"
@@ -32,12 +32,23 @@ class BackupError(ValueError):
     """A backup that can't be made or used; one sentence that says what to do."""
 
 
+class SomeRows(NamedTuple):
+    """Rows of a table that are kept together."""
+
+    digest: str
+    """SHA-256, by which they are found."""
+    rows: int
+    """How many they are."""
+    part: int
+    """Which part of their table they are, or belong to."""
+
+
 @dataclass(slots=True)
 class BackupContents:
     """What belongs to a backup."""
 
-    tables: dict[str, list[tuple[str, int]]] = field(default_factory=dict)
-    """Of each table its rows, some at a time: the SHA-256 of these, and how many they are."""
+    tables: dict[str, list[SomeRows]] = field(default_factory=dict)
+    """Of each table its rows, some at a time."""
     files: list[str] = field(default_factory=list)
     """The parts that are files, as ``bundles/DIGEST``."""
     elsewhere: dict[str, list[str]] = field(default_factory=dict)
@@ -53,7 +64,7 @@ class BackupContents:
         try:
             data = json.loads(text)
             tables = {
-                str(name): [(str(digest), int(rows)) for digest, rows in its]
+                str(name): [SomeRows(str(one), int(rows), int(part)) for one, rows, part in its]
                 for name, its in data["tables"].items()
             }
             elsewhere = {str(name): list(map(str, its)) for name, its in data["elsewhere"].items()}

@@ -3,10 +3,11 @@
 Rows are written as JSON, table by table, so that a backup of SQLite can be restored to
 PostgreSQL and the other way round. It is read in one transaction that sees one moment, while the
 arena runs. Files come after the rows: they never change and are not removed while a row names
-them, so that each is there. Rows are kept some thousand at a time by the numbers that they begin
-with, and each such part is named by its digest, as files are. So an increment is a backup that
-leaves out all parts that another one has which it names (`arena.operation.archives`): what has not
-changed. The backup holds everything: hashes of passwords, the secret of sessions.
+them, so that each is there. Rows are kept some thousand at a time, and each such part is named by
+its digest, as files are. So an increment is a backup that leaves out all parts that another one has
+which it names (`arena.operation.archives`): what has not changed. Of long tables it does not even
+read what the database did not note as changed meanwhile (`arena.operation.changes`); other tables
+are read whole. The backup holds everything: hashes of passwords, the secret of sessions.
 """
 
 from __future__ import annotations
@@ -19,12 +20,14 @@ import os
 import tarfile
 import tempfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from contextlib import ExitStack
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from itertools import groupby
+from functools import partial
+from itertools import chain, groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.orm import InstrumentedAttribute, Session
@@ -33,27 +36,37 @@ from arena.ground.config import Settings
 from arena.ground.db import Database
 from arena.keeping.moving import WrongFile
 from arena.keeping.stores import StoreError, store_at
-from arena.models import Base, BotVersion, DayFile, LargeFile, Runtime
+from arena.lists.search import known_words
+from arena.models import Base, BotVersion, ChangedPart, DayFile, Epoch, LargeFile, Runtime
+from arena.operation import changes
 from arena.operation.archives import (
     ABOUT,
     FORMAT,
     BackupError,
     PartReader,
     PartWriter,
+    SomeRows,
     alone,
     copy_proven,
 )
 from engine.plurals import counted
 from engine.translation import N_, gettext, ngettext
 
+T = TypeVar("T")
+
 AT_A_TIME = 1000
-NUMBERS = 1 << 14
-"""Rows are kept together whose first key has the same quotient by it, and so many of other tables.
-"""
+WORDS = 200
+"""So many words that rows begin with are asked for at once."""
 PART_BYTES = 1 << 24
 """Of such rows, after which those that follow are kept for themselves: logs may be long, and each
 part is in memory while it is written or read."""
 
+EPOCH = "epoch"
+"""What a backup says of itself: the token of the epoch that began with it, empty if none did."""
+OF_ONE_DATABASE = {Epoch.__tablename__, ChangedPart.__tablename__}
+"""The tables that are in no backup: what they say of a database is not so of a copy."""
+Changed = Mapping[str, Set[int]]
+"""Parts of long tables, by the names of these."""
 Tell = Callable[[str], None]
 
 
@@ -78,7 +91,7 @@ def write_backup(
             before can't be used.
         OSError: it can't be written.
     """
-    known = {} if since is None else _parts_of(since, file)
+    before = _Before() if since is None else _read_before(since, file)
     unfinished = file.with_name(f".{file.name}.unfinished")
     taken = gettext("another command writes %(file)s: name another", file=file)
     with alone(unfinished, taken) as descriptor:
@@ -86,9 +99,24 @@ def write_backup(
             if file.exists():
                 raise BackupError(gettext("%(file)s is there already: name another", file=file))
             os.truncate(descriptor, 0)  # what a command left that was killed
+            epoch = _noting(tell, partial(changes.begin_epoch, database))
             with open(descriptor, "wb", closefd=False) as raw:
                 with tarfile.open(fileobj=raw, mode="w") as tar, database.read() as session:
-                    _write(PartWriter(tar, known), session, settings, tell, without_cold)
+                    about = _about(session)  # from which on all is of one moment
+                    if epoch:
+                        token = _noting(tell, partial(changes.name_epoch, database, epoch))
+                        about[EPOCH] = token or ""
+                    parts = PartWriter(tar, before.parts)
+                    parts.add(ABOUT, io.BytesIO(json.dumps(about).encode()))
+                    changed = before.changed(session, about)
+                    if since is not None and changed is None:
+                        tell(
+                            gettext(
+                                "all is read: what has changed since %(file)s was not noted",
+                                file=since,
+                            )
+                        )
+                    _write(parts, session, settings, tell, without_cold, before.tables, changed)
                 raw.flush()
                 os.fsync(raw.fileno())
             unfinished.rename(file)
@@ -97,7 +125,23 @@ def write_backup(
             raise
 
 
-def _parts_of(since: Path, file: Path) -> dict[str, str]:
+@dataclass(frozen=True, slots=True)
+class _Before:
+    """What a backup has that another one is to go on from; or of none."""
+
+    about: Mapping[str, Any] = field(default_factory=dict)
+    parts: dict[str, str] = field(default_factory=dict)
+    """By their names, with the file that each is in."""
+    tables: Mapping[str, list[SomeRows]] = field(default_factory=dict)
+
+    def changed(self, session: Session, about: Mapping[str, Any]) -> Changed | None:
+        """Which parts of long tables are not as they were; None if that is not known."""
+        if not about[EPOCH] or about["schema"] != self.about.get("schema"):
+            return None
+        return changes.changed_since(session, str(self.about.get(EPOCH)))
+
+
+def _read_before(since: Path, file: Path) -> _Before:
     if since.resolve().parent != file.resolve().parent:
         raise BackupError(
             gettext(
@@ -107,19 +151,53 @@ def _parts_of(since: Path, file: Path) -> dict[str, str]:
             )
         )
     with ExitStack() as ends:
-        return PartReader(since, ends).known()
+        reader = PartReader(since, ends)
+        return _Before(reader.about, reader.known(), reader.contents.tables)
+
+
+def _noting(tell: Tell, do: Callable[[], T]) -> T | None:
+    """Does something for which the database is to note changes; None where it can't."""
+    try:
+        return do()
+    except changes.CannotNote as problem:
+        tell(gettext("the next increment will read all: %(problem)s", problem=problem))
+        return None
+
+
+def _about(session: Session) -> dict[str, Any]:
+    schema = session.execute(sa.text("SELECT version_num FROM alembic_version")).scalar_one()
+    made = datetime.now(UTC).isoformat()
+    return {"format": FORMAT, "schema": schema, "made": made, EPOCH: ""}
+
+
+def tables() -> list[sa.Table]:
+    """Those that a backup has, each behind those that it refers to."""
+    return [one for one in Base.metadata.sorted_tables if one.name not in OF_ONE_DATABASE]
 
 
 def _write(
-    parts: PartWriter, session: Session, settings: Settings, tell: Tell, without_cold: bool
+    parts: PartWriter,
+    session: Session,
+    settings: Settings,
+    tell: Tell,
+    without_cold: bool,
+    before: Mapping[str, list[SomeRows]],
+    changed: Changed | None,
 ) -> None:
-    schema = session.execute(sa.text("SELECT version_num FROM alembic_version")).scalar_one()
-    about = {"format": FORMAT, "schema": schema, "made": datetime.now(UTC).isoformat()}
-    parts.add(ABOUT, io.BytesIO(json.dumps(about).encode()))
-    for table in Base.metadata.sorted_tables:
-        its = list(_add_rows(parts, session, table))
+    for table in tables():
+        column = changes.number_of(table)
+        if column is None:
+            its = list(_add_table(parts, session, table))
+        elif changed is None:
+            its = list(_add_parts(parts, session, table, column, _numbers(session, column)))
+        else:
+            noted = changed.get(table.name, set())
+            its = [one for one in before[table.name] if one.part not in noted]
+            for one in its:
+                parts.has(f"rows/{one.digest}")
+            its += _add_parts(parts, session, table, column, sorted(noted))
         parts.contents.tables[table.name] = its
-        tell(rows_of(table.name, sum(count for _, count in its)))
+        tell(rows_of(table.name, sum(one.rows for one in its)))
     for kind, folder, names in (
         ("bundle", settings.bundles, _names_of(session, BotVersion.digest)),
         ("large file", settings.bundles, _names_of(session, LargeFile.digest)),
@@ -131,26 +209,63 @@ def _write(
     parts.finish()
 
 
-def _add_rows(parts: PartWriter, session: Session, table: sa.Table) -> Iterator[tuple[str, int]]:
-    """Writes a table's rows, some at a time; gives the digest of these, and how many they are."""
+def _add_table(parts: PartWriter, session: Session, table: sa.Table) -> Iterator[SomeRows]:
+    """Writes all rows of a table."""
     columns, key = columns_of(table), next(iter(table.primary_key))
     at = columns.index(key)
     rows = session.execute(
         sa.select(*columns).order_by(*table.primary_key).execution_options(yield_per=AT_A_TIME)
     )
-    numbered = isinstance(key.type, sa.Integer)
+    is_numbered = isinstance(key.type, sa.Integer)
     together = groupby(
-        enumerate(rows), lambda pair: (pair[1][at] if numbered else pair[0]) // NUMBERS
+        enumerate(rows),
+        lambda pair: (pair[1][at] if is_numbered else pair[0]) // changes.NUMBERS,
     )
-    for _, some in together:
-        for lines in _pieces(
-            json.dumps([plain(value) for value in row]).encode() for _, row in some
-        ):
-            text = b"\n".join(lines)
-            digest = hashlib.sha256(text).hexdigest()
-            if not parts.has(f"rows/{digest}"):
-                parts.add(f"rows/{digest}", io.BytesIO(zlib.compress(text, 1)))
-            yield digest, len(lines)
+    for part, some in together:
+        yield from _add_rows(parts, part, (row for _, row in some))
+
+
+def _numbers(session: Session, column: sa.Column[int]) -> Iterable[int]:
+    """All parts that a long table may have."""
+    last = session.scalar(sa.select(sa.func.max(changes.root_of(column)))) or 0
+    return range(last // changes.NUMBERS + 1)
+
+
+def _add_parts(
+    parts: PartWriter,
+    session: Session,
+    table: sa.Table,
+    column: sa.Column[int],
+    numbers: Iterable[int],
+) -> Iterator[SomeRows]:
+    """Writes the rows of some parts of a long table."""
+    first, *_ = table.primary_key
+    narrowed: list[sa.ColumnElement[bool]] = [sa.true()]
+    if first is not column:
+        # Rows lie by words, and of each by numbers: no index has the numbers alone.
+        words = known_words(session, first)
+        starts = range(0, len(words), WORDS)
+        narrowed = [first.in_(words[start : start + WORDS]) for start in starts]
+    rows = (
+        sa.select(*columns_of(table))
+        .order_by(*table.primary_key)
+        .execution_options(yield_per=AT_A_TIME)
+    )
+    for part in numbers:
+        start = part * changes.NUMBERS
+        its = rows.where(column.between(start, start + changes.NUMBERS - 1))
+        some = chain.from_iterable(session.execute(its.where(narrow)) for narrow in narrowed)
+        yield from _add_rows(parts, part, some)
+
+
+def _add_rows(parts: PartWriter, part: int, rows: Iterable[Any]) -> Iterator[SomeRows]:
+    """Writes the rows of a part."""
+    for lines in _pieces(json.dumps([plain(value) for value in row]).encode() for row in rows):
+        text = b"\n".join(lines)
+        digest = hashlib.sha256(text).hexdigest()
+        if not parts.has(f"rows/{digest}"):
+            parts.add(f"rows/{digest}", io.BytesIO(zlib.compress(text, 1)))
+        yield SomeRows(digest, len(lines), part)
 
 
 def _pieces(lines: Iterable[bytes]) -> Iterator[list[bytes]]:

@@ -15,7 +15,7 @@ from collections import deque
 
 import sqlalchemy as sa
 
-from arena.ground.db import Database
+from arena.ground.db import Database, SchemaError
 from arena.models import Mark
 from arena.signing import ARENA_MARK
 
@@ -61,7 +61,7 @@ class Replica:
         self._first = Database(first_url, patience_seconds=PATIENCE_SECONDS)
         self.database = Database(url, patience_seconds=PATIENCE_SECONDS)
         self.problem = "nobody has looked yet"
-        """Why it is not read from, in words; empty if it is."""
+        """Why it is not read from, in words, as the last look found; empty if it is."""
         self._written = deque[tuple[float, int]](maxlen=60)
         """When the first one had come to which position, the oldest first."""
         self._replayed, self._looked = -1, float("-inf")
@@ -85,7 +85,7 @@ class Replica:
             if not reached or began - reached[-1] > MOST_BEHIND:
                 raise NotFollowing(f"it is more than {MOST_BEHIND:.0f} s behind")
             self._replayed, problem = replayed, ""
-        except (sa.exc.SQLAlchemyError, NotFollowing) as error:
+        except (sa.exc.SQLAlchemyError, SchemaError, NotFollowing) as error:
             problem = str(error).partition("\n")[0]
         self._looked = began
         self._tell(problem)
@@ -96,9 +96,14 @@ class Replica:
 
     def has(self, wanted: int | None) -> bool:
         """Whether it can be read from, and has come to a position."""
-        if self.problem or time.monotonic() - self._looked > STALE_SECONDS:
-            return False
-        return wanted is None or self._replayed >= wanted
+        return not self.unread and (wanted is None or self._replayed >= wanted)
+
+    @property
+    def unread(self) -> str:
+        """Why it is not read from, in words, that nobody has looked lately, too; empty if it is."""
+        if not self.problem and time.monotonic() - self._looked > STALE_SECONDS:
+            return f"nobody has seen for {STALE_SECONDS:.0f} s how far it is"
+        return self.problem
 
     def watch(self) -> None:
         """Has a thread look again and again, until this is closed or the process ends."""

@@ -24,7 +24,7 @@ from arena.models import Base, DayFile, Mark, SentFile
 from arena.models.base import UtcTime
 from arena.models.searching import FULL_TEXT
 from arena.operation.archives import BackupError, PartReader, alone, copy_proven
-from arena.operation.backup import AT_A_TIME, Tell, columns_of, rows_of
+from arena.operation.backup import AT_A_TIME, Tell, columns_of, rows_of, tables
 from arena.signing import ARENA_MARK
 from engine.plurals import counted
 from engine.translation import N_, gettext
@@ -78,7 +78,7 @@ def _fill(database: Database, parts: PartReader, settings: Settings, tell: Tell)
                 gettext("the database %(url)s is not empty: restore to a new one", url=where)
             )
     database.upgrade()
-    expected = {table.name for table in Base.metadata.sorted_tables}
+    expected = {table.name for table in tables()}
     # All rows or none: what was begun and broken off leaves a database without any.
     with database.begin() as session:
         schema = session.execute(sa.text("SELECT version_num FROM alembic_version")).scalar_one()
@@ -95,10 +95,10 @@ def _fill(database: Database, parts: PartReader, settings: Settings, tell: Tell)
             raise BackupError(
                 gettext("the backup has not the tables of this release: %(table)s", table=odd[:80])
             )
-        for table in Base.metadata.sorted_tables:
+        for table in tables():
             count = 0
-            for digest, _ in parts.contents.tables[table.name]:
-                count += _insert(session, parts, table, digest)
+            for some in parts.contents.tables[table.name]:
+                count += _insert(session, parts, table, some.digest)
             tell(rows_of(table.name, count))
         _store_files(session, parts, settings, tell)
         # It may be another arena beside the one that the backup is of.

@@ -184,7 +184,7 @@ class Recorder:
             transact(lambda session: health.note(session, health.BROKER_MARK, words))
             undumped = self._dumps.look(now)
             transact(lambda session: health.note(session, health.DUMP_MARK, undumped))
-            unread = self._replica.problem if self._replica else ""
+            unread = self._replica.unread if self._replica else ""
             unread = unread and f"the replica is not read from: {unread}"
             transact(lambda session: health.note(session, health.REPLICA_MARK, unread))
             wrong = transact(lambda session: self._cold.look(session, settings.cold_days, now))

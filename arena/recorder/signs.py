@@ -11,7 +11,8 @@ that it takes no more than a `SHARE` of the time: then less is seen of how far m
 reports are recorded as before.
 
 The broker puts no bound on what a login may say, so it is put here: of more than `MOST` what is
-beyond is dropped, whichever that is.
+beyond is dropped, whichever that is. Nor is more of it read at once than this process has room for,
+which needs fifteen times as much for what it reads.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from datetime import datetime
 import redis
 
 from arena.operation import queues
-from arena.recorder.inbox import ANSWER_SECONDS, COMPLAINT_SECONDS, Said
+from arena.recorder.inbox import ANSWER_SECONDS, COMPLAINT_SECONDS, TOGETHER_BYTES, Said
 from arena.schedule.occurrences import DROPPED
 from engine.messages import UnreadableError, unpack
 from engine.timers import Every
@@ -36,6 +37,8 @@ LONGEST_PACE_SECONDS = 5.0
 """Less than leases last, and than workers are silent that are taken for dead."""
 AT_ONCE = 500
 """About so many are handled at once: what is reported meanwhile waits for no more."""
+FEW, HEAVY_BYTES = 8, 32_000_000
+"""So few are fetched at once where all weigh more."""
 MOST = 20_000
 """Of a thousand workers, and of the most matches that they are given."""
 LONGEST = 4_000_000
@@ -65,7 +68,10 @@ class Signs:
         self._is_taken = True  # perhaps by a recorder before
         self._since: datetime | None = None
         """When what is in hand was taken; None if nobody knows."""
-        self._cursor = self._read = 0
+        self._cursor: int | None = None
+        """How far what was taken is fetched; None if that is not begun, 0 at its end."""
+        self._read, self._fetched = 0, list[bytes]()
+        self._at_once = AT_ONCE
         self._due = self._began = 0.0
         self._spent = 0.0
         self._complaints = Every(COMPLAINT_SECONDS)
@@ -110,29 +116,37 @@ class Signs:
         return True
 
     def _next_piece(self, client: redis.Redis) -> list[Said]:
-        found: list[Said] = []
-        while not found:
-            self._cursor, fields = client.hscan(self._taken, self._cursor, count=AT_ONCE)
+        found, size = list[Said](), 0
+        while len(found) < AT_ONCE and size < TOGETHER_BYTES and self._fetch(client):
+            raw = self._fetched.pop()
+            size += len(raw)
+            try:
+                if len(raw) > LONGEST:
+                    raise UnreadableError(f"it is longer than {LONGEST} bytes")
+                message = unpack(raw)
+            except UnreadableError as error:
+                self._refuse(error)
+                continue
+            found.append(Said(message.task, message.args, message.named, raw))
+        if not found and self._is_at_its_end:
+            self.done()
+        return found
+
+    def _fetch(self, client: redis.Redis) -> bool:
+        """Whether there is a next one, which is fetched by then."""
+        if self._cursor is None:
+            weight = client.memory_usage(self._taken, samples=0) or 0
+            self._at_once = AT_ONCE if weight <= HEAVY_BYTES else FEW
+        while not self._fetched and not self._is_at_its_end:
+            self._cursor, fields = client.hscan(self._taken, self._cursor or 0, count=self._at_once)
             assert isinstance(fields, dict)
             self._read += len(fields)
-            for raw in fields.values():
-                assert isinstance(raw, bytes)
-                try:
-                    if len(raw) > LONGEST:
-                        raise UnreadableError(f"it is longer than {LONGEST} bytes")
-                    message = unpack(raw)
-                except UnreadableError as error:
-                    self._refuse(error)
-                    continue
-                found.append(Said(message.task, message.args, message.named, raw))
-            if not found and self._is_at_its_end:
-                self.done()
-                break
-        return found
+            self._fetched = [one for one in fields.values() if isinstance(one, bytes)]
+        return bool(self._fetched)
 
     @property
     def _is_at_its_end(self) -> bool:
-        return not self._cursor or self._read >= MOST
+        return not self._fetched and (self._cursor == 0 or self._read >= MOST)
 
     def done(self) -> None:
         """The piece that was taken last is handled."""
@@ -152,7 +166,7 @@ class Signs:
         self._due = time.monotonic() + pace
         self._heard = self._since or self._heard
         self._since, self._is_taken = None, False
-        self._cursor = self._read = 0
+        self._cursor, self._read = None, 0
         self._spent = 0.0
 
     def close(self) -> None:

@@ -14,13 +14,15 @@ from flask import Flask, current_app, g, request
 from werkzeug.wrappers import Response
 
 from arena.ground.config import Settings
-from arena.ground.db import Database
+from arena.ground.db import FAILED, Database
 from arena.operation.replicas import WRITTEN, Replica, position
 
 COOKIE, COOKIE_LASTS = "arena-wrote", 60
 """The cookie's name; for how many seconds it is kept, which is longer than a replica may be behind.
 """
 READING = frozenset(["GET", "HEAD"])
+BEYOND = "FFFFFFFF/FFFFFFFF"
+"""A position that no replica comes to: who has it reads from the first one."""
 
 
 def install(app: Flask, settings: Settings) -> None:
@@ -48,8 +50,11 @@ def _name_position(response: Response) -> Response:
     """Names who has changed something the position at which that is written."""
     if request.method not in READING:
         first: Database = current_app.extensions["arena.database"]
-        with first.engine.connect() as connection:
-            at = connection.scalar(WRITTEN)
+        try:
+            with first.engine.connect() as connection:
+                at = connection.scalar(WRITTEN)
+        except FAILED:  # what was written is written, and is to be told
+            at = BEYOND
         response.set_cookie(
             COOKIE,
             at or "",

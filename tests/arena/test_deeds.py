@@ -117,6 +117,7 @@ from arena.models import (
     Base,
     Bot,
     BotVersion,
+    ChangedPart,
     Check,
     CompetitionDate,
     CompetitionState,
@@ -125,6 +126,7 @@ from arena.models import (
     Delivery,
     DeliveryState,
     Entrant,
+    Epoch,
     Follow,
     HomeRule,
     Hook,
@@ -1052,9 +1054,11 @@ is held, since a bot that comes back may be another by then, and what people wer
 
 
 def standing(session: sa.orm.Session) -> dict[str, list[str]]:
-    """All that is stored, but for the notes of what was done, and what people were told."""
+    """All that is stored, but for notes of what was done or has changed, and what people were
+    told."""
     session.flush()
-    said = {AuditEntry.__tablename__, Notification.__tablename__, Delivery.__tablename__}
+    kinds = AuditEntry, Notification, Delivery, Epoch, ChangedPart
+    said = {kind.__tablename__ for kind in kinds}
     tables = [one for one in Base.metadata.sorted_tables if one.name not in said]
     found = {}
     for table in tables:

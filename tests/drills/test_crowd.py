@@ -15,8 +15,12 @@ from arena.audit import ARENA
 from arena.competitions import strength_tests, tournaments
 from arena.competitions.players import NamedPlayer
 from arena.competitions.strength_plans import StrengthPlan
+from arena.ground.config import Settings
 from arena.ground.db import Database
-from arena.models import BotVersion, Competition, CompetitionState, Ladder
+from arena.models import Bot, BotVersion, Competition, CompetitionState, Ladder
+from arena.operation.backup import write_backup
+from arena.operation.restoring import restore_backup
+from arena.signing import arena_id
 from tests.arena.simulator import CALM, START, Simulation
 from tests.drills import wholeness
 from tests.drills.drill import Clock
@@ -87,6 +91,22 @@ def test_what_is_not_whole_is_seen(played: Database, tmp_path: Path, spoil: str,
         for statement in spoil.split(";"):
             session.execute(sa.text(statement))
     assert what in fails(played, tmp_path)
+
+
+def test_a_backup_restored_is_held_against_it(played: Database, tmp_path: Path) -> None:
+    """Row by row, but for what makes it another arena."""
+    one, other, there = tmp_path / "one.tar", tmp_path / "other.tar", tmp_path / "there"
+    with played.begin() as session:
+        arena_id(session)
+    write_backup(played, Settings(data=tmp_path), one, str)
+    restore_backup(one, Settings(data=there), str)
+    with closing(Database(Settings(data=there).database_url)) as restored:
+        write_backup(restored, Settings(data=there), other, str)
+        assert wholeness.unlike(one, other) == []
+        with restored.begin() as session:
+            session.execute(sa.update(Bot).values(description="another"))
+        write_backup(restored, Settings(data=there), there / "changed.tar", str)
+    assert wholeness.unlike(one, there / "changed.tar") == ["bot"]
 
 
 def test_what_goes_on_for_ever_is_ended(played: Database) -> None:

@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import hashlib
 import io
-from collections.abc import Iterator
-from contextlib import contextmanager
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from socketserver import BaseRequestHandler, ThreadingTCPServer
@@ -176,15 +177,49 @@ def test_nobody_waits_again_for_a_store_that_hangs(
     assert [store.read("x", 0, 1) for _ in range(2)] == [b"y"] * 2
 
 
+def _read_whole(store: BucketStore) -> bytes:
+    with store.open("x") as file:
+        return file.read()
+
+
+ASKED: dict[str, Callable[[BucketStore], object]] = {
+    "a part": lambda store: store.read("x", 0, 99999),
+    "a file": _read_whole,
+    "the names": lambda store: list(store.names()),
+}
+
+
+@pytest.mark.parametrize("what", ASKED)
+def test_a_store_that_trickles_is_not_waited_for(
+    what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However often a few bytes come, all of them are to come in time; pages do not wait again."""
+    monkeypatch.setattr(buckets, "SECONDS", (5.0, 0.5))
+    begin = b"HTTP/1.1 200 OK\r\nContent-Length: 99999\r\n\r\n"
+    with rude_server(begin, trickle=b"x" * 100) as address:
+        store = BucketStore(address)
+        with pytest.raises(StoreError, match="it sends less than 64000 bytes a second"):
+            ASKED[what](store)
+        if what == "a part":
+            with pytest.raises(StoreError, match="did not answer a moment ago"):
+                store.read("x", 0, 1)
+
+
 @contextmanager
-def rude_server(answer: bytes) -> Iterator[str]:
-    """The address of a bucket that says the same whatever it is asked, and hangs up."""
+def rude_server(answer: bytes, trickle: bytes = b"") -> Iterator[str]:
+    """The address of a bucket that says the same whatever it is asked, then a byte now and then,
+    and hangs up.
+    """
 
     class Rude(BaseRequestHandler):
         def handle(self) -> None:
             while b"\r\n\r\n" not in self.request.recv(1 << 16):
                 pass
             self.request.sendall(answer)
+            with suppress(OSError):  # who asked may have gone
+                for byte in trickle:
+                    time.sleep(0.05)
+                    self.request.sendall(bytes([byte]))
 
     with ThreadingTCPServer(("127.0.0.1", 0), Rude) as server:
         thread = Thread(target=server.serve_forever, args=[0.05])

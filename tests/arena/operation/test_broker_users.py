@@ -177,11 +177,13 @@ def test_a_name_that_is_none_is_refused(names: list[str]) -> None:
 
 
 def test_the_arena_has_the_file_read_again(broker: Broker) -> None:
-    """There is nobody else who could; and that is all of an administrator's that it may."""
+    """There is nobody else who could; and that is all of an administrator's that it may, but to
+    ask how much room something takes."""
     with broker.client("arena") as client:
         assert client.acl_load()
     # Which may end the connections that there were.
     with broker.client("arena") as client:
+        assert client.memory_usage("nothing", samples=0) is None
         for command in ("ACL LIST", "ACL SETUSER x on", "CONFIG GET *"):
             with pytest.raises(redis.exceptions.NoPermissionError):
                 client.execute_command(*command.split())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
@@ -183,6 +184,32 @@ def test_nonsense_is_held_against_whom_it_names(
     assert {one["job"] for one in failed} == {
         f"message {task}" for task in (jobs.WORKER_ALIVE, jobs.RECORD_MATCH)
     }
+
+
+@pytest.mark.parametrize("heavy", [1 << 30, 0], ids=["fetched together", "fetched few at once"])
+def test_no_more_is_read_at_once_than_there_is_room_for(
+    queue: redis.Redis, monkeypatch: pytest.MonkeyPatch, heavy: int
+) -> None:
+    """However long signs are; those in hand are so many bytes and one more, and each comes once."""
+    monkeypatch.setattr(signs, "HEAVY_BYTES", heavy)
+    monkeypatch.setattr(signs, "TOGETHER_BYTES", 100_000)
+    said = {f"{number}": pack("say", number, "x" * (number % 7 * 5000)) for number in range(300)}
+    queue.hset(jobs.SIGNS, mapping=said)
+    longest, refused = max(map(len, said.values())), list[Exception]()
+    address = f"redis+socket://{queue.get_connection_kwargs()['path']}"
+    found, came = signs.Signs(address, jobs.SIGNS, Counter(), refused.append), list[int]()
+    try:
+        while len(came) < len(said):
+            piece = found.take(datetime.now(UTC))
+            assert 0 < sum(len(one.raw) for one in piece) <= 100_000 + longest
+            assert len(found._fetched) <= (signs.AT_ONCE if heavy else 3 * signs.FEW)
+            came += [int(one.args[0]) for one in piece]
+            found.done()
+    finally:
+        found.close()
+    assert sorted(came) == list(range(300))
+    assert refused == []
+    assert not queue.exists(jobs.SIGNS, TAKEN)
 
 
 def test_of_one_that_was_begun_anew_the_later_sign_counts(sqlite_database: Database) -> None:

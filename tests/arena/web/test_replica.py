@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
+from flask import Flask, Response, request
 from flask.testing import FlaskClient
 
 from arena.audit import ARENA
@@ -208,6 +208,47 @@ def test_who_changed_something_sees_it(pair: Pair, app: Flask) -> None:
     until(lambda: followed(app).has(position(wrote.value)))
 
 
+@contextmanager
+def shut(pair: Pair) -> Iterator[None]:
+    """The first one ends all connections to the arena's database, and takes none meanwhile."""
+    other = pair.first.replace("/postgres?", "/template1?")
+    admin = sa.create_engine(other, isolation_level="AUTOCOMMIT", poolclass=sa.NullPool)
+    with admin.connect() as connection:
+        allow = "ALTER DATABASE postgres ALLOW_CONNECTIONS"
+        connection.exec_driver_sql(f"{allow} false")
+        try:
+            connection.exec_driver_sql(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'postgres'"
+            )
+            yield
+        finally:
+            connection.exec_driver_sql(f"{allow} true")
+
+
+def test_what_was_changed_is_told_though_the_first_one_fails_then(pair: Pair, app: Flask) -> None:
+    """Right after it was written; where that is in the log nobody knows, so that who changed it
+    reads from the first one for a while."""
+    first = Database(pair.first)
+    person(first, "ines", Role.ORGANISER)
+    first.close()
+    ines = signed_in(app, "ines")
+    with ExitStack() as ending:
+
+        def shut_now(response: Response) -> Response:
+            if request.method == "POST":
+                ending.enter_context(shut(pair))
+            return response
+
+        app.after_request_funcs[None].append(shut_now)  # what comes last here is done first
+        done = ines.post("/ladders/ladder-0/state", {"state": "paused"}, page="/ladders/ladder-0")
+        app.after_request_funcs[None].pop()
+        assert done.status_code == 302
+    wrote = ines.client.get_cookie("arena-wrote")
+    assert wrote is not None
+    assert not followed(app).has(position(wrote.value))
+    assert ines.client.get("/api/v1/ladders/ladder-0").json["state"] == "paused"
+
+
 def test_who_has_a_token_reads_from_the_first(pair: Pair, app: Flask) -> None:
     """Programs keep no cookies. Nor is anything read there for what changes something."""
     first = Database(pair.first)
@@ -233,6 +274,7 @@ def test_a_replica_that_is_too_far_behind_is_not_read_from(
     until(lambda: note_of(app) == "near")
     monkeypatch.setattr(replicas, "STALE_SECONDS", -1.0)
     assert not followed(app).has(None)
+    assert "nobody has seen for" in followed(app).unread, "as the recorder's alarm says"
     monkeypatch.setattr(replicas, "STALE_SECONDS", 1e6)
     monkeypatch.setattr(replicas, "MOST_BEHIND", 1.0)
     with paused(pair):
@@ -247,9 +289,11 @@ def test_a_replica_that_is_too_far_behind_is_not_read_from(
 def test_what_is_no_replica_is_not_read_from(pair: Pair) -> None:
     """It follows no other, is another database, or is not there; and why is said."""
     empty = postgres.create(pair.first)
+    ascii_ = postgres.create(pair.first, like="template0 ENCODING 'SQL_ASCII' LOCALE 'C'")
     for url, why in (
         (pair.first, "it follows no other"),
         (empty, "alembic_version"),
+        (ascii_, "keeps text as SQL_ASCII"),
         (pair.replica.replace("second", "third"), "No such file"),
         (pair.replica, ""),
     ):
