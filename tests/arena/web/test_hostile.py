@@ -147,6 +147,9 @@ SEEN = {
     "administrator": {"/users/invitations", "/users/other/role", "/operator/matches"},
 }
 """Some of the forms that each must have been found to see."""
+SEES_NO_MORE = ("other", "organiser")
+"""Who has no form that neither an owner nor an administrator has: of the database nothing else is
+asked by theirs."""
 
 
 @pytest.mark.timeout(300)  # on a busy machine
@@ -159,6 +162,8 @@ def test_no_form_can_be_broken(besieged: SimpleNamespace) -> None:
     hostile = {what: HOSTILE[what] for what in (HOSTILE if all_of_them else FOR_DATABASES)}
     asked = set[str]()
     for kind, seen in SEEN.items():
+        if not all_of_them and kind in SEES_NO_MORE:
+            continue
         browser: Browser = besieged.browsers[kind]
         secret = browser.secret("/sign-in" if kind == "anonymous" else "/account")
         found = forms(browser, besieged)
