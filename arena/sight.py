@@ -85,7 +85,6 @@ class Sight:
 
 
 NOTHING_HIDDEN = Sight()
-CHECKS = Check.__table__
 _now: ContextVar[Sight] = ContextVar("sight", default=NOTHING_HIDDEN)
 """That of the statement which is executed."""
 
@@ -271,6 +270,31 @@ def _ids(name: str, value: Any) -> sa.BindParameter[Any]:
     return _value(name, value, expanding=True, literal_execute=True)
 
 
+def _asked(kind: type[Base], *names: str) -> sa.TableClause:
+    its = kind.__table__
+    return sa.table(kind.__tablename__, *(sa.column(name, its.c[name].type) for name in names))
+
+
+_ASKED = {
+    Competition: _asked(Competition, "id", "within_id", "visibility", "anonymous"),
+    Bot: _asked(Bot, "id", "owner_id", "masked_in"),
+    BotVersion: _asked(BotVersion, "id", "bot_id"),
+    Check: _asked(Check, "version_id", "ladder_id"),
+    Entrant: _asked(Entrant, "version_id", "competition_id"),
+    ListedSeat: _asked(ListedSeat, "game_id", "seat", "competition_id"),
+}
+"""Tables with those of their columns alone by which it is found what is seen."""
+
+
+def _alias(kind: type[Base]) -> sa.FromClause:
+    """The table of a class once more, with these columns.
+
+    SQLAlchemy makes all columns of an alias anew, and a statement has dozens of these: with whole
+    tables that was more than half of what it took to compile one.
+    """
+    return _ASKED[kind].alias()
+
+
 def _root(its: Any) -> sa.ColumnElement[int]:
     """The id of what a competition is within; its own where it is within none."""
     return sa.func.coalesce(its.within_id, its.id)
@@ -297,13 +321,13 @@ def _is_hidden(its: Any) -> sa.ColumnElement[bool]:
 
 def _is_seen(competition: Any) -> sa.ColumnElement[bool]:
     """Whether that of an id is, or there is none."""
-    its = Competition.__table__.alias()
+    its = _alias(Competition)
     return ~sa.exists().where(its.c.id == competition, _is_hidden(its.c))
 
 
 def _names_bots(competition: Any) -> sa.ColumnElement[bool]:
     """Whether that of an id is not anonymous: what names its bots besides is no secret."""
-    its = Competition.__table__.alias()
+    its = _alias(Competition)
     return ~sa.exists().where(its.c.id == competition, its.c.anonymous)
 
 
@@ -313,7 +337,7 @@ def _is_own(owner: Any, bot: Any) -> sa.ColumnElement[bool]:
 
 
 def _is_versions_owner(version: Any) -> sa.ColumnElement[bool]:
-    bot, its = Bot.__table__.alias(), BotVersion.__table__.alias()
+    bot, its = _alias(Bot), _alias(BotVersion)
     return sa.exists().where(
         its.c.id == version, bot.c.id == its.c.bot_id, _is_own(bot.c.owner_id, bot.c.id)
     )
@@ -324,13 +348,13 @@ def _is_version_seen(version: Any) -> sa.ColumnElement[bool]:
 
 
 def _is_bot_seen(bot: Any) -> sa.ColumnElement[bool]:
-    its = Bot.__table__.alias()
+    its = _alias(Bot)
     own = sa.exists().where(its.c.id == bot, _is_own(its.c.owner_id, its.c.id))
     return sa.or_(_is_known(bot=bot), own)
 
 
 def _is_game_seen(game: Any) -> sa.ColumnElement[bool]:
-    its = ListedSeat.__table__.alias()
+    its = _alias(ListedSeat)
     first = its.c.game_id == game, its.c.seat == sa.literal_column("0")
     return ~sa.exists().where(*first, sa.not_(_is_seen(its.c.competition_id)))
 
@@ -340,16 +364,16 @@ def _is_known(*, bot: Any = None, version: Any = None) -> sa.ColumnElement[bool]
     that a mask is for; or there is none at all. It is asked of the tables themselves, which nothing
     narrows."""
     seen, there = [], []
-    for table, key in ((Entrant.__table__, "competition_id"), (CHECKS, "ladder_id")):
-        its, versions = table.alias(), BotVersion.__table__.alias()
+    for kind, key in ((Entrant, "competition_id"), (Check, "ladder_id")):
+        its, versions = _alias(kind), _alias(BotVersion)
         of_it = sa.exists().where(its.c.version_id == (version if bot is None else versions.c.id))
         if bot is not None:
             of_it = of_it.where(versions.c.bot_id == bot)
         there.append(of_it)
         of_it = of_it.where(_is_seen(its.c[key]))
         # That a version was checked for an anonymous one would tell that it has a mask there.
-        seen.append(of_it.where(_names_bots(its.c[key])) if table is CHECKS else of_it)
-    mask, versions = Bot.__table__.alias(), BotVersion.__table__.alias()
+        seen.append(of_it.where(_names_bots(its.c[key])) if kind is Check else of_it)
+    mask, versions = _alias(Bot), _alias(BotVersion)
     of_it = sa.exists().where(mask.c.masked_in.is_not(None))
     if bot is not None:
         of_it = of_it.where(mask.c.id == bot)

@@ -36,7 +36,8 @@ from engine.translation import ENGLISH, gettext, speaking
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-LOOK_SECONDS = 5.0
+SHORTEST_LOOK, LONGEST_LOOK = 0.5, 5.0
+"""Seconds from one look to the next: a tenth of the time that has been waited, within these."""
 LINE_SECONDS = 30.0
 """How often a line tells how it stands."""
 USUAL_SECONDS = 3600.0
@@ -117,13 +118,16 @@ def wait_for(
 
 def _watch(look: Callable[[], Any], seconds: float) -> Any:
     """A test as it is when it has ended, or when the time is over."""
-    ends, told, away = time.monotonic() + seconds, 0.0, ""
+    began, told, away = time.monotonic(), 0.0, ""
+    ends = began + seconds
     found = look()
     while found["verdict"] == TestVerdict.RUNNING and time.monotonic() < ends:
         if time.monotonic() - told >= LINE_SECONDS:
             told = time.monotonic()
             click.echo(_line(found), err=True)
-        time.sleep(min(LOOK_SECONDS, max(0.0, ends - time.monotonic())))
+        now = time.monotonic()
+        pause = min(max(SHORTEST_LOOK, (now - began) / 10), LONGEST_LOOK)
+        time.sleep(min(pause, max(0.0, ends - now)))
         try:
             found, away = look(), ""
         except ServerFault as fault:

@@ -78,6 +78,9 @@ class Balanced(AtOnce):
             for table in tables
         ]
 
+    def planned(self, size: int) -> int:
+        return self.rounds * (size // self.seats)
+
 
 def rounds_to_meet(size: int, seats: int, times: int = 1) -> int:
     """The fewest rounds that have enough places for everybody to meet everybody so many times."""

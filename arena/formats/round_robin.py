@@ -51,6 +51,9 @@ class RoundRobin(AtOnce):
             for pair in pairs
         ]
 
+    def planned(self, size: int) -> int:
+        return self.cycles * (size * (size - 1) // 2)
+
 
 def berger_table(size: int) -> list[list[tuple[int, int]]]:
     """The rounds of a single round robin of the entrants 0 to ``size`` - 1.
@@ -127,3 +130,6 @@ class GauntletFormat(AtOnce):
                     swapped = (start + place + cycle) % 2
                     fixtures.append(Fixture(number + 1, pair[::-1] if swapped else pair))
         return fixtures
+
+    def planned(self, size: int) -> int:
+        return self.cycles * self.candidates * (size - self.candidates)

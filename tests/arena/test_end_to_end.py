@@ -82,8 +82,9 @@ def furnish_small(
             if sample["name"] in kept:
                 continue
             session.add(Mark(key=f"sample {sample['name']} on {ladder.id}", value="removed"))
-        for offered in game.offered:
-            session.add(Mark(key=f"ladder {offered}", value="removed"))
+        for name in GAMES.singles:
+            for offered in GAMES[name].offered:
+                session.add(Mark(key=f"ladder {offered}", value="removed"))
 
 
 class Watched(RunningArena):

@@ -99,7 +99,7 @@ def arena_says(*words: str) -> dict[str, Any]:
     """What a command prints as JSON at its end."""
     done = subprocess.run(
         [*COMMAND, *words],
-        env=environment(ARENA_GAMES="clobber"),
+        env=environment(),
         capture_output=True,
         text=True,
         check=False,
@@ -138,7 +138,7 @@ def test_a_tournament_comes_out_the_same(workers: int) -> None:
         data.mkdir()
         database = Database(f"sqlite:///{data}/arena.db")
         stack.callback(database.close)
-        running = stack.enter_context(Watched(data, database, ARENA_GAMES="clobber"))
+        running = stack.enter_context(Watched(data, database))
         # So that it lasts long enough for all that is killed.
         furnish(database, folder, running.mark, pause=0.0 if workers == 1 else 0.02)
         words = ["tournament", "run", "golden", "--data", str(data), "--json"]

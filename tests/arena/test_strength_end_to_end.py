@@ -47,11 +47,8 @@ while words := input().split():
 
 
 @pytest.mark.timeout(300)
-def test_new_versions_are_tested_before_they_enter(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_new_versions_are_tested_before_they_enter(capsys: pytest.CaptureFixture[str]) -> None:
     """A version that is worse stays out; any two versions can be tested by a command."""
-    monkeypatch.setenv("ARENA_GAMES", GAME.name)
 
     def said(data: Path, *words: str, code: int = 0) -> str:
         """What a command says."""
@@ -71,7 +68,7 @@ def test_new_versions_are_tested_before_they_enter(
         furnish_small(database, GAME, GAME.variant())
         with database.begin() as session:
             session.execute(sa.update(Ladder).values(state=CompetitionState.PAUSED))
-        with RunningArena(data, ARENA_GAMES=GAME.name) as running:
+        with RunningArena(data) as running:
             running.start()
 
             def submit(text: str, *words: str) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
+import hashlib
 import importlib.util
 import shutil
 import subprocess
 import sys
-import tempfile
 import tomllib
 from collections.abc import Sequence
 from functools import cache
@@ -32,6 +33,9 @@ SAMPLES: list[dict[str, Any]] = tomllib.loads((BOTS / "samples.toml").read_text(
 RULES = Path(__file__).parent / "rules.cpp"
 """Makes a compiled sample tell the legal moves."""
 
+PROGRAMS = Path(__file__).parents[2] / ".pytest_cache" / "samples"
+"""Where compiled samples are."""
+
 Command = Sequence[str]
 
 
@@ -46,19 +50,26 @@ def command(file: Path, *arguments: str) -> Command:
 
 @cache
 def built(file: Path) -> str:
-    """The program of a compiled sample, which tells legal moves if it is asked for `rules`."""
+    """The program of a compiled sample, which tells legal moves if it is asked for `rules`.
+
+    It is compiled once for all processes of tests, and for later runs until something changes.
+    """
     need(shutil.which("g++"), "g++ is not installed")
-    program = Path(_programs().name, file.stem)
     checks = ("-std=c++20", "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror")
-    its = ("-I", KIT, "-D", f'SAMPLE="{file}"', RULES, "-o", program)
-    subprocess.run(["g++", *checks, *its], check=True)
+    digest = hashlib.sha256(repr(checks).encode())
+    digest.update(subprocess.check_output(["g++", "--version"]))
+    for part in (file, RULES, *sorted(KIT.glob("*.hpp"))):
+        digest.update(part.read_bytes())
+    program = PROGRAMS / f"{file.stem}-{digest.hexdigest()[:16]}"
+    PROGRAMS.mkdir(parents=True, exist_ok=True)
+    with (PROGRAMS / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not program.exists():
+            made = program.with_suffix(".made")
+            its = ("-I", KIT, "-D", f'SAMPLE="{file}"', RULES, "-o", made)
+            subprocess.run(["g++", *checks, *its], check=True)
+            made.rename(program)
     return str(program)
-
-
-@cache
-def _programs() -> tempfile.TemporaryDirectory[str]:
-    """Where they are, as long as these tests run."""
-    return tempfile.TemporaryDirectory()
 
 
 def sample(name: str, *arguments: str) -> Command:

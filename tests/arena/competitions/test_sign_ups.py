@@ -18,10 +18,11 @@ from arena.audit import Actor
 from arena.bots.deletion import DeleteBot
 from arena.bots.submissions import enter
 from arena.competitions import drawn_fields, sign_ups
-from arena.competitions.fields import entrants_of
+from arena.competitions.fields import MOST_ENTRANTS, entrants_of
 from arena.competitions.happenings import happen_next
 from arena.competitions.results import results
 from arena.competitions.sign_up_deeds import CheckInBot, SignOffBot, SignUpBot
+from arena.competitions.tournament_courses import new_frame
 from arena.competitions.tournament_deeds import (
     ChangeTournament,
     CreateTournament,
@@ -51,6 +52,7 @@ from arena.models import (
 from arena.people.notifications import text_of
 from arena.schedule import leases
 from arena.sight import Reader
+from engine.games import GAMES
 from tests.arena.simulator import CALM, Simulation
 
 MINUTE = timedelta(minutes=1)
@@ -257,6 +259,23 @@ def test_what_can_be_no_such_tournament_is_refused(
 ) -> None:
     with pytest.raises(Refusal, match=said):
         house.create(**chosen)
+
+
+@pytest.mark.parametrize(
+    ("form", "game", "options", "places"),
+    [
+        ("round-robin", "clobber", {}, 100),  # 100 * 99 / 2 = 4950 matches; 101 have 5050
+        ("gauntlet", "clobber", {}, MOST_ENTRANTS),
+        # 86 rounds of 57 tables have places for all pairs, 4902 matches; 173 bots need 88.
+        ("balanced", "blokus", {"mode": "trio"}, 172),
+    ],
+)
+def test_as_many_places_as_a_tournament_can_have(
+    form: str, game: str, options: dict[str, str], places: int
+) -> None:
+    """By 5000 matches at most. No schedule of any is made, which of large fields takes minutes."""
+    variant = GAMES[game].variant(**options)
+    assert sign_ups.most_places(form, lambda size: new_frame(variant, size, 1), {}) == places
 
 
 def test_no_version_is_drawn_that_few_may_know(house: Hall) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from io import BytesIO
+from itertools import islice
 from types import SimpleNamespace
 
 import pytest
@@ -71,6 +72,11 @@ class Form:
     action: str
     fields: dict[str, str] = field(default_factory=dict)
     is_post: bool = True
+
+    @property
+    def takes_text(self) -> bool:
+        """Whether anything in it is for people to fill."""
+        return not self.fields.keys() <= {"csrf_token"}
 
 
 class Forms(HTMLParser):
@@ -141,6 +147,9 @@ SEEN = {
     "administrator": {"/users/invitations", "/users/other/role", "/operator/matches"},
 }
 """Some of the forms that each must have been found to see."""
+SEES_NO_MORE = ("other", "organiser")
+"""Who has no form that neither an owner nor an administrator has: of the database nothing else is
+asked by theirs."""
 
 
 @pytest.mark.timeout(300)  # on a busy machine
@@ -153,6 +162,8 @@ def test_no_form_can_be_broken(besieged: SimpleNamespace) -> None:
     hostile = {what: HOSTILE[what] for what in (HOSTILE if all_of_them else FOR_DATABASES)}
     asked = set[str]()
     for kind, seen in SEEN.items():
+        if not all_of_them and kind in SEES_NO_MORE:
+            continue
         browser: Browser = besieged.browsers[kind]
         secret = browser.secret("/sign-in" if kind == "anonymous" else "/account")
         found = forms(browser, besieged)
@@ -160,8 +171,10 @@ def test_no_form_can_be_broken(besieged: SimpleNamespace) -> None:
         for name, form in found.items():
             if not form.is_post and name in asked:
                 continue  # who it is that only asks makes no difference
+            # Nor is what somebody gives read in another way for who is allowed the same after them.
+            only_once = name in asked or not form.takes_text
             asked.add(name)
-            for what, text in hostile.items():
+            for what, text in islice(hostile.items(), 1 if only_once else None):
                 answer = filled(browser, form, text, secret)
                 where = f"{kind}, {name}, {what}: {answer.status_code}"
                 assert answer.status_code < 500, where
