@@ -40,11 +40,16 @@ class Budget:
         self.steps = steps
         self.used = 0
 
-    def step(self) -> bool:
-        """Takes a step; False if there is none left."""
-        if self.used >= self.steps:
+    @property
+    def left(self) -> int:
+        """How many may still be taken."""
+        return self.steps - self.used
+
+    def step(self, steps: int = 1) -> bool:
+        """Takes a step, or so many; False if there are not as many left."""
+        if self.used + steps > self.steps:
             return False
-        self.used += 1
+        self.used += steps
         return True
 
 
@@ -65,8 +70,12 @@ class Truth(ABC):
         """
         return state.text()
 
-    def quicker(self) -> AbstractContextManager[Truth]:
-        """The same, perhaps quicker and by another program, for whoever makes tables."""
+    def quicker(self, advance: Advance) -> AbstractContextManager[Truth]:
+        """The same, perhaps quicker and by another program, for whoever makes tables.
+
+        Args:
+            advance: is told of what such a program does before it answers.
+        """
         return nullcontext(self)
 
     def learn(self, folder: Path) -> None:  # noqa: B027

@@ -227,7 +227,7 @@ def make(variant: Variant, plies: int, steps: int, file: Path, advance: Advance)
         )
     layers = _layers(truth, variant.initial(), plies, advance)
     values: dict[str, Value] = {}
-    with truth.quicker() as search, Notes(variant, file) as notes:
+    with truth.quicker(advance) as search, Notes(variant, file) as notes:
         for ply in reversed(range(len(layers))):
             layer = layers[ply]
             # In the order of their keys, those that have much in common follow each other.
@@ -244,7 +244,8 @@ def make(variant: Variant, plies: int, steps: int, file: Path, advance: Advance)
                 if value is not None:
                     values[key] = value
             advance(gettext("ply %(ply)s", ply=ply), len(layer), len(layer))
-    positions = sum(map(len, layers))
+    # Where pieces can be turned back, the same position comes at several plies.
+    positions = len(set[str]().union(*layers))
     digest = _write(variant, plies, values, file)
     notes.drop()
     start = values.get(truth.key(variant.initial()))

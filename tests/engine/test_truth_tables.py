@@ -184,7 +184,7 @@ def test_programs_in_c_and_in_python_agree(name: str, plies: int, seeds: int, kn
     truth = variant.truth()
     assert truth is not None
     found = set()
-    with truth.quicker() as compiled:
+    with truth.quicker(silent) as compiled:
         assert type(compiled) is not type(truth)
         for seed in range(seeds):
             state, dice = variant.initial(), Random(seed)

@@ -58,7 +58,7 @@ class ClobberTruth(Truth):
         file = folder / NAME
         return (file, *make_parts(stones, file, advance))
 
-    def quicker(self) -> AbstractContextManager[Truth]:
+    def quicker(self, advance: Advance) -> AbstractContextManager[Truth]:
         from engine.games.clobber.compiled import quicker
 
         return quicker(self._variant)

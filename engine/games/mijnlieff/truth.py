@@ -8,7 +8,7 @@ from engine.game import State
 from engine.games.mijnlieff import Mijnlieff, MijnlieffState
 from engine.games.mijnlieff.endgame import MijnlieffEndgame, Reduced, ReducedRules
 from engine.symmetries import moved, symmetries
-from engine.truth import Budget, OutOfSteps, Truth, Value
+from engine.truth import Advance, Budget, OutOfSteps, Truth, Value
 
 MOST_POINTS = 999
 """More than any board has."""
@@ -55,7 +55,7 @@ class MijnlieffTruth(Truth):
         least = min(tuple(moved(mask, way) for mask in masks) for way in self.ways)
         return f"{least} {position.hand} {position.others} {position.turned}"
 
-    def quicker(self) -> AbstractContextManager[Truth]:
+    def quicker(self, advance: Advance) -> AbstractContextManager[Truth]:
         from engine.games.mijnlieff.compiled import quicker
 
         return quicker(self._variant)
