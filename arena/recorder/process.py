@@ -53,7 +53,7 @@ from arena.recorder.placing import Placing
 from arena.recorder.settling import Settling
 from arena.recorder.tasks import Tasks
 from arena.recorder.writer import PAUSES, ClaimChangedError, ProcessEnding, Writer, utc_now
-from arena.schedule import idle, leases
+from arena.schedule import allocation, idle, leases
 from arena.signing import arena_id
 from engine import jobs, rules_trail
 from engine.faulty_rules import break_off_hangs
@@ -140,7 +140,7 @@ class Recorder:
             heard = first and min(first, heard)
         if heard is not None:
             self._roll_back(settings, heard, now, sweep=looking)
-        issue, rosters = leases.schedule if whole else leases.fill, self.writer.rosters
+        issue, rosters = allocation.schedule if whole else allocation.fill, self.writer.rosters
         self.writer.send(transact(lambda session: issue(session, settings, now, rosters, shards)))
         if shards.is_first and whole:
             self._go_on(now)

@@ -34,7 +34,7 @@ from arena.recorder.dispatch import WAKE
 from arena.recorder.inbox import GLANCE_SECONDS, TOGETHER, Inbox, Said
 from arena.recorder.signs import Signs
 from arena.recorder.writer import ProcessEnding, Writer, utc_now
-from arena.schedule import leases, workers
+from arena.schedule import allocation, workers
 from arena.schedule.leases import Fate
 from engine import jobs, reporting
 from engine.logs import about
@@ -266,7 +266,9 @@ class Tasks:
             shards = self._writer.shards
             # What others wait for, who record at the same time, is not held longer than it must be.
             is_alone = shards.is_all
-            return fates, leases.fill(session, settings, now, rosters, shards) if is_alone else []
+            return fates, allocation.fill(
+                session, settings, now, rosters, shards
+            ) if is_alone else []
 
         try:
             fates, issued = self._writer.transact(do)

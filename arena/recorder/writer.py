@@ -28,7 +28,7 @@ from arena.operation.watchdog import Pulse
 from arena.present import Watch
 from arena.recorder.claim import Claims
 from arena.recorder.dispatch import CeleryQueue, configure
-from arena.schedule import leases
+from arena.schedule import allocation
 from arena.schedule.shards import Shards
 from engine.jobs import Batch
 from engine.timers import Every
@@ -182,7 +182,7 @@ class Writer:
 
         What the broker does not take is issued again when its lease ends.
         """
-        self.may_issue_more = sum(map(len, issued)) >= leases.MOST_AT_ONCE
+        self.may_issue_more = sum(map(len, issued)) >= allocation.MOST_AT_ONCE
         try:
             self.queue.send(issued)
             if self.shards.to_wake and self._waking.is_due():
@@ -195,7 +195,7 @@ class Writer:
         """Issues what there is room for, so that no worker waits for the next tick."""
         self.send(
             self.transact(
-                lambda session: leases.fill(
+                lambda session: allocation.fill(
                     session, self.settings, utc_now(), self.rosters, self.shards
                 )
             )

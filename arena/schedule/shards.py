@@ -151,6 +151,10 @@ class Shards:
         self.held, self._said = frozenset(held), None
 
 
+ALL = Shards()
+"""Those of the one recorder that there is where nobody asked for more."""
+
+
 def count(session: Session) -> int:
     """Into how many shards the arena is divided, as the recorders at work have it."""
     mark = session.get(Mark, COUNT_MARK)

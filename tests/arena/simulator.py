@@ -52,7 +52,7 @@ from arena.models import (
     Worker,
 )
 from arena.recorder import noting, rebuild, recording
-from arena.schedule import leases, verdicts, workers
+from arena.schedule import allocation, leases, verdicts, workers
 from arena.schedule.jobs import spec_of
 from arena.schedule.requests import request_matches
 from arena.schedule.shards import Shards
@@ -271,7 +271,9 @@ class Simulation:
                 overdue = leases.roll_back_overdue(
                     session, self.settings, self.now, self.now, shards=one.shards
                 )
-                issued = leases.schedule(session, self.settings, self.now, one.rosters, one.shards)
+                issued = allocation.schedule(
+                    session, self.settings, self.now, one.rosters, one.shards
+                )
                 frozen = [number for number in self.frozen if one.shards.has(number)]
                 assert not frozen or not session.scalar(
                     unfinished().where(Match.competition_id.in_(frozen))
@@ -359,7 +361,7 @@ class Simulation:
         try:
             with self.database.begin() as session:
                 outcome = handle(session)
-                issued = leases.fill(session, self.settings, self.now, one.rosters, one.shards)
+                issued = allocation.fill(session, self.settings, self.now, one.rosters, one.shards)
                 if self.chance(self.villainy.recorder_killed):
                     raise KilledError
         except KilledError:

@@ -44,7 +44,7 @@ from arena.models import (
 )
 from arena.people import accounts
 from arena.people.accounts import PeopleError
-from arena.schedule import leases
+from arena.schedule import allocation, matchmaking
 from arena.strength.sequential import StrengthError
 from engine.games import GAMES
 from engine.reporting import Finding
@@ -166,7 +166,7 @@ def test_who_is_withdrawn_as_matches_are_issued(furnished: Database, recording: 
     with furnished.begin() as session:
         _new_tournament(session, bots=3)
         give_sign(session, "worker", now(), slots=8)
-        assert len(list(leases.new_matches(session, now()))) == 3
+        assert len(list(matchmaking.new_matches(session, now()))) == 3
         (gone,) = session.scalars(sa.select(Entrant).where(Entrant.number == 1))
         its = sa.select(Match.id).where(Match.places.any(Place.entrant_id == gone.id))
         *_, last = session.scalars(its.order_by(Match.id))
@@ -180,7 +180,7 @@ def test_who_is_withdrawn_as_matches_are_issued(furnished: Database, recording: 
         session.get_one(Match, last, with_for_update=True)
 
     def issue(session: Session) -> None:
-        leases.fill(session, Settings(), now())
+        allocation.fill(session, Settings(), now())
 
     if recording:
         at_once(furnished, record, leave, rest=issue)

@@ -17,7 +17,7 @@ from arena.ground.config import Settings
 from arena.ground.db import Database
 from arena.models import BotVersion, Check, JobStatus, Ladder, Match, Sitting, User, VersionStatus
 from arena.recorder import noting, recording
-from arena.schedule import leases, load
+from arena.schedule import allocation, leases, load
 from arena.schedule.leases import Fate
 from arena.sittings import Person, SittingError, Wish
 from engine import jobs, reporting, sitting
@@ -81,7 +81,7 @@ class Table:
     def issue(self) -> list[jobs.Job | jobs.MoveJob]:
         """The jobs that are handed out now, as the queue delivers them."""
         with self.database.begin() as session:
-            issued = chain.from_iterable(leases.fill(session, SETTINGS, self.now))
+            issued = chain.from_iterable(allocation.fill(session, SETTINGS, self.now))
         return [
             jobs.MoveJob.from_json(job.to_json()) if isinstance(job, jobs.MoveJob) else job
             for job in issued
@@ -320,7 +320,7 @@ def test_moves_go_before_matches(table: Table) -> None:
     assert table.issue() == []
     table.now += load.PRESENT + timedelta(seconds=1)
     table.wake()
-    assert len(table.issue()) == 2 * leases.AHEAD - 1
+    assert len(table.issue()) == 2 * allocation.AHEAD - 1
 
 
 @pytest.mark.parametrize(
@@ -342,7 +342,7 @@ def test_a_move_does_not_wait_for_matches(table: Table) -> None:
     """Though as many of them are under way as are ever issued."""
     with table.database.begin() as session:
         session.execute(sa.update(Ladder).values(state="open"))
-    assert len(table.issue()) == 2 * leases.AHEAD
+    assert len(table.issue()) == 2 * allocation.AHEAD
     assert table.issue() == []
     table.begin(place=1)
     assert table.issue_one().lease.kind == "move"
@@ -378,4 +378,4 @@ def test_a_game_that_is_over_keeps_no_slot(table: Table) -> None:
     table.change(game, sittings.resign, 0)
     with table.database.begin() as session:
         session.execute(sa.update(Ladder).values(state="open"))
-    assert len(table.issue()) == 2 * leases.AHEAD
+    assert len(table.issue()) == 2 * allocation.AHEAD

@@ -50,7 +50,7 @@ from arena.models import (
 from arena.operation import health
 from arena.recorder import recording
 from arena.recorder.process import Recorder
-from arena.schedule import leases
+from arena.schedule import allocation, leases
 from arena.web.app import create_app
 from tests import postgres
 from tests.arena.running import broker
@@ -159,7 +159,7 @@ def measure_batches(url: str, seconds: float) -> list[str]:
 
         def make() -> None:
             with database.begin() as session:
-                issued = leases.fill(session, settings, datetime.now(UTC), rosters)
+                issued = allocation.fill(session, settings, datetime.now(UTC), rosters)
             waiting.extend(chain.from_iterable(issued))
             assert len(waiting) == 2 * SLOTS, "fewer bots than can be kept busy for so many seconds"
 

@@ -31,7 +31,7 @@ from arena.ground.db import Database
 from arena.models import Check, Entrant, Meeting
 from arena.recorder import recording
 from arena.recorder.inbox import TOGETHER
-from arena.schedule import leases
+from arena.schedule import allocation, leases
 from engine import jobs, reporting
 from tests import postgres
 from tests.arena.simulator import CALM, Simulation, give_sign, report_of
@@ -172,7 +172,7 @@ def measure(
         session.execute(sa.delete(Check))
         give_sign(session, "worker", now, slots=SLOTS)
     with database.begin() as session:
-        waiting = deque(chain.from_iterable(leases.fill(session, settings, now)))
+        waiting = deque(chain.from_iterable(allocation.fill(session, settings, now)))
     stretches, cost = list[Cost](), Cost()
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline or not stretches:
@@ -183,7 +183,7 @@ def measure(
             outcomes = recording.take_in(session, reports, settings, now)
             session.flush()  # else the first statement of the next step would write it
             recorded = time.perf_counter()
-            issued = leases.fill(session, settings, now)
+            issued = allocation.fill(session, settings, now)
         cost.made += time.perf_counter() - recorded
         cost.cpu += time.process_time() - cpu
         cost.recorded += recorded - began

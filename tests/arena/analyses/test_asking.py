@@ -15,7 +15,7 @@ from arena.deeds import By
 from arena.ground.db import Database
 from arena.ground.refusals import Refusal
 from arena.models import Bot, BotAnswer, BotVersion, Entrant, JobStatus, Ladder, Question, Scope
-from arena.schedule import leases
+from arena.schedule import allocation
 from arena.schedule.leases import Fate
 from engine import jobs, reporting
 from engine.analysis import Tree
@@ -44,7 +44,7 @@ class Inquiry(Table):
     def asked(self) -> list[jobs.AskJob]:
         """What workers are asked now, as the queue delivers it."""
         with self.database.begin() as session:
-            issued = chain.from_iterable(leases.fill(session, SETTINGS, self.now))
+            issued = chain.from_iterable(allocation.fill(session, SETTINGS, self.now))
         return [
             jobs.AskJob.from_json(one.to_json()) for one in issued if isinstance(one, jobs.AskJob)
         ]

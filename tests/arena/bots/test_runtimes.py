@@ -28,7 +28,7 @@ from arena.models import (
 )
 from arena.operation import health
 from arena.recorder.dispatch import _queue_of
-from arena.schedule import leases
+from arena.schedule import allocation, leases
 from arena.schedule.idle import why_idle, why_it_waits
 from engine import jobs
 from engine.games import GAMES
@@ -133,7 +133,7 @@ def furnish(database: Database, *platforms: str) -> None:
 def issue(database: Database) -> list[jobs.AnyJob]:
     """The jobs that are issued now."""
     with database.begin() as session:
-        found = leases.fill(session, Settings(data=Path("/nowhere")), NOW)
+        found = allocation.fill(session, Settings(data=Path("/nowhere")), NOW)
     assert all(len({jobs.platforms_of(job) for job in batch}) == 1 for batch in found)
     return [job for batch in found for job in batch]
 
@@ -151,7 +151,7 @@ def test_a_job_goes_to_workers_that_keep_its_runtime(sqlite_database: Database) 
     found = issue(sqlite_database)
     assert queues(found) == {"matches", "matches+x86_64-python3.11"}
     with_it = [job for job in found if jobs.platforms_of(job)]
-    assert len(with_it) == leases.AHEAD
+    assert len(with_it) == allocation.AHEAD
     (files,) = {bot for job in with_it for bot in job.bots if bot.runtime}
     assert files.runtime == jobs.RuntimeFiles("0" * 64, f"/nowhere/runtimes/{'0' * 64}", PLATFORM)
     assert jobs.Job.from_json(with_it[0].to_json()) == with_it[0]
@@ -225,7 +225,7 @@ def test_a_match_that_no_worker_can_play_any_more_is_in_nobodys_way(
         give_sign(session, "old", NOW, slots=1, platforms=(OTHER,))
         give_sign(session, "new", NOW, slots=1, platforms=(PLATFORM,))
     again = [job.lease.job for _ in range(4) for job in issue(sqlite_database)]
-    assert len(again) == 2 * leases.AHEAD
+    assert len(again) == 2 * allocation.AHEAD
     assert stuck.isdisjoint(again)
     with sqlite_database.read() as session:
         match = session.get_one(Match, min(stuck))

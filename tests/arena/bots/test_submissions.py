@@ -29,7 +29,7 @@ from arena.models import (
     VersionStatus,
 )
 from arena.recorder import noting, recording
-from arena.schedule import leases
+from arena.schedule import allocation, leases, matchmaking
 from engine import jobs, reporting
 from engine.games import GAMES
 from tests.arena.simulator import give_sign
@@ -74,7 +74,7 @@ def worker(session: Session, slots: int = 8) -> None:
 
 
 def issued(session: Session) -> list[jobs.Job]:
-    return list(chain.from_iterable(leases.fill(session, SETTINGS, NOW)))
+    return list(chain.from_iterable(allocation.fill(session, SETTINGS, NOW)))
 
 
 @pytest.mark.parametrize("name", ["", "a b", "-x", "../x", "x" * 41, "<b>", "naïve", "a\n"])
@@ -354,7 +354,7 @@ def test_a_match_needs_two_bots(database: Database) -> None:
         enter(session, ladder(session), take_in(session, ada, "two", "2"), NOW)
         session.execute(sa.delete(Check))
         sent = issued(session)
-        assert len(sent) == leases.AHEAD
+        assert len(sent) == allocation.AHEAD
         assert {frozenset(job.spec.entrants) for job in sent} == {frozenset({"one v1", "two v1"})}
         matches = session.scalars(sa.select(Match)).all()
         assert len({match.seed for match in matches}) == len(matches)
@@ -372,11 +372,11 @@ def test_a_heap_of_uploads_does_not_stop_the_ladders(database: Database) -> None
         for version in versions[:2]:
             enter(session, ladder(session), version, NOW)
         kinds = [job.lease.kind for job in issued(session)]
-        assert kinds == ["check"] * leases.AHEAD + ["match"] * leases.AHEAD
+        assert kinds == ["check"] * allocation.AHEAD + ["match"] * allocation.AHEAD
         leases.roll_back_all(session)
         session.execute(sa.update(Ladder).values(state=CompetitionState.PAUSED))
         session.execute(sa.update(Match).values(status=JobStatus.VOID))
-        assert [job.lease.kind for job in issued(session)] == ["check"] * 2 * leases.AHEAD
+        assert [job.lease.kind for job in issued(session)] == ["check"] * 2 * allocation.AHEAD
 
 
 def test_ladders_get_the_same_time_of_workers(database: Database) -> None:
@@ -392,7 +392,7 @@ def test_ladders_get_the_same_time_of_workers(database: Database) -> None:
         session.execute(sa.delete(Check))
         ladder(session, "clobber-6x7").worker_seconds = 100.0
         ladder(session, "blokus-duel").worker_seconds = 40.0
-        made = next(leases.new_matches(session, NOW), None)
+        made = next(matchmaking.new_matches(session, NOW), None)
         assert made is not None
         assert made.competition.name == "blokus-duel"
 
@@ -417,10 +417,10 @@ def test_newcomers_go_first(database: Database) -> None:
         # Who left in placement waits for nothing.
         left = take_in(session, people["ada"], "left", "3")
         enter(session, ladder(session, "clobber-5x6"), left, NOW).state = EntrantState.RETIRED
-        first = next(leases.new_matches(session, NOW), None)
+        first = next(matchmaking.new_matches(session, NOW), None)
         assert first is not None
         assert first.competition.name == "clobber-6x7"
         ladder(session, "clobber-6x7").state = CompetitionState.PAUSED
-        second = next(leases.new_matches(session, NOW), None)
+        second = next(matchmaking.new_matches(session, NOW), None)
         assert second is not None
         assert second.competition.name == "clobber-8x8"

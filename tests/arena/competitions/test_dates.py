@@ -58,7 +58,7 @@ from arena.models import (
     Visibility,
 )
 from arena.recorder.rebuild import rebuild
-from arena.schedule import leases
+from arena.schedule import matchmaking
 from arena.sight import Reader, look, roles_of
 from tests.arena.doing import do
 from tests.arena.simulator import CALM, Simulation
@@ -353,7 +353,7 @@ def test_a_tournament_that_is_not_over_when_it_closes_is_called_off(office: Offi
             perform(session, EnterTournament("cup", ("bot-0",)), office.by(2))
         perform(session, RemoveDate("cup", "entries-close"), office.by())
         session.execute(sa.update(CompetitionDate).values(at=office.now - MINUTE))
-        match = next(leases.new_matches(session, office.now, only="cup"))
+        match = next(matchmaking.new_matches(session, office.now, only="cup"))
     assert office.happen() == [(CLOSES, "")]
     with office.database.read() as session:
         found = session.get_one(Tournament, cup.id)

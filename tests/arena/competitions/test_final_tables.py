@@ -36,7 +36,7 @@ from arena.ratings.bradley_terry import fit, fit_counted
 from arena.ratings.result import GameResult
 from arena.recorder.placing import Placing, place_all
 from arena.recorder.rebuild import rebuild
-from arena.schedule import leases, verdicts
+from arena.schedule import leases, matchmaking, verdicts
 from tests.arena.running import until
 from tests.arena.simulator import CALM, Simulation
 
@@ -104,7 +104,7 @@ def test_it_is_made_when_all_is_over_and_anew_after_a_void(database: Database) -
     simulation.tick()
     simulation.run(40)
     with database.begin() as session:
-        next(leases.new_matches(session, simulation.now))
+        next(matchmaking.new_matches(session, simulation.now))
         ladder = closed(session)
     assert place_all(database) == 0
     with database.read() as session:

@@ -37,7 +37,7 @@ from arena.models import (
     Worker,
 )
 from arena.ratings.book import NEW
-from arena.schedule import leases
+from arena.schedule import leases, matchmaking
 from arena.schedule.idle import why_idle
 from engine import jobs
 from tests.arena.issuing import issued
@@ -96,7 +96,9 @@ def test_a_settled_ladder_plays_a_match_now_and_then(
         settle(session, **values)
         made = [
             next(
-                leases.new_matches(session, NOW + timedelta(seconds=after), trickle_seconds=60),
+                matchmaking.new_matches(
+                    session, NOW + timedelta(seconds=after), trickle_seconds=60
+                ),
                 None,
             )
             for after in (0, 59, 61, -3600, -3541)
@@ -158,7 +160,7 @@ def test_a_ladder_of_one_is_not_even_read(database: Database, active: int, rests
         session.flush()
         its = sa.select(Ladder.id).where(Ladders().at_rest(NOW, 60))
         assert len(session.scalars(its).all()) == rests
-        assert (next(leases.new_matches(session, NOW), None) is None) is rests
+        assert (next(matchmaking.new_matches(session, NOW), None) is None) is rests
 
 
 def pause(session: sa.orm.Session) -> None:
@@ -183,7 +185,7 @@ def leave_one(session: sa.orm.Session) -> None:
 
 
 def rest(session: sa.orm.Session) -> None:
-    match = next(leases.new_matches(session, NOW), None)
+    match = next(matchmaking.new_matches(session, NOW), None)
     assert match is not None
     match.status = JobStatus.VOID
 
@@ -253,7 +255,7 @@ def test_a_reason_goes_with_no_match(furnished: Database) -> None:
             arrange(session)
             session.flush()
             reason = Ladders().why_idle(session, the_ladder(session), NOW, 60)
-            match = next(leases.new_matches(session, NOW, trickle_seconds=60), None)
+            match = next(matchmaking.new_matches(session, NOW, trickle_seconds=60), None)
             assert (match is None) == (reason is not None), arrange.__name__
             session.rollback()
 
@@ -268,7 +270,7 @@ def test_a_ladder_that_stands_still_calls_its_matches_off(
     A paused ladder plays them to their end.
     """
     with furnished.begin() as session:
-        matches = [next(leases.new_matches(session, NOW), None) for _ in range(2)]
+        matches = [next(matchmaking.new_matches(session, NOW), None) for _ in range(2)]
         assert all(matches)
         job = issued(session, matches[0], Settings(), NOW)
         the_ladder(session).state = CompetitionState.PAUSED
@@ -294,7 +296,7 @@ def test_who_is_in_matches_set_aside_is_not_due_for_ever(furnished: Database) ->
         for turn in range(20):
             # A ladder of which nothing comes rests after each.
             now = NOW + timedelta(seconds=turn * UNPLAYABLE_SECONDS)
-            match = next(leases.new_matches(session, now), None)
+            match = next(matchmaking.new_matches(session, now), None)
             assert match is not None
             match.status = JobStatus.SET_ASIDE
             turns.append({place.entrant_id for place in match.places})
@@ -315,7 +317,7 @@ def test_as_many_matches_as_bots_tell_that_nothing_can_be_played(furnished: Data
     """All of the last ones, and at least three; one that was played tells the contrary."""
     with furnished.begin() as session:
         ladder = the_ladder(session)
-        made = [next(leases.new_matches(session, NOW)) for _ in range(5)]
+        made = [next(matchmaking.new_matches(session, NOW)) for _ in range(5)]
         session.flush()
         played, *others = made
         played.status, played.seq = JobStatus.FIXED, 1
@@ -346,7 +348,7 @@ def test_what_cannot_be_played_is_tried_every_five_minutes(
     Simulation(sqlite_database, 0, CALM).furnish([("clobber", {"size": "4x3"})], bots=bots)
     with sqlite_database.begin() as session:
         session.execute(sa.update(Entrant).values(games=100, wins=100, sigma=sigma))
-        for match in list(islice(leases.new_matches(session, NOW), aside)):
+        for match in list(islice(matchmaking.new_matches(session, NOW), aside)):
             match.status = JobStatus.SET_ASIDE
         session.flush()
         for after in (0, 299, 300, 599, 600):
@@ -440,7 +442,7 @@ def test_what_comes_of_other_ladders_is_none_of_ones_own(sqlite_database: Databa
     with sqlite_database.begin() as session:
         session.execute(sa.update(Entrant).values(games=100, wins=100))
         ladders = session.scalars(sa.select(Ladder).order_by(Ladder.id)).all()
-        for seq, match in enumerate(list(islice(leases.new_matches(session, NOW), 6)), 1):
+        for seq, match in enumerate(list(islice(matchmaking.new_matches(session, NOW), 6)), 1):
             match.status = JobStatus.SET_ASIDE
             if match.competition == ladders[1]:
                 match.status, match.seq = JobStatus.FIXED, seq

@@ -8,7 +8,7 @@ from arena.competitions.pairings import DueMatch, due_matches, due_matches_of, u
 from arena.ground.config import Settings
 from arena.ground.db import Database
 from arena.models import Check, JobStatus, Ladder, Place
-from arena.schedule import leases
+from arena.schedule import matchmaking
 from tests.arena.issuing import issued
 from tests.arena.simulator import CALM, START, Simulation
 
@@ -30,7 +30,7 @@ def test_what_is_due(database: Database) -> None:
     with database.begin() as session:
         session.execute(sa.delete(Check))
         # The second ladder's matches are made between the first one's.
-        made = leases.new_matches(session, START)
+        made = matchmaking.new_matches(session, START)
         matches = [next(made) for _ in range(2 * len(STATES))]
         session.flush()
         ladders = session.scalars(sa.select(Ladder).order_by(Ladder.id)).all()

@@ -50,7 +50,7 @@ from arena.models import (
     Visibility,
 )
 from arena.people.notifications import text_of
-from arena.schedule import leases
+from arena.schedule import matchmaking
 from arena.sight import Reader
 from engine.games import GAMES
 from tests.arena.simulator import CALM, Simulation
@@ -176,7 +176,7 @@ def test_a_tournament_waits_for_those_who_sign_up(hall: Hall) -> None:
     with hall.database.begin() as session:
         found = cup(session)
         assert (found.standing, found.settings["rounds"]) == ("open", 2)
-        assert next(leases.new_matches(session, hall.now, only="cup")).competition is found
+        assert next(matchmaking.new_matches(session, hall.now, only="cup")).competition is found
         deeds = session.scalars(sa.select(AuditEntry.action)).all()
         assert deeds.count("draw field") == 1
     assert hall.told() == [

@@ -16,7 +16,7 @@ from arena.formats.catalogue import FORMATS
 from arena.ground.db import MIGRATIONS, Database
 from arena.ground.refusals import Refusal
 from arena.models import CompetitionState, Entrant, EntrantState, JobStatus, Match, Tournament
-from arena.schedule import leases
+from arena.schedule import allocation, leases
 from arena.schedule.matchmaking import new_matches
 from tests.arena.competitions.tournament_simulation import (
     FOR_TWO,
@@ -244,7 +244,7 @@ def test_what_can_not_be_played_is_forfeited(arena: TournamentSimulation) -> Non
         match.failures = leases.FAILURES_ALLOWED
         leases.roll_back(match, "its box broke", failed=True)
         assert match.status is JobStatus.SET_ASIDE
-        leases.schedule(session, arena.settings, arena.now)
+        allocation.schedule(session, arena.settings, arena.now)
         assert match.status is JobStatus.VOID
         assert match.problem == "somebody in it was withdrawn, and its box broke"
         cup = the_cup(session)

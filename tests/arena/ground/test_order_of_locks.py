@@ -47,7 +47,7 @@ from arena.models import (
     VersionStatus,
 )
 from arena.recorder import recording
-from arena.schedule import leases, verdicts
+from arena.schedule import allocation, verdicts
 from arena.schedule.matchmaking import new_matches
 from engine import jobs
 from engine.reporting import Finding
@@ -229,7 +229,7 @@ def withdraw_bot(session: Session) -> None:
 
 def fill(session: Session) -> None:
     """What the recorder does when it has recorded something."""
-    leases.fill(session, Settings(), START)
+    allocation.fill(session, Settings(), START)
 
 
 def demand_withdrawn(database: Database) -> None:
@@ -321,7 +321,7 @@ def test_a_bot_is_withdrawn_as_its_matches_are_recorded(
 ) -> None:
     """Those on the second ladder came first, and somebody crashed in one of them."""
     with arena.database.begin() as session:
-        issued = [job for batch in leases.fill(session, Settings(), START) for job in batch]
+        issued = [job for batch in allocation.fill(session, Settings(), START) for job in batch]
         ladder_of = {one.id: one.competition_id for one in session.scalars(sa.select(Match))}
     assert len(set(ladder_of.values())) == 2
     played = [arena.finish(job, "one") for job in issued if isinstance(job, jobs.Job)]

@@ -21,7 +21,7 @@ from arena.ground.config import Settings
 from arena.ground.db import Database
 from arena.models import Match
 from arena.recorder import recording
-from arena.schedule import leases
+from arena.schedule import matchmaking
 from arena.web.app import create_app
 from arena.web.handing_over import hands_over
 from engine import jobs, reporting
@@ -95,7 +95,7 @@ class House:
         """A match that a worker takes up."""
         now = datetime.now(UTC)
         with self.database.begin() as session:
-            match = next(leases.new_matches(session, now), None)
+            match = next(matchmaking.new_matches(session, now), None)
             assert match is not None
             job = issued(session, match, self.settings, now)
             match.worker = "one"

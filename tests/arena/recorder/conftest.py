@@ -17,7 +17,7 @@ from arena.ground.db import Database
 from arena.models import Competition, Match
 from arena.recorder import inbox
 from arena.recorder.process import Recorder
-from arena.schedule import leases
+from arena.schedule import matchmaking
 from engine import jobs
 from tests.arena import running
 from tests.arena.issuing import issued
@@ -60,7 +60,9 @@ def report(database: Database) -> Iterator[Any]:
     def next_report() -> dict[str, Any]:
         now = datetime.now(UTC) - AGO
         with database.begin() as session:
-            match = session.scalar(sa.select(Match)) or next(leases.new_matches(session, now), None)
+            match = session.scalar(sa.select(Match)) or next(
+                matchmaking.new_matches(session, now), None
+            )
             assert match is not None
             return played(issued(session, match, Settings(), now))
 
@@ -72,7 +74,7 @@ def reports(database: Database, report: Any) -> list[dict[str, Any]]:
     """What is said of several matches."""
     now = datetime.now(UTC)
     with database.begin() as session:
-        made = islice(leases.new_matches(session, now), SEVERAL)
+        made = islice(matchmaking.new_matches(session, now), SEVERAL)
         return [played(issued(session, match, Settings(), now)) for match in made]
 
 

@@ -17,7 +17,7 @@ from arena.operation.queues import keys_of
 from arena.recorder import noting, recording
 from arena.recorder.inbox import Backlog
 from arena.recorder.process import Recorder
-from arena.schedule import leases, workers
+from arena.schedule import leases, matchmaking, workers
 from engine import jobs, reporting
 from engine.messages import pack, unpack
 from tests.arena.issuing import issued
@@ -35,7 +35,7 @@ def job(database: Database) -> jobs.Job:
     simulation.furnish([("clobber", {"size": "4x4"})], bots=2)
     with database.begin() as session:
         give_sign(session, "worker", NOW, slots=1)
-        match = next(leases.new_matches(session, NOW))
+        match = next(matchmaking.new_matches(session, NOW))
         job = issued(session, match, simulation.settings, NOW)
     assert isinstance(job, jobs.Job)
     return job

@@ -34,7 +34,7 @@ from arena.models import (
 from arena.recorder import recording
 from arena.recorder.fold import AT_A_TIME, Fold
 from arena.recorder.rebuild import FRESH_STARTS, Upkeep, rebuild, rebuild_in_parts
-from arena.schedule import leases, verdicts
+from arena.schedule import matchmaking, verdicts
 from arena.schedule.requests import request_matches
 from engine.game import Termination
 from tests.arena.issuing import issued
@@ -93,7 +93,7 @@ def test_a_new_version_takes_over_the_rating_of_its_moment(database: Database) -
         ladder = session.scalars(sa.select(Ladder)).one()
         owner = session.scalars(sa.select(User)).one()
         for digest in ("e", "f", "0"):
-            match = next(leases.new_matches(session, NOW))
+            match = next(matchmaking.new_matches(session, NOW))
             job = issued(session, match, Settings(), NOW)
             recording.take_in(session, [report_of(job, "w")], Settings(), NOW)
             entrant = session.scalars(sa.select(Entrant).order_by(Entrant.id)).first()
@@ -122,7 +122,7 @@ def test_who_came_back_is_held_less_firmly_from_that_moment(
         assert entrant is not None
         for _ in range(2):
             for _ in range(20):
-                match = next(leases.new_matches(session, NOW))
+                match = next(matchmaking.new_matches(session, NOW))
                 job = issued(session, match, Settings(), NOW)
                 recording.take_in(session, [report_of(job, "w")], Settings(), NOW)
             assert entrant.sigma < 5

@@ -12,7 +12,7 @@ from arena.ground.config import Settings
 from arena.ground.db import Database
 from arena.models import Check, JobStatus, Ladder, Match, PlayedGame, User, Worker
 from arena.recorder import noting, recording
-from arena.schedule import leases
+from arena.schedule import matchmaking
 from arena.schedule.leases import Fate
 from engine import jobs
 from engine.reporting import MatchReport, Progress, Started
@@ -41,7 +41,7 @@ def issued_match(arena: Database, *, asked: bool = False) -> jobs.Job:
         asked: whether somebody asked for it, so that it is not rated.
     """
     with arena.begin() as session:
-        match = next(leases.new_matches(session, START))
+        match = next(matchmaking.new_matches(session, START))
         if asked:
             match.rated, match.requester_id = False, session.scalars(sa.select(User.id)).first()
         session.flush()

@@ -38,7 +38,7 @@ from arena.models import (
 )
 from arena.recorder import noting, recording
 from arena.recorder.dispatch import _queue_of
-from arena.schedule import leases, presence
+from arena.schedule import allocation, leases, presence
 from arena.schedule.requests import request_matches
 from engine import jobs
 from engine.games import GAMES
@@ -89,7 +89,7 @@ def sign(
 def issued(database: Database) -> list[jobs.AnyJob]:
     """What is issued now, each job with its queue asked for."""
     with database.begin() as session:
-        batches = leases.fill(session, SETTINGS, NOW)
+        batches = allocation.fill(session, SETTINGS, NOW)
     for batch in batches:
         at_home = {jobs.is_at_home(job) for job in batch}
         assert len(at_home) == 1
@@ -133,7 +133,7 @@ def test_who_is_there_plays_as_many_games_as_it_takes(arena: SimpleNamespace) ->
         assert presence.Room.read(session, "good", NOW).free == {arena.near: 0}  # type: ignore[union-attr]
     boxed = issued(arena.database)
     assert homes_in(boxed) == {}
-    assert len(boxed) == 2 * leases.AHEAD
+    assert len(boxed) == 2 * allocation.AHEAD
 
 
 def test_a_match_that_is_over_makes_room_for_the_next(arena: SimpleNamespace) -> None:

@@ -17,7 +17,7 @@ from arena.ground.config import Settings
 from arena.ground.db import MIGRATIONS, Database
 from arena.models import BotVersion, Build, Check, Ladder, User, VersionStatus
 from arena.recorder import recording
-from arena.schedule import leases
+from arena.schedule import allocation, leases, matchmaking
 from arena.schedule.builds import BUDGETED, waits_for_builds
 from arena.schedule.jobs import Leased
 from arena.schedule.leases import Fate
@@ -46,7 +46,7 @@ def arena(sqlite_database: Database) -> Database:
 
 
 def a_match(session: Session) -> Leased:
-    return next(leases.new_matches(session, START))
+    return next(matchmaking.new_matches(session, START))
 
 
 def a_check(session: Session) -> Leased:
@@ -128,7 +128,7 @@ def test_who_built_for_too_long_has_no_check_issued(arena: Database, kind: str) 
             assert waits_for_builds(session, owner, 60.0, now) is waits
             session.execute(sa.update(Check).values(status="open", ticket=None, lease_ends=None))
             give_sign(session, "w", now, slots=slots)
-            batches = leases.fill(session, settings, now)
+            batches = allocation.fill(session, settings, now)
         kinds = {job.lease.kind for batch in batches for job in batch}
         assert kinds == ({"match"} if waits else {"match", "check"})
 

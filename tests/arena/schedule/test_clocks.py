@@ -35,7 +35,7 @@ from arena.models import (
 from arena.operation import health
 from arena.recorder import recording
 from arena.recorder.dispatch import _queue_of
-from arena.schedule import leases, speeds, workers
+from arena.schedule import allocation, leases, matchmaking, speeds, workers
 from arena.schedule.idle import ELSEWHERE, why_idle, why_it_waits
 from arena.web.api.worker_shapes import WorkerList
 from engine import jobs, reporting
@@ -80,7 +80,7 @@ def sign(
 def issued(database: Database) -> list[jobs.Job]:
     """The jobs that are issued now."""
     with database.begin() as session:
-        found = [job for batch in leases.fill(session, SETTINGS, NOW) for job in batch]
+        found = [job for batch in allocation.fill(session, SETTINGS, NOW) for job in batch]
     return [job for job in found if isinstance(job, jobs.Job)]
 
 
@@ -109,7 +109,7 @@ def test_only_who_is_fit_plays_by_the_reference_machine(database: Database) -> N
     assert [alarm for alarm in alarms if "busy plays no match" in alarm] != []
     sign(database, "half", HALF, slots=2)
     found = [job for job in issued(database) if job.spec.time.reference]
-    assert len(found) == 2 * leases.AHEAD
+    assert len(found) == 2 * allocation.AHEAD
     assert {_queue_of(job) for job in found} == {"matches+reference"}
     assert why(database)[0] == ELSEWHERE
 
@@ -118,7 +118,7 @@ def test_who_asks_for_none_is_told_of_nobody(sqlite_database: Database) -> None:
     """Whoever is busy is no alarm where all play by their own clocks; a lone one plays all."""
     Simulation(sqlite_database, 0, CALM).furnish([("clobber", {"size": "4x3"})], bots=4)
     sign(sqlite_database, "busy", BUSY, slots=4, cores=2)
-    assert len(issued(sqlite_database)) == 4 * leases.AHEAD
+    assert len(issued(sqlite_database)) == 4 * allocation.AHEAD
     with sqlite_database.read() as session:
         alarms = health.look(session, SETTINGS, NOW).alarms
         assert {one.kind for one in alarms} == {"idle ladder"}
@@ -289,7 +289,7 @@ def test_a_worker_that_lies_about_its_speed_is_found(
         sign(sqlite_database, name, replace(FAST, interpreted=says, compiled=says))
     for name in [name for name in machines for _ in range(speeds.LEAST_GAMES)]:
         with sqlite_database.begin() as session:
-            match = next(leases.new_matches(session, NOW))
+            match = next(matchmaking.new_matches(session, NOW))
             job = in_hand(session, match, SETTINGS, NOW)
         true, says = machines[name]
         stretch = (1 / says, 1 / says) if reference else ()

@@ -16,7 +16,7 @@ from arena.models import Check, Entrant, JobStatus, Ladder, Match, Worker
 from arena.operation import health
 from arena.recorder import recording
 from arena.recorder.rebuild import rebuild
-from arena.schedule import leases
+from arena.schedule import allocation, leases
 from arena.schedule.idle import note_taken_off, why_idle, why_it_waits
 from engine import jobs
 from engine.game import OptionError
@@ -43,7 +43,7 @@ def furnish(database: Database) -> None:
 def games_issued(database: Database) -> list[list[str]]:
     """Of the batches that are issued now, the games."""
     with database.begin() as session:
-        found = leases.fill(session, SETTINGS, NOW)
+        found = allocation.fill(session, SETTINGS, NOW)
     return [[jobs.variant_of(job).game for job in batch] for batch in found]
 
 
@@ -58,9 +58,9 @@ def test_a_job_goes_to_workers_that_have_its_game(
         give_sign(session, "old", NOW, slots=1, games=None)
         give_sign(session, "able", NOW, slots=1, games=(OWN, OTHER))
     batches = games_issued(sqlite_database)
-    assert len(batches) == 8 * leases.AHEAD
+    assert len(batches) == 8 * allocation.AHEAD
     assert all(len(set(batch)) == 1 for batch in batches)
-    assert [batch[0] for batch in batches].count("one") == leases.AHEAD
+    assert [batch[0] for batch in batches].count("one") == allocation.AHEAD
     assert jobs.queue_of(GAMES.edition("one")) == "matches.other-games-1.5"
     assert jobs.queue_of(GAMES.edition("siege")) == "matches"
 
@@ -71,7 +71,7 @@ def test_what_nobody_has_waits_and_says_so(sqlite_database: Database, packages: 
     furnish(sqlite_database)
     with sqlite_database.begin() as session:
         give_sign(session, "big", NOW, slots=2, games=(OWN, "other-games 1.4"))
-    assert games_issued(sqlite_database) == [["clobber"]] * 2 * leases.AHEAD
+    assert games_issued(sqlite_database) == [["clobber"]] * 2 * allocation.AHEAD
     words = f"No worker has the game one by the rules of {OTHER}: its matches wait for one"
     with sqlite_database.read() as session:
         ladder = session.scalars(sa.select(Ladder).where(Ladder.game == "one")).one()
@@ -90,7 +90,7 @@ def test_a_match_under_way_by_other_rules_is_played_again(
     furnish(sqlite_database)
     with sqlite_database.begin() as session:
         give_sign(session, "able", NOW, slots=2, games=(OTHER,))
-        batches = leases.fill(session, SETTINGS, NOW)
+        batches = allocation.fill(session, SETTINGS, NOW)
     reports = [report_of(batch[0], "able") for batch in batches[:2]]
     sent = batches[2][0].to_json()
     assert {game.rules for one in reports for game in one.games} == {OTHER}
@@ -123,7 +123,7 @@ def test_a_package_that_is_gone_loses_nothing(
     furnish(sqlite_database)
     with sqlite_database.begin() as session:
         give_sign(session, "able", NOW, slots=2, games=(OTHER, OWN))
-        batches = leases.fill(session, SETTINGS, NOW)
+        batches = allocation.fill(session, SETTINGS, NOW)
         reports = [report_of(job, "able") for batch in batches for job in batch]
         recording.take_in(session, reports, SETTINGS, NOW)
 
@@ -166,7 +166,7 @@ def test_a_game_whose_rules_raise_stops_no_other(
         give_sign(session, "able", NOW, slots=2, games=(OWN, OTHER))
     with pytest.raises(ZeroDivisionError):
         games_issued(sqlite_database)
-    assert games_issued(sqlite_database) == [["clobber"]] * 2 * leases.AHEAD
+    assert games_issued(sqlite_database) == [["clobber"]] * 2 * allocation.AHEAD
     with sqlite_database.begin() as session:
         note_taken_off(session)
     GAMES.look_again()  # as another process knows it
@@ -228,7 +228,7 @@ def test_what_was_made_of_a_variant_that_is_lacked_waits(
     furnish(sqlite_database)
     with sqlite_database.begin() as session:
         give_sign(session, "able", NOW, slots=2, games=(OTHER, OWN))
-        leases.fill(session, SETTINGS, NOW)
+        allocation.fill(session, SETTINGS, NOW)
         version = session.scalars(sa.select(Entrant)).first().version
         for ladder in session.scalars(sa.select(Ladder).order_by(Ladder.game.desc())):
             its = {"version": version, "ladder": ladder, "status": JobStatus.OPEN, "created": NOW}
@@ -255,5 +255,5 @@ def test_what_was_made_of_a_variant_that_is_lacked_waits(
     packages.uninstall("other-games", "1.6")
     with sqlite_database.begin() as session:
         give_sign(session, "able", NOW, slots=40, games=(OTHER, OWN))
-        leases.fill(session, SETTINGS, NOW)
+        allocation.fill(session, SETTINGS, NOW)
         assert {session.get_one(Match, one).status for one in made} == {JobStatus.ISSUED}

@@ -33,7 +33,7 @@ from arena.models import (
 )
 from arena.models.competitions import FIRST_GUESS_SECONDS
 from arena.recorder import recording
-from arena.schedule import leases
+from arena.schedule import allocation, leases
 from arena.schedule.load import Load, Reach, open_requests
 from arena.schedule.matchmaking import make, new_matches
 from arena.sittings import Person, Wish
@@ -94,8 +94,8 @@ def test_short_matches_are_issued_together(
         ladder.matches_made += played
         ladder.worker_seconds = seconds * played
         session.flush()
-        batches = leases.fill(session, SETTINGS, NOW)
-        assert [len(batch) for batch in batches] == [together] * 2 * leases.AHEAD
+        batches = allocation.fill(session, SETTINGS, NOW)
+        assert [len(batch) for batch in batches] == [together] * 2 * allocation.AHEAD
 
 
 @pytest.mark.parametrize("at_once", [1, 3, 50])
@@ -171,7 +171,7 @@ def test_what_waits_leaves_room_for_checks(database: Database, checks: int) -> N
         session.execute(sa.delete(Check).where(Check.id > checks))
         give_sign(session, "w", NOW, slots=8)
         waiting = some(session, ladders_of(session)[0], 20)
-        held = [job.lease for batch in leases.fill(session, SETTINGS, NOW) for job in batch]
+        held = [job.lease for batch in allocation.fill(session, SETTINGS, NOW) for job in batch]
         assert [its.kind for its in held].count("check") == (8 if checks else 0)
         matches = [its.job for its in held if its.kind == "match"]
         assert matches == [match.id for match in waiting[: 8 if checks else 16]]
@@ -185,7 +185,7 @@ def test_requests_do_not_take_the_place_of_what_waits(sqlite_database: Database)
         (ladder,) = ladders_of(session)
         asked = some(session, ladder, 20, session.scalars(sa.select(User)).one())
         waiting = some(session, ladder, 4)
-        batches = leases.fill(session, SETTINGS, NOW)
+        batches = allocation.fill(session, SETTINGS, NOW)
         numbers = [job.lease.job for batch in batches for job in batch]
         assert numbers[:12] == [match.id for match in waiting + asked[:8]]
         assert len(numbers) == 16
@@ -200,10 +200,10 @@ def test_fewer_slots_get_nothing_more(database: Database) -> None:
         (ladder,) = ladders_of(session)
         some(session, ladder, 20)
         some(session, ladder, 20, session.scalars(sa.select(User)).one())
-        assert len(leases.fill(session, SETTINGS, NOW)) == 8 * leases.AHEAD
+        assert len(allocation.fill(session, SETTINGS, NOW)) == 8 * allocation.AHEAD
         give_sign(session, "w", NOW, slots=2)
         session.flush()
-        assert leases.fill(session, SETTINGS, NOW) == []
+        assert allocation.fill(session, SETTINGS, NOW) == []
 
 
 def test_checks_count_among_what_waits(sqlite_database: Database) -> None:
@@ -213,15 +213,15 @@ def test_checks_count_among_what_waits(sqlite_database: Database) -> None:
         session.execute(sa.update(User).values(name=HOUSE))
         session.execute(sa.delete(Check).where(Check.id > 3))
         give_sign(session, "w", NOW, slots=8)
-        assert len(leases.fill(session, SETTINGS, NOW)) == 16
+        assert len(allocation.fill(session, SETTINGS, NOW)) == 16
         matches = session.scalars(sa.select(Match)).all()
         for match in matches[9:]:
             match.end_lease(JobStatus.VOID)
         session.flush()
-        assert leases.fill(session, SETTINGS, NOW) == []
+        assert allocation.fill(session, SETTINGS, NOW) == []
         matches[8].end_lease(JobStatus.VOID)
         session.flush()
-        assert len(leases.fill(session, SETTINGS, NOW)) == 5
+        assert len(allocation.fill(session, SETTINGS, NOW)) == 5
 
 
 @pytest.mark.parametrize("asked", [False, True], ids=["a check", "a match on request"])
@@ -242,7 +242,7 @@ def test_the_slot_that_is_left_is_for_who_waits(sqlite_database: Database, asked
             waiting = some(session, ladder, 1, user)[0].id
         else:
             waiting = session.scalars(sa.select(Check.id).order_by(Check.id)).all()[0]
-        ((job,),) = leases.fill(session, SETTINGS, NOW)
+        ((job,),) = allocation.fill(session, SETTINGS, NOW)
         assert (job.lease.kind, job.lease.job) == ("match" if asked else "check", waiting)
 
 
@@ -252,9 +252,9 @@ def test_a_check_that_is_over_holds_up_no_other(sqlite_database: Database) -> No
     with sqlite_database.begin() as session:
         give_sign(session, "w", NOW, slots=8)
         for check in session.scalars(sa.select(Check).order_by(Check.id)).all():
-            ((job,),) = leases.fill(session, SETTINGS, NOW)
+            ((job,),) = allocation.fill(session, SETTINGS, NOW)
             assert (job.lease.kind, job.lease.job) == ("check", check.id)
-            assert leases.fill(session, SETTINGS, NOW) == []
+            assert allocation.fill(session, SETTINGS, NOW) == []
             check.end_lease(JobStatus.SET_ASIDE)
             session.flush()
 
@@ -277,7 +277,7 @@ def hand_in(session: Session, *owners: str) -> dict[int, str]:
 def served(session: Session, owner_of: dict[int, str], now: datetime = NOW, slots: int = 1) -> str:
     """The owners whose checks are issued now, by their first letters."""
     give_sign(session, "w", now, slots=slots)
-    issued = [job.lease for batch in leases.fill(session, SETTINGS, now) for job in batch]
+    issued = [job.lease for batch in allocation.fill(session, SETTINGS, now) for job in batch]
     return "".join(owner_of[one.job][0] for one in issued if one.kind == "check")
 
 
@@ -334,7 +334,7 @@ def test_settings_say_what_is_played(sqlite_database: Database) -> None:
         for seconds, issued in ((0, 1), (59, 0), (61, 1)):
             now = NOW + timedelta(seconds=seconds)
             give_sign(session, "w", now, slots=8)
-            assert len(leases.fill(session, settings, now)) == issued
+            assert len(allocation.fill(session, settings, now)) == issued
         names = {match.competition.name for match in session.scalars(sa.select(Match))}
         assert names == {"ladder-1"}
 
@@ -354,7 +354,7 @@ def test_a_tick_calls_off_and_rolls_back_before_it_issues(database: Database) ->
         session.flush()
         leases.call_off(session)
         leases.roll_back_overdue(session, SETTINGS, late, late)
-        leases.schedule(session, SETTINGS, late)
+        allocation.schedule(session, SETTINGS, late)
         assert (called_off.status, called_off.failures) == (JobStatus.VOID, 0)
         assert (overdue.status, overdue.attempt) == (JobStatus.ISSUED, 2)
         # Nor does it cost the ladder anything.

@@ -12,7 +12,7 @@ from arena.ground.db import Database, count_rows
 from arena.models import JobStatus, Ladder, Match, Scope
 from arena.operation import health
 from arena.operation.maintenance import SetMaintenance
-from arena.schedule import idle, leases
+from arena.schedule import allocation, idle
 from tests.arena.simulator import CALM, Simulation
 
 
@@ -35,7 +35,7 @@ def test_workers_drain(database: Database) -> None:
         assert count_rows(session, Match, Match.status == JobStatus.ISSUED) == 0
         fixed = count_rows(session, Match, Match.status == JobStatus.FIXED)
         assert fixed == under_way
-        assert leases.fill(session, own, simulation.now) == []
+        assert allocation.fill(session, own, simulation.now) == []
         ladder = session.scalars(sa.select(Ladder)).one()
         why = idle.why_idle(session, ladder, own, simulation.now)
         assert why == "The arena is under maintenance, so nothing is begun."

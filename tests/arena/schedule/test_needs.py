@@ -12,7 +12,7 @@ from arena.ground.config import Settings
 from arena.ground.db import Database
 from arena.models import Check, JobStatus, Ladder, Match
 from arena.operation import health, queues
-from arena.schedule import leases, workers
+from arena.schedule import allocation, workers
 from arena.schedule.idle import ELSEWHERE, why_idle
 from engine import jobs
 from engine.games import GAMES
@@ -42,7 +42,7 @@ def furnish(database: Database, *, checked: bool = False) -> None:
 def issued(database: Database) -> list[list[int]]:
     """Of the batches that are issued now, how many processes each job grants."""
     with database.begin() as session:
-        found = leases.fill(session, SETTINGS, NOW)
+        found = allocation.fill(session, SETTINGS, NOW)
     return [[job.grant.processes for job in batch] for batch in found]
 
 
@@ -68,10 +68,10 @@ def test_nobody_else_gets_jobs_of_several_processes(database: Database) -> None:
     """No more of them than the strong workers take; the weak ones have as much as ever."""
     furnish(database)
     sign(database, "weak", "good", slots=3)
-    assert issued(database) == [[1]] * 3 * leases.AHEAD
+    assert issued(database) == [[1]] * 3 * allocation.AHEAD
     assert why(database) == (WORDS, [f"clobber of several processes: {WORDS.rstrip('.')}"])
     sign(database, "strong", "full", slots=3)
-    assert issued(database) == [[4]] * 3 * leases.AHEAD
+    assert issued(database) == [[4]] * 3 * allocation.AHEAD
     assert why(database) == (ELSEWHERE, [])
 
 

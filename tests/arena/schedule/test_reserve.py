@@ -13,7 +13,7 @@ from arena.competitions.fields import field_of
 from arena.ground.config import Settings
 from arena.ground.db import Database
 from arena.models import BotVersion, Check, JobStatus, Ladder, Match, VersionStatus
-from arena.schedule import leases
+from arena.schedule import allocation
 from tests.arena.simulator import CALM, START, Simulation, give_sign
 
 
@@ -35,13 +35,13 @@ def test_a_reserve_is_had_first(
         for check in session.scalars(sa.select(Check)):
             check.status = JobStatus.OPEN
         give_sign(session, "w", START, slots=4)
-        leases.fill(session, Settings(), START)
+        allocation.fill(session, Settings(), START)
         issued = Counter(
             session.scalars(sa.select(Match.competition_id).where(Match.status == JobStatus.ISSUED))
         )
         assert issued[final.id] == expected
         assert (issued[ladder.id] > 0) == (expected < 7)
-        leases.fill(session, Settings(), START)
+        allocation.fill(session, Settings(), START)
         again = sa.select(sa.func.count()).where(
             Match.competition_id == final.id, Match.status == JobStatus.ISSUED
         )

@@ -16,7 +16,7 @@ from arena.competitions.rosters import Rosters
 from arena.ground.config import Settings
 from arena.ground.db import Database
 from arena.models import Bot, Check, JobStatus, Ladder, Match, User
-from arena.schedule import leases
+from arena.schedule import allocation, leases
 from arena.schedule.shards import GOOD, Shards
 from engine.jobs import results_of
 from tests.arena.simulator import CALM, START, Simulation, give_sign
@@ -42,7 +42,7 @@ class Two:
         """One of them issues what there is room for; gives the queues of what it did."""
         its = self.recorders[shard]
         with self.database.begin() as session:
-            issued = leases.fill(session, SETTINGS, self.now, self.rosters[shard], its)
+            issued = allocation.fill(session, SETTINGS, self.now, self.rosters[shard], its)
         return [results_of(job.lease.shard) for batch in issued for job in batch]
 
     def wake(self, shard: int) -> None:

@@ -30,7 +30,7 @@ from arena.models import (
 )
 from arena.ratings.book import NEW
 from arena.recorder.rebuild import Rebuilt, Upkeep, rebuild
-from arena.schedule import leases, verdicts
+from arena.schedule import matchmaking, verdicts
 from arena.schedule.requests import request_matches
 from tests.arena.simulator import CALM, START, Simulation
 from tests.conftest import DATABASES
@@ -170,10 +170,10 @@ def test_what_cannot_be_void(
 def test_what_was_set_aside_is_tried_again(played: Simulation) -> None:
     """With all its attempts; nothing else can be requeued."""
     with played.database.begin() as session:
-        match = next(leases.new_matches(session, START), None)
+        match = next(matchmaking.new_matches(session, START), None)
         if match is None:
             the_ladder(session).state = CompetitionState.OPEN
-            match = next(leases.new_matches(session, START), None)
+            match = next(matchmaking.new_matches(session, START), None)
         assert match is not None
         match.status, match.failures = JobStatus.SET_ASIDE, 3
         session.flush()

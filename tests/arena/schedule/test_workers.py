@@ -26,7 +26,7 @@ from arena.models import (
 )
 from arena.models.competitions import FIRST_GUESS_SECONDS
 from arena.recorder import noting, recording
-from arena.schedule import leases, workers
+from arena.schedule import allocation, leases, matchmaking, workers
 from arena.schedule.idle import why_nobody_works
 from arena.schedule.requests import request_matches
 from arena.schedule.workers import FailedJob, ForgetWorker, ReadmitWorker, is_distrusted
@@ -98,7 +98,7 @@ class Crew:
 
     def match(self) -> Match:
         """A new match."""
-        made = next(leases.new_matches(self.session, NOW), None)
+        made = next(matchmaking.new_matches(self.session, NOW), None)
         assert made is not None
         return made
 
@@ -202,11 +202,11 @@ def test_a_match_that_is_issued_again_has_a_turn_of_its_own(database: Database) 
         session.execute(sa.delete(Check))
 
         def sent() -> list[int]:
-            return [len(batch) for batch in leases.fill(session, SETTINGS, NOW)]
+            return [len(batch) for batch in allocation.fill(session, SETTINGS, NOW)]
 
-        assert sent() == [jobs.MOST_MATCHES] * 2 * leases.AHEAD
+        assert sent() == [jobs.MOST_MATCHES] * 2 * allocation.AHEAD
         leases.roll_back_all(session)
-        assert sent() == [1] * 2 * leases.AHEAD
+        assert sent() == [1] * 2 * allocation.AHEAD
 
 
 @pytest.mark.parametrize(
@@ -246,7 +246,7 @@ def test_a_heap_of_one_kind_leaves_half_of_the_room_to_the_others(
         waiting = session.scalars(sa.select(Check)).all()
         for check in waiting:
             check.status = JobStatus.SET_ASIDE
-        leases.fill(session, SETTINGS, NOW)
+        allocation.fill(session, SETTINGS, NOW)
         for match in session.scalars(sa.select(Match)).all()[under_way:]:
             match.end_lease(JobStatus.VOID)
         for check in waiting[:checks]:
@@ -260,7 +260,7 @@ def test_a_heap_of_one_kind_leaves_half_of_the_room_to_the_others(
         # Once the ladder's own are over as many of them come again, and nothing else.
         for expected in (issued, (0, 0, issued[2])):
             session.flush()
-            batches = leases.fill(session, SETTINGS, NOW)
+            batches = allocation.fill(session, SETTINGS, NOW)
             held = [job.lease for batch in batches for job in batch]
             matches = [session.get_one(Match, its.job) for its in held if its.kind == "match"]
             own = [match for match in matches if match.requester_id is None]

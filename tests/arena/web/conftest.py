@@ -51,7 +51,7 @@ from arena.models import (
 )
 from arena.recorder.judging import Judge
 from arena.recorder.match_set_deeds import ChooseMatches
-from arena.schedule import leases
+from arena.schedule import leases, matchmaking
 from arena.strength.outcomes import Outcome
 from arena.web.app import create_app
 from engine.game import Termination
@@ -340,7 +340,7 @@ def _strength_test(session: sa.orm.Session, ladder: Ladder, now: datetime) -> St
 
 def _issue(session: sa.orm.Session, simulation: Simulation, *, taken_up: bool = True) -> int:
     """A match that is issued; one that a worker took up has played its opening."""
-    match = next(leases.new_matches(session, simulation.now), None)
+    match = next(matchmaking.new_matches(session, simulation.now), None)
     assert match is not None
     issued(session, match, simulation.settings, simulation.now)
     if taken_up:
