@@ -19,6 +19,7 @@ from arena.web.games import TABS, live_game
 from arena.web.handing_over import can_hand_over, give
 from arena.web.identity import may_follow, refuse_reading, settings
 from arena.web.lookup import find_match, reading
+from arena.web.queries import latest_of_each
 from engine.translation import N_, gettext, spoken, translated
 
 live = Blueprint("live", __name__)
@@ -99,11 +100,18 @@ def _logs(match: Match) -> list[int]:
 
 @live.get("/tv")
 def best() -> str:
-    """The match under way whose players are rated highest; when it is over, the next one."""
+    """The match under way whose players are rated highest; when it is over, the next one.
+
+    Where none is under way, the game that ended last.
+    """
     with reading() as session:
         number = best_running(session)
-        match = None if number is None else find_match(session, number)
-        return render_template("tv.html", match=match, live=match and live_game(match))
+        if number is None:
+            return render_template(
+                "tv.html", last=next(iter(latest_of_each(session, count=1)), None)
+            )
+        match = find_match(session, number)
+        return render_template("tv.html", match=match, live=live_game(match))
 
 
 def best_running(session: Session) -> int | None:

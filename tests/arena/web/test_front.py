@@ -18,6 +18,7 @@ from arena.models import (
     GameDayCount,
     GameSeat,
     Ladder,
+    Match,
     PlayedGame,
 )
 from arena.web.own_bots import LAST_GAMES, own_bots
@@ -130,3 +131,16 @@ def test_what_is_said_of_one_s_bots(site: Site) -> None:
             if rated:
                 moved = 47 * ((rated[-1].mu_after or 0) - (rated[0].mu_before or 0))
                 assert place.change == pytest.approx(moved)
+
+
+def test_where_nothing_is_played_the_last_game_of_a_ladder_is_shown(site: Site) -> None:
+    """On the page of the best running game, too, so that a wall is never bare."""
+    with unchanged(site.database):
+        with site.database.begin() as session:
+            session.execute(sa.update(Match).values(worker=None))
+            newest = sa.select(PlayedGame.id).join(Ladder, Ladder.id == PlayedGame.competition_id)
+            lively = newest.where(Ladder.last_game.is_not(None)).order_by(Ladder.last_game.desc())
+            last = session.scalar(lively.order_by(PlayedGame.id.desc()).limit(1))
+        page = site.page("/tv")
+    assert "Nothing is played at this moment" in page
+    assert f'id="last"><a href="/games/{last}"' in page
