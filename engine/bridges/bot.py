@@ -136,7 +136,11 @@ def _ask(adapter: Adapter, request: Request) -> tuple[Move, dict[str, float]]:
 
 
 class _Game:
-    """A game as the referee tells it."""
+    """A game as the referee tells it.
+
+    Positions are kept from one request to the next, which tells the whole game again: to play it
+    anew each time would cost the program more of its clock with every move.
+    """
 
     def __init__(self, text: str) -> None:
         name, *words = text.split() or [""]
@@ -151,6 +155,10 @@ class _Game:
             else:
                 time_ms, inc_ms = int(keys["time"]), int(keys.get("inc", 0))
                 self.time = TimeControl(time_ms=time_ms, inc_ms=inc_ms, charge=charge)
+        self._moves: list[Move] = []
+        self._out = ""
+        self._states: Sequence[State] = ()
+        """The position before each of the moves, and the last."""
 
     def request(self, text: str) -> Request:
         """What a line ``go PLY clocks=... [out=...] moves S:M ...`` asks for."""
@@ -176,18 +184,18 @@ class _Game:
             now + 0.9 * allowed,
         )
 
-    def _positions(self, moves: Sequence[Move], out: str) -> Sequence[State]:
+    def _positions(self, moves: list[Move], out: str) -> Sequence[State]:
         gone = [word.partition("@") for word in out.split(",") if word]
         leavers = [(self._read_seat(seat), int(left)) for seat, _, left in gone]
-        state: State = self.variant.initial()
-        states: list[State] = []
-        for ply, move in enumerate([*moves, None]):
+        goes_on = (moves[: len(self._moves)], out) == (self._moves, self._out)
+        states = [*self._states] if goes_on else []
+        for ply in range(len(states), len(moves) + 1):
+            state = states[-1].play(moves[ply - 1]) if ply else self.variant.initial()
             for seat, left in leavers:
                 if left == ply:
                     state = state.retire(seat)
             states.append(state)
-            if move is not None:
-                state = state.play(move)
+        self._moves, self._out, self._states = moves, out, states
         return states
 
     def _read_seat(self, word: str) -> Seat:

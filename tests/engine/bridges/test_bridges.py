@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from random import Random
 from types import MappingProxyType
 
 import pytest
@@ -20,7 +21,7 @@ from engine.bridges.foreign import BridgeError
 from engine.bridges.ugi import offered_as
 from engine.channel import TracedChannel
 from engine.clock import Allowances, Charge, TimeControl
-from engine.game import Move, Variant
+from engine.game import Move, State, Variant
 from engine.games import GAMES, find_variant
 from engine.match import MatchSpec, entrants_needed, play_match
 from engine.process import BotProcess
@@ -329,6 +330,48 @@ class Patient:
 
     def close(self, *, politely: bool) -> None:
         """There is nothing to end."""
+
+
+class Listener(Patient):
+    """A program that makes the first move there is, and keeps what it was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[bot.Request] = []
+
+    def choose(self, request: bot.Request) -> tuple[Move, dict[str, float]]:
+        self.asked.append(request)
+        return next(iter(request.state.legal_moves())), {}
+
+
+def test_a_position_is_reached_once() -> None:
+    """However often the referee tells the whole game: what comes again is not played again, and
+    two seats that leave are where they left. A history that is another one is another game."""
+    variant = find_variant("blokus", ["mode=classic"])
+    state: State = variant.initial()
+    states, told, out = [state], [], []
+    lines = ["hello 1", "newgame blokus mode=classic seats=4 you=4 move=100 seed=1"]
+    dice = Random(2)
+    for ply in range(20):
+        if ply in (6, 13):
+            seat = 0 if ply == 6 else 2
+            states[-1] = state = state.retire(seat)
+            out.append(f"{seat + 1}@{ply}")
+        seats = f" out={','.join(out)}" if out else ""
+        lines.append(f"go {ply} clocks=9,9,9,9{seats} moves {' '.join(told)}")
+        move = dice.choice(state.legal_moves())
+        told.append(f"{state.to_move + 1}:{move}")
+        states.append(state := state.play(move))
+    other = variant.initial().legal_moves()[-1]
+    program = Listener()
+    bot.run(program, [*lines, f"go 1 clocks=9,9,9,9 moves 1:{other}", "quit"], lambda _: None)
+    *asked, last = program.asked
+    for ply, request in enumerate(asked):
+        assert len(request.states) == ply + 1
+        assert request.state == states[ply]
+        if ply not in (0, 6, 13):
+            before = asked[ply - 1].states
+            assert all(one is two for one, two in zip(before, request.states, strict=False))
+    assert last.states == [variant.initial(), variant.initial().play(other)]
 
 
 HELLO = "hello 1\n"
