@@ -21,6 +21,8 @@ from engine.referee import RESIGN
 
 READY_SECONDS = 9.5
 """When what the referee allows for ``hello``, as for ``newgame``, is nearly over."""
+KEPT_MS = 50
+"""Of a clock, for the way there and back; a program may keep some of it besides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,7 @@ class Request:
     @property
     def move_ms(self) -> int:
         """A time for the move that leaves something for the way there and back."""
-        return max(1, self.left_ms - min(200, self.left_ms // 3))
+        return max(1, self.left_ms - min(KEPT_MS, self.left_ms // 3))
 
 
 class Adapter(Protocol):
