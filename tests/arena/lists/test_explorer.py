@@ -19,6 +19,7 @@ from arena.keeping.packing import unpack
 from arena.lists import branches, explorer
 from arena.lists.lines import END, PLIES, move_code, root_of, start_code
 from arena.models import (
+    Competition,
     Entrant,
     GameLine,
     JobStatus,
@@ -27,6 +28,7 @@ from arena.models import (
     Match,
     PlayedGame,
 )
+from arena.recorder.rebuild import rebuild_beside
 from engine.record import GameRecord
 from tests.arena.lists.conftest import furnish
 from tests.conftest import DATABASES
@@ -149,7 +151,8 @@ def test_every_line_is_counted(played: Database) -> None:
 
 
 def test_right_at_any_moment(played: Database) -> None:
-    """While one process records games and adds them to lines, and others make matches void."""
+    """While one process records games and adds them to lines, others make matches void, and the
+    competitions are rebuilt."""
     wanted = sa.select(GameLine.game_id, GameLine.line, GameLine.set_plies)
     with played.begin() as session:
         rows = [row._asdict() for row in session.execute(wanted.order_by(GameLine.game_id))]
@@ -163,6 +166,7 @@ def test_right_at_any_moment(played: Database) -> None:
             .distinct()
         )
         matches = list(session.scalars(of_matches))
+        competitions = list(session.scalars(sa.select(Competition.id)))
 
     def record() -> None:
         for at in range(0, len(held), 3):
@@ -176,13 +180,18 @@ def test_right_at_any_moment(played: Database) -> None:
             with played.begin() as session:
                 make_void(session, session.get_one(Match, number), "a power cut")
 
+    def rebuild_all() -> None:
+        for number in competitions:
+            rebuild_beside(played, number, lambda _: None)
+
     random, looks = Random(2), 0
-    with ThreadPoolExecutor(3) as pool:
+    with ThreadPoolExecutor(4) as pool:
         void = random.sample(matches, 12)
         under_way = [
             pool.submit(record),
             pool.submit(make_some_void, void[:6]),
             pool.submit(make_some_void, void[6:]),
+            pool.submit(rebuild_all),
         ]
         while looks < 2:
             with played.read() as session:
