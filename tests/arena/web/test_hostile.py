@@ -249,3 +249,11 @@ def test_a_page_takes_nothing_but_its_form(
             answer = browser.client.post(address, data=sent, content_type=kind, headers=header)
             found[endpoint] = answer.status_code
     assert found == dict.fromkeys(found, status)
+
+
+def test_an_error_says_what_was_asked_and_obeys_none_of_it(besieged: SimpleNamespace) -> None:
+    """Its words come from the address, and may come from elsewhere."""
+    answer = besieged.browsers["anonymous"].get("/ladders/<b id=x>")
+    assert answer.status_code == 404
+    assert "&lt;b id=x&gt;" in answer.text
+    assert "<b id=x>" not in answer.text
