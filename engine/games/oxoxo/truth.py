@@ -18,7 +18,7 @@ from engine.truth import Advance, Budget, Search, Truth, Value, wants
 MOST_DEPTH = 40
 """Plies that a search looks ahead."""
 MOST_FREE = 8
-"""Squares, of positions that are solved from the ends: 5,407 placements at most, 190 MB."""
+"""Squares, of positions that are solved from the ends: 5,407 placements at most, 260 MB."""
 LAST_PLIES = 4
 """So near the limit a search of all moves is over sooner."""
 LONGEST = 140
