@@ -21,8 +21,9 @@ from engine.referee import RESIGN
 
 READY_SECONDS = 9.5
 """When what the referee allows for ``hello``, as for ``newgame``, is nearly over."""
-KEPT_MS = 50
-"""Of a clock, for the way there and back; a program may keep some of it besides."""
+KEPT_MS, KEPT_OF_MOVE_MS = 50, 200
+"""Of a clock, for the way there and back, of which programs keep some themselves; and of the time
+for one move, which they take to its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,8 @@ class Request:
     @property
     def move_ms(self) -> int:
         """A time for the move that leaves something for the way there and back."""
-        return max(1, self.left_ms - min(KEPT_MS, self.left_ms // 3))
+        kept = KEPT_MS if self.time.move_ms is None else KEPT_OF_MOVE_MS
+        return max(1, self.left_ms - min(kept, self.left_ms // 3))
 
 
 class Adapter(Protocol):

@@ -135,12 +135,18 @@ def test_what_is_said_of_one_s_bots(site: Site) -> None:
 
 def test_where_nothing_is_played_the_last_game_of_a_ladder_is_shown(site: Site) -> None:
     """On the page of the best running game, too, so that a wall is never bare."""
-    with unchanged(site.database):
+    with site.database.read() as session:
+        of_worker = sa.select(Match.id, Match.worker).where(Match.worker.is_not(None))
+        at_work = [row._asdict() for row in session.execute(of_worker)]
+    try:
         with site.database.begin() as session:
             session.execute(sa.update(Match).values(worker=None))
             newest = sa.select(PlayedGame.id).join(Ladder, Ladder.id == PlayedGame.competition_id)
             lively = newest.where(Ladder.last_game.is_not(None)).order_by(Ladder.last_game.desc())
             last = session.scalar(lively.order_by(PlayedGame.id.desc()).limit(1))
         page = site.page("/tv")
+    finally:
+        with site.database.begin() as session:
+            session.execute(sa.update(Match), at_work)
     assert "Nothing is played at this moment" in page
     assert f'id="last"><a href="/games/{last}"' in page

@@ -290,7 +290,9 @@ def test_tournaments_are_listed(office: Office) -> None:
     office.make(name="first", title="The first", top="4")
     office.make(name="second", title="The second", top="3")
     text = office.browser.get("/tournaments").text
-    rows = re.findall(r"<bdi>(The \w+)</bdi>.*?<td class=\"number\">(\d+)</td>", text, re.DOTALL)
+    rows = re.findall(
+        r"<bdi>(The \w+)</bdi>.*?<td class=\"number wide\">(\d+)</td>", text, re.DOTALL
+    )
     assert rows == [("The second", "3"), ("The first", "4")]
 
 

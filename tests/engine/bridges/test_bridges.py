@@ -174,7 +174,7 @@ def test_what_a_ugi_program_is_told() -> None:
     """The usual board as startpos, others written out; a time for the move that leaves some."""
     _, log = play(bridge("ugi", "ugi"), "clobber")
     told = "\n".join(said(log))
-    assert "uginewgame\nisready\nposition startpos\ngo movetime 19950\n" in told
+    assert "uginewgame\nisready\nposition startpos\ngo movetime 19800\n" in told
     _, log = play(bridge("ugi", "ugi"), "clobber size=4x4", time=CLOCK)
     assert "\nposition fen wbwb/bwbw/wbwb/bwbw 1\ngo p1time 59950 p2time 60000 p1inc 500" in log
 

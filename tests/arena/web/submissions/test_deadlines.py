@@ -128,4 +128,4 @@ def test_a_request_began_with_its_first_byte() -> None:
         one.sendall(b"cd")
         until(lambda: bool(waited), "the request")
     server.close()
-    assert 0.3 <= waited[0] < 30
+    assert 0.1 < waited[0] < 30  # the server may see the first byte late
