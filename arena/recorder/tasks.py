@@ -264,11 +264,10 @@ class Tasks:
             fates = recording.take_in(session, told, settings, now)
             rosters = self._writer.rosters
             shards = self._writer.shards
-            # What others wait for, who record at the same time, is not held longer than it must be.
-            is_alone = shards.is_all
-            return fates, allocation.fill(
-                session, settings, now, rosters, shards
-            ) if is_alone else []
+            if not shards.is_all:
+                # What others wait for, who record meanwhile, is not held longer than it must be.
+                return fates, []
+            return fates, allocation.fill(session, settings, now, rosters, shards)
 
         try:
             fates, issued = self._writer.transact(do)

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from math import comb
 from pathlib import Path
 
 from engine.game import State
-from engine.games.oxoxo import SQUARES, Oxoxo, OxoxoState
-from engine.games.oxoxo.truth import OxoxoTruth, barred_faces, may_be_too_late
+from engine.games.oxoxo import HAND, SQUARES, Oxoxo, OxoxoState
+from engine.games.oxoxo.truth import LONGEST, OxoxoTruth, barred_faces, may_be_too_late
 from engine.plurals import counted
 from engine.solvers import Solver, compiled, compiler
 from engine.truth import Advance, Budget, Truth, Value
@@ -32,16 +33,19 @@ class CompiledOxoxo(OxoxoTruth):
         self._solver, self._advance = solver, advance
         self._root: tuple[int, int] | None = None
 
-    def solve(self, form: int, colour: int) -> int:
-        """Solves all positions among whose pieces are these; returns the most plies of a win."""
-        most = 0
-        pieces = form.bit_count() + colour.bit_count()
-        for left in range(SQUARES, pieces - 1, -1):
-            self._advance(counted(left, "piece"), SQUARES - left, SQUARES - pieces + 1)
-            *_, longest = self._solver.ask(LAYER, left, form, colour)
-            most = max(most, longest)
+    def solve(self, form: int, colour: int) -> None:
+        """Solves all positions among whose pieces are these."""
+        counts = form.bit_count(), colour.bit_count()
+        layers = {
+            pieces: _positions(*counts, pieces) for pieces in range(SQUARES, sum(counts) - 1, -1)
+        }
+        done, total = 0, sum(layers.values())
+        for pieces, positions in layers.items():
+            self._advance(counted(pieces, "piece"), done, total)
+            *_, longest = self._solver.ask(LAYER, pieces, form, colour)
+            assert longest <= LONGEST
+            done += positions
         self._root = form, colour
-        return most
 
     def value(self, state: State, budget: Budget) -> Value | None:
         """Raises: RuntimeError: the program has ended."""
@@ -56,6 +60,16 @@ class CompiledOxoxo(OxoxoTruth):
         if value and may_be_too_late(state, longest):
             return super().value(state, budget)
         return value
+
+
+def _positions(form: int, colour: int, pieces: int) -> int:
+    """How many there are of so many pieces, some of either seat's lying already; also those that
+    look alike, and those that end the game."""
+    more = pieces - form - colour
+    shares = (one for one in range(more + 1) if max(form + one, colour + more - one) <= HAND)
+    faces, seats_to_move = 1 << pieces, 2
+    placements = comb(SQUARES - form - colour, more) * sum(comb(more, one) for one in shares)
+    return placements * faces * seats_to_move
 
 
 @contextmanager

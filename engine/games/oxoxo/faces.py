@@ -153,7 +153,7 @@ class FaceSolver:
             OutOfSteps: it takes more than is granted.
         """
         if barred:
-            solved, who = self._solve(placement, barred, budget), mover
+            solved, who = self._solve(placement, _goals(placement), barred, budget), mover
         else:
             solved, who = self._of(placement, budget), 1 - mover
         for winner in SEATS:
@@ -164,8 +164,8 @@ class FaceSolver:
     def _of(self, placement: Placement, budget: Budget) -> _Solved:
         """Of a placement by who has moved there."""
         if placement not in self._reached:
-            solved = self._solve(placement, frozenset(), budget)
-            ends = _ends(_goals(placement))
+            goals = _goals(placement)
+            solved, ends = self._solve(placement, goals, frozenset(), budget), _ends(goals)
             form, colour = (
                 (ends[winner][FORM] | to_move[COLOUR], ends[winner][COLOUR] | to_move[FORM])
                 for winner, to_move in enumerate(solved.won)
@@ -173,7 +173,9 @@ class FaceSolver:
             self._reached[placement] = _Solved((form, colour), solved.longest)
         return self._reached[placement]
 
-    def _solve(self, placement: Placement, barred: Set[int], budget: Budget) -> _Solved:
+    def _solve(
+        self, placement: Placement, goals: BySeat, barred: Set[int], budget: Budget
+    ) -> _Solved:
         """Of a placement by who is to move."""
         later = [
             [(bit, self._of(after, budget)) for bit, after in _puts(placement, mover)]
@@ -181,7 +183,6 @@ class FaceSolver:
         ]
         if not budget.step(STEPS):
             raise OutOfSteps
-        goals = _goals(placement)
         live = ALL & ~(goals[FORM] | goals[COLOUR])
         open_ = live & ~sum(1 << faces for faces in barred)
         won, longest = [], []

@@ -144,9 +144,10 @@ def test_where_nothing_is_played_the_last_game_of_a_ladder_is_shown(site: Site) 
             newest = sa.select(PlayedGame.id).join(Ladder, Ladder.id == PlayedGame.competition_id)
             lively = newest.where(Ladder.last_game.is_not(None)).order_by(Ladder.last_game.desc())
             last = session.scalar(lively.order_by(PlayedGame.id.desc()).limit(1))
-        page = site.page("/tv")
+        page, front = site.page("/tv"), site.page("/watch")
     finally:
         with site.database.begin() as session:
             session.execute(sa.update(Match), at_work)
     assert "Nothing is played at this moment" in page
     assert f'id="last"><a href="/games/{last}"' in page
+    assert 'id="watched"><a href="/games/' in front
