@@ -134,7 +134,7 @@ def own_feed(secret: str) -> Response:
             )
             for one in told_to(session, user.id, count=EVENTS_TOLD)
         ]
-        home = url_for("told.notifications", _external=True)
+        home = url_for("notifications.own_notifications", _external=True)
         title = gettext("What %(name)s is told", name=user.name)
         return keep_to_itself(_atom(home, title, user.name, user.created, found))
 
