@@ -33,7 +33,7 @@ from arena.competitions.sign_ups import (
 )
 from arena.competitions.tournament_courses import new_frame
 from arena.competitions.tournament_forecasts import TournamentForecast, of_new
-from arena.competitions.tournament_telling import tell_taken_out
+from arena.competitions.tournament_notifications import tell_taken_out
 from arena.competitions.tournaments import (
     LONGEST_TITLE,
     TournamentPlan,

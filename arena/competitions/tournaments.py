@@ -37,7 +37,7 @@ from arena.competitions.pairings import Pairing
 from arena.competitions.players import NamedPlayer, demand_allowed
 from arena.competitions.results import results
 from arena.competitions.tournament_courses import course_of, demand_not_too_long, new_frame
-from arena.competitions.tournament_telling import tell_entered
+from arena.competitions.tournament_notifications import tell_entered
 from arena.competitions.visibility import put_within
 from arena.competitions.voids import make_void
 from arena.formats.catalogue import FORMATS, settings_for

@@ -30,7 +30,7 @@ from sqlalchemy.orm import Session
 
 from arena import sittings
 from arena.competitions import drawn_fields, happenings, masks, ranks, rounds
-from arena.competitions.telling import tell_ends
+from arena.competitions.notifications import tell_ends
 from arena.courses import marking
 from arena.courses.reading import Reading
 from arena.ground.config import Settings, load

@@ -15,8 +15,8 @@ import sqlalchemy as sa
 from flask import Blueprint, Response, abort, render_template, request, url_for
 from sqlalchemy.orm import Session, joinedload
 
+from arena.bots.notifications import NOT_PASSED, PASSED
 from arena.bots.suspension import SUSPEND, suspended_on
-from arena.bots.telling import NOT_PASSED, PASSED
 from arena.competitions.kinds import kind_of
 from arena.models import (
     HOUSE,

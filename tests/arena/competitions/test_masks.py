@@ -20,10 +20,10 @@ from arena.bots.deletion import DeleteBot, delete
 from arena.bots.first_tests import admit
 from arena.bots.home_deeds import ConnectBot
 from arena.bots.member_deeds import RemoveMember
+from arena.bots.notifications import tell_check
 from arena.bots.profile_deeds import DescribeBot, RenameBot
 from arena.bots.submissions import submit
 from arena.bots.team_deeds import GiveBot
-from arena.bots.telling import tell_check
 from arena.competitions import happenings, ladder_settings, masks, members, sign_ups
 from arena.competitions.date_deeds import SetDate
 from arena.competitions.ladder_deeds import ChangeLadder
