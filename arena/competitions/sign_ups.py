@@ -49,7 +49,7 @@ from arena.models import (
     Tournament,
     VersionStatus,
 )
-from arena.people.following import owners
+from arena.people.audience import owners
 from arena.people.notifications import notify
 from arena.sight import who_see
 from engine.translation import N_, gettext

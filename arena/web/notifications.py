@@ -32,7 +32,7 @@ from arena.models import (
     User,
     Wishes,
 )
-from arena.people import following, hooks
+from arena.people import audience, hooks
 from arena.people.hooks import AddHook, RemoveHook, SendAgain, TryHook, hooks_of
 from arena.people.notification_deeds import ChooseTold, ReadNotifications
 from arena.people.notification_deeds import make_feed as new_feed
@@ -83,7 +83,7 @@ def hears_of(subject: Bot | Competition) -> bool:
     if account is None:
         return False
     with reading() as session:
-        return following.hears(session, account.id, subject)
+        return audience.hears(session, account.id, subject)
 
 
 @pages.get("/notifications")
