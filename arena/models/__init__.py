@@ -127,4 +127,4 @@ from arena.models.searching import SearchEntry
 from arena.models.settings import ChangedSetting
 from arena.models.sittings import Sitting, SittingSeat
 from arena.models.speeds import SpeedTally
-from arena.models.spent import SpentKind, SpentQuota
+from arena.models.spent_quotas import SpentKind, SpentQuota
