@@ -86,8 +86,8 @@ from arena.operation.maintenance import SetMaintenance
 from arena.operation.notice import GiveNotice
 from arena.operation.settings import ChangeSetting
 from arena.people.hooks import AddHook, RemoveHook, SendAgain, TryHook
+from arena.people.notification_deeds import ChooseTold, ReadNotifications
 from arena.people.profiles import DescribeUser, RenameUser
-from arena.people.told_deeds import ChooseTold, ReadNotifications
 from arena.people.user_deeds import (
     ActivateUser,
     ChangeRole,

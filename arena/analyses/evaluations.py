@@ -59,7 +59,7 @@ class Swing:
         return self.before - self.after
 
 
-def courses(variant: Variant, said: Iterable[Evaluation]) -> list[Expectation]:
+def expectations(variant: Variant, said: Iterable[Evaluation]) -> list[Expectation]:
     """What each of them expects, side by side."""
     sides = variant.side_of
     points: defaultdict[tuple[str, int], dict[int, float]] = defaultdict(dict)

@@ -14,8 +14,8 @@ from arena import audit
 from arena.bots import entries
 from arena.bots.bars import bar_files, barred, unbar_files
 from arena.bots.bot_deeds import find_bot
+from arena.bots.notifications import tell_barred
 from arena.bots.submissions import add_tried, demand_admission, enter
-from arena.bots.telling import tell_barred
 from arena.competitions.founding import find_named
 from arena.competitions.masks import is_named_there
 from arena.competitions.organised import OrganisedDeed

@@ -14,6 +14,7 @@ from arena.bots import entries, sharing
 from arena.bots.bars import demand_not_barred
 from arena.bots.first_tests import answer
 from arena.bots.ladder_quotas import demand_room
+from arena.bots.notifications import tell_shared
 from arena.bots.submissions import (
     active_on,
     add_check,
@@ -22,7 +23,6 @@ from arena.bots.submissions import (
     is_under_way,
     try_passed,
 )
-from arena.bots.telling import tell_shared
 from arena.competitions.dates import demand_in_time
 from arena.competitions.founding import find_named
 from arena.competitions.masks import demand_no_mask, entered_as

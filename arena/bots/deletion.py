@@ -20,7 +20,7 @@ from sqlalchemy.orm import Session, joinedload
 
 from arena import audit, naming
 from arena.audit import ARENA
-from arena.bots import discarding, entries, pictures, spent, written_names
+from arena.bots import discarding, entries, pictures, spent_quotas, written_names
 from arena.bots.bot_deeds import BotDeed, find_bot
 from arena.competitions import (
     gauntlets,
@@ -202,7 +202,7 @@ def _delete(session: Session, bot: Bot, matches: Sequence[Match], now: datetime)
     files_go = session.scalar(issued) or now
     digests = set(session.scalars(sa.select(BotVersion.digest).where(BotVersion.bot_id == bot.id)))
     names = written_names.bot_names_of(session, bot)
-    spent.keep(session, bot, now)
+    spent_quotas.keep(session, bot, now)
     _forget(session, bot, versions)
     written_names.replace_bot_names(session, versions, names, _tombstone(bot))
     whole = not _is_in_matches(session, bot) and not _is_elsewhere(session, entrants)

@@ -15,7 +15,7 @@ from arena.ground import locks
 from arena.ground.db import count_rows
 from arena.ground.refusals import Refusal
 from arena.models import Bot, Competition, Follow, Scope
-from arena.people import accounts, following
+from arena.people import accounts, audience
 from engine.translation import N_, gettext
 
 MOST = 1000
@@ -52,8 +52,8 @@ class FollowDeed(Deed):
         hears = self.hears
         person = accounts.person_of(session, by.actor, by.now)
         locks.lock(session, person)  # two at once would each write a row
-        usually = following.usually_hears(session, person.id, subject)
-        found = following.follow_of(session, person.id, subject)
+        usually = audience.usually_hears(session, person.id, subject)
+        found = audience.follow_of(session, person.id, subject)
         before = usually if found is None else not found.muted
         if found is not None and hears == usually:
             session.delete(found)
@@ -66,7 +66,7 @@ class FollowDeed(Deed):
                         "you follow %(most)s bots and competitions, and no more can be", most=MOST
                     )
                 )
-            session.add(following.make(person.id, subject, muted=not hears, now=by.now))
+            session.add(audience.make_follow(person.id, subject, muted=not hears, now=by.now))
         action = "follow" if hears else "follow no more"
         kind = "bot" if isinstance(subject, Bot) else subject.kind
         audit.note(session, by.actor, action, f"{kind} {subject.name}", now=by.now)

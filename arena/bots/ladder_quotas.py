@@ -3,7 +3,7 @@
 A bot counts for the person or the team whose it is, whoever hands it in. One whose check is under
 way counts as active, since it enters when it has passed. The arena's own bots count for nobody. On
 a private ladder with quotas a bot has to count for a member. What a deleted bot has used up stays
-so (`arena.bots.spent`), or whoever deletes one and hands in another would have any number.
+so (`arena.bots.spent_quotas`), or whoever deletes one and hands in another would have any number.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Annotated, NamedTuple
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, aliased
 
-from arena.bots import spent
+from arena.bots import spent_quotas
 from arena.ground.db import is_lately
 from arena.ground.locks import find
 from arena.ground.refusals import Refusal
@@ -214,8 +214,8 @@ def _had(session: Session, ladder: Ladder, person_id: int, now: datetime) -> _Ha
     lately = its.where(is_lately(BotVersion.created, DAY, now))
     handed_in = lately.with_only_columns(BotVersion.id, BotVersion.created).distinct()
     uploads = {one.id: one.created for one in session.execute(handed_in)}
-    uploads |= spent.numbers(session, SpentKind.VERSION, person_id, ladder.id, now - DAY)
-    deleted = spent.numbers(session, SpentKind.BOT, person_id, ladder.id)
+    uploads |= spent_quotas.numbers(session, SpentKind.VERSION, person_id, ladder.id, now - DAY)
+    deleted = spent_quotas.numbers(session, SpentKind.BOT, person_id, ladder.id)
     return _Had(
         {*coming, *deleted, *session.scalars(_entered(ladder, person_id))},
         coming | set(session.scalars(_active(ladder, person_id))),

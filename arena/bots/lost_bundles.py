@@ -19,8 +19,8 @@ from sqlalchemy.orm import Session, contains_eager, joinedload
 
 from arena import audit
 from arena.audit import ARENA
+from arena.bots.notifications import tell_suspension
 from arena.bots.suspension import SUSPEND
-from arena.bots.telling import tell_suspension
 from arena.competitions.kinds import kind_of, names_of
 from arena.competitions.voids import make_void
 from arena.ground.locks import locking

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload
 
 from arena import audit, naming
-from arena.bots import ladder_quotas, quota, runtimes, sending, sharing, spent
+from arena.bots import ladder_quotas, quota, runtimes, sending, sharing, spent_quotas
 from arena.bots.bars import demand_not_barred
 from arena.bots.forges import Commit, keep
 from arena.bots.intake import TakenIn
@@ -257,7 +257,7 @@ def tried_lately(session: Session, person_id: int, now: datetime) -> int:
     its = sa.select(BotVersion.id).join(BotVersion.bot).where(Bot.is_of(person_id))
     lately = is_lately(Check.created, DAY, now)
     there = count_rows(session, Check, Check.version_id.in_(its), Check.enters.is_(False), lately)
-    return there + len(spent.numbers(session, SpentKind.TRY, person_id, since=now - DAY))
+    return there + len(spent_quotas.numbers(session, SpentKind.TRY, person_id, since=now - DAY))
 
 
 def demand_admission(ladder: Ladder, *, at_home: bool) -> None:

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from arena import audit
 from arena.audit import ARENA
-from arena.bots.telling import tell_suspension
+from arena.bots.notifications import tell_suspension
 from arena.models import Entrant, EntrantState, GameSeat, JobStatus, Match, PlayedGame
 from engine.game import Termination
 

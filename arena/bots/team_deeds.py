@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from arena import audit
 from arena.bots import account_deletion, sharing, teams
 from arena.bots.bot_deeds import BotDeed, find_bot
-from arena.bots.telling import CAPTAIN, DISSOLVED, GIVEN, JOINED, LEFT, REMOVED, TAKEN
+from arena.bots.notifications import CAPTAIN, DISSOLVED, GIVEN, JOINED, LEFT, REMOVED, TAKEN
 from arena.competitions.masks import demand_no_mask
 from arena.competitions.members import new_code
 from arena.deeds import LONGEST_NAME, By, Deed, Done, asked

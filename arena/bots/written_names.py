@@ -19,7 +19,7 @@ from sqlalchemy.orm import Session
 
 from arena import present
 from arena.bots.member_deeds import IMPORT
-from arena.bots.telling import OF_PEOPLE
+from arena.bots.notifications import OF_PEOPLE
 from arena.competitions.gauntlets import Gauntlet
 from arena.ground.texts import LONGEST, cut
 from arena.models import (

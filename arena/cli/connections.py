@@ -30,7 +30,7 @@ from waitress.parser import HTTPRequestParser
 from waitress.server import MultiSocketServer, TcpWSGIServer
 from waitress.task import ThreadedTaskDispatcher, WSGITask
 
-from arena.web.handing_over import TAKE, HandedOverError
+from arena.web.handover import TAKE, HandedOverError
 from arena.web.identity import BEGAN
 from arena.web.live_parts import CLOSE
 

@@ -23,7 +23,7 @@ from arena.ground.db import Database, SchemaError, unusable
 from arena.ground.logs import begin_log
 from arena.web import downloads, outage
 from arena.web.app import create_app
-from arena.web.handing_over import hands_over
+from arena.web.handover import hands_over
 from engine.faulty_rules import break_off_hangs
 from engine.games import GAMES
 from workers.archives import MAX_ARCHIVE_BYTES

@@ -28,7 +28,7 @@ from arena.ground.db import Database
 from arena.operation import queues
 from arena.operation.broker import EmbeddedBroker
 from arena.operation.health import ago, look
-from arena.operation.under_way import under_way
+from arena.operation.jobs_under_way import under_way
 from engine.protocol import visible
 from engine.translation import gettext, pgettext, translated
 

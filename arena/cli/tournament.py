@@ -25,7 +25,7 @@ from arena.cli.listing import show as show_rows
 from arena.cli.options import as_json, in_english, on_data
 from arena.cli.progress_bar import ProgressBar
 from arena.cli.reading import read, read_all
-from arena.cli.tournament_progress import TournamentProgress, why_held_up
+from arena.cli.tournament_progress_bar import TournamentProgressBar, why_held_up
 from arena.cli.tournament_tables import print_tables
 from arena.competitions.founding import find_named
 from arena.competitions.renaming import RenameCompetition
@@ -228,7 +228,7 @@ def show(
 def _wait(name: str, where: Where) -> None:
     """Tells how far a tournament of a server is, until it is over or held up."""
     with _telling(name) as bar:
-        TournamentProgress(partial(_stands, name, where), bar).follow()
+        TournamentProgressBar(partial(_stands, name, where), bar).follow()
 
 
 @contextmanager
@@ -347,7 +347,7 @@ def _run(
         with refusing(SettingError, BrokerError, StartupError):
             settings = load(data=data, port=port, workers=workers, only=name)
             with _telling(name) as bar:
-                progress = TournamentProgress(partial(_looked_up, database, name), bar)
+                progress = TournamentProgressBar(partial(_looked_up, database, name), bar)
                 if is_running(settings):
                     progress.follow()
                 elif not progress.is_over():

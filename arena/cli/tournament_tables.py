@@ -10,9 +10,9 @@ import click
 
 from arena.cli.listing import show as show_rows
 from arena.cli.listing import state_of
-from arena.cli.tournament_progress import label
+from arena.cli.tournament_progress_bar import label
 from arena.competitions.dates import moment_words
-from arena.formats.knockout import stage_words
+from arena.formats.format import stage_words
 from arena.formats.score import Score
 from arena.formats.standings import TIE_BREAK_WORDS
 from arena.ratings.elo import FEWEST_GAMES, TOO_FEW, signed

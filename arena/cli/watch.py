@@ -19,9 +19,9 @@ from sqlalchemy.orm import Session
 from arena.cli import InputError
 from arena.cli.client import RemoteArena, Where, on_arena
 from arena.cli.data_folder import opened
-from arena.cli.following import FollowedGame, FollowedMatch, StreamEvent, events, here, there
 from arena.cli.keys import is_terminal, pressed
 from arena.cli.listing import Output, say
+from arena.cli.match_stream import FollowedGame, FollowedMatch, StreamEvent, events, here, there
 from arena.cli.reading import told
 from arena.cli.terminal_watch import seats_table
 from arena.cli.viewer import STEPS, Beside, move_words, position_text, said

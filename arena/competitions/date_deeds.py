@@ -24,7 +24,7 @@ from arena.competitions.organised import OrganisedDeed
 from arena.deeds import By, Deed, Done, asked
 from arena.ground.refusals import NotAllowed
 from arena.models import Competition, CompetitionDate, DateKind, Ladder, Scope, Topic
-from arena.people.following import hearers
+from arena.people.audience import hearers
 from arena.people.notifications import notify
 from engine.translation import N_, gettext
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from arena.competitions.tournament_courses import demand_not_too_long, new_frame
+from arena.competitions.tournament_progress import demand_not_too_long, new_frame
 from arena.formats.catalogue import FORMATS, settings_for
 from arena.ground.db import count_rows
 from arena.ground.refusals import Refusal

@@ -25,7 +25,7 @@ from arena.competitions.sign_ups import (
     tell_owners,
     told_of,
 )
-from arena.competitions.tournament_courses import frame_of
+from arena.competitions.tournament_progress import frame_of
 from arena.formats.catalogue import FORMATS, settings_for
 from arena.ground.db import At, present
 from arena.ground.locks import lock

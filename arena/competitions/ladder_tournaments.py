@@ -13,7 +13,7 @@ from arena.competitions import tournaments
 from arena.competitions.fields import field_of, proven
 from arena.competitions.founding import free_name
 from arena.competitions.players import NamedPlayer
-from arena.competitions.tournament_courses import new_frame
+from arena.competitions.tournament_progress import new_frame
 from arena.competitions.tournaments import TournamentPlan
 from arena.competitions.visibility import make_part
 from arena.formats.catalogue import FORMATS

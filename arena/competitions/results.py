@@ -9,8 +9,8 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from arena.competitions.fields import entrants_of
-from arena.competitions.tournament_courses import Course, course_of, frame_of
 from arena.competitions.tournament_matches import SetMatch
+from arena.competitions.tournament_progress import TournamentProgress, frame_of, progress_of
 from arena.formats.catalogue import FORMATS
 from arena.formats.fixtures import Fixture, Result
 from arena.formats.format import Tie
@@ -185,15 +185,15 @@ def results(session: Session, tournament: Tournament) -> Results:
     entrants = {one.number: one for one in entrants_of(session, tournament)}
     if not entrants:  # bots sign up for it, or not enough did
         return Results(tournament, {}, (), (), (), False, (), None, {})
-    course = course_of(session, tournament, list(entrants.values()))
-    made, field, past, byes = course.made, course.field, course.results, course.byes
+    progress = progress_of(session, tournament, list(entrants.values()))
+    made, field, past, byes = progress.made, progress.field, progress.results, progress.byes
     frame = frame_of(tournament, len(field))
-    form, given = course.format, course.walkovers
+    form, given = progress.format, progress.walkovers
     counted = [*(match.result for match in made), *byes]
     if form.walkover_is_bye:
         counted, given = [*counted, *as_byes(given)], []
     elif frame.seats > 2:
-        given = as_forfeits(given, course.withdrawn)
+        given = as_forfeits(given, progress.withdrawn)
     games = [game for match in made for game in match.games]
     table = Table(field, counted, seed=tournament.seed, games=games, given=given)
     names = [*tournament.settings["tie_breaks"], "lot"]
@@ -228,10 +228,10 @@ def results(session: Session, tournament: Tournament) -> Results:
         entrants,
         lines,
         tuple(map(tuple, crosstable(table, [line.number for line in lines]))),
-        _rounds(course, byes, DUE if not tournament.is_called_off else NOT_PLAYED),
+        _rounds(progress, byes, DUE if not tournament.is_called_off else NOT_PLAYED),
         ranking is None,
         tuple(form.ties(field, past)),
-        None if planned is None else planned - len(course.walkovers),
+        None if planned is None else planned - len(progress.walkovers),
         {one: _course(table, one) for one in field},
     )
 
@@ -265,11 +265,11 @@ def _records(field: Sequence[int], games: Sequence[GameResult[int]]) -> dict[int
     }
 
 
-def _rounds(course: Course, byes: Sequence[Result], due: str) -> tuple[Round, ...]:
-    set_ = {match.result.fixture for match in course.made}
-    pairs = [Pair(match.result.fixture, match) for match in course.made]
-    pairs += [Pair(one.fixture, unmade=WALKOVER) for one in course.walkovers]
-    pairs += [Pair(fixture, unmade=due) for fixture in course.due if fixture not in set_]
+def _rounds(progress: TournamentProgress, byes: Sequence[Result], due: str) -> tuple[Round, ...]:
+    set_ = {match.result.fixture for match in progress.made}
+    pairs = [Pair(match.result.fixture, match) for match in progress.made]
+    pairs += [Pair(one.fixture, unmade=WALKOVER) for one in progress.walkovers]
+    pairs += [Pair(fixture, unmade=due) for fixture in progress.due if fixture not in set_]
     numbers = sorted({pair.fixture.round for pair in pairs})
     return tuple(
         Round(

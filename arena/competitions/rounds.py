@@ -47,7 +47,7 @@ from arena.models import (
     Topic,
     Tournament,
 )
-from arena.people.following import owners
+from arena.people.audience import owners
 from arena.people.notifications import notify
 from arena.present import maintenance
 from arena.sight import who_see

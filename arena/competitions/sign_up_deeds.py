@@ -11,7 +11,7 @@ from arena.competitions import sign_ups
 from arena.competitions.founding import find_named
 from arena.competitions.masks import is_named_there
 from arena.competitions.tournament_deeds import TournamentDeed
-from arena.competitions.tournament_telling import tell_taken_out
+from arena.competitions.tournament_notifications import tell_taken_out
 from arena.competitions.visibility import demand_shown
 from arena.deeds import LONGEST_NOTE, By, Done, asked
 from arena.ground import bot_names, texts

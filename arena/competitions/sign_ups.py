@@ -28,7 +28,7 @@ from arena.competitions.fields import (
 )
 from arena.competitions.masks import mask_on, masked
 from arena.competitions.players import handed_in
-from arena.competitions.tournament_courses import demand_not_too_long
+from arena.competitions.tournament_progress import demand_not_too_long
 from arena.competitions.visibility import shows_none
 from arena.formats.catalogue import settings_for
 from arena.formats.settings import Frame
@@ -49,7 +49,7 @@ from arena.models import (
     Tournament,
     VersionStatus,
 )
-from arena.people.following import owners
+from arena.people.audience import owners
 from arena.people.notifications import notify
 from arena.sight import who_see
 from engine.translation import N_, gettext

@@ -31,9 +31,9 @@ from arena.competitions.sign_ups import (
     closes,
     most_places,
 )
-from arena.competitions.tournament_courses import new_frame
 from arena.competitions.tournament_forecasts import TournamentForecast, of_new
-from arena.competitions.tournament_telling import tell_taken_out
+from arena.competitions.tournament_notifications import tell_taken_out
+from arena.competitions.tournament_progress import new_frame
 from arena.competitions.tournaments import (
     LONGEST_TITLE,
     TournamentPlan,

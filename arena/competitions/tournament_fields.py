@@ -11,8 +11,8 @@ from sqlalchemy.orm import Session
 from arena import audit
 from arena.competitions.fields import demand_field, enter_field, entrants_of
 from arena.competitions.players import NamedPlayer, choose, demand_allowed, player_of
-from arena.competitions.tournament_courses import course_of, demand_not_too_long, frame_of
-from arena.competitions.tournament_telling import tell_entered
+from arena.competitions.tournament_notifications import tell_entered
+from arena.competitions.tournament_progress import demand_not_too_long, frame_of, progress_of
 from arena.competitions.tournaments import Tournaments, demand_not_over
 from arena.competitions.voids import make_void
 from arena.formats.catalogue import FORMATS, settings_for
@@ -182,7 +182,7 @@ def withdraw(
         make_void(session, match, f"{label} was withdrawn: {why}")
     rounds = sa.select(sa.func.max(Match.round)).where(Match.competition_id == tournament.id)
     entrant.last_paired = begun = session.scalar(rounds) or 0
-    entrant.last_round = course_of(session, tournament).last_round_of(entrant.number, begun)
+    entrant.last_round = progress_of(session, tournament).last_round_of(entrant.number, begun)
     entrant.state, entrant.reason = EntrantState.RETIRED, why
     audit.note(session, actor, WITHDRAW, subject, detail, now=now)
     session.flush()

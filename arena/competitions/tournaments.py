@@ -36,8 +36,8 @@ from arena.competitions.masks import in_lots
 from arena.competitions.pairings import Pairing
 from arena.competitions.players import NamedPlayer, demand_allowed
 from arena.competitions.results import results
-from arena.competitions.tournament_courses import course_of, demand_not_too_long, new_frame
-from arena.competitions.tournament_telling import tell_entered
+from arena.competitions.tournament_notifications import tell_entered
+from arena.competitions.tournament_progress import demand_not_too_long, new_frame, progress_of
 from arena.competitions.visibility import put_within
 from arena.competitions.voids import make_void
 from arena.formats.catalogue import FORMATS, settings_for
@@ -269,11 +269,11 @@ class Tournaments(CompetitionKind[Tournament]):
     paused = N_("The tournament is paused: no matches are made for now.")
 
     def next_pairing(self, competition: Tournament, moment: Moment) -> Pairing | None:
-        course = course_of(moment.session, competition)
-        made = {one.result.fixture for one in course.made}
-        for fixture in course.due:
-            ids = tuple(course.ids[number] for number in fixture.entrants)
-            waits = fixture in made or course.suspended.intersection(fixture.entrants)
+        progress = progress_of(moment.session, competition)
+        made = {one.result.fixture for one in progress.made}
+        for fixture in progress.due:
+            ids = tuple(progress.ids[number] for number in fixture.entrants)
+            waits = fixture in made or progress.suspended.intersection(fixture.entrants)
             if not waits and moment.can_meet(competition, ids):
                 return Pairing(
                     ids,
@@ -310,13 +310,13 @@ class Tournaments(CompetitionKind[Tournament]):
         """
         if competition.is_called_off or competition.signing_up:
             return
-        course = course_of(session, competition)
-        strays = set(course.format.strays(course.field, course.results))
+        progress = progress_of(session, competition)
+        strays = set(progress.format.strays(progress.field, progress.results))
         if strays:
-            ids = [one.id for one in course.made if one.result.fixture in strays]
+            ids = [one.id for one in progress.made if one.result.fixture in strays]
             _void_strays(session, ids, now)
-            course = course_of(session, competition)
-        set_over(session, competition, not course.due, now)
+            progress = progress_of(session, competition)
+        set_over(session, competition, not progress.due, now)
         competition.winner = _winner(session, competition) if competition.finished else None
 
     def stands(self, session: Session, competition: Tournament) -> Mapping[str, str]:

@@ -168,7 +168,7 @@ def create(session: Session, plan: TuningPlan, now: datetime, actor: Actor) -> B
         },
     )
     tuning = add_by_number(session, make, TUNING)
-    tuning.course = course_of(Tuning.begin(settings_of(tuning)))
+    tuning.progress = progress_of(Tuning.begin(settings_of(tuning)))
     # Both are the version; that the first names the start is what tells the two sides apart.
     sides = chosen_words(dict(sorted({**fixed, **start}.items()))), plan.player.options
     put_within(session, tuning, [version], now)
@@ -225,11 +225,11 @@ _NUMBERS = ("start", "least", "most", "c_end", "r_end")
 def standing_of(tuning: BotTuning) -> Tuning:
     """How far it came by whole batches."""
     settings = settings_of(tuning)
-    data = {"tuning": FORMAT, "settings": settings.to_json(), **tuning.course}
+    data = {"tuning": FORMAT, "settings": settings.to_json(), **tuning.progress}
     return Tuning.from_json(data, settings)
 
 
-def course_of(now: Tuning) -> dict[str, Any]:
+def progress_of(now: Tuning) -> dict[str, Any]:
     """What is kept of how far it came: all but its settings."""
     return {key: value for key, value in now.to_json().items() if key not in ("tuning", "settings")}
 
@@ -506,7 +506,7 @@ class Tunings(ComparisonKind[BotTuning]):
         for _, outcomes in outcomes_of(session, tuning, its):
             for one in outcomes:
                 stands = stands.add(one)
-        tuning.course = course_of(stands)
+        tuning.progress = progress_of(stands)
         if stands.is_spoilt:
             faults = counted(sum(stands.faults.values()), "fault")
             games_words = counted(stands.games, "game")
@@ -539,11 +539,11 @@ class Tunings(ComparisonKind[BotTuning]):
             if len(outcomes) == len(made.batch):
                 for one in outcomes:
                     made = made.add(one)
-        if (now := course_of(made)) == competition.course:
+        if (now := progress_of(made)) == competition.progress:
             return []
         if write:
-            competition.course = now
-        was = competition.course.get("matches"), competition.course.get("values")
+            competition.progress = now
+        was = competition.progress.get("matches"), competition.progress.get("values")
         return [
             f"{competition.name}: {was[1]} after {was[0]} matches is stored, "
             f"{now['values']} after {now['matches']} came out"

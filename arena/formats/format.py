@@ -22,6 +22,7 @@ from typing import ClassVar, NamedTuple, Self
 
 from arena.formats.fixtures import Entrant, Fixture, Result, check_field, sitting_out, unplayed
 from arena.formats.settings import FormatSetting, Frame, Settings
+from engine.translation import N_, gettext, translated
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,21 @@ class Tie:
     """How many count so far."""
     tie_break: str = ""
     """What the winner is that the score does not show, such as "better seed"."""
+
+
+NUMBERED = (
+    N_("round of %(number)s"),
+    N_("winners' round %(number)s"),
+    N_("losers' round %(number)s"),
+)
+"""The stages of a bracket that have numbers, as they are translated."""
+
+
+def stage_words(stage: str) -> str:
+    """What a stage is called, for people."""
+    words, _, number = stage.rpartition(" ")
+    numbered = f"{words} %(number)s"
+    return gettext(numbered, number=number) if numbered in NUMBERED else translated(stage)
 
 
 @dataclass(frozen=True, slots=True)

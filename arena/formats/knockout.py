@@ -17,7 +17,7 @@ from typing import ClassVar, Self
 from arena.formats.fixtures import Entrant, Fixture, Result, check_field
 from arena.formats.format import Format, SharedPlace, Tie
 from arena.formats.settings import FormatSetting, Frame, Settings
-from engine.translation import N_, gettext, translated
+from engine.translation import N_, gettext
 
 SECOND_FINAL = N_("second final")
 FINAL = N_("final")
@@ -369,18 +369,3 @@ def _stage(sides: int) -> str:
     """What the ties of so many are called."""
     names = {2: FINAL, 4: N_("semi-final"), 8: N_("quarter-final")}
     return names.get(sides, f"round of {sides}")
-
-
-NUMBERED = (
-    N_("round of %(number)s"),
-    N_("winners' round %(number)s"),
-    N_("losers' round %(number)s"),
-)
-"""The stages of a bracket that have numbers, as they are translated."""
-
-
-def stage_words(stage: str) -> str:
-    """What a stage is called, for people."""
-    words, _, number = stage.rpartition(" ")
-    numbered = f"{words} %(number)s"
-    return gettext(numbered, number=number) if numbered in NUMBERED else translated(stage)

@@ -4,15 +4,12 @@ and what the program says by itself is cut.
 
 from __future__ import annotations
 
-import re
-
 from arena.ground.refusals import Refusal
+from engine.messages import UNKEPT
 from engine.translation import gettext
 
 LONGEST = 2000
 """How many characters are kept where nothing else is said."""
-_NUL, _HALF = "\0", "\ud800-\udfff"
-_UNKEPT = re.compile(f"[{_NUL}{_HALF}]")
 
 
 def unkept(text: str) -> str:
@@ -21,10 +18,10 @@ def unkept(text: str) -> str:
     PostgreSQL takes no NUL, and half of a surrogate pair has no UTF-8: JSON can name one, and an
     argument of a command that is no UTF-8 is read as such.
     """
-    found = _UNKEPT.search(text)
+    found = UNKEPT.search(text)
     if found is None:
         return ""
-    if found[0] == _NUL:
+    if found[0] == "\0":
         return gettext("the character NUL")
     return gettext("half of a surrogate pair")
 

@@ -31,11 +31,11 @@ MOST_LOOKED_AT = 40_000
 MOST_SHARES = 20
 """How many openings and bots are told apart, those with the most games."""
 MOST_RECORDS = 100
-"""Games of which the records are read, for the course of a number over the plies."""
+"""Games of which the records are read, for the means of a number over the plies."""
 MOST_TOLD = 2_000
-"""Games of which numbers are read, for their course over the games."""
+"""Games of which numbers are read, for their means over the games."""
 POINTS = 60
-"""Into how many stretches the games are cut, for the course of a number."""
+"""Into how many stretches the games are cut, for the means of a number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,7 +271,7 @@ def bots_of(session: Session, ids: Sequence[int]) -> dict[int, str]:
     return {row.id: row.name for row in rows}
 
 
-def course(session: Session, wanted: GameFilter, key: str) -> list[tuple[int, float]]:
+def over_games(session: Session, wanted: GameFilter, key: str) -> list[tuple[int, float]]:
     """The means of a number over stretches of the games, the oldest first.
 
     Returns:

@@ -28,7 +28,7 @@ from arena.live.hall import Hall
 from arena.live.standings import Standings
 from engine.faulty_rules import break_off_hangs
 from engine.games import GAMES
-from engine.handed_over import Reception
+from engine.handover import Reception
 from engine.messages import address_of
 from engine.unix_sockets import listen_alone
 

@@ -87,6 +87,18 @@ from arena.models.matches import (
 )
 from arena.models.members import MemberRole, Membership
 from arena.models.naming import FormerName
+from arena.models.notifications import (
+    Delivery,
+    DeliveryState,
+    Follow,
+    Hook,
+    HookFormat,
+    Mail,
+    MailChoice,
+    Notification,
+    Topic,
+    Wishes,
+)
 from arena.models.people import (
     GUEST,
     HOUSE,
@@ -115,16 +127,4 @@ from arena.models.searching import SearchEntry
 from arena.models.settings import ChangedSetting
 from arena.models.sittings import Sitting, SittingSeat
 from arena.models.speeds import SpeedTally
-from arena.models.spent import SpentKind, SpentQuota
-from arena.models.told import (
-    Delivery,
-    DeliveryState,
-    Follow,
-    Hook,
-    HookFormat,
-    Mail,
-    MailChoice,
-    Notification,
-    Topic,
-    Wishes,
-)
+from arena.models.spent_quotas import SpentKind, SpentQuota

@@ -477,7 +477,7 @@ class BotTuning(Competition):
     """What is tuned, and how (`arena.competitions.tunings`)."""
     max_games: Mapped[int] = mapped_column(nullable=True, use_existing_column=True)
     """By how many games, in whole batches."""
-    course: Mapped[dict[str, Any]] = mapped_column(nullable=True)
+    progress: Mapped[dict[str, Any]] = mapped_column("course", nullable=True)
     """How far it came by whole batches: a fold over their matches."""
     reason: Mapped[str] = mapped_column(Words, nullable=True, use_existing_column=True)
     """Why it ended before all was played, or why nothing was tested then; empty if all is well."""

@@ -3,8 +3,8 @@
 Theory of operation. Each of them has one row with the words of its texts, which a flush of a
 session that changes one of these writes anew. A database keeps its own full text of those words:
 PostgreSQL an index, SQLite a table of FTS5 that triggers fill (migration 0040). Both take the words
-as they are here, so that they find the same; who asks is `arena.lists.directory`. Whatever
-changes such texts past a session calls `enter_all`.
+as they are here, so that they find the same; who asks is `arena.lists.directory`. So nothing
+changes such texts past a session.
 """
 
 from __future__ import annotations
@@ -106,14 +106,6 @@ def _enter(session: Session, kind: str, those: Iterable[Any]) -> None:
     ]
     if entries:
         session.execute(sa.insert(SearchEntry), entries)
-
-
-def enter_all(session: Session) -> None:
-    """Makes all rows anew."""
-    session.execute(sa.delete(SearchEntry))
-    for kind, its in KINDS:
-        for part in session.scalars(sa.select(its).execution_options(yield_per=500)).partitions():
-            _enter(session, kind, part)
 
 
 @event.listens_for(Session, "after_flush")

@@ -38,10 +38,10 @@ from arena.models import (
     PlayedGame,
     Worker,
 )
+from arena.operation.jobs_under_way import JobUnderWay
 from arena.operation.maintenance import ENDED
 from arena.operation.queues import Queues
-from arena.operation.under_way import JobUnderWay
-from arena.operation.unsent import unsent
+from arena.operation.sender_health import unsent
 from arena.present import maintenance
 from arena.schedule import occurrences, shards, speeds, workers
 from arena.schedule.idle import why_nobody_can, why_nobody_keeps, why_not_made

@@ -36,7 +36,7 @@ from arena.models import (
     Scope,
     User,
 )
-from arena.people import notices, sessions
+from arena.people import account_notifications, sessions
 from engine.translation import gettext
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}", re.ASCII)
@@ -219,7 +219,7 @@ def give_one_time_password(session: Session, actor: Actor, user: User, now: date
     """Gives a user a password for one sign-in, at which it must be changed."""
     password = secrets.token_urlsafe(12)
     if user.password is not None:
-        notices.tell(session, user, notices.ONE_TIME, now)
+        account_notifications.tell(session, user, account_notifications.ONE_TIME, now)
     set_password(session, user, PasswordHasher().hash(password))
     user.must_change = True
     user.active = True

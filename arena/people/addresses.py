@@ -15,7 +15,7 @@ from arena import audit
 from arena.audit import Actor
 from arena.ground.db import count_rows
 from arena.models import HOUSE, AccountLink, LinkKind, User
-from arena.people import accounts, notices
+from arena.people import account_notifications, accounts
 from arena.people.accounts import PeopleError
 from arena.people.outbox import demand_address
 from engine.translation import gettext
@@ -51,13 +51,15 @@ def confirm(session: Session, actor: Actor, user: User, address: str, now: datet
     before, user.mail, user.mail_wanted = user.mail, address, None
     audit.note(session, actor, "confirm mail address", f"user {user.name}", now=now)
     for one in filter(None, {before, address}):
-        notices.tell(session, user, notices.MAIL, now, what=address, mail=one)
+        account_notifications.tell(
+            session, user, account_notifications.MAIL, now, what=address, mail=one
+        )
 
 
 def forget(session: Session, actor: Actor, user: User, now: datetime) -> None:
     """Takes somebody's address away; it is told."""
     if user.mail is not None:
-        notices.tell(session, user, notices.NO_MAIL, now)
+        account_notifications.tell(session, user, account_notifications.NO_MAIL, now)
     if user.mail or user.mail_wanted:
         audit.note(session, actor, "remove mail address", f"user {user.name}", now=now)
     user.mail = user.mail_wanted = None

@@ -26,7 +26,7 @@ from arena.models import (
     HookFormat,
     Scope,
 )
-from arena.models.told import LONGEST_ADDRESS
+from arena.models.notifications import LONGEST_ADDRESS
 from arena.people import accounts
 from arena.people.notifications import DELIVERY_LASTS, delivery_of
 from engine.translation import N_, gettext

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session, joinedload
 from arena import audit
 from arena.audit import Actor
 from arena.models import Identity, User
-from arena.people import notices
+from arena.people import account_notifications
 from arena.people.accounts import PeopleError
 from arena.people.ways_in import demand_another
 from engine.translation import gettext
@@ -85,4 +85,4 @@ def unlink(
     words = f"{identity.label} at {identity.issuer}"
     session.delete(identity)
     audit.note(session, actor, "unlink identity", f"user {user.name}", words, now=now)
-    notices.tell(session, user, notices.UNLINKED, now, what=words)
+    account_notifications.tell(session, user, account_notifications.UNLINKED, now, what=words)

@@ -21,7 +21,7 @@ from arena.audit import Actor
 from arena.ground.db import count_rows
 from arena.ground.locks import lock
 from arena.models import Passkey, User
-from arena.people import notices, second_factor
+from arena.people import account_notifications, second_factor
 from arena.people.accounts import PeopleError
 from arena.people.ways_in import demand_another
 from engine.translation import gettext
@@ -179,7 +179,9 @@ def add(
     )
     session.flush()
     audit.note(session, actor, "add passkey", f"user {user.name}", name[:60], now=now)
-    notices.tell(session, user, notices.PASSKEY_ADDED, now, what=name[:60])
+    account_notifications.tell(
+        session, user, account_notifications.PASSKEY_ADDED, now, what=name[:60]
+    )
     return second_factor.first_codes(session, user)
 
 
@@ -252,4 +254,6 @@ def remove(
     session.delete(passkey)
     second_factor.forget_codes(session, user)
     audit.note(session, actor, "remove passkey", f"user {user.name}", passkey.name, now=now)
-    notices.tell(session, user, notices.PASSKEY_REMOVED, now, what=passkey.name)
+    account_notifications.tell(
+        session, user, account_notifications.PASSKEY_REMOVED, now, what=passkey.name
+    )

@@ -21,7 +21,7 @@ from arena.audit import Actor
 from arena.ground.config import Settings
 from arena.ground.locks import lock
 from arena.models import Passkey, RecoveryCode, Role, User
-from arena.people import notices, sessions
+from arena.people import account_notifications, sessions
 from arena.people.accounts import PeopleError, digest
 from engine.translation import gettext
 
@@ -105,7 +105,7 @@ def turn_on(
         )
     user.totp_secret, user.totp_counter = secret, step
     audit.note(session, actor, "add second factor", f"user {user.name}", "app", now=now)
-    notices.tell(session, user, notices.APP_ADDED, now)
+    account_notifications.tell(session, user, account_notifications.APP_ADDED, now)
     return first_codes(session, user)
 
 
@@ -115,7 +115,7 @@ def turn_off(session: Session, actor: Actor, user: User, now: datetime) -> None:
         return
     user.totp_secret = user.totp_counter = None
     audit.note(session, actor, "remove second factor", f"user {user.name}", "app", now=now)
-    notices.tell(session, user, notices.APP_REMOVED, now)
+    account_notifications.tell(session, user, account_notifications.APP_REMOVED, now)
     forget_codes(session, user)
 
 
@@ -178,4 +178,4 @@ def reset(session: Session, actor: Actor, user: User, now: datetime) -> None:
         session.execute(sa.delete(kind).where(kind.user_id == user.id))
     sessions.end_all(session, user.id)
     audit.note(session, actor, "reset second factor", f"user {user.name}", now=now)
-    notices.tell(session, user, notices.FACTOR_RESET, now)
+    account_notifications.tell(session, user, account_notifications.FACTOR_RESET, now)

@@ -30,7 +30,7 @@ from sqlalchemy.orm import Session
 
 from arena import sittings
 from arena.competitions import drawn_fields, happenings, masks, ranks, rounds
-from arena.competitions.telling import tell_ends
+from arena.competitions.notifications import tell_ends
 from arena.courses import marking
 from arena.courses.reading import Reading
 from arena.ground.config import Settings, load
@@ -45,7 +45,7 @@ from arena.operation.dumps import DailyDumps
 from arena.operation.fetching import Fetches
 from arena.operation.replicas import Replica
 from arena.operation.retention import forget_answers, forget_logs
-from arena.recorder import rebuild, settling, waiting
+from arena.recorder import agenda, rebuild, settling
 from arena.recorder.claim import BROKER_SECONDS, ClaimError, claim_broker
 from arena.recorder.judging_process import Judging
 from arena.recorder.outlooks import SetsAtWork
@@ -119,7 +119,7 @@ class Recorder:
         shards = self.writer.shards
         looking = whole and self._looking.is_due()
         if whole and not looking:
-            whole = self._is_at_work or transact(waiting.is_any)
+            whole = self._is_at_work or transact(agenda.is_any)
         if whole or self._claiming_broker.is_due():
             self._claim_broker()
         if shards.is_first and whole:

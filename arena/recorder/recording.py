@@ -22,8 +22,8 @@ from sqlalchemy.orm.attributes import flag_modified, set_committed_value
 
 from arena.bots.first_tests import admit, answer, conclude
 from arena.bots.lost_bundles import suspend_lost
+from arena.bots.notifications import tell_check
 from arena.bots.suspension import suspend_if_faulty
-from arena.bots.telling import tell_check
 from arena.competitions.kind import AnyKind
 from arena.competitions.kinds import kind_of
 from arena.ground.config import Settings

@@ -17,7 +17,7 @@ from typing import Any
 
 from arena.ground.catalogues import translation
 from arena.models import Delivery, HookFormat
-from arena.models.told import HOOK_SECRET_PREFIX
+from arena.models.notifications import HOOK_SECRET_PREFIX
 from arena.people.notifications import text_of
 from engine.translation import ENGLISH, N_, gettext, speaking
 

@@ -20,7 +20,7 @@ from arena.bots import entries, quota
 from arena.bots.alarms import alarms_of
 from arena.ground.locks import locking
 from arena.models import SCOPES, ApiToken, LinkKind, Role, Scope, User
-from arena.people import accounts, notices, sessions
+from arena.people import account_notifications, accounts, sessions
 from arena.people.accounts import PeopleError
 from arena.schedule.requests import matches_of
 from arena.web import lookup, queries
@@ -203,7 +203,7 @@ def reset(secret: str) -> Any:
             accounts.set_password(writing, user, hashed)
             by = Actor(user.id, user.name, _address())
             audit.note(writing, by, "reset password", f"user {user.name}", now=now)
-            notices.tell(writing, user, notices.PASSWORD, now)
+            account_notifications.tell(writing, user, account_notifications.PASSWORD, now)
     except PeopleError as error:
         abort(403, str(error))
     answer = let_in(user, "reset link", "")
@@ -331,7 +331,7 @@ def password() -> Any:
         accounts.set_password(writing, user, hashed)
         now = datetime.now(UTC)
         audit.note(writing, who.actor, "change password", f"user {user.name}", now=now)
-        notices.tell(writing, user, notices.PASSWORD, now)
+        account_notifications.tell(writing, user, account_notifications.PASSWORD, now)
     begin_session(user)
     flash(gettext("The new password counts from now on, and every other session has ended."))
     return redirect(url_for("accounts.account"))

@@ -236,7 +236,7 @@ def page_of(view: AnalysisView, problem: str = "") -> str:
         workers = queries.living_workers(session, now)
     line = view.line
     drawn = evaluation_charts.curve(
-        opinions.courses,
+        opinions.expectations,
         opinions.worst,
         last=len(line),
         place=view.ply,

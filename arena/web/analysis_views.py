@@ -13,7 +13,15 @@ from sqlalchemy.orm import Session
 from werkzeug.datastructures import MultiDict
 
 from arena.analyses.asking import answers_to
-from arena.analyses.evaluations import Evaluation, Expectation, Swing, agreed, bar, courses, swings
+from arena.analyses.evaluations import (
+    Evaluation,
+    Expectation,
+    Swing,
+    agreed,
+    bar,
+    expectations,
+    swings,
+)
 from arena.models import Analysis, BotAnswer
 from arena.web import boards
 from arena.web.words import sentence
@@ -286,7 +294,7 @@ class Opinions:
     here: Sequence[BotAnswer]
     """By who was asked about the position that is shown."""
     said: Sequence[Evaluation]
-    courses: Sequence[Expectation]
+    expectations: Sequence[Expectation]
     swings: Sequence[Swing]
     agreed: Mapping[int, str]
     """The places in which all who were asked would play the same."""
@@ -306,7 +314,7 @@ class Opinions:
         ]
         movers = [one.seat for one in line]
         said = [*view.played_by(), *asked]
-        drawn = courses(variant, said)
+        drawn = expectations(variant, said)
         found = swings(variant, said, movers)
         moves = [
             Evaluation(one.version.label, places[one.key], one.seat, 0, one.move) for one in answers

@@ -80,6 +80,8 @@ from arena.web.mail import mail
 from arena.web.match_sets import match_sets
 from arena.web.members import members
 from arena.web.news import news
+from arena.web.notifications import hears_of, unread_here
+from arena.web.notifications import pages as notifications
 from arena.web.operation import operation
 from arena.web.passkeys import passkeys
 from arena.web.pictures import pictures
@@ -96,7 +98,6 @@ from arena.web.setting_pages import setting_pages
 from arena.web.sittings import pages as sittings
 from arena.web.strength import strength
 from arena.web.submissions import submissions
-from arena.web.told import hears_of, told, unread_here
 from arena.web.tournaments import tournaments
 from arena.web.truth import truth
 from arena.web.tunings import tunings
@@ -113,7 +114,7 @@ BLUEPRINTS = (
     profiles.people,
     teams.pages,
     news,
-    told,
+    notifications,
     games,
     live,
     lists,

@@ -10,6 +10,7 @@ from markupsafe import Markup
 from PIL import Image, ImageDraw, ImageFont
 
 from arena.competitions.strength_reports import StrengthReport, reports
+from arena.ground.texts import cut
 from arena.strength.block import block_rows, block_title
 from arena.web.lookup import find_test, reading
 from engine.colours import GROUND
@@ -30,11 +31,7 @@ def _lines(found: StrengthReport) -> list[tuple[str, str]]:
     """The rows beneath the title, which is the first."""
     title = f"{block_title(found.standing)}: {found.stands}"
     rows = [("", title), *block_rows(found.standing)]
-    return [(name, _cut(text)) for name, text in rows]
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+    return [(name, cut(text, LONGEST)) for name, text in rows]
 
 
 def _size(rows: Sequence[tuple[str, str]]) -> tuple[int, int]:

@@ -28,9 +28,9 @@ from arena.ground import bot_names
 from arena.ground.db import present
 from arena.models import Bot, BotVersion, Competition, Scope, Team
 from arena.schedule.presence import whereabouts
-from arena.web import duels, queries
-from arena.web.api.results import DuelShape, Encounter
-from arena.web.duels import Duel, Side
+from arena.web import encounters, queries
+from arena.web.api.results import Encounter, EncounterResultsShape
+from arena.web.encounters import EncounterResults, Side
 from arena.web.entrants import SPLIT_GAMES, on_ladder, shown_first
 from arena.web.identity import current, may_read
 from arena.web.lookup import find_bot, reading
@@ -143,36 +143,36 @@ def _may_have(session: Session, bot: Bot) -> list[str]:
 
 
 @bots.get("/bots/<name>/against/<rival>")
-def head_to_head(name: str, rival: str) -> str | Answer:
+def encounter(name: str, rival: str) -> str | Answer:
     """Two bots, or versions of bots, side by side in one of the competitions where they met."""
     with reading() as session:
-        first, second, met, found = duel(session, name, rival, request.args.get("in"))
+        first, second, met, found = find_encounter(session, name, rival, request.args.get("in"))
         if (first.name, second.name) != (name, rival):
-            there = url_for("bots.head_to_head", name=first.name, rival=second.name)
+            there = url_for("bots.encounter", name=first.name, rival=second.name)
             return _as_written(there)
-        return render_template("duel.html", first=first, second=second, met=met, duel=found)
+        return render_template("encounter.html", first=first, second=second, met=met, results=found)
 
 
 @bots.get("/bots/<name>/against/<rival>.json")
-def head_to_head_json(name: str, rival: str) -> Response:
+def encounter_json(name: str, rival: str) -> Response:
     """Two bots side by side as JSON."""
     with reading() as session:
-        return jsonify(encounter(session, name, rival, request.args.get("in")).model_dump())
+        return jsonify(encounter_shape(session, name, rival, request.args.get("in")).model_dump())
 
 
-def encounter(session: Session, name: str, rival: str, wanted: str | None) -> Encounter:
-    """What `duel` tells, for programs."""
-    first, second, met, found = duel(session, name, rival, wanted)
+def encounter_shape(session: Session, name: str, rival: str, wanted: str | None) -> Encounter:
+    """What `find_encounter` finds, for programs."""
+    first, second, met, found = find_encounter(session, name, rival, wanted)
     return Encounter(
         bots=(first.name, second.name),
         met_in=[competition.name for competition in met],
-        duel=None if found is None else DuelShape.of(found),
+        duel=None if found is None else EncounterResultsShape.of(found),
     )
 
 
-def duel(
+def find_encounter(
     session: Session, name: str, rival: str, wanted: str | None
-) -> tuple[Side, Side, list[Competition], Duel | None]:
+) -> tuple[Side, Side, list[Competition], EncounterResults | None]:
     """Two bots or versions, where they have met, and what they did in one of these competitions.
 
     Args:
@@ -185,7 +185,7 @@ def duel(
             404,
             gettext("Nobody has games against itself here: name two bots, or two versions of one."),
         )
-    met = duels.competitions_of_both(session, first, second)
+    met = encounters.competitions_of_both(session, first, second)
     chosen = [one for one in met if wanted in (None, one.name)]
     if wanted is not None and not chosen:
         abort(
@@ -197,7 +197,8 @@ def duel(
                 wanted=wanted[:80],
             ),
         )
-    return first, second, met, duels.duel(session, first, second, chosen[0]) if chosen else None
+    found = encounters.results_in(session, first, second, chosen[0]) if chosen else None
+    return first, second, met, found
 
 
 def find_side(session: Session, name: str) -> Side:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from arena.formats.format import Tie
-from arena.formats.knockout import stage_words
+from arena.formats.format import Tie, stage_words
 
 
 @dataclass(frozen=True, slots=True)

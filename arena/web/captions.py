@@ -11,6 +11,7 @@ from textwrap import wrap
 
 from PIL import Image, ImageDraw, ImageFont
 
+from arena.ground.texts import cut
 from arena.web.rasters import FONT
 from arena.web.words import outcome, paints_of
 from engine.colours import FILL, GROUND
@@ -88,8 +89,7 @@ class Captions:
         """A line, as far as there is room."""
         text, font = visible(words, but="…"), _font(self._letters)
         most = int((self._width - x - self.margin) / font.getlength("x"))
-        pen.text((x, y), text if len(text) <= most else f"{text[: most - 1]}…",
-                 GROUND["light"]["text"], font)  # fmt: skip
+        pen.text((x, y), cut(text, most), GROUND["light"]["text"], font)
 
 
 @cache

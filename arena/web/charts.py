@@ -30,7 +30,7 @@ class RatedGame:
 
 
 def sparkline(values: Sequence[float], span: float) -> Markup:
-    """The course of a few values.
+    """A few values as a line.
 
     Args:
         span: how many units its height is, which all of a table have in common.
@@ -145,8 +145,8 @@ def rating_chart(games: Sequence[RatedGame]) -> Markup:
     )
 
 
-def course(points: Sequence[tuple[int, float]], of: str) -> Markup:
-    """The course of a number.
+def curve(points: Sequence[tuple[int, float]], of: str) -> Markup:
+    """A number as a line.
 
     Args:
         points: where, and how large it is there.

@@ -40,21 +40,21 @@ def bar(variant: Variant, shares: Mapping[int, float]) -> Markup:
 
 
 def curve(
-    courses: Sequence[Expectation],
+    expectations: Sequence[Expectation],
     swings: Sequence[Swing],
     *,
     last: int,
     place: int,
     address: Callable[[int], str],
 ) -> Markup:
-    """The courses of what is expected along a line, in per cent, and where it swung.
+    """What is expected along a line as curves, in per cent, and where it swung.
 
     Args:
         last: how many moves the line has.
         place: where it is shown.
         address: of the position in a place; the chart leads there.
     """
-    if not any(len(one.points) > 1 for one in courses):
+    if not any(len(one.points) > 1 for one in expectations):
         return Markup("")
     left, right, top, bottom = 44, WIDTH - 8, 8, HEIGHT - 26
     step = (right - left) / max(1, last)
@@ -69,7 +69,7 @@ def curve(
             number % COLOURS + 1,
             " ".join(f"{left + at * step:.1f},{y(100 * share):.1f}" for at, share in one.points),
         )
-        for number, one in enumerate(courses)
+        for number, one in enumerate(expectations)
     )
     marks = Markup("").join(
         Markup('<line class="swing" x1="{0:.1f}" x2="{0:.1f}" y1="{1}" y2="{2}"/>').format(

@@ -270,8 +270,8 @@ def _details(session: Session, wanted: GameFilter) -> dict[str, Any]:
         "there": there,
         "is_of_seat": wanted.is_of_seat,
         "key": key,
-        "course": charts.course(counts.course(session, wanted, key), game) if key else "",
-        "over_plies": charts.course(counts.over_plies(session, wanted, key), ply) if key else "",
+        "over_games": charts.curve(counts.over_games(session, wanted, key), game) if key else "",
+        "over_plies": charts.curve(counts.over_plies(session, wanted, key), ply) if key else "",
     }
 
 

@@ -15,8 +15,8 @@ import sqlalchemy as sa
 from flask import Blueprint, Response, abort, render_template, request, url_for
 from sqlalchemy.orm import Session, joinedload
 
+from arena.bots.notifications import NOT_PASSED, PASSED
 from arena.bots.suspension import SUSPEND, suspended_on
-from arena.bots.telling import NOT_PASSED, PASSED
 from arena.competitions.kinds import kind_of
 from arena.models import (
     HOUSE,
@@ -134,7 +134,7 @@ def own_feed(secret: str) -> Response:
             )
             for one in told_to(session, user.id, count=EVENTS_TOLD)
         ]
-        home = url_for("told.notifications", _external=True)
+        home = url_for("notifications.own_notifications", _external=True)
         title = gettext("What %(name)s is told", name=user.name)
         return keep_to_itself(_atom(home, title, user.name, user.created, found))
 

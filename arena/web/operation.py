@@ -25,7 +25,7 @@ from arena.deeds import Done, perform
 from arena.models import CompetitionState, JobStatus, Ladder, Match, Scope
 from arena.operation import queues
 from arena.operation.health import look
-from arena.operation.under_way import under_way
+from arena.operation.jobs_under_way import under_way
 from arena.schedule import verdicts
 from arena.schedule.verdicts import RequeueMatch, VoidMatch
 from arena.schedule.workers import ForgetWorker, ReadmitWorker

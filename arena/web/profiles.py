@@ -18,6 +18,7 @@ from arena.bots.deletion import DeleteBot
 from arena.bots.pictures import FORMATS
 from arena.bots.profile_deeds import DescribeBot, PictureBot, RenameBot
 from arena.deeds import Done
+from arena.ground.texts import cut
 from arena.models import Bot, Picture, Scope, User
 from arena.people.profiles import DescribeUser, RenameUser
 from arena.web.deeds import REFUSED, DeedForm, add_deed, form_of, sent
@@ -98,7 +99,7 @@ def shortened(link: str) -> str:
     """A link as it is shown: without its scheme, and not longer than there is room for."""
     parts = urlsplit(link)
     words = parts.path if parts.scheme == "mailto" else link.partition("://")[2].rstrip("/")
-    return words if len(words) <= LONGEST_SHOWN else f"{words[: LONGEST_SHOWN - 1]}…"
+    return cut(words, LONGEST_SHOWN)
 
 
 @profiles.get("/pictures/<digest>.webp")

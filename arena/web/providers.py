@@ -32,7 +32,7 @@ from werkzeug.wrappers import Response
 
 from arena.audit import Actor
 from arena.models import Identity, LinkKind, Role, Scope, User
-from arena.people import accounts, identities, notices
+from arena.people import account_notifications, accounts, identities
 from arena.people.accounts import PeopleError
 from arena.people.providers import Provider, load
 from arena.web.deeds import REFUSED, asked_first, is_meant
@@ -394,7 +394,7 @@ def _link(provider: Provider, shown: ShownIdentity, user_id: int) -> Response:
                 writing, account.actor, user, provider.issuer, shown.subject, shown.label, now
             )
             what = f"{shown.label} at {provider.issuer}"
-            notices.tell(writing, user, notices.LINKED, now, what=what)
+            account_notifications.tell(writing, user, account_notifications.LINKED, now, what=what)
     except PeopleError as error:
         abort(409, sentence(error))
     flash(

@@ -59,7 +59,7 @@ def ask(name: str) -> Any:
             problem = problem or sentence(error)
         labels = places(ladder.variant)
         page = render_template(
-            "unrated.html",
+            "match_request.html",
             ladder=ladder,
             chosen=list(zip(labels, bots + [""] * len(labels), strict=False)),
             needed=2 if ladder.variant.seats == 1 else len(labels),

@@ -22,7 +22,7 @@ from markupsafe import Markup
 
 from arena import audit
 from arena.models import BrowserSession, Scope, User
-from arena.people import identities, notices, passkeys, second_factor, sessions
+from arena.people import account_notifications, identities, passkeys, second_factor, sessions
 from arena.people.accounts import PeopleError
 from arena.web.deeds import REFUSED, asked_first, is_meant
 from arena.web.entering import recently
@@ -216,5 +216,5 @@ def recovery_codes() -> Any:
         codes = second_factor.make_codes(writing, user)
         now = datetime.now(UTC)
         audit.note(writing, who.actor, "make recovery codes", f"user {user.name}", now=now)
-        notices.tell(writing, user, notices.CODES, now)
+        account_notifications.tell(writing, user, account_notifications.CODES, now)
     return show_codes(codes, gettext("The recovery codes there were before are worthless now."))

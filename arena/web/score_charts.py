@@ -21,12 +21,12 @@ LINE_HEIGHT = 20
 def score_chart(found: Results) -> Markup:
     """Points after each round; nothing before the second round is played."""
     shown = found.standings[:MOST_LINES]
-    courses = {line.number: found.points_by_round[line.number] for line in shown}
-    rounds = len(courses[shown[0].number])
+    curves = {line.number: found.points_by_round[line.number] for line in shown}
+    rounds = len(curves[shown[0].number])
     if rounds < 2:
         return Markup("")
     left, right, top, bottom = 40, WIDTH - NAMES_WIDTH, 12, HEIGHT - 32
-    most = max(max(course) for course in courses.values()) or 1.0
+    most = max(max(curve) for curve in curves.values()) or 1.0
 
     def x(round_: int) -> float:
         return left + round_ * (right - left) / rounds
@@ -47,7 +47,7 @@ def score_chart(found: Results) -> Markup:
     words = gettext(
         "Points after each of %(rounds)s rounds; the standings have the numbers", rounds=rounds
     )
-    heights = _apart([y(courses[line.number][-1]) for line in shown])
+    heights = _apart([y(curves[line.number][-1]) for line in shown])
     lines = Markup("").join(
         Markup(
             '<g class="series of-{}"><polyline class="line" points="{}" fill="none"/>'
@@ -56,7 +56,7 @@ def score_chart(found: Results) -> Markup:
             place,
             " ".join(
                 f"{x(number):.1f},{y(points) + (place - (len(shown) + 1) / 2) * APART:.1f}"
-                for number, points in enumerate((0.0, *courses[line.number]))
+                for number, points in enumerate((0.0, *curves[line.number]))
             ),
             right + 8,
             height,

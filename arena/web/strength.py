@@ -16,7 +16,6 @@ from arena.bots.sharing import belongs_to
 from arena.competitions import presets, strength_tests
 from arena.competitions.comparisons import may_change, may_test
 from arena.competitions.players import handed_in
-from arena.competitions.strength_courses import last_game, lost_by_fault, pace, path
 from arena.competitions.strength_deeds import (
     ApproveTest,
     CloneTest,
@@ -27,6 +26,7 @@ from arena.competitions.strength_deeds import (
 )
 from arena.competitions.strength_estimates import TestEstimate, estimate
 from arena.competitions.strength_exclusions import ExcludeWorker, IncludeWorker, exclusion
+from arena.competitions.strength_progress import last_game, lost_by_fault, pace, path
 from arena.competitions.strength_reports import (
     StrengthReport,
     Wanted,

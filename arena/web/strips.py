@@ -134,10 +134,10 @@ def point_strips(record: GameRecord, ply: int) -> list[Strip]:
     """The points after each ply as a line for each seat, where the game is one of points."""
     names = record.variant.seat_names
     told = (state.points_so_far() for state in states_known(record))
-    courses = list(zip(*takewhile(partial(_are_points, len(names)), told), strict=True))
-    if not courses or len(courses[0]) < 2:
+    curves = list(zip(*takewhile(partial(_are_points, len(names)), told), strict=True))
+    if not curves or len(curves[0]) < 2:
         return []
-    low, high = (extreme(map(extreme, courses)) for extreme in (min, max))
+    low, high = (extreme(map(extreme, curves)) for extreme in (min, max))
     step, span = STRIP_WIDTH / len(record.plies), (high - low) or 1
     drawn = Markup("").join(
         _line(
@@ -145,13 +145,13 @@ def point_strips(record: GameRecord, ply: int) -> list[Strip]:
             names[seat],
             [
                 f"{at * step:.1f},{TALL - 3 - (points - low) / span * (TALL - 6):.1f}"
-                for at, points in enumerate(course)
+                for at, points in enumerate(curve)
             ],
         )
-        for seat, course in enumerate(courses)
+        for seat, curve in enumerate(curves)
     )
     last = listed(
-        [f"{translated(name)} {course[-1]:g}" for name, course in zip(names, courses, strict=True)]
+        [f"{translated(name)} {curve[-1]:g}" for name, curve in zip(names, curves, strict=True)]
     )
     words = gettext(
         "Points after each ply, from %(low)s to %(high)s; in the end %(last)s",

@@ -151,9 +151,9 @@ from arena.operation.notice import GiveNotice
 from arena.operation.settings import ChangeSetting
 from arena.people.accounts import add_token
 from arena.people.hooks import AddHook, RemoveHook, SendAgain, TryHook
+from arena.people.notification_deeds import ChooseTold, ReadNotifications
 from arena.people.notifications import delivery_of, notify, told_to
 from arena.people.profiles import DescribeUser, RenameUser
-from arena.people.told_deeds import ChooseTold, ReadNotifications
 from arena.people.user_deeds import (
     ActivateUser,
     ChangeRole,

@@ -1,4 +1,4 @@
-"""Head-to-heads, tournaments and strength tests: one gets there, and back, by clicking."""
+"""Encounters, tournaments and strength tests: one gets there, and back, by clicking."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from websockets.frames import CloseCode, Frame, Opcode
 from websockets.http11 import Request
 from websockets.server import ServerProtocol
 
-from engine.handed_over import Reception
+from engine.handover import Reception
 from engine.links import LONGEST_PARCEL, LinkError, Parcel, read_json
 from workers.home.sessions import DEAD_SECONDS, IDLE_BEAT_SECONDS, Caller, Lobby, Session
 

@@ -12,7 +12,7 @@ from arena import audit
 from arena.models import AuditEntry, Role, Scope, User
 from arena.operation import queues
 from arena.operation.health import look
-from arena.operation.under_way import under_way
+from arena.operation.jobs_under_way import under_way
 from arena.people import accounts
 from arena.web.api.paging import Pages, page
 from arena.web.api.setting_shapes import MaintenanceShape, SettingList

@@ -40,12 +40,12 @@ from arena.web.api.game_shapes import MatchShape
 from arena.web.api.gauntlet_shapes import GauntletShape
 from arena.web.api.ladder_shapes import LadderShape
 from arena.web.api.match_set_shapes import MatchSetShape
+from arena.web.api.notifications import HookShape
 from arena.web.api.presets import PresetShape
 from arena.web.api.repositories import RepositoryShape
 from arena.web.api.results import TestShape, TournamentShape
 from arena.web.api.selections import SelectionShape
 from arena.web.api.shapes import Shape
-from arena.web.api.told import HookShape
 from arena.web.api.tunings import TuningShape
 from arena.web.api.user_shapes import TeamShape, UserShape
 

@@ -112,7 +112,7 @@ def list_versions(name: str, query: Pages) -> VersionList:
 def get_encounter(name: str, rival: str, query: EncounterView) -> Encounter:
     """Two bots side by side; greedy:2 instead of greedy is one of its versions."""
     with reading() as session:
-        return bots.encounter(session, name, rival, query.competition)
+        return bots.encounter_shape(session, name, rival, query.competition)
 
 
 download_version = operation(

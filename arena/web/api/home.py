@@ -10,7 +10,7 @@ from sqlalchemy.orm import joinedload
 from werkzeug.wrappers import Response
 
 from arena.models import BotVersion, Scope
-from arena.web.handing_over import give
+from arena.web.handover import give
 from arena.web.identity import needs, settings, signed_in
 from arena.web.lookup import reading
 from arena.web.present import open_in_maintenance

@@ -1,4 +1,4 @@
-"""What the API says of tournaments, strength tests and duels, whose JSON is made elsewhere."""
+"""What the API says of tournaments, strength tests and encounters, whose JSON is made elsewhere."""
 
 from __future__ import annotations
 
@@ -398,18 +398,18 @@ class CommonShape(Shape):
     second: Annotated[ScoreShape, At(lambda one: ScoreShape.of(one.second))]
 
 
-class DuelShape(_Scored):
+class EncounterResultsShape(_Scored):
     """What two bots did against each other in one competition."""
 
     competition: Annotated[str, At("competition.name")]
     partial: bool = Field(description="Whether only their last games are counted.")
-    elo: Annotated[EloShape | None, At(lambda duel: duel.elo and EloShape.of(duel.elo))]
+    elo: Annotated[EloShape | None, At(lambda found: found.elo and EloShape.of(found.elo))]
     faults: tuple[int, int]
-    seats: Annotated[list[SplitShape], At(lambda duel: [*map(SplitShape.of, duel.seats)])]
-    openings: Annotated[list[SplitShape], At(lambda duel: [*map(SplitShape.of, duel.openings)])]
-    versions: Annotated[list[SplitShape], At(lambda duel: [*map(SplitShape.of, duel.versions)])]
-    common: Annotated[list[CommonShape], At(lambda duel: [*map(CommonShape.of, duel.common)])]
-    games: Annotated[list[int], At(lambda duel: [game.id for game in duel.games])] = Field(
+    seats: Annotated[list[SplitShape], At(lambda found: [*map(SplitShape.of, found.seats)])]
+    openings: Annotated[list[SplitShape], At(lambda found: [*map(SplitShape.of, found.openings)])]
+    versions: Annotated[list[SplitShape], At(lambda found: [*map(SplitShape.of, found.versions)])]
+    common: Annotated[list[CommonShape], At(lambda found: [*map(CommonShape.of, found.common)])]
+    games: Annotated[list[int], At(lambda found: [game.id for game in found.games])] = Field(
         description="The numbers of the last ones."
     )
 
@@ -419,4 +419,4 @@ class Encounter(Shape):
 
     bots: tuple[str, str]
     met_in: list[str]
-    duel: DuelShape | None
+    duel: EncounterResultsShape | None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from arena.analyses.evaluations import Evaluation, agreed, bar, courses, swings
+from arena.analyses.evaluations import Evaluation, agreed, bar, expectations, swings
 from engine.games import find_variant
 
 TWO = find_variant("clobber", ["size=3x2"])
@@ -22,7 +22,7 @@ SAID = [
 
 def test_all_is_told_for_one_side():
     """What Black expects is what White does not."""
-    first, second = courses(TWO, SAID)
+    first, second = expectations(TWO, SAID)
     assert (first.who, first.side) == ("a", 0)
     assert dict(first.points) == pytest.approx({0: 0.6, 1: 0.6, 2: 0.6, 3: 0.2})
     assert dict(second.points) == pytest.approx({2: 0.5, 3: 0.5})
@@ -30,7 +30,7 @@ def test_all_is_told_for_one_side():
 
 def test_each_of_four_speaks_for_itself():
     said = [Evaluation("a", place, place % 4, 0.1 + place / 10) for place in range(6)]
-    found = courses(FOUR, said)
+    found = expectations(FOUR, said)
     assert [(one.side, [at for at, _ in one.points]) for one in found] == [
         (0, [0, 4]), (1, [1, 5]), (2, [2]), (3, [3]),
     ]  # fmt: skip
@@ -57,7 +57,7 @@ def test_the_move_that_lost_it():
 @pytest.mark.parametrize(("place", "share"), [(0, 0.6), (2, 0.55), (3, 0.35), (1, 0.6), (9, None)])
 def test_the_bar(place, share):
     """The mean of all that is said of the position, and the rest for the other side."""
-    found = bar(TWO, courses(TWO, SAID), place)
+    found = bar(TWO, expectations(TWO, SAID), place)
     assert found == (None if share is None else pytest.approx({0: share, 1: 1 - share}))
 
 

@@ -16,6 +16,7 @@ from arena.bots.account_deletion import DeleteUser
 from arena.bots.bot_deeds import CancelCheck, ShareBot, UnshareBot
 from arena.bots.deletion import DeleteBot
 from arena.bots.member_deeds import AddMember, ImportMembers, RemoveMember
+from arena.bots.notifications import tell_shared
 from arena.bots.profile_deeds import RenameBot
 from arena.bots.submissions import submit
 from arena.bots.team_deeds import (
@@ -29,7 +30,6 @@ from arena.bots.team_deeds import (
     RenameTeam,
     RenewTeamCode,
 )
-from arena.bots.telling import tell_shared
 from arena.competitions.gauntlet_deeds import StopGauntlet
 from arena.competitions.pairings import Pairing
 from arena.competitions.strength_deeds import StopTest

@@ -22,8 +22,8 @@ from arena.ground.config import Settings
 from arena.ground.db import Database
 from arena.models import JobStatus, Match, PlayedGame, Worker
 from arena.operation.health import look
+from arena.operation.jobs_under_way import under_way
 from arena.operation.queues import Queues
-from arena.operation.under_way import under_way
 from tests.arena.running import COMMAND, environment
 from tests.arena.simulator import CALM, Simulation
 

@@ -20,10 +20,10 @@ from arena.bots.deletion import DeleteBot, delete
 from arena.bots.first_tests import admit
 from arena.bots.home_deeds import ConnectBot
 from arena.bots.member_deeds import RemoveMember
+from arena.bots.notifications import tell_check
 from arena.bots.profile_deeds import DescribeBot, RenameBot
 from arena.bots.submissions import submit
 from arena.bots.team_deeds import GiveBot
-from arena.bots.telling import tell_check
 from arena.competitions import happenings, ladder_settings, masks, members, sign_ups
 from arena.competitions.date_deeds import SetDate
 from arena.competitions.ladder_deeds import ChangeLadder
@@ -62,7 +62,7 @@ from arena.models import (
     VersionStatus,
     Visibility,
 )
-from arena.people import following
+from arena.people import audience
 from arena.schedule.requests import request_matches
 from arena.sight import EVERYTHING, STRANGER, Reader, look
 from engine.games import find_variant
@@ -162,7 +162,7 @@ def test_a_bot_enters_by_a_mask(database: Database) -> None:
         for user, owns in ((ada, True), (bob, True), (eve, False)):
             assert by(user).owns(mask) is owns
             assert (mask.id in {bot.id for bot, _, _ in entries.bots_of(session, user.id)}) is owns
-        assert following.owners(session, [mask.id]) == {ada.id, bob.id}
+        assert audience.owners(session, [mask.id]) == {ada.id, bob.id}
         assert masks.who_is_who(session, ladder) == [(mask.name, "alpha", "ada")]
 
 
@@ -217,9 +217,9 @@ def test_a_team_s_mask_is_its_members(database: Database) -> None:
         for user, owns in ((ada, True), (bob, True), (eve, False)):
             assert by(user).owns(mask) is owns
             assert (mask.id in {bot.id for bot, _, _ in entries.bots_of(session, user.id)}) is owns
-            assert following.usually_hears(session, user.id, mask) is owns
-            assert following.usually_hears(session, user.id, ladders[0]) is owns
-        assert following.owners(session, [mask.id]) - {team.id} == {ada.id, bob.id}
+            assert audience.usually_hears(session, user.id, mask) is owns
+            assert audience.usually_hears(session, user.id, ladders[0]) is owns
+        assert audience.owners(session, [mask.id]) - {team.id} == {ada.id, bob.id}
         assert masks.who_is_who(session, ladders[0]) == [(mask.name, "alpha", "knights")]
         assert ladder_quotas.quotas_of(session, ladders[0], ada.id, NOW).bots.had == 1
         read = Rosters().read(session, ladders[0], boxed=True, at_home=False)

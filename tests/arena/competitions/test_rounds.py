@@ -18,8 +18,8 @@ from arena.competitions.date_deeds import SetDate
 from arena.competitions.dates import find_date
 from arena.competitions.final_tables import trophies_of
 from arena.competitions.happenings import OVER
+from arena.competitions.notifications import tell_ends
 from arena.competitions.round_deeds import NameBoss
-from arena.competitions.telling import tell_ends
 from arena.competitions.tournaments import call_off
 from arena.deeds import perform
 from arena.ground.db import Database

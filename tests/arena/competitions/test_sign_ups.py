@@ -22,12 +22,12 @@ from arena.competitions.fields import MOST_ENTRANTS, entrants_of
 from arena.competitions.happenings import happen_next
 from arena.competitions.results import results
 from arena.competitions.sign_up_deeds import CheckInBot, SignOffBot, SignUpBot
-from arena.competitions.tournament_courses import new_frame
 from arena.competitions.tournament_deeds import (
     ChangeTournament,
     CreateTournament,
     EnterTournament,
 )
+from arena.competitions.tournament_progress import new_frame
 from arena.deeds import By, perform
 from arena.ground.db import Database, present
 from arena.ground.refusals import NotAllowed, Refusal

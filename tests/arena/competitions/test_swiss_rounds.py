@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from arena.competitions import tournament_fields
 from arena.competitions.fields import entrants_of
-from arena.competitions.tournament_courses import course_of
+from arena.competitions.tournament_progress import progress_of
 from arena.ground.db import Database
 from arena.models import CompetitionState, Entrant, EntrantState, Match, Place, Tournament
 from engine.player import GameSetup
@@ -61,14 +61,14 @@ class SmallArena(TournamentSimulation):
         with self.database.read() as session:
             cup = session.scalars(sa.select(Tournament)).one()
             begun = session.scalar(sa.select(sa.func.max(Match.round))) or 0
-            course = course_of(session, cup)
+            progress = progress_of(session, cup)
             for number in range(1, begun + 1):
-                fixtures = [*course.due, *(one.fixture for one in course.results)]
+                fixtures = [*progress.due, *(one.fixture for one in progress.results)]
                 now = {one.entrants for one in fixtures if one.round == number}
                 assert self.rounds.setdefault(number, now) == now
             if begun:
-                past = [one for one in course.results if one.games and one.fixture.round < begun]
-                paired = course.format.fixtures(course.field, past)
+                past = [one for one in progress.results if one.games and one.fixture.round < begun]
+                paired = progress.format.fixtures(progress.field, past)
                 assert {one.entrants for one in paired} == self.rounds[begun]
         self.later(1.5, self.look)
 

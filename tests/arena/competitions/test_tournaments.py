@@ -12,8 +12,8 @@ from arena.competitions import tournament_matches, tournaments
 from arena.competitions.fields import field_of, seeded_by
 from arena.competitions.players import named_players
 from arena.competitions.results import results, rows
-from arena.competitions.tournament_courses import course_of
 from arena.competitions.tournament_deeds import ChangeTournament
+from arena.competitions.tournament_progress import progress_of
 from arena.competitions.tournaments import TournamentPlan, Tournaments
 from arena.formats.catalogue import FORMATS, settings_for
 from arena.formats.settings import Frame
@@ -330,7 +330,7 @@ def test_another_goes_on_after_a_tie_is_played_anew(arena: TournamentSimulation)
         *before, final = tournament_matches.matches_of(session, cup)
         sides = set(before[0].result.fixture.entrants)
         winner = (sides & set(final.result.fixture.entrants)).pop()
-        ids = course_of(session, cup).ids
+        ids = progress_of(session, cup).ids
         tie = [one.id for one in before if set(one.result.fixture.entrants) == sides]
         # As if it had been played anew, and gone the other way.
         for number in sides:

@@ -157,7 +157,7 @@ def test_it_is_the_same_whatever_the_workers_do(
     arena.run_until_rebuilt()
     with arena.database.begin() as session:
         one, other = (tunings.find(session, number) for number in (first, second))
-        assert one.course == other.course
+        assert one.progress == other.progress
         assert standing_of(one) == replayed(session, one)
         assert standing_of(one).is_over
         for tuning in (one, other):
@@ -165,9 +165,9 @@ def test_it_is_the_same_whatever_the_workers_do(
         made = list(session.execute(_made(first))), list(session.execute(_made(second)))
         assert made[0] == made[1]
         assert len({str(row.opening) for row in made[0]}) == len(made[0]) == 12
-        one.course = {**one.course, "values": [0.0]}
+        one.progress = {**one.progress, "values": [0.0]}
         assert "came out" in rebuild(session, one, write=True).differences[0]
-        assert one.course == other.course
+        assert one.progress == other.progress
 
 
 def _made(number: int) -> sa.Select[Any]:

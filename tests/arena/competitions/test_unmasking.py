@@ -43,7 +43,7 @@ from arena.models import (
     User,
     Worker,
 )
-from arena.people.following import followers
+from arena.people.audience import followers
 from arena.recorder import rebuild
 from tests.arena.competitions.round_simulation import RoundField, round_field
 from tests.arena.competitions.test_masks import (

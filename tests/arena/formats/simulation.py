@@ -48,10 +48,10 @@ def play_out(
 
 
 @dataclass
-class Course:
+class RandomTournament:
     """A tournament in which anything may happen between two games.
 
-    It does what `arena.competitions.tournament_courses` does, and keeps its book in lists.
+    It does what `arena.competitions.tournament_progress` does, and keeps its book in lists.
     """
 
     kind: type[Format]

@@ -21,7 +21,7 @@ from arena.formats.standings import TIE_BREAKS, Table, standings
 from arena.formats.walkovers import as_byes
 from arena.ground.refusals import Refusal
 from tests.arena.formats.newcomers import NEWCOMERS
-from tests.arena.formats.simulation import Course, play, play_out
+from tests.arena.formats.simulation import RandomTournament, play, play_out
 
 SIZES = (2, 3, 4, 5, 8)
 TRIED = (0, 1, 2, 3)
@@ -219,53 +219,57 @@ def test_nobody_is_held_up_by_who_is_withdrawn(name: str, size: int) -> None:
     if rounds follow from each other, once that round has begun. Then one that is over stays as it
     is, unless somebody left it in the midst of a match."""
     for (frame, settings), seed in product(cases(name, size), range(3)):
-        course = Course(FORMATS[name], frame, settings, Random(seed))
-        leaving = course.random.sample(course.field, 2)
+        tournament = RandomTournament(FORMATS[name], frame, settings, Random(seed))
+        leaving = tournament.random.sample(tournament.field, 2)
         over: dict[int, set[Result]] = {}
         left: set[int] = set()
-        for _ in course.run():
-            if leaving and course.made and course.random.random() < 0.25:
+        for _ in tournament.run():
+            if leaving and tournament.made and tournament.random.random() < 0.25:
                 entrant = leaving.pop()
-                left |= {one.round for one in course.playing if entrant in one.entrants}
-                kept = {one for one in given(course) if one.fixture.entrants != (entrant,)}
-                course.leave(entrant)
-                assert kept <= given(course)
-            assert course.strays() == []
-            assert not any(course.gone.keys() & set(one.entrants) for one in course.fresh)
-            now = rounds_over(course)
-            if course.form.in_turn:
+                left |= {one.round for one in tournament.playing if entrant in one.entrants}
+                kept = {one for one in given(tournament) if one.fixture.entrants != (entrant,)}
+                tournament.leave(entrant)
+                assert kept <= given(tournament)
+            assert tournament.strays() == []
+            assert not any(tournament.gone.keys() & set(one.entrants) for one in tournament.fresh)
+            now = rounds_over(tournament)
+            if tournament.form.in_turn:
                 assert all(now[one] == over[one] for one in over.keys() - left)
             over = now
-        demand_complete(course)
+        demand_complete(tournament)
 
 
-def given(course: Course) -> set[Result]:
+def given(tournament: RandomTournament) -> set[Result]:
     """What those were given for good who are still there."""
-    there = {one for one in as_byes(course.given) if one.fixture.entrants[0] not in course.gone}
-    begun = max(fixture.round for fixture in course.made)
-    return {one for one in there if one.fixture.round <= begun or not course.form.in_turn}
+    there = {
+        one for one in as_byes(tournament.given) if one.fixture.entrants[0] not in tournament.gone
+    }
+    begun = max(fixture.round for fixture in tournament.made)
+    return {one for one in there if one.fixture.round <= begun or not tournament.form.in_turn}
 
 
-def rounds_over(course: Course) -> dict[int, set[Result]]:
+def rounds_over(tournament: RandomTournament) -> dict[int, set[Result]]:
     """The results of the rounds before those in which something is due."""
-    first = min((one.round for one in course.due), default=None)
+    first = min((one.round for one in tournament.due), default=None)
     found: dict[int, set[Result]] = {}
-    for one in course.decided:
+    for one in tournament.decided:
         if first is None or one.fixture.round < first:
             found.setdefault(one.fixture.round, set()).add(one)
     return found
 
 
-def demand_complete(course: Course) -> None:
+def demand_complete(tournament: RandomTournament) -> None:
     """All that was planned is decided, in each leg of a round once for everybody in it."""
     seats = Counter(
         (one.fixture.round, one.fixture.leg, entrant)
-        for one in course.decided
+        for one in tournament.decided
         for entrant in one.fixture.entrants
     )
     assert set(seats.values()) == {1}
-    assert course.form.planned(course.frame.size) in (None, len(course.decided))
-    assert ranked(course.form, course.field, course.decided).keys() == set(course.field)
+    assert tournament.form.planned(tournament.frame.size) in (None, len(tournament.decided))
+    assert ranked(tournament.form, tournament.field, tournament.decided).keys() == set(
+        tournament.field
+    )
 
 
 @each
@@ -274,20 +278,20 @@ def test_what_is_played_anew_unsettles_nobody(name: str, size: int) -> None:
     """Matches are void while later ones are played, and come out another way, and somebody leaves:
     it comes to the end. If rounds are kept, whoever was to meet in one meets, and nobody else."""
     for number, (frame, settings) in enumerate(cases(name, size)):
-        course = Course(FORMATS[name], frame, settings, Random(number))
-        leaving, voids = course.random.sample(course.field, 1), 4
-        for _ in course.run():
-            if voids and course.random.random() < 0.3:
-                course.void()
+        tournament = RandomTournament(FORMATS[name], frame, settings, Random(number))
+        leaving, voids = tournament.random.sample(tournament.field, 1), 4
+        for _ in tournament.run():
+            if voids and tournament.random.random() < 0.3:
+                tournament.void()
                 voids -= 1
-            if leaving and course.made and course.random.random() < 0.05:
-                course.leave(leaving.pop())
-        demand_complete(course)
+            if leaving and tournament.made and tournament.random.random() < 0.05:
+                tournament.leave(leaving.pop())
+        demand_complete(tournament)
         met: defaultdict[tuple[int, Entrant], set[frozenset[Entrant]]] = defaultdict(set)
-        for fixture in course.made:
+        for fixture in tournament.made:
             for entrant in fixture.entrants:
                 met[fixture.round, entrant].add(frozenset(fixture.entrants))
-        assert not course.form.keeps_rounds or {len(pairs) for pairs in met.values()} == {1}
+        assert not tournament.form.keeps_rounds or {len(pairs) for pairs in met.values()} == {1}
 
 
 def test_a_result_has_points_for_everybody() -> None:

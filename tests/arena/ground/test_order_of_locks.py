@@ -20,8 +20,8 @@ from arena.bots import entries, lost_bundles, submissions
 from arena.bots.submissions import enter
 from arena.competitions import strength_plans, strength_tests, tournament_fields, tournaments
 from arena.competitions.players import NamedPlayer, named_players
-from arena.competitions.tournament_courses import course_of
 from arena.competitions.tournament_matches import SetMatch, matches_of
+from arena.competitions.tournament_progress import progress_of
 from arena.competitions.tournaments import Tournaments, call_off
 from arena.deeds import By, perform
 from arena.ground.config import Settings
@@ -82,7 +82,7 @@ def _withdraw(session: Session) -> None:
     cup = the_cup(session)
     *_, second, final = matches_of(session, cup)
     both = set(second.result.fixture.entrants) & set(final.result.fixture.entrants)
-    entrant = session.get_one(Entrant, course_of(session, cup).ids[both.pop()])
+    entrant = session.get_one(Entrant, progress_of(session, cup).ids[both.pop()])
     tournament_fields.withdraw(session, cup, entrant, WHY, START, ORGANISER)
 
 
@@ -115,7 +115,7 @@ def test_a_final_is_withdrawn_as_others_get_into_it(database: Database, leave: D
 def _turn(session: Session, first: SetMatch, final: SetMatch) -> None:
     """Lets the other one win a match, as if it had been played anew."""
     games = sa.select(PlayedGame.id).where(PlayedGame.match_id == first.id)
-    ids = course_of(session, the_cup(session)).ids
+    ids = progress_of(session, the_cup(session)).ids
     for number in first.result.fixture.entrants:
         points = float(number not in final.result.fixture.entrants)
         its = GameSeat.entrant_id == ids[number], GameSeat.game_id.in_(games)

@@ -23,7 +23,7 @@ from arena.models import Match
 from arena.recorder import recording
 from arena.schedule import matchmaking
 from arena.web.app import create_app
-from arena.web.handing_over import hands_over
+from arena.web.handover import hands_over
 from engine import jobs, reporting
 from engine.game import State
 from engine.live import channel_of, log_channel_of

@@ -30,7 +30,7 @@ from arena.competitions.strength_deeds import StopTest
 from arena.competitions.strength_exclusions import ExcludeWorker
 from arena.competitions.tournaments import TournamentPlan, create
 from arena.competitions.tuning_deeds import StopTuning, read_parameters
-from arena.competitions.tunings import TuningPlan, course_of, standing_of
+from arena.competitions.tunings import TuningPlan, progress_of, standing_of
 from arena.ground.config import Settings
 from arena.ground.db import Database
 from arena.models import (
@@ -303,7 +303,7 @@ def _tuning(session: sa.orm.Session, ladder: Ladder, now: datetime) -> BotTuning
     stands = standing_of(made)
     for number in range(32):
         stands = stands.add(Outcome(number % 5, 0, 2, 0, ({}, {}), ""))
-    made.course = course_of(stands)
+    made.progress = progress_of(stands)
     return made
 
 

@@ -222,7 +222,7 @@ def test_no_form_is_taken_without_its_secret(besieged: SimpleNamespace, secret: 
     # Who is signed in already is led on from there, as whoever it was.
     assert found.pop("accounts.sign_in") == 302
     # Its address is the proof, and this one is none.
-    assert found.pop("told.unsubscribe") == 404
+    assert found.pop("notifications.unsubscribe") == 404
     assert "administrator" in browser.get("/account").text
     assert found == dict.fromkeys(found, 400)
 

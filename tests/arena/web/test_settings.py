@@ -163,7 +163,7 @@ OPEN = {
     "setting_pages.maintenance",
     "api.set_maintenance",
     "api.poll_link",  # bots at home play on
-    "told.unsubscribe",  # programs that do it for people don't come again
+    "notifications.unsubscribe",  # programs that do it for people don't come again
     "repositories.push",  # that there is something to fetch is noted, and done later
 }
 """What may be posted to during maintenance."""

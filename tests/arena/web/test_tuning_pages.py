@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from flask import Flask
 
 from arena.competitions import tunings
-from arena.competitions.tunings import course_of, standing_of
+from arena.competitions.tunings import progress_of, standing_of
 from arena.ground.db import Database
 from arena.models import BotTuning
 from arena.strength.outcomes import Outcome
@@ -78,7 +78,7 @@ def test_the_path_of_each_number_is_drawn(arena: TuningSimulation, app: Flask) -
         stands = standing_of(tuning)
         for _ in range(32):
             stands = stands.add(Outcome(4, 2, 0, 0, ({}, {}), ""))
-        tuning.course = course_of(stands)
+        tuning.progress = progress_of(stands)
     page, told = anybody.get(address).text, anybody.get(f"{address}.json").json
     assert [one["name"] for one in told["parameters"]] == ["aim", "width"]
     aim = told["parameters"][0]
@@ -113,7 +113,7 @@ def test_what_was_proved_is_linked(arena: TuningSimulation, app: Flask) -> None:
         for _ in range(12):
             stands = stands.add(Outcome(4, 2, 0, 0, ({}, {}), ""))
         assert stands.is_over
-        tuning.course, tuning.reason = course_of(stands), ""
+        tuning.progress, tuning.reason = progress_of(stands), ""
         tunings.end(session, tuning, "", arena.now)
         tunings.prove(session, tuning, arena.now)
     with arena.database.read() as session:

@@ -19,7 +19,7 @@ from typing import Any
 from websockets.exceptions import ConnectionClosed, WebSocketException
 from websockets.sync.client import ClientConnection, connect
 
-from engine.handed_over import hand_over
+from engine.handover import hand_over
 from engine.links import LinkEnd, Message, Parcel
 from engine.unix_sockets import connect_to, listen_at
 from workers.home.doors import receive

@@ -15,7 +15,7 @@ from arena.audit import ARENA
 from arena.cli import reading
 from arena.cli.client import ServerFault
 from arena.cli.progress_bar import ProgressBar
-from arena.cli.tournament_progress import TournamentProgress
+from arena.cli.tournament_progress_bar import TournamentProgressBar
 from arena.competitions.tournaments import call_off
 from arena.ground.db import Database
 from arena.models import (
@@ -247,8 +247,8 @@ def test_who_waits_goes_on_while_the_server_is_away() -> None:
     with ProgressBar("Cup", "match", "matches") as bar:
         said: list[str] = []
         bar.say = said.append  # type: ignore[method-assign]
-        TournamentProgress(look, bar).follow()
+        TournamentProgressBar(look, bar).follow()
         assert (said, script) == (["away; asking again"], [])
         script.append(ServerFault("can't reach it"))
         with pytest.raises(ServerFault):
-            TournamentProgress(look, bar).follow()
+            TournamentProgressBar(look, bar).follow()

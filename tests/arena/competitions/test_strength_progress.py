@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 import sqlalchemy as sa
 
-from arena.competitions.strength_courses import last_game, lost_by_fault, pace, path
+from arena.competitions.strength_progress import last_game, lost_by_fault, pace, path
 from arena.competitions.strength_tallies import standing_of
 from arena.models import GameSeat, Match, PlayedGame
 from engine.game import Termination

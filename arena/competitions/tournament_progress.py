@@ -28,7 +28,7 @@ UNDER_WAY = (JobStatus.OPEN, JobStatus.ISSUED)
 
 
 @dataclass(frozen=True, slots=True)
-class Course:
+class TournamentProgress:
     """How far a tournament is, as its format sees it."""
 
     format: Format
@@ -76,9 +76,9 @@ class Course:
         return last_round(number, self.due, [*self.results, *byes], self.playing)
 
 
-def course_of(
+def progress_of(
     session: Session, tournament: Tournament, entrants: Sequence[Entrant] | None = None
-) -> Course:
+) -> TournamentProgress:
     """What of a tournament is set, played, given and due.
 
     Args:
@@ -111,7 +111,7 @@ def course_of(
         form, list(ids), [*results, *voided], withdrawn, games=frame.games, playing=playing
     )
     voided = [one for one in voided if withdrawn.keys().isdisjoint(one.fixture.entrants)]
-    return Course(form, ids, withdrawn, suspended, made, playing, voided, given)
+    return TournamentProgress(form, ids, withdrawn, suspended, made, playing, voided, given)
 
 
 def frame_of(tournament: Tournament, size: int) -> Frame:

@@ -19,7 +19,7 @@ from arena.cli.arguments import read_variant
 from arena.cli.client import RemoteArena, ServerFault, told_json
 from arena.ground.config import Settings
 from engine.game import GameError, State, Variant
-from engine.handed_over import hand_over
+from engine.handover import hand_over
 from engine.protocol import visible
 from engine.record import Ply
 from engine.translation import gettext, spoken

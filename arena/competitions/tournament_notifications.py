@@ -11,7 +11,7 @@ from arena.audit import Actor
 from arena.competitions.players import NamedPlayer
 from arena.deeds import By
 from arena.models import Bot, Topic, Tournament
-from arena.people.following import owners
+from arena.people.audience import owners
 from arena.people.notifications import notify
 from arena.sight import who_see
 from engine.translation import N_

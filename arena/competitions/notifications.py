@@ -18,7 +18,7 @@ from arena.competitions.kinds import kind_of
 from arena.competitions.rounds import is_round
 from arena.models import Competition, CompetitionState, Topic
 from arena.models.competitions import IS_UNTOLD
-from arena.people.following import hearers
+from arena.people.audience import hearers
 from arena.people.notifications import notify
 
 AT_ONCE = 20

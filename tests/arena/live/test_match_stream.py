@@ -11,9 +11,9 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from arena.cli import following
+from arena.cli import match_stream
 from arena.cli.client import ServerFault
-from arena.cli.following import FollowedMatch, StreamEvent
+from arena.cli.match_stream import FollowedMatch, StreamEvent
 from arena.cli.watch import (
     FAR,
     NEAR,
@@ -110,13 +110,13 @@ def test_what_a_server_says_commands_no_terminal(capsys: pytest.CaptureFixture[s
 
 def test_how_a_stream_broke_off_commands_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     """Such a fault has the server's own first line in it."""
-    monkeypatch.setattr(following, "COME_BACK_SECONDS", 0)
+    monkeypatch.setattr(match_stream, "COME_BACK_SECONDS", 0)
 
     def stream(_: str) -> AbstractContextManager[http.client.HTTPResponse]:
         raise http.client.BadStatusLine("no\x1b[2J")
 
     with pytest.raises(ServerFault, match=r"broke off: no\\x1b\[2J$"):
-        list(following.events(stream))
+        list(match_stream.events(stream))
 
 
 def test_a_ply_stands_and_what_is_behind_is_caught_up_with() -> None:

@@ -21,7 +21,7 @@ from typing import Any
 from flask import abort, request
 from werkzeug.wrappers import Response
 
-from engine.handed_over import hand_over
+from engine.handover import hand_over
 from engine.translation import gettext
 from engine.unix_sockets import connect_to
 

@@ -24,8 +24,8 @@ from arena.models import (
     User,
     VersionStatus,
 )
-from arena.web.api.results import DuelShape
-from arena.web.duels import Side, competitions_of_both, duel
+from arena.web.api.results import EncounterResultsShape
+from arena.web.encounters import Side, competitions_of_both, results_in
 from engine.game import Termination
 from engine.games import GAMES
 from tests.arena.web.conftest import Site
@@ -154,8 +154,8 @@ def test_a_pair_of_bots_is_counted_by_hand(database: Database) -> None:
     with database.read() as session:
         anna, bert = (Side(session.get_one(Bot, hall.bots[n].id)) for n in (ANNA, BERT))
         (ladder,) = competitions_of_both(session, anna, bert)
-        found = duel(session, anna, bert, ladder)
-        back = duel(session, bert, anna, ladder)
+        found = results_in(session, anna, bert, ladder)
+        back = results_in(session, bert, anna, ladder)
     assert found.score == Score(4, 0, 2)
     assert back.score == Score(2, 0, 4)
     assert found.faults == (0, 1)
@@ -189,14 +189,14 @@ def test_of_too_many_games_the_last_are_counted(
     score: tuple[int, int, int],
 ) -> None:
     """And that there are more is said."""
-    monkeypatch.setattr("arena.web.duels.GAMES_READ", read)
+    monkeypatch.setattr("arena.web.encounters.GAMES_READ", read)
     hall = Hall(database, "clobber", size="4x4")
     hall.match([(ANNA, 1, None), (BERT, 2, None)], [(BERT, 1, None), (ANNA, 2, None)])
     with database.read() as session:
         anna, bert = (Side(session.get_one(Bot, hall.bots[n].id)) for n in (ANNA, BERT))
-        found = duel(session, anna, bert, session.merge(hall.ladder))
+        found = results_in(session, anna, bert, session.merge(hall.ladder))
     assert (found.partial, found.score) == (partial, Score(*score))
-    assert DuelShape.of(found).partial is partial
+    assert EncounterResultsShape.of(found).partial is partial
 
 
 @pytest.mark.parametrize(
@@ -251,7 +251,7 @@ def test_games_of_many_seats_count_once_and_against_each_other(
     )
     with database.read() as session:
         anna, bert = (Side(session.get_one(Bot, hall.bots[n].id)) for n in (ANNA, BERT))
-        found = duel(session, anna, bert, session.get_one(Ladder, hall.ladder.id))
+        found = results_in(session, anna, bert, session.get_one(Ladder, hall.ladder.id))
     assert found.score == score
     assert {split.name: split.score for split in found.seats} == seats
     assert [split.score for split in (*found.openings, *found.versions)] == [score, score]
@@ -270,7 +270,7 @@ def test_a_race_is_compared_start_by_start(database: Database) -> None:
     hall.meet(ANNA, BERT, games=1, wins=1)
     with database.read() as session:
         anna, bert = (Side(session.get_one(Bot, hall.bots[n].id)) for n in (ANNA, BERT))
-        found = duel(session, anna, bert, session.get_one(Ladder, hall.ladder.id))
+        found = results_in(session, anna, bert, session.get_one(Ladder, hall.ladder.id))
     assert found.score == Score(1, 0, 0)
     assert found.elo is None
 
@@ -303,8 +303,8 @@ def test_versions_are_told_apart(database: Database) -> None:
         ):
             assert first.meets(second)
             (ladder,) = competitions_of_both(session, first, second)
-            assert duel(session, first, second, ladder).score == score
-        both = duel(session, Side(anna), Side(bert), ladder)
+            assert results_in(session, first, second, ladder).score == score
+        both = results_in(session, Side(anna), Side(bert), ladder)
         assert [(one.first, one.second, one.score) for one in both.versions] == [
             (1, 1, Score(1, 0, 1)),
             (2, 1, Score(2, 0, 0)),

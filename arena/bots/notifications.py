@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from arena.deeds import By
 from arena.models import Bot, Check, Entrant, Ladder, Topic, User
-from arena.people.following import followers, owners
+from arena.people.audience import followers, owners
 from arena.people.notifications import notify
 from arena.sight import who_see
 from engine.translation import N_

@@ -104,7 +104,7 @@ def hears(session: Session, user_id: int, subject: Bot | Competition) -> bool:
     return usually_hears(session, user_id, subject) if chosen is None else not chosen.muted
 
 
-def make(user_id: int, subject: Bot | Competition, *, muted: bool, now: datetime) -> Follow:
+def make_follow(user_id: int, subject: Bot | Competition, *, muted: bool, now: datetime) -> Follow:
     """What somebody chooses to hear of something."""
     which = {"bot": subject} if isinstance(subject, Bot) else {"competition": subject}
     return Follow(user_id=user_id, muted=muted, since=now, **which)

@@ -15,7 +15,7 @@ from engine.translation import gettext
 LOOK_SECONDS = 0.5
 
 
-class TournamentProgress:
+class TournamentProgressBar:
     """Looks at a tournament now and then, and tells a bar how far it is.
 
     Args:

@@ -84,7 +84,7 @@ class Common:
 
 
 @dataclass(frozen=True, slots=True)
-class Duel:
+class EncounterResults:
     """What two bots did against each other in one competition."""
 
     competition: Competition
@@ -131,7 +131,9 @@ def _meetings(first: Side, second: Side) -> sa.Select[int, int]:
     )
 
 
-def duel(session: Session, first: Side, second: Side, competition: Competition) -> Duel:
+def results_in(
+    session: Session, first: Side, second: Side, competition: Competition
+) -> EncounterResults:
     """What two, of which neither is of the other, did against each other in a competition."""
     numbers: dict[int, int] = {}
 
@@ -153,7 +155,7 @@ def duel(session: Session, first: Side, second: Side, competition: Competition) 
     for row in rows:
         matches.setdefault(row.match_id, []).append(_points(row))
     names = variant.seat_names
-    return Duel(
+    return EncounterResults(
         competition,
         len(found) > GAMES_READ,
         _score(rows),

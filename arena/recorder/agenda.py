@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from arena.bots import repositories
-from arena.competitions import drawn_fields, final_tables, happenings, masks, rounds, telling
+from arena.competitions import drawn_fields, final_tables, happenings, masks, notifications, rounds
 from arena.competitions.kinds import KINDS
 from arena.competitions.sign_ups import LONGEST_CHECK_IN
 from arena.courses import marking
@@ -41,7 +41,7 @@ def conditions() -> Iterator[sa.Exists]:
     yield masks.OVER.exists()
     yield masks.SHOWN.exists()
     yield marking.due(_NOW, _LATELY).exists()
-    yield telling.UNTOLD.exists()
+    yield notifications.UNTOLD.exists()
     yield leases.played_no_more().exists()
     yield leases.left_aside().exists()
     yield leases.of_deleted().exists()

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from arena.audit import ARENA
 from arena.ground.db import Database
 from arena.models import Bot, CoOwner, Follow
-from arena.people import accounts, following
+from arena.people import accounts, audience
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -29,12 +29,12 @@ def test_owners_hear_of_their_bots_and_others_of_what_they_follow(database: Data
         session.flush()
         session.add(CoOwner(bot_id=ours.id, user_id=bob))
         both = [mine.id, ours.id]
-        assert following.owners(session, both) == {ada, bob}
+        assert audience.owners(session, both) == {ada, bob}
         follow(session, ada, mine, muted=True)
-        assert following.owners(session, both) == {ada, bob}
-        assert following.owners(session, [mine.id]) == set()
+        assert audience.owners(session, both) == {ada, bob}
+        assert audience.owners(session, [mine.id]) == set()
         follow(session, ada, ours, muted=True)
-        assert following.owners(session, both) == {bob}
+        assert audience.owners(session, both) == {bob}
         follow(session, eve, ours)
         follow(session, bob, ours)
-        assert following.followers(session, ours.id) == {eve}
+        assert audience.followers(session, ours.id) == {eve}

@@ -11,11 +11,11 @@ from sqlalchemy.orm import Session
 
 from arena.audit import ARENA, Actor
 from arena.bots.bot_deeds import ShareBot
+from arena.bots.notifications import tell_check, tell_suspension
 from arena.bots.submissions import enter, submit
 from arena.bots.suspension import suspend_if_faulty
-from arena.bots.telling import tell_check, tell_suspension
 from arena.competitions import ladder_settings
-from arena.competitions.telling import tell_ends
+from arena.competitions.notifications import tell_ends
 from arena.competitions.tournament_deeds import CreateTournament
 from arena.deeds import By, perform
 from arena.ground.db import Database

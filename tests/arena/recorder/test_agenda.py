@@ -30,7 +30,7 @@ from arena.models import (
     TaughtCourse,
     Tournament,
 )
-from arena.recorder import waiting
+from arena.recorder import agenda
 from arena.recorder.process import Recorder
 from tests.arena.simulator import CALM, Simulation
 
@@ -159,14 +159,14 @@ def test_each_kind_is_noticed_by_its_own_condition(
     database: Database, subtests: pytest.Subtests
 ) -> None:
     Simulation(database, 0, CALM).furnish([("clobber", {"size": "4x4"})], bots=2)
-    conditions = list(waiting.conditions())
+    conditions = list(agenda.conditions())
     assert len(conditions) == len(EACH)
 
     def found(session: Session) -> tuple[list[int], bool]:
         session.flush()
         query = sa.select(*conditions)
-        row = session.execute(query, waiting.moments(datetime.now(UTC))).one()
-        return [number for number, is_there in enumerate(row) if is_there], waiting.is_any(session)
+        row = session.execute(query, agenda.moments(datetime.now(UTC))).one()
+        return [number for number, is_there in enumerate(row) if is_there], agenda.is_any(session)
 
     with database.begin() as session:
         assert found(session) == ([], False)

@@ -42,7 +42,7 @@ def find_wishes(session: Session, by: By) -> tuple[User, Wishes]:
 
 
 @dataclass(frozen=True)
-class ToldDeed(Deed):
+class NotificationDeed(Deed):
     """Changes how one is told."""
 
     scope = Scope.SUBMIT
@@ -50,7 +50,7 @@ class ToldDeed(Deed):
 
 
 @dataclass(frozen=True)
-class ChooseTold(ToldDeed):
+class ChooseTold(NotificationDeed):
     """Choose how you are told of what you follow, and of what you hear nothing.
 
     Mail needs an address that is proven to be yours.
@@ -117,7 +117,7 @@ class ChooseTold(ToldDeed):
 
 
 @dataclass(frozen=True)
-class ReadNotifications(ToldDeed):
+class ReadNotifications(NotificationDeed):
     """Mark what you were told as read, up to one of them or all of it."""
 
     scope = Scope.READ

@@ -32,11 +32,11 @@ from arena.models import (
     User,
     Wishes,
 )
-from arena.people import following, hooks
+from arena.people import audience, hooks
 from arena.people.hooks import AddHook, RemoveHook, SendAgain, TryHook, hooks_of
+from arena.people.notification_deeds import ChooseTold, ReadNotifications
+from arena.people.notification_deeds import make_feed as new_feed
 from arena.people.notifications import TOPICS, text_of, told_to, unread, wishes_of
-from arena.people.told_deeds import ChooseTold, ReadNotifications
-from arena.people.told_deeds import make_feed as new_feed
 from arena.signing import unsubscribes
 from arena.web.deeds import DeedForm, add_deed, form_of, sent
 from arena.web.forms import later
@@ -55,7 +55,7 @@ from arena.web.lookup import reading
 from arena.web.present import open_in_maintenance
 from engine.translation import N_, gettext, translated
 
-told = Blueprint("told", __name__)
+pages = Blueprint("notifications", __name__)
 
 SHOWN, DELIVERIES_SHOWN = 50, 50
 """How many notifications, and messages to a hook, a page shows."""
@@ -65,7 +65,7 @@ WHEN = {
     MailChoice.DAILY: N_("once a day"),
 }
 
-told.after_request(keep_to_itself)
+pages.after_request(keep_to_itself)
 
 
 def unread_here() -> int:
@@ -83,12 +83,12 @@ def hears_of(subject: Bot | Competition) -> bool:
     if account is None:
         return False
     with reading() as session:
-        return following.hears(session, account.id, subject)
+        return audience.hears(session, account.id, subject)
 
 
-@told.get("/notifications")
+@pages.get("/notifications")
 @needs(Scope.READ)
-def notifications() -> str:
+def own_notifications() -> str:
     """What one was told, the newest first; ``?before=`` is the page after."""
     before = request.args.get("before", type=int)
     if before is not None:
@@ -105,7 +105,7 @@ def notifications() -> str:
     )
 
 
-@told.get("/notifications/<int:number>")
+@pages.get("/notifications/<int:number>")
 @needs(Scope.READ)
 def opened(number: int) -> Response:
     """Goes to the page that a notification is about."""
@@ -113,11 +113,11 @@ def opened(number: int) -> Response:
         found = session.get(Notification, number)
         if found is None or found.user_id != signed_in().id:
             abort(404, gettext("You were told nothing of the number %(number)s.", number=number))
-        address = own_address(found.address) or url_for("told.notifications")
+        address = own_address(found.address) or url_for("notifications.own_notifications")
     return redirect(address)
 
 
-@told.get("/following")
+@pages.get("/following")
 @needs(Scope.READ)
 def listing() -> str:
     """What one hears of: what is one's own, and what one follows."""
@@ -149,17 +149,17 @@ def _back(done: Done, **_: str) -> str:
     return url_for(page, name=done.answer.name)
 
 
-add_deed(told, "/bots/<name>/follow", FollowBot, then=_back)
-add_deed(told, "/bots/<name>/unfollow", UnfollowBot, then=_back)
+add_deed(pages, "/bots/<name>/follow", FollowBot, then=_back)
+add_deed(pages, "/bots/<name>/unfollow", UnfollowBot, then=_back)
 add_deed(
-    told,
+    pages,
     "/competitions/<name>/follow",
     FollowCompetition,
     then=_back,
     endpoint="follow_competition",
 )
 add_deed(
-    told,
+    pages,
     "/competitions/<name>/unfollow",
     UnfollowCompetition,
     then=_back,
@@ -168,10 +168,10 @@ add_deed(
 
 
 def _there(_: Done, **__: Any) -> str:
-    return url_for("told.notifications")
+    return url_for("notifications.own_notifications")
 
 
-add_deed(told, "/notifications/read", ReadNotifications, then=_there)
+add_deed(pages, "/notifications/read", ReadNotifications, then=_there)
 
 
 # How one is told.
@@ -193,7 +193,7 @@ def _choices_form() -> type[DeedForm]:
     )
 
 
-@told.get("/notifications/choices")
+@pages.get("/notifications/choices")
 @needs(Scope.READ)
 def choices() -> str:
     """Of what one hears, and how one is told."""
@@ -211,7 +211,7 @@ def _choices(form: DeedForm, problem: str = "", feed: str = "") -> str:
             heard = set(request.form.getlist("hears"))
             silenced = [topic for topic in TOPICS if topic not in heard]
         return render_template(
-            "told_choices.html",
+            "notification_choices.html",
             form=form,
             problem=problem,
             topics=[
@@ -224,7 +224,7 @@ def _choices(form: DeedForm, problem: str = "", feed: str = "") -> str:
         )
 
 
-@told.post("/notifications/choices")
+@pages.post("/notifications/choices")
 @needs(Scope.SUBMIT)
 def choose() -> Any:
     """Changes of what one hears, and how."""
@@ -235,13 +235,13 @@ def choose() -> Any:
     return sent(
         ChooseTold,
         form,
-        then=lambda _: url_for("told.choices"),
+        then=lambda _: url_for("notifications.choices"),
         again=_choices,
         silenced=silenced,
     )
 
 
-@told.post("/notifications/feed")
+@pages.post("/notifications/feed")
 @needs(Scope.SUBMIT)
 def make_feed() -> str:
     """Makes the address of one's own feed, and shows it this once."""
@@ -252,7 +252,7 @@ def make_feed() -> str:
     return _choices(_choices_form()(), feed=address)
 
 
-@told.route("/unsubscribe/<token>", methods=["GET", "POST"])
+@pages.route("/unsubscribe/<token>", methods=["GET", "POST"])
 @by_proof
 @open_in_maintenance
 def unsubscribe(token: str) -> str:
@@ -274,7 +274,7 @@ def unsubscribe(token: str) -> str:
 # Hooks.
 
 
-@told.get("/hooks")
+@pages.get("/hooks")
 @needs(Scope.READ)
 def own_hooks() -> str:
     """One's hooks, and a form for another."""
@@ -295,10 +295,10 @@ def _hooks(form: DeedForm, problem: str = "") -> str:
 
 
 def _hook_page(done: Done, **_: Any) -> str:
-    return url_for("told.hook", number=done.answer.id)
+    return url_for("notifications.hook", number=done.answer.id)
 
 
-@told.get("/hooks/<int:number>")
+@pages.get("/hooks/<int:number>")
 @needs(Scope.READ)
 def hook(number: int) -> str:
     """A hook: its secret, and what was sent there."""
@@ -321,7 +321,7 @@ def hook(number: int) -> str:
         )
 
 
-@told.post("/hooks")
+@pages.post("/hooks")
 @needs(Scope.SUBMIT)
 def add_hook() -> Any:
     """Adds a hook."""
@@ -330,9 +330,9 @@ def add_hook() -> Any:
 
 
 def _hooks_page(_: Done, **__: Any) -> str:
-    return url_for("told.own_hooks")
+    return url_for("notifications.own_hooks")
 
 
-add_deed(told, "/hooks/<int:number>/remove", RemoveHook, then=_hooks_page)
-add_deed(told, "/hooks/<int:number>/test", TryHook, then=_hook_page)
-add_deed(told, "/hooks/<int:number>/deliveries/<int:delivery>/again", SendAgain, then=_hook_page)
+add_deed(pages, "/hooks/<int:number>/remove", RemoveHook, then=_hooks_page)
+add_deed(pages, "/hooks/<int:number>/test", TryHook, then=_hook_page)
+add_deed(pages, "/hooks/<int:number>/deliveries/<int:delivery>/again", SendAgain, then=_hook_page)
