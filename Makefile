@@ -8,7 +8,7 @@ PEERS := .venv-peers
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup up test test-extras cover check catalogues fmt perft simulate drill cluster upgrade far load streams crowd endure playthroughs bench bench-peers scale clean
+.PHONY: help setup up test test-long test-extras cover check catalogues fmt perft simulate drill cluster upgrade far load streams crowd endure playthroughs bench bench-peers scale clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -29,14 +29,17 @@ $(STAMP): pyproject.toml
 up: setup  ## set up and run the arena on http://127.0.0.1:8000
 	@$(BIN)/arena up
 
-test: setup  ## set up and run the tests
+test: setup  ## set up and run the tests, but for long ones
 	@$(BIN)/python -m pytest -n auto --dist worksteal $(ARGS)
+
+test-long: setup  ## whole arenas that are killed, crawls over all, many games: what takes long
+	@$(BIN)/python -m pytest -n auto --dist worksteal -m "long and not extras" $(ARGS)
 
 test-extras: setup  ## test what extras bring, where they are installed, and that benchmarks run
 	@$(BIN)/python -m pytest -n auto --dist worksteal -m extras $(ARGS)
 
-cover: setup  ## the tests once more, with the lines that they reach counted (takes half as long again)
-	@$(BIN)/python -m pytest -n auto --dist worksteal --cov --cov-report=term:skip-covered $(ARGS)
+cover: setup  ## both once more, with the lines that they reach counted (takes half as long again)
+	@$(BIN)/python -m pytest -n auto --dist worksteal -m "not deep and not extras" --cov --cov-report=term:skip-covered $(ARGS)
 
 check: setup  ## lint, types, layers, languages, dependency audit
 	$(BIN)/ruff check .
@@ -57,7 +60,7 @@ perft: setup  ## count move trees deeply, every game (minutes)
 	$(BIN)/python -m pytest -n auto -m deep tests/engine
 
 simulate: setup  ## thousands of random schedules of an arena in which everything goes wrong
-	SCHEDULES=2000 $(BIN)/python -m pytest -n auto --timeout 3600 tests/arena/test_simulator.py
+	SCHEDULES=2000 $(BIN)/python -m pytest -n auto --timeout 3600 -m "not deep" tests/arena/test_simulator.py
 
 drill: setup  ## a tournament through every failure, for DRILL_SECONDS by the plan of DRILL_SEED
 	$(BIN)/python -m tests.drills.drill

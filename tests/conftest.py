@@ -24,7 +24,7 @@ from tests.requirements import need
 
 T = TypeVar("T")
 
-LONG = (
+FIRST = (
     "end_to_end",
     "test_supervisor",
     "test_golden_tournament",
@@ -36,7 +36,7 @@ LONG = (
     "test_backup",
     "test_scale",
 )
-"""In the names of files whose tests take ten seconds and more."""
+"""In the names of files whose tests are begun first, as they take ten seconds and more."""
 
 
 # An arena is many processes, and its tests are many more: none is to compile the program anew.
@@ -77,13 +77,18 @@ def pytest_collection() -> Generator[None, object, object]:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Puts what takes long first, so that at the end no core waits for it alone."""
-    items.sort(key=lambda item: not any(name in item.path.name for name in LONG))
+    items.sort(key=lambda item: not any(name in item.path.name for name in FIRST))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Says at the end what was left out, and where it is run."""
-    if "not extras" in terminalreporter.config.getoption("markexpr"):
-        terminalreporter.line("Tests of extras and of benchmarks are left out: make test-extras")
+    left_out = {
+        "long": "Tests that take long are left out: make test-long",
+        "extras": "Tests of extras and of benchmarks are left out: make test-extras",
+    }
+    for mark, words in left_out.items():
+        if f"not {mark}" in terminalreporter.config.getoption("markexpr"):
+            terminalreporter.line(words)
 
 
 @pytest.fixture

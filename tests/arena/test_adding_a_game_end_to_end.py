@@ -94,6 +94,7 @@ def place() -> Iterator[Place]:
         yield found
 
 
+@pytest.mark.long
 @pytest.mark.timeout(240)
 def test_the_page_leads_to_a_rated_game(place: Place) -> None:
     """What it says is said, its bots play rated games on its ladder, and its pages are there."""

@@ -64,6 +64,7 @@ def fate_of(session: Session, check: Check, job: jobs.Job) -> tuple[str, str]:
     return entries.fates(session, [check])[check.id].word, check.problem
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("first", [None, SITE_TERMS], ids=["plain", "a test first"])
 @pytest.mark.parametrize(
     ("state", "entered", "problem"),
@@ -92,6 +93,7 @@ def test_what_was_handed_in_in_time_enters(
         assert fate_of(session, check, job) == (word if entered else "not entered", problem)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("first", [None, SITE_TERMS], ids=["plain", "a test first"])
 @pytest.mark.parametrize("leave", ["retire", "withdraw", "cancel"])
 def test_taken_off_is_off(database: Database, leave: str, first: StrengthTerms | None) -> None:

@@ -127,6 +127,7 @@ def check_database(database: Database) -> None:
         assert [check.status for check in checks] == [JobStatus.FIXED] * 2
 
 
+@pytest.mark.long
 @pytest.mark.timeout(300)
 def test_bots_at_home_lose_nothing_by_what_is_killed() -> None:
     """One of them by a WebSocket and one by polls, beside a boxed one."""

@@ -157,6 +157,7 @@ VICTIMS: dict[str, Callable[[Watched], psutil.Process]] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.timeout(300)
 def test_nothing_is_lost_or_counted_twice(database_url: str) -> None:
     """All are killed at once while matches are played.

@@ -84,6 +84,7 @@ def run_action(
     return done
 
 
+@pytest.mark.long
 @pytest.mark.timeout(300)
 def test_commits_come_by_the_ci_and_by_pushes(forge: str, tmp_path: Path) -> None:
     """A bot's CI hands it in, and tries and tests a change of it; then the arena follows the

@@ -123,6 +123,7 @@ def await_what_was_issued(running: Watched, victims: list[str]) -> None:
     until(reached, f"{enough} matches after {victims} were killed, {issued} among them")
 
 
+@pytest.mark.long
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_tournament_comes_out_the_same(workers: int) -> None:

@@ -58,6 +58,7 @@ CASES = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("database", "poisonous", "bots", "broken"), CASES, indirect=["database"])
 def test_poison_does_not_stop_the_others(
     database: Database, poisonous: int, bots: int, broken: str
@@ -94,6 +95,7 @@ def test_poison_does_not_stop_the_others(
         assert sum(games.values()) == sum(healthy)
 
 
+@pytest.mark.long
 def test_a_ladder_of_which_nothing_comes_stops_no_other(
     sqlite_database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:

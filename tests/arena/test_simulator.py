@@ -68,6 +68,7 @@ def simulate(
     return Counter(simulation.prove()) + Counter(simulation.outcomes)
 
 
+@pytest.mark.long
 def test_a_calm_arena_fixes_all(database: Database) -> None:
     """Without mishaps every match is fixed at its first attempt, however long it takes."""
     counts = simulate(database, 1, LONG, seconds=30)
@@ -77,6 +78,7 @@ def test_a_calm_arena_fixes_all(database: Database) -> None:
     assert counts[SILENT] == counts[UNTAKEN] == 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("database", "villainy"),
     [("sqlite", CALM), ("postgresql", Villainy())],
@@ -96,6 +98,7 @@ def test_short_matches_are_played_several_at_a_time(database: Database, villainy
         assert total["stale, ignored"] > 0
 
 
+@pytest.mark.long
 @in_parts(SCHEDULES)
 def test_every_match_counts_once(database: Database, seeds: range) -> None:
     """Whatever dies, is lost, doubled, late or forged: each match is fixed once or set aside."""
@@ -110,6 +113,7 @@ def test_every_match_counts_once(database: Database, seeds: range) -> None:
         assert total[deed] > 0, deed
 
 
+@pytest.mark.long
 @in_parts(SCHEDULES // 2)
 def test_every_match_counts_once_of_several_recorders(database: Database, seeds: range) -> None:
     """Whoever of them is killed and takes over, and whomever reports come to."""
@@ -121,6 +125,7 @@ def test_every_match_counts_once_of_several_recorders(database: Database, seeds:
     assert total["passed on"] > 0
 
 
+@pytest.mark.long
 @in_parts(CRUEL_SCHEDULES)
 def test_even_in_a_cruel_world(database: Database, seeds: range) -> None:
     """The same where a third of all goes wrong; matches that fail for ever are set aside."""

@@ -110,6 +110,7 @@ def table(database: Database) -> Table:
     return Table(database, [SMALL])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", range(len(VARIANTS)), ids=[name for name, _ in VARIANTS])
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 def test_a_whole_game_of_every_game(database: Database, number: int) -> None:
@@ -260,6 +261,7 @@ WRONG: dict[str, dict[str, object]] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("problem", WRONG)
 def test_a_game_that_can_not_begin(table: Table, problem: str) -> None:
     """It says what to choose."""
@@ -323,6 +325,7 @@ def test_moves_go_before_matches(table: Table) -> None:
     assert len(table.issue()) == 2 * allocation.AHEAD - 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("slots", "moves", "matches"), [(0, 0, 0), (1, 1, 1), (2, 1, 1), (3, 1, 2), (4, 2, 3)]
 )

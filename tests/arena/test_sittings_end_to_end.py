@@ -53,6 +53,7 @@ def field(page: str, name: str) -> str:
     return found[1]
 
 
+@pytest.mark.long
 @pytest.mark.timeout(240)
 def test_a_guest_plays_a_game_to_its_end() -> None:
     """Every move of the bot is a job of its own; the record is proven by the rules."""

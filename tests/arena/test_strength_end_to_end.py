@@ -46,6 +46,7 @@ while words := input().split():
 """Resigns at its second turn as long as it aims below zero."""
 
 
+@pytest.mark.long
 @pytest.mark.timeout(300)
 def test_new_versions_are_tested_before_they_enter(capsys: pytest.CaptureFixture[str]) -> None:
     """A version that is worse stays out; any two versions can be tested by a command."""

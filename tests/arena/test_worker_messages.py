@@ -122,6 +122,7 @@ def test_what_is_over_at_once_is_only_reported(worker: Worker) -> None:
     raise AssertionError("each match was said to have begun")
 
 
+@pytest.mark.long
 def test_what_takes_longer_is_said_to_have_begun(worker: Worker) -> None:
     """Before it ends."""
     worker.play(1, SLOW)
@@ -135,6 +136,7 @@ def test_what_takes_longer_is_said_to_have_begun(worker: Worker) -> None:
     assert sign.worker == report["worker"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("after", [True, False], ids=["later", "at once"])
 def test_a_process_that_is_killed_is_told_of(worker: Worker, after: bool) -> None:
     """Its job is not waited for until the lease ends; the next one is played."""

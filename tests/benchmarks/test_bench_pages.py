@@ -6,6 +6,7 @@ from arena.ground.db import Database
 from tests.benchmarks.bench_pages import filled, measure, quantile
 
 
+@pytest.mark.long
 def test_every_page_is_measured(sqlite_database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     """A small made-up arena has all the pages; the docs ask the database for its notice alone."""
     for name, size in (("BOTS", "12"), ("LADDERS", "2"), ("GAMES", "60")):

@@ -19,6 +19,7 @@ def every_match(sprt: Sprt, draw, cells: int) -> tuple[Decision, list[int]]:
     return decision, counts
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 @pytest.mark.parametrize("elo", [0, 50, 100])
 def test_a_simulated_test_ends_where_one_in_play_ends(kind: Kind, elo: float) -> None:
@@ -42,6 +43,7 @@ def test_the_difference_is_what_it_is_said_to_be(kind: Kind) -> None:
         assert (mean - 0.5) / of_a_game == pytest.approx(10 * math.log(10) / 800)
 
 
+@pytest.mark.long
 def test_the_rates_are_printed() -> None:
     """A moment's run of what `make bench` does, with a chance of one in millions to fail."""
     found = table(KINDS, 20)

@@ -50,6 +50,7 @@ def course(chromium: Browser, sqlite_like: Path, tmp_path: Path) -> Iterator[Wat
         assert watched.complaints == []
 
 
+@pytest.mark.long
 def test_everybody_can_read_a_course(course: Watched, object_to: Callable[..., list[str]]) -> None:
     """As each page is tried; and all of it is done by keyboard alone."""
     pair = f"{COURSE}/alike?first={student(COPIED)}&second={student(COPY)}"

@@ -22,6 +22,7 @@ def lost(served: Watched) -> Iterator[tuple[str, GameRecord]]:
         yield f"{served.base}/games/{number}", record
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
 def test_a_lost_game_is_debugged(
     site: Watched, lost: tuple[str, GameRecord], size: dict[str, int], object_to: Callable

@@ -88,6 +88,7 @@ def page_of(served: Watched) -> Iterator[Callable[[str], Page]]:
         yield opened
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("pattern", "kind"), _seen(), ids=lambda value: value)
 def test_a_page_is_for_everybody(
     site: Watched,

@@ -117,6 +117,7 @@ def points(drawn: str) -> list[float]:
     return [float(one) for line in lines for one in re.split("[ ,]", line)]
 
 
+@pytest.mark.long
 def test_a_match_is_watched(
     arena: House, running: Running, chromium: Browser, object_to: Callable[..., list[str]]
 ) -> None:
@@ -233,6 +234,7 @@ def test_an_owner_reads_the_log_while_it_grows(
         expect(page.locator("#show-where")).to_have_text(re.compile(rf"of ({before + 2})"))
 
 
+@pytest.mark.long
 def test_where_streams_do_not_come_through(
     arena: House, running: Running, chromium: Browser
 ) -> None:
@@ -249,6 +251,7 @@ def test_where_streams_do_not_come_through(
         expect(page.locator("#show-words")).to_have_text("Finished.", timeout=20_000)
 
 
+@pytest.mark.long
 def test_tv_shows_one_match_after_the_other(
     arena: House, running: Running, chromium: Browser
 ) -> None:
@@ -262,6 +265,7 @@ def test_tv_shows_one_match_after_the_other(
         assert complaints == []
 
 
+@pytest.mark.long
 def test_the_front_page_shows_it_and_what_has_ended_plays_its_end(
     arena: House, running: Running, chromium: Browser
 ) -> None:

@@ -174,6 +174,7 @@ def test_too_many_files_are_told_before_they_are_sent(
     expect(owner.locator("#submit [name=note]")).to_have_value("a long thought")
 
 
+@pytest.mark.long
 def test_a_passkey_is_made_and_used(site: Watched, object_to: Callable[..., list[str]]) -> None:
     """By the browser's own WebAuthn: alone, as the second factor, and by keyboard."""
     device = {

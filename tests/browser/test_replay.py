@@ -139,6 +139,7 @@ def test_an_embedded_replay_steps_in_its_frame(page: Page, site: Watched) -> Non
     expect(page).to_have_url(site.address("/games/{trio}/embed"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("scripts", [True, False])
 def test_a_record_of_ones_own_is_replayed(
     site: Watched, tmp_path: Path, scripts: bool, object_to: Callable[..., list[str]]
@@ -163,6 +164,7 @@ def test_a_record_of_ones_own_is_replayed(
             assert object_to(page) == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("size", [{"width": 1366, "height": 768}, PHONE], ids=["laptop", "phone"])
 def test_a_replay_as_a_file_asks_nobody(
     site: Watched, size: ViewportSize, object_to: Callable[..., list[str]]

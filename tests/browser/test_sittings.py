@@ -213,6 +213,7 @@ def test_why_a_move_was_refused_is_read(site: Watched, puzzle: str) -> None:
     site.complaints[:] = [each for each in site.complaints if "400" not in each]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("game", "clicks"),
     [("oxono", ("c4", "c6", "c5")), ("mijnlieff", ("b2", "push <>")), ("siege", ("d9", "i8"))],

@@ -82,6 +82,7 @@ def fails(database: Database, bundles: Path) -> list[str]:
     return [check.what for check in found if not check.holds]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("spoil", "what"), SPOILS.items(), ids=range(len(SPOILS)))
 def test_what_is_not_whole_is_seen(played: Database, tmp_path: Path, spoil: str, what: str) -> None:
     """Of an arena that is whole each check holds; a row that is spoiled fails the check of it."""

@@ -221,6 +221,7 @@ def test_other_dice_are_told_but_no_fault(no_leaks: None, briskly: None) -> None
     assert found["seed"].applies == found["seed"].words.startswith("the same position")
 
 
+@pytest.mark.long
 def test_a_list_of_a_megabyte_is_sent(no_leaks: None, briskly: None) -> None:
     """Pentominoes begin with the longest list of moves there is."""
     found, _ = check(scripted(), "puzzle task=pentominoes", move_ms=60_000)

@@ -40,6 +40,7 @@ def position(packages: Installer) -> Callable[[str], State]:
     return make
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("codes", "use"),
     [

@@ -26,6 +26,7 @@ def position(found: Opening) -> State:
     return state
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
 def test_openings_of_every_variant(variant):
     """Where several are to be had they differ, and none is over or ends with the next move."""
@@ -198,6 +199,7 @@ def test_a_small_board_runs_out():
     assert lengths.count(1) == 12
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("options", "count", "length"),
     [({"size": "3x3"}, 0, None), ({"size": "3x3"}, 15, None), ({"size": "6x7"}, 5, 8)],

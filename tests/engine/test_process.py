@@ -241,6 +241,7 @@ def test_standard_error_never_grows_for_long(start: StartBot):
     assert record.plies[0].values["size"] < 4_000_000
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("work", ["burn(60)", "burn_in_threads(3, 20)", "time.sleep(0.06)", "1"])
 @pytest.mark.parametrize("charge", ["cpu", "wall"])
 def test_what_is_charged(start: StartBot, work: str, charge):

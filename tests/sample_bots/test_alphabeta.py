@@ -40,6 +40,7 @@ def plain(state: State, depth: int, side: int, counts: dict[Seat, int]) -> float
     return max(values) if mine else min(values)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("game", "plies", "depth"),
     [

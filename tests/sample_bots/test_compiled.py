@@ -31,6 +31,7 @@ def test_every_game_is_tried() -> None:
     assert COMPILED.keys() == GAMES_TRIED.keys()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("game", GAMES_TRIED)
 def test_their_rules_are_the_engines(game: str) -> None:
     """At every ply of random games the same moves are legal, and at the end none."""
@@ -56,6 +57,7 @@ def test_their_rules_are_the_engines(game: str) -> None:
     assert found == expected
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", COMPILED.values())
 def test_they_keep_within_a_short_time(name: str) -> None:
     """In the first position of every ladder, where most can be done, and late in the longest."""

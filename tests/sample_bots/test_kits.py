@@ -117,6 +117,7 @@ ok
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("end", ["\n", "\r\n"], ids=["LF", "CRLF"])
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_kits_hear_and_say_the_same(
@@ -165,6 +166,7 @@ EXAMPLES = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("language", "text"),
     [

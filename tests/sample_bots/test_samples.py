@@ -60,6 +60,7 @@ def test_the_table_is_sound() -> None:
         assert "\n" not in entry["note"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("game", GAMES.singles)
 def test_samples_play_to_the_end_without_a_fault(game: str) -> None:
     """Every sample sits in some seat of a game that it is entered in."""
@@ -85,6 +86,7 @@ def searcher(request: pytest.FixtureRequest) -> Iterator[BotProcess]:
     bot.close()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("game", GAMES.singles)
 def test_searches_keep_within_a_short_time(searcher: BotProcess, game: str) -> None:
     """A tenth of a second a move is kept from the first move on, however many there are."""
@@ -129,6 +131,7 @@ def test_searches_share_out_their_clock(searcher: BotProcess, time: TimeControl)
         assert used_us <= 1000 * max(10, time.time_ms / 10)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("game", "stronger", "weaker", "matches"),
     [
@@ -219,6 +222,7 @@ def conversation(game: str) -> tuple[str, list[Sequence[str]]]:
     return "\n".join([*lines, "quit\n"]), legal
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("end", ["\n", "\r\n"], ids=["LF", "CRLF"])
 @pytest.mark.parametrize("name", NAMES)
 def test_samples_take_what_the_protocol_allows(name: str, end: str) -> None:

@@ -141,6 +141,7 @@ PUZZLES = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("options", PUZZLES)
 def test_puzzles_are_solved_within_the_time(options: str) -> None:
     """The referee's rules say that it is solved, and no move took a tenth of a second."""
@@ -185,6 +186,7 @@ EXPERTS = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "variant"), EXPERTS)
 @pytest.mark.parametrize("share", [0.0, 0.5], ids=["at first", "halfway"])
 def test_experts_keep_within_a_short_time(name: str, variant: Variant, share: float) -> None:

@@ -54,6 +54,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     return found
 
 
+@pytest.mark.long
 def test_it_learns(folders: list[Path]) -> None:
     """Before, it is no better than chance; after a moment it is so by far."""
     before, after = map(share, folders)

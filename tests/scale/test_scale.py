@@ -34,6 +34,7 @@ SPOILED = {
 }
 
 
+@pytest.mark.long
 def test_each_match_is_counted_once(
     postgres_url: str, postgresql_like: str, tmp_path: Path, subtests: pytest.Subtests
 ) -> None:

@@ -25,6 +25,7 @@ USER = 60790
 """A number that nobody has, and no bot either (see workers.users.BOT_USERS)."""
 
 
+@pytest.mark.long
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("level", ["good", "reduced"])
 @pytest.mark.parametrize("of", FILES)

@@ -175,6 +175,7 @@ def plays(sandbox: Sandbox, ready: StartableBot, limits: Limits) -> None:
         bot.close(kill=True)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", BOTS)
 def test_compiled_language(name: str, sandbox: Sandbox, prepared: Prepare) -> None:
     """Its bots are built and play a whole game, with no more than the language's entry says."""

@@ -19,6 +19,7 @@ BOTS = Path(__file__).parents[1] / "bots"
 SPEC = MatchSpec(find_variant("clobber", ["size=3x3"]), ("bot",) * 2, TimeControl(move_ms=5000))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("script", "broken"),
     [

@@ -74,6 +74,7 @@ MAKERS: Mapping[str, Callable[[Path, Mapping[str, bytes]], Path]] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("maker", MAKERS.values(), ids=MAKERS.keys())
 def test_same_files_are_the_same_bundle_by_every_way(
     maker: Callable[[Path, Mapping[str, bytes]], Path], place: Place, tmp_path: Path

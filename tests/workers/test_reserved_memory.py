@@ -90,6 +90,7 @@ def test_node_is_granted_it(threads: int) -> None:
         assert launch.reserved_bytes == threads * NODE * MIB
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("used", "words"),
     [(32, "has it"), (400, "memory limit|more than 96 MiB of memory")],

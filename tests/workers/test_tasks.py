@@ -100,6 +100,7 @@ def played_of(*matches: jobs.Job, progress: Untold | None = None) -> list[report
     return [reporting.MatchReport.from_json(report) for _, report in told]
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("briskly")
 @pytest.mark.parametrize("language", SOURCES)
 def test_from_the_bundle_to_the_match(language: str, tmp_path: Path) -> None:

@@ -47,6 +47,7 @@ from tests.arena.doing import do
 from tests.arena.meanwhile import at_once
 
 
+@pytest.mark.long
 def test_an_account_goes_with_what_was_its_own(database: Database, tmp_path: Path) -> None:
     """Shared bots pass to a co-owner; nothing that stays has the name, but what others wrote."""
     with database.begin() as session:

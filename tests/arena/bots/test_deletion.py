@@ -190,6 +190,7 @@ def test_what_was_asked_for_and_never_played_stays_void(database: Database) -> N
 Change = Callable[[sa.orm.Session, datetime], object]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("change", "called"),
     [

@@ -63,6 +63,7 @@ class Improving(StrengthSimulation):
         return Clever() if name == "bot-1 v2" else LotPlayer()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("bot", "verdict", "then"),
     [("bot-1", TestVerdict.PASSED, [2]), ("bot-0", TestVerdict.FAILED, [1])],
@@ -160,6 +161,7 @@ def test_files_that_were_taken_off_meanwhile_do_not_enter(database: Database) ->
         assert active(session, "bot-1") == [1]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("leave", ["retire", "withdraw"])
 def test_a_bot_that_leaves_waits_for_no_test(database: Database, leave: str) -> None:
     """It is stopped: nothing could come of it, for the candidate would not enter."""

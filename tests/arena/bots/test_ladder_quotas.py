@@ -150,6 +150,7 @@ QUOTAS: list[tuple[dict[str, int], str, str, str]] = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("quotas", "bot", "digest", "said"), QUOTAS)
 def test_what_is_too_much_is_refused(
     database: Database, quotas: dict[str, int], bot: str, digest: str, said: str

@@ -137,6 +137,7 @@ def test_who_has_lost_its_files_plays_no_more_until_they_are_back(arena: Losing)
         assert session.scalars(sa.select(Tournament)).one().state is CompetitionState.CLOSED
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("words", "suspended"),
     [
@@ -179,6 +180,7 @@ def test_what_is_lost(
     assert is_lost(store, hashlib.sha256(b"good").hexdigest()) is lost
 
 
+@pytest.mark.long
 def test_who_is_withdrawn_as_a_match_with_it_fails(database: Database, tmp_path: Path) -> None:
     """Neither holds what the other waits for: it is withdrawn, and its matches are void, those
     under way when they fail in their turn; then the tournament is over."""

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+import pytest
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
@@ -255,6 +256,7 @@ def test_what_is_called_so_besides_keeps_its_name(sqlite_database: Database) -> 
         ]  # fmt: skip
 
 
+@pytest.mark.long
 def test_no_name_of_a_deleted_bot_is_left_but_in_records(database: Database) -> None:
     """And in the audit log: in sets of matches, in titles, in what people were told, nowhere."""
     simulation = Simulation(database, 3, CALM)

@@ -99,6 +99,7 @@ BROKEN = [
 ]  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("old", "new", "check", "words"), BROKEN, ids=[one[3] for one in BROKEN])
 def test_what_a_game_does_not_keep_to_is_told(
     begun: Path, capsys: pytest.CaptureFixture[str], old: str, new: str, check: str, words: str

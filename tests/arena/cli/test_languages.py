@@ -117,6 +117,7 @@ def kinds_named() -> set[str]:
     return found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("language", languages()[1:])
 def test_each_kind_of_state_is_in_each_catalogue(language: str) -> None:
     """A state is looked for by its kind, and one that no catalogue knows stays in English."""
@@ -166,6 +167,7 @@ def test_the_environment_says_which_language(
     assert done.stderr.startswith(f"arena: {said}")
 
 
+@pytest.mark.long
 def test_what_runs_on_speaks_english(tmp_path: Path) -> None:
     """A process of an arena does not speak as whoever started it: its log is for everybody."""
     file = tmp_path / "arena.db"

@@ -32,6 +32,7 @@ def arena(*words: str) -> int:
         return int(ended.code or 0)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("briskly")
 @pytest.mark.parametrize("language", TEMPLATES)
 def test_a_new_bot_plays_and_passes(

@@ -339,6 +339,7 @@ def test_what_may_be_ignored_is_ignored_still() -> None:
         signal.signal(signal.SIGHUP, before)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("lasting", [False, True], ids=["a moment", "for good"])
 def test_a_machine_that_fails_costs_no_game_that_was_played(lasting: bool, tmp_path: Path) -> None:
     """No file can be opened any more: it is tried again, and at last told what was played."""

@@ -298,6 +298,7 @@ def test_what_is_no_record_is_refused(
     assert_refused(cli("replay", path), words)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("variables", "row"),
     [

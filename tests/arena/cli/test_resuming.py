@@ -197,6 +197,7 @@ def under_way(*words: object, cwd: Path) -> Iterator[subprocess.Popen[str]]:
             process.kill()
 
 
+@pytest.mark.long
 def test_an_interrupted_test_is_saved_and_goes_on(tmp_path):
     """Ctrl-C ends the matches under way, saves, and says how to go on."""
     state = tmp_path / "state.json"
@@ -217,6 +218,7 @@ def test_an_interrupted_test_is_saved_and_goes_on(tmp_path):
     assert sum(saved(state)["counts"]) == 30
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_who_ends_a_job_may_not_wait(number, tmp_path):
     """What was played is saved at the signal, although the match under way takes minutes."""

@@ -19,6 +19,7 @@ UNPREPARED = (
 )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("process", "words", "code"),
     [

@@ -18,6 +18,7 @@ TEST = "test greedy {mute} --game clobber size=3x3 --games 6 --no-box --junit {f
 CHECK = "check {mute} --minimum none"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("words", "code", "redirected"),
     [

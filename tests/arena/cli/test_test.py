@@ -17,6 +17,7 @@ from tests.arena.cli.strength_command import PROGRAM, SMALL, arena, saved, write
 from workers.sandbox import Sandbox
 
 
+@pytest.mark.long
 def test_the_stronger_bot_passes(tmp_path, capsys):
     """Greedy beats random, after the same games with any concurrency."""
     results = []

@@ -71,6 +71,7 @@ CREATED = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("words", "matches", "bots"), CREATED, ids=["all", "top", "bots", "given"])
 def test_a_tournament_is_made(cli: Cli, words: list[str], matches: int, bots: list[str]) -> None:
     """From a ladder, its first bots, or named ones; it is shown and listed from then on."""

@@ -42,6 +42,7 @@ def matches(session: sa.orm.Session, *status: JobStatus) -> list[Match]:
     return list(session.scalars(query))
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("newcomers")
 @pytest.mark.parametrize("format_", FOR_TWO)
 @pytest.mark.parametrize("seconds", [0, 4])

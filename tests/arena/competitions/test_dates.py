@@ -404,6 +404,7 @@ def test_what_another_did_meanwhile_happens_no_more(
     assert office.happen() == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("keep", [0, 50, 100])
 def test_a_ladder_begins_again(database: Database, keep: int) -> None:
     """Its name goes on with whoever was active; nothing of its past is lost, and both are made anew

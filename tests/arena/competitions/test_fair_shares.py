@@ -73,6 +73,7 @@ def play(session: sa.orm.Session) -> None:
     session.flush()
 
 
+@pytest.mark.long
 def test_fifty_bots_of_one_person_get_what_one_gets(sqlite_database: Database) -> None:
     """Beside 20 people with one bot each, all of them new: docs/ladders.md has the figures.
 
@@ -89,6 +90,7 @@ def test_fifty_bots_of_one_person_get_what_one_gets(sqlite_database: Database) -
         assert max(others) - 4 <= had[1] <= max(others) + 20 + 8
 
 
+@pytest.mark.long
 def test_a_person_with_many_bots_makes_nobody_elses_less_known() -> None:
     """20 people with a bot each, and one with 50. Once those have had a placement each, the board
     is nearly the truth; that of the 20 is it sooner.

@@ -96,6 +96,7 @@ def test_no_order_of_games_decides_it(sqlite_database: Database) -> None:
     assert table(sqlite_database) == before
 
 
+@pytest.mark.long
 def test_it_is_made_when_all_is_over_and_anew_after_a_void(database: Database) -> None:
     """By the process that the recorder starts; what is under way is called off first."""
     simulation = Simulation(database, 1, CALM)

@@ -129,6 +129,7 @@ def test_both_play_the_same_against_the_same(sqlite_database: Database) -> None:
         assert gauntlets.standing(session.get_one(Gauntlet, number)).played == 12
 
 
+@pytest.mark.long
 def test_an_opponent_that_never_plays_ends_it(sqlite_database: Database) -> None:
     """It says whose faults they were; what was counted of the others stays."""
     arena = arena_of(OneBroken, sqlite_database)

@@ -151,6 +151,7 @@ def test_a_deed_may_answer_one_of_a_new_kind() -> None:
     assert shape_of(DUEL.model) is shape_of(Competition)
 
 
+@pytest.mark.long
 def test_what_is_recorded_is_what_is_made_anew(
     arena: TournamentSimulation, kind: AnyKind, number: int
 ) -> None:
@@ -206,6 +207,7 @@ def name_of(arena: TournamentSimulation, number: int) -> str:
         return session.get_one(Competition, number).name
 
 
+@pytest.mark.long
 def test_a_match_is_void_or_it_is_said_why_not(
     arena: TournamentSimulation, kind: AnyKind, number: int
 ) -> None:
@@ -231,6 +233,7 @@ def test_a_match_is_void_or_it_is_said_why_not(
         assert competition.games == sum(len(one.games) for one in fixed)
 
 
+@pytest.mark.long
 def test_what_holds_one_up_is_said(arena: TournamentSimulation, kind: AnyKind, number: int) -> None:
     """Who waits for each match does not say that its turn will come once all are set aside."""
     play(arena, number, 1)

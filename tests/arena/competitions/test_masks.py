@@ -199,6 +199,7 @@ def test_who_follows_a_bot_hears_nothing_of_its_masks(database: Database) -> Non
             assert set(session.scalars(sa.select(Notification.user_id))) == heard
 
 
+@pytest.mark.long
 def test_a_team_s_mask_is_its_members(database: Database) -> None:
     """It counts as the captain's; nobody else sees whose it is, by the team's page neither."""
     with database.begin() as session:

@@ -179,6 +179,7 @@ def test_a_version_meets_itself_with_other_options(arena: StrengthSimulation) ->
         assert session.scalars(its).all() == [2, 2]
 
 
+@pytest.mark.long
 def test_a_match_is_asked_for_with_options(database: Database) -> None:
     """Of a version against itself, too; it is found by what it was told, and counts for nobody."""
     arena = StrengthSimulation(database, CALM, "clobber", size="4x4")

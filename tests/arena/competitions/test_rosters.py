@@ -137,6 +137,7 @@ def told(read: LadderRoster) -> Any:
     return roster.all, had, due, read.homes, roster.is_settled, roster.people
 
 
+@pytest.mark.long
 def test_a_roster_that_is_kept_is_as_one_that_is_read_anew(
     furnished: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:

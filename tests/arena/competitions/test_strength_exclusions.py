@@ -119,6 +119,7 @@ def test_what_is_refused(arena: StrengthSimulation, deed: tuple[Any, ...], words
         assert arena.test(session, number).excluded == {"a": "x"}
 
 
+@pytest.mark.long
 def test_a_test_goes_on_without_a_worker(arena: StrengthSimulation) -> None:
     """What it plays on counts for nothing, and is no more than the limit allows; the next match
     decides; to make all anew leaves the decision as it is."""

@@ -38,6 +38,7 @@ def database(sqlite_database: Database) -> Database:
     return sqlite_database
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("first", "second", "verdict"),
     [(0, 1, TestVerdict.PASSED), (1, 0, TestVerdict.FAILED)],
@@ -81,6 +82,7 @@ def test_the_stronger_bot_is_found(
         assert strength_tests.standing_of(session, test) == standing
 
 
+@pytest.mark.long
 def test_nothing_is_lost_or_counted_twice(database: Database) -> None:
     """Under a villain who kills, loses, doubles and delays: each match counts just once."""
     villainy = dataclasses.replace(Villainy(), faulty_bots=False)
@@ -131,6 +133,7 @@ def test_the_limit_can_be_raised(arena: StrengthSimulation) -> None:
         assert [tuple(row.opening) for row in made] == [one.moves for one in series]
 
 
+@pytest.mark.long
 def test_a_decided_test_is_cloned_and_not_extended(arena: StrengthSimulation) -> None:
     """To play on after a verdict would be another test; a clone has openings of its own."""
     number = arena.create(max_games=500, note="quicker moves", weight=0.5)
@@ -215,6 +218,7 @@ def test_a_recorder_goes_on_where_another_left_off(arena: StrengthSimulation, ot
         assert mine.opening(session, test) == last
 
 
+@pytest.mark.long
 def test_more_than_two_seats_are_shared(database: Database) -> None:
     """A match of three seats is six games; the lone side and the allies are each bot's in turn."""
     arena = Equals(database, CALM, "siege", setup="fixed")
@@ -242,6 +246,7 @@ def test_more_than_two_seats_are_shared(database: Database) -> None:
         assert rebuild(session, test, write=False).equal
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("aside", "verdict"), [(2, "passed"), (3, "stopped")])
 def test_what_can_not_be_played_is_given_up(
     arena: StrengthSimulation, aside: int, verdict: str
@@ -298,6 +303,7 @@ def test_faults_decide_no_test(database: Database, first: int, second: int) -> N
             strength_tests.extend(session, test, 40_000, arena.now, OWNER)
 
 
+@pytest.mark.long
 def test_faults_may_be_what_is_tested(database: Database) -> None:
     """Then whoever has none passes; a clone is made with the same setting."""
     arena = Failing(database, CALM, "clobber", size="4x4")

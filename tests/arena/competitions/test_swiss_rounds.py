@@ -90,6 +90,7 @@ class SmallArena(TournamentSimulation):
         return found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(3))
 def test_a_round_that_has_begun_stays_when_bots_leave(sqlite_database: Database, seed: int) -> None:
     """Also what of it no match was made for yet."""
@@ -100,6 +101,7 @@ def test_a_round_that_has_begun_stays_when_bots_leave(sqlite_database: Database,
     assert {len(pairs) for pairs in arena.rounds.values()} == {BOTS // 2}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(3))
 def test_whoever_was_to_meet_in_a_round_meets(sqlite_database: Database, seed: int) -> None:
     """Matches of several rounds are void and come out another way, and bots leave."""

@@ -161,6 +161,7 @@ LEAVING = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("newcomers")
 @pytest.mark.parametrize(("format_", "gone"), LEAVING)
 def test_a_tournament_goes_on_without_who_was_withdrawn(
@@ -207,6 +208,7 @@ def under_way(arena: TournamentSimulation, name: str) -> int:
     raise AssertionError("none in twenty seconds")
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("newcomers")
 @pytest.mark.parametrize("format_", FOR_TWO)
 def test_the_match_under_way_of_who_is_withdrawn_counts(
@@ -316,6 +318,7 @@ def test_who_is_taken_out_twice_at_once_is_taken_out_once(arena: TournamentSimul
             tournament_fields.withdraw(session, cup, entrant, WHY, START, ORGANISER)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("rounds", "kept"),
     [(1, [(1, 2.0), (2, 0.0), (3, 0.0), (4, 0.0)]), (2, [(1, 2.0), (4, 0.0)])],

@@ -46,6 +46,7 @@ CASES = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("newcomers")
 @pytest.mark.parametrize(
     ("database", "format_", "game", "bots", "settings", "matches"), CASES, indirect=["database"]

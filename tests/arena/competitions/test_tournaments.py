@@ -304,6 +304,7 @@ def test_who_comes_back_does_not_have_the_workers_to_itself(
         assert (cup.head_start + cup.worker_seconds) / cup.weight >= 1000.0
 
 
+@pytest.mark.long
 def test_a_void_match_is_played_again(arena: TournamentSimulation) -> None:
     """A closed tournament opens when a match is made void, and is played to the same end."""
     arena.create("cup", "round-robin")
@@ -378,6 +379,7 @@ def test_who_waits_for_the_third_place_stands_below_the_final(
         assert [line.number for line in after[:2]] == [line.number for line in before[:2]]
 
 
+@pytest.mark.long
 def test_who_has_not_lost_stands_before_who_has(arena: TournamentSimulation) -> None:
     """Of those still in a double knockout, though the others have played more and may have won
     more: of five, three begin with a bye, which gives no points.

@@ -132,6 +132,7 @@ def replayed(session: sa.orm.Session, tuning: BotTuning) -> Tuning:
     return found
 
 
+@pytest.mark.long
 def test_it_is_the_same_whatever_the_workers_do(
     arena: TuningSimulation, sqlite_database: Database
 ) -> None:
@@ -177,6 +178,7 @@ def _made(number: int) -> sa.Select[Any]:
     return query.order_by(Match.round, Match.leg)
 
 
+@pytest.mark.long
 def test_what_came_out_is_tested(database: Database) -> None:
     """Against the start, with what else was chosen, by whoever made the tuning."""
     arena = TuningSimulation(database, CALM, "clobber", size="4x4")

@@ -78,6 +78,7 @@ def take_off(session: Session, _: datetime) -> None:
     unmask_all(session)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("deeds", "called"),
     [
@@ -184,6 +185,7 @@ def is_followed(session: Session) -> None:
     session.add(Follow(user_id=eve.id, bot_id=bot.id, since=NOW))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("is_first", [True, False], ids=["first", "second"])
 @pytest.mark.parametrize(
     "deed",

@@ -27,6 +27,7 @@ from tests.arena.meanwhile import at_once
 Step = Callable[[Session], object]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["test", "tuning", "gauntlet"])
 @pytest.mark.parametrize("made_first", [True, False], ids=["made first", "hidden first"])
 def test_what_is_made_meanwhile_is_hidden_too(

@@ -224,6 +224,7 @@ def test_many_that_have_the_same_are_compared_within_seconds() -> None:
     assert process_time() - began < 10
 
 
+@pytest.mark.long
 def test_two_of_many_places_are_compared_within_seconds() -> None:
     """5,000 fingerprints that stand 20 times in both would make two million pairs."""
     places = (Passage("a.py", 1, 2),) * 100_000

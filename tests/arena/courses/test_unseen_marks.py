@@ -102,6 +102,7 @@ def text(browser: Browser, address: str) -> tuple[int, str]:
         return answer.status_code, SECRETS.sub("", answer.get_data().decode("latin-1"))
 
 
+@pytest.mark.long
 @pytest.mark.timeout(300)  # on a busy machine
 def test_marking_is_as_if_it_were_not(class_room: Classroom, subtests: pytest.Subtests) -> None:
     """As long as marks are not published: all answers are as before anything was marked."""
@@ -121,6 +122,7 @@ def test_marking_is_as_if_it_were_not(class_room: Classroom, subtests: pytest.Su
     assert {200, 403, 404} <= {status for status, _ in wanted.values()}
 
 
+@pytest.mark.long
 def test_each_sees_their_own_mark_alone(class_room: Classroom) -> None:
     """Marks are published; whatever others have, the answers and their time are the same."""
     class_room.mark()

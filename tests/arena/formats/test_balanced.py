@@ -57,6 +57,7 @@ def test_everybody_has_met_after_those_rounds(size: int, seats: int) -> None:
     assert rounds == 1 or pairs(rounds - 1) < pairs(rounds)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("seats", "size"), [*FIELDS, (3, 200), (4, 200)])
 def test_rounds_are_full_and_seats_even(seats: int, size: int) -> None:
     """At any time games and seats differ by one at most, and as few sit out as can be."""
@@ -74,6 +75,7 @@ def test_rounds_are_full_and_seats_even(seats: int, size: int) -> None:
         assert all(max(row) - min(row) <= 1 for row in sat)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("seats", "size"), FIELDS)
 @pytest.mark.parametrize("seed", [1, 2])
 def test_everybody_meets_everybody_about_equally(seats: int, size: int, seed: int) -> None:

@@ -168,6 +168,7 @@ def _key(fixture: Fixture) -> tuple[int, tuple[int, ...], int]:
     return fixture.round, fixture.entrants, fixture.leg
 
 
+@pytest.mark.long
 @each
 @sizes
 def test_it_goes_on_wherever_it_was_interrupted(name: str, size: int) -> None:
@@ -211,6 +212,7 @@ def test_it_ends_though_all_is_level(name: str, size: int) -> None:
         assert form.planned(size) in (None, len(results))
 
 
+@pytest.mark.long
 @each
 @sizes
 def test_nobody_is_held_up_by_who_is_withdrawn(name: str, size: int) -> None:

@@ -221,6 +221,7 @@ def test_the_same_dice_make_the_same_match() -> None:
     assert first == again
 
 
+@pytest.mark.long
 def test_a_simulated_field_is_soon_in_order() -> None:
     """Forty bots of known strength: after thirty games each the board is nearly the truth.
 

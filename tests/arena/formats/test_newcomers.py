@@ -6,9 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[3]
 
 
+@pytest.mark.long
 def test_a_format_is_a_module_and_a_line() -> None:
     """Two that the arena does not have go through all of its doors, in a process of their own."""
     doors = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider"]

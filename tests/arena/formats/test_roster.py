@@ -77,6 +77,7 @@ def met_of(times: Times) -> Met:
     return Met(read=lambda one: [row for row in rows if one is None or one in row[:2]])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("share", [0.1, 0.8])
 def test_the_quick_pairing_is_the_plain_one(share: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """In many states whom each chooses by many dice: as often, but for what chance explains.
@@ -123,6 +124,7 @@ def test_the_quick_pairing_is_the_plain_one(share: float, monkeypatch: pytest.Mo
     assert total < freedom + 3 * (2 * freedom) ** 0.5
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("people", [1, 4, 40])
 def test_a_roster_that_is_kept_up_is_as_one_made_anew(people: int) -> None:
     """Whatever changes: who comes and goes, plays, gets another rating or owner, and had games."""

@@ -188,6 +188,7 @@ def test_what_was_set_stays_when_an_earlier_result_is_voided() -> None:
     )
 
 
+@pytest.mark.long
 def test_a_round_of_two_hundred_is_paired_at_once() -> None:
     """Within a second on one core; the processor's time, so that neighbours don't matter."""
     entrants = list(range(200))
@@ -208,6 +209,7 @@ def test_bad_fields_are_refused(field: list[int], message: str) -> None:
         Swiss(3).fixtures(field, [])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("size", "rounds"), FIELDS)
 def test_pairings_are_fair(size: int, rounds: int) -> None:
     """No rematch, byes spread evenly, seats balanced as FIDE C.04.1 asks, near in points.
@@ -235,6 +237,7 @@ def test_pairings_are_fair(size: int, rounds: int) -> None:
         assert all(abs(a + b + c) < 3 for a, b, c in zip(row, row[1:], row[2:], strict=False))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("size", "rounds", "gap"), [(64, 6, 0.1), (200, 5, 0.1)])
 def test_equals_meet(size: int, rounds: int, gap: float) -> None:
     """The mean gap in points is small; a public comparison found 0.05 of the best, 0.11 of a

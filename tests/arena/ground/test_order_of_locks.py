@@ -86,6 +86,7 @@ def _withdraw(session: Session) -> None:
     tournament_fields.withdraw(session, cup, entrant, WHY, START, ORGANISER)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("leave", [_call_off, _withdraw])
 def test_a_final_is_withdrawn_as_others_get_into_it(database: Database, leave: Deed) -> None:
     """It is void, whoever says so."""
@@ -122,6 +123,7 @@ def _turn(session: Session, first: SetMatch, final: SetMatch) -> None:
         session.execute(sa.update(GameSeat).where(*its).values(points=points))
 
 
+@pytest.mark.long
 def test_a_match_is_void_as_the_last_is_recorded(database: Database) -> None:
     """The tournament goes on, though it was over for a moment."""
     arena = a_cup(database, "round-robin", 0)

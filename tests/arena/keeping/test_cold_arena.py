@@ -34,6 +34,7 @@ def settings(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Setting
         yield Settings(data=tmp_path, database=database.url, cold_days=20)
 
 
+@pytest.mark.long
 @pytest.mark.timeout(900)  # such a process starts four times
 def test_a_process_does_it_and_what_is_wrong_is_an_alarm(
     settings: Settings, monkeypatch: pytest.MonkeyPatch

@@ -88,6 +88,7 @@ def old(database: Database) -> set[int]:
         return set(session.scalars(sa.select(PlayedGame.id).where(PlayedGame.finished < BEFORE)))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("found", DATABASES, indirect=True)
 @pytest.mark.parametrize("where", ["folder", "bucket"])
 def test_records_move_are_read_all_the_same_and_come_back(
@@ -277,6 +278,7 @@ def test_two_at_once(found: Database, tmp_path: Path) -> None:
     assert {number for number, record in stored(found).items() if not record} == old(found)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("found", DATABASES, indirect=True)
 @pytest.mark.parametrize("steps", [1, 12])
 def test_what_is_brought_back_while_it_is_emptied(
@@ -301,6 +303,7 @@ def test_what_is_brought_back_while_it_is_emptied(
     assert exported(found) == before
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("which", [slice(2), slice(2, 4), slice(3, 6, 2), slice(-1, None)])
 def test_days_that_were_brought_back_move_again(
     found: Database, tmp_path: Path, which: slice

@@ -121,6 +121,7 @@ def demand_right(session: Session, known: Plain, random: Random) -> None:
         assert +found == +wanted, line
 
 
+@pytest.mark.long
 def test_every_line_is_counted(played: Database) -> None:
     """Whatever was added to open lines, what was not yet, and after matches were made void."""
     random = Random(1)
@@ -150,6 +151,7 @@ def test_every_line_is_counted(played: Database) -> None:
         demand_right(session, known, random)
 
 
+@pytest.mark.long
 def test_right_at_any_moment(played: Database) -> None:
     """While one process records games and adds them to lines, others make matches void, and the
     competitions are rebuilt."""

@@ -26,6 +26,7 @@ def test_who_is_expected_to_win(one: Rating, other: Rating, expected: float) -> 
     assert one.outperforms(other) == pytest.approx(expected)
 
 
+@pytest.mark.long
 def test_records_are_those_of_all_games(archive: Archive) -> None:
     """The longest, the shortest, and the win that the ratings expected least."""
     with archive.database.read() as session:

@@ -81,6 +81,7 @@ def rows(session: Session) -> dict[str, list[str]]:
     }
 
 
+@pytest.mark.long
 def test_the_recorder_writes_what_the_games_say(recorded: Database) -> None:
     """A row for each seat, number and tag, as the records have them."""
     with recorded.read() as session:

@@ -77,6 +77,7 @@ def test_each_ply_comes_once(arena: House) -> None:
         assert head["X-Accel-Buffering"] == "no"  # for nginx, which would keep it back
 
 
+@pytest.mark.long
 def test_a_killed_process_costs_no_ply(arena: House) -> None:
     """Browsers come back to the next one with the id of their last event."""
     job = arena.issue()
@@ -98,6 +99,7 @@ def test_a_killed_process_costs_no_ply(arena: House) -> None:
     assert watcher.plies() == boards(result)
 
 
+@pytest.mark.long
 def test_many_come_at_once_as_it_begins(arena: House) -> None:
     """To several matches: of each its viewers are told."""
     arena.kill_live()

@@ -105,6 +105,7 @@ def nulls(database: Database) -> int:
         return int(session.execute(sa.text(query)).scalar_one())
 
 
+@pytest.mark.long
 def test_a_restored_arena_is_the_same(
     database: Database, lived: Settings, empty_url: str, tmp_path: Path
 ) -> None:

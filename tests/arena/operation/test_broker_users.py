@@ -252,6 +252,7 @@ def test_the_command_leaves_a_file_as_it_is(
     assert (file.read_text() if file.exists() else "") == there
 
 
+@pytest.mark.long
 def test_a_worker_by_another_name_says_so(broker: Broker) -> None:
     """Or whoever ends a login would stop another worker than its name says."""
     refused = broker.refused()
@@ -263,6 +264,7 @@ def test_a_worker_by_another_name_says_so(broker: Broker) -> None:
     assert broker.refused() == refused
 
 
+@pytest.mark.long
 def test_a_worker_elsewhere_needs_no_more_than_its_login(
     broker: Broker, database: Database
 ) -> None:

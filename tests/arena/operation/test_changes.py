@@ -134,6 +134,7 @@ def test_which_tables_are_long() -> None:
     assert {table.name for table, _ in changes.long_tables()} == LONG
 
 
+@pytest.mark.long
 def test_an_increment_has_whatever_has_changed(
     database: Database, settings: Settings, played: Simulation, chain: Chain, tmp_path: Path
 ) -> None:
@@ -232,6 +233,7 @@ TELLING = VoidMatch, RenameBot, RenameUser, DeleteBot, DeleteUser, RevealCompeti
 """Deeds that change rows of games that were played, or names in them."""
 
 
+@pytest.mark.long
 def test_an_increment_has_what_each_deed_changes(
     request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
@@ -291,6 +293,7 @@ def _of_part(number: int) -> sa.Update:
     return sa.update(PlayedGame).where(PlayedGame.id // NUMBERS == number)
 
 
+@pytest.mark.long
 def test_what_was_not_noted_is_not_read(database: Database, chain: Chain) -> None:
     """Shown by a change that was kept from being noted; one of the same part has it read."""
     with unnoted(database) as session:
@@ -343,6 +346,7 @@ def test_a_copy_of_before_the_backup_read_does_not_know_its_epoch(
         assert changes.changed_since(session, token) is None
 
 
+@pytest.mark.long
 @on_both("database")
 def test_an_epoch_is_over_where_another_backup_makes_triggers_anew(
     database: Database, chain: Chain
@@ -376,6 +380,7 @@ def _change_the_schema(_: Database, chain: Chain) -> None:
     file.write_bytes(file.read_bytes().replace(b'"schema": "0', b'"schema": "x', 1))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("database", "happen"),
     [
@@ -401,6 +406,7 @@ def test_all_is_read_where_not_all_was_noted(
     assert chain.differ(since=-1) == {"game"}, "and notes are taken again"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("database", ["postgresql"], indirect=True)  # the others write in turn
 def test_who_writes_as_a_backup_begins_is_waited_for(database: Database, chain: Chain) -> None:
     """What they noted before it began, they noted in the epoch before; it is in this backup."""
@@ -463,6 +469,7 @@ def test_nobody_waits_for_long_until_triggers_are_there(
     assert _epochs(database) > 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("database", ["postgresql"], indirect=True)
 def test_nobody_waits_to_note_what_another_notes(database: Database, chain: Chain) -> None:
     """Two who change rows of one part at once; that it is noted twice does no harm."""
@@ -477,6 +484,7 @@ def test_nobody_waits_to_note_what_another_notes(database: Database, chain: Chai
     assert chain.differ(since=-1) == set()
 
 
+@pytest.mark.long
 @on_both("database")
 def test_notes_do_not_pile_up(database: Database, chain: Chain) -> None:
     """A part is noted once in each epoch, and once an epoch is over by its last note alone."""

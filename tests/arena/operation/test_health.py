@@ -204,6 +204,7 @@ def test_what_is_wrong_is_an_alarm(  # type: ignore[no-untyped-def]
     assert "the alarm is over" in caplog.records[-1].message
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("since", "tick", "slots", "silent"),
     [(3600, 0, 0, 3000), (3600, 0, 2, 8 * 86_400), (3600, 31, 2, 3000), (30, 0, 2, 3000)],

@@ -59,6 +59,7 @@ def kept(database: Database) -> list[int]:
         return [int(log.split()[0]) for log in session.scalars(logs)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("days", "left"),
     [

@@ -62,6 +62,7 @@ def newer_database(folder: Path, _: ExitStack) -> list[str]:
     return ["--data", str(folder / "var")]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("prepare", "words"),
     [
@@ -134,6 +135,7 @@ def test_what_can_not_be_prepared_is_said(
     assert re.match(f".*{words}", line)
 
 
+@pytest.mark.long
 @pytest.mark.timeout(300)  # an arena starts and ends three times
 def test_whatever_ends_it_nothing_is_left_and_the_next_start_works() -> None:
     """With a blank in the folder's name, and with files where the user is that hide Python's."""
@@ -225,6 +227,7 @@ def test_a_child_is_started_again_whatever_ended_it(standing: RunningArena) -> N
     until(lambda: standing.process("arena.recorder.process"), "another recorder")
 
 
+@pytest.mark.long
 def test_a_worker_without_a_box_says_so() -> None:
     """On the terminal and on the front page; the rest of the arena goes on."""
     with short_folder() as folder, RunningArena(folder, ARENA_BOX_FOLDER="/dev/null/x") as running:
@@ -239,6 +242,7 @@ def test_a_worker_without_a_box_says_so() -> None:
         running.await_end("the end of everything")
 
 
+@pytest.mark.long
 def test_ctrl_c_during_a_start_ends_it() -> None:
     """However early or late it comes, also when it comes twice."""
     with short_folder() as folder, RunningArena(folder) as running:

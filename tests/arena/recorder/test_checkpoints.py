@@ -112,6 +112,7 @@ def test_a_check_leaves_the_recorder_its_connection(
     assert parts > found.entrants
 
 
+@pytest.mark.long
 def test_a_fold_goes_on_from_a_checkpoint_as_if_it_had_never_stopped(
     database: Database, small_chapters: None
 ) -> None:
@@ -203,6 +204,7 @@ SPOILT: dict[str, Callable[[Session, Match], None]] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("spoil", SPOILT.values(), ids=list(SPOILT))
 def test_what_is_old_and_changed_is_found_in_its_turn(
     played: Database, small_chapters: None, spoil: Callable[[Session, Match], None]
@@ -229,6 +231,7 @@ def test_what_is_old_and_changed_is_found_in_its_turn(
         assert not the_ladder(session).alarm
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("what", "said"),
     [

@@ -193,6 +193,7 @@ def start(database: Database) -> Iterator[Callable[..., tuple[subprocess.Popen[b
         yield lambda name, **more: launch(name, processes.recorder(), **more)
 
 
+@pytest.mark.long
 def test_of_two_recorders_one_works(
     start: Callable[..., tuple[subprocess.Popen[bytes], Path]],
 ) -> None:
@@ -215,6 +216,7 @@ def test_of_two_recorders_one_works(
     assert "[tasks]" not in log.read_text()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("database", ["postgresql"], indirect=True)
 def test_who_hangs_is_taken_over_from(
     start: Callable[..., tuple[subprocess.Popen[bytes], Path]],

@@ -265,6 +265,7 @@ MESSAGES = st.one_of(
 )
 
 
+@pytest.mark.long
 @settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
 @given(messages=st.lists(MESSAGES, min_size=10, max_size=60))
 def test_no_message_deafens_the_recorder(

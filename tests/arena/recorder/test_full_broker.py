@@ -90,6 +90,7 @@ def test_the_pages_go_on_with_a_full_broker() -> None:
         assert time.monotonic() - began < 3
 
 
+@pytest.mark.long
 def test_a_full_broker_is_waited_for() -> None:
     """Nobody who talks to it ends, and all go on by themselves once there is room."""
     with ExitStack() as stack:

@@ -167,6 +167,7 @@ def signed_falsely(lease: jobs.Lease) -> jobs.Lease:
     return replace(lease, ticket=f"{'0' * 32}.{'0' * 32}")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "restore", [restored, restored_before_the_attempt, restored_and_issued_again]
 )

@@ -115,6 +115,7 @@ def told(made: MatchSet) -> dict[str, tuple[Any, ...]]:
     }
 
 
+@pytest.mark.long
 def test_looking_leaves_the_recorder_its_connection(
     played: Simulation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -196,6 +197,7 @@ def test_ratings_are_what_was_said_before(
         decide(database, made.id)
 
 
+@pytest.mark.long
 def test_what_comes_in_later_is_none_of_a_set(
     played: Simulation, monkeypatch: pytest.MonkeyPatch
 ) -> None:

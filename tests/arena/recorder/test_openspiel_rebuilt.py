@@ -35,6 +35,7 @@ def through_json(job: jobs.AnyJob) -> reporting.MatchReport:
     return reporting.MatchReport.from_json(json.loads(json.dumps(report.to_json())))
 
 
+@pytest.mark.long
 @pytest.mark.timeout(300)  # on a busy machine
 def test_all_of_them_are_played_and_come_out_the_same(sqlite_database: Database) -> None:
     need_openspiel()

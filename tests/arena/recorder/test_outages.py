@@ -43,6 +43,7 @@ def altered(url: str, database: Database, now: str, later: str) -> Iterator[sa.E
         admin.dispose()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("pauses", [(0.1, 1), (0.05, 0.1)], ids=["a moment", "long"])
 @pytest.mark.parametrize("database", ["postgresql"], indirect=True)
 def test_a_database_that_is_away_is_waited_for(

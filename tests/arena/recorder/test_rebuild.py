@@ -109,6 +109,7 @@ def test_a_new_version_takes_over_the_rating_of_its_moment(database: Database) -
         assert found.equal, found.differences
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("write", [False, True])
 def test_who_came_back_is_held_less_firmly_from_that_moment(
     database: Database, write: bool
@@ -150,6 +151,7 @@ def some_unrated(database: Database) -> Simulation:
     return simulation
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("rated", "holds"), [(True, False), (False, True)])
 def test_what_holds_when_a_match_is_made_void(database: Database, rated: bool, holds: bool) -> None:
     """All that was folded, if the match did not count."""
@@ -206,6 +208,7 @@ def test_an_older_arena_counts_no_resignation_any_more(database: Database) -> No
         assert rebuild(session, session.scalars(sa.select(Ladder)).first(), write=False).equal
 
 
+@pytest.mark.long
 def test_what_is_due_does_not_wait_for_the_check_of_another(database: Database) -> None:
     """Which may take long, and goes on afterwards where it was."""
     simulation = two_ladders(database)

@@ -93,6 +93,7 @@ def test_the_last_of_each_is_noted(
     assert slots == {"worker": 4, "another": 2}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("spoil", "fate", "status"),
     [

@@ -98,6 +98,7 @@ def test_short_matches_are_issued_together(
         assert [len(batch) for batch in batches] == [together] * 2 * allocation.AHEAD
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("at_once", [1, 3, 50])
 def test_requests_go_round_by_who_asked(database: Database, at_once: int) -> None:
     """Forty of one person's, of which ten were played today; then three and one of others, and one
@@ -161,6 +162,7 @@ def test_load_is_counted_in_turns(sqlite_database: Database) -> None:
         assert load.matches == 3.5 + 1.5
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("checks", [0, 20])
 def test_what_waits_leaves_room_for_checks(database: Database, checks: int) -> None:
     """Matches that were rolled back go before new ones, and not before half of the checks, here
@@ -192,6 +194,7 @@ def test_requests_do_not_take_the_place_of_what_waits(sqlite_database: Database)
         assert not {match.id for match in asked[8:]}.intersection(numbers)
 
 
+@pytest.mark.long
 def test_fewer_slots_get_nothing_more(database: Database) -> None:
     """Whatever waits, while more is under way than the workers that are left should have."""
     Simulation(database, 0, CALM).furnish([SMALL], bots=40)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+import pytest
 import sqlalchemy as sa
 
 from arena.audit import ARENA
@@ -16,6 +17,7 @@ from arena.schedule import allocation, idle
 from tests.arena.simulator import CALM, Simulation
 
 
+@pytest.mark.long
 def test_workers_drain(database: Database) -> None:
     """Nothing new is issued, what runs is recorded, nobody is alarmed; all goes on after it."""
     simulation = Simulation(database, 1, CALM)

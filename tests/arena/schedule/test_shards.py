@@ -71,6 +71,7 @@ def under_way(shard: int) -> sa.Select[Match]:
     return issued.where(Match.competition_id % 2 == shard).order_by(Match.id)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("weight", [1.0, 3.0])
 def test_shares_are_those_of_one_recorder(sqlite_database: Database, weight: float) -> None:
     """Though one of them hears of its matches three times as often, and begins."""

@@ -209,6 +209,7 @@ def test_a_match_that_is_issued_again_has_a_turn_of_its_own(database: Database) 
         assert sent() == [1] * 2 * allocation.AHEAD
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("under_way", "checks", "requests", "plays", "issued"),
     [

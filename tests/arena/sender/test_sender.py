@@ -173,6 +173,7 @@ def test_discord_gets_its_own_format(database: Database, hooks_server: Receiver)
     assert "passed its check" not in text
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("behaves", ["answers", "hangs", "resets", "redirects"])
 def test_what_fails_is_tried_for_an_hour_and_arrives(
     sqlite_database: Database,

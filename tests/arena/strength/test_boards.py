@@ -22,6 +22,7 @@ def settings(*others, games=None, **terms) -> StrengthSettings:
     )
 
 
+@pytest.mark.long
 def test_their_openings_take_turns_until_one_board_has_no_more():
     """Each board has the openings that it has alone; the smallest ends the turns of all."""
     smallest = GAMES["clobber"].variant(size="3x3")  # with 209; one of 3x4 has 2648

@@ -120,6 +120,7 @@ def test_what_is_too_sure_is_not_foretold(terms: dict[str, float]) -> None:
         curve(StrengthTerms(max_games=20_000, **terms), 2)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("elo", [0, 60])
 def test_tests_come_out_as_foretold(elo: float) -> None:
     """50 tests of the arena's own, of pairs of games without draws, by a seed: the chance to pass

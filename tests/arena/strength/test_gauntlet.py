@@ -146,6 +146,7 @@ def arena(*arguments: str) -> int:
         return int(end.code or 0)
 
 
+@pytest.mark.long
 def test_greedy_does_better_than_random_against_random_bots(tmp_path, capsys):
     """After the same games with any concurrency; and the other way round it fails."""
     results = []

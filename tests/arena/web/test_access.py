@@ -965,6 +965,7 @@ def test_what_is_wrong_with_data_is_told_as_data(
     assert answer.json["status"] == said[0]
 
 
+@pytest.mark.long
 def test_who_only_reads_gets_no_cookie(door: SimpleNamespace) -> None:
     """It comes with a form that is there to be sent, and with no page before."""
     found = set()

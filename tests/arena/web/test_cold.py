@@ -44,6 +44,7 @@ def cold(site: Site, tmp_path: Path) -> Iterator[tuple[Flask, int]]:
         app.extensions["arena.database"].close()
 
 
+@pytest.mark.long
 def test_every_address_of_a_game_shows_it(
     cold: tuple[Flask, int], site: Site, tmp_path: Path
 ) -> None:

@@ -49,6 +49,7 @@ def test_a_game_whose_page_is_none_spoils_no_other(packages: Installer, page: st
         guides_in.cache_clear()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
 def test_every_guide_is_a_page(site: Site, name: str) -> None:
     """Well made, without what the policy refuses, and with links whose anchors are there."""

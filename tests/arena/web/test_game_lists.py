@@ -45,6 +45,7 @@ def listed(site: Site, words: str) -> Iterator[dict[str, Any]]:
         address = page["next"]
 
 
+@pytest.mark.long
 @on_both("site")
 @pytest.mark.parametrize("words", FILTERS)
 def test_every_door_has_the_same_games(site: Site, words: str) -> None:

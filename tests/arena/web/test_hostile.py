@@ -152,6 +152,7 @@ SEES_NO_MORE = ("other", "organiser")
 asked by theirs."""
 
 
+@pytest.mark.long
 @pytest.mark.timeout(300)  # on a busy machine
 def test_no_form_can_be_broken(besieged: SimpleNamespace) -> None:
     """Whatever stands in whichever field: no failure of ours, and nothing of it is obeyed.
@@ -207,6 +208,7 @@ def obeyed(page: str) -> bool:
 on_one = pytest.mark.parametrize("besieged", ["sqlite"], indirect=True)
 
 
+@pytest.mark.long
 @on_one
 @pytest.mark.parametrize("secret", ["", "forged", "another's"])
 def test_no_form_is_taken_without_its_secret(besieged: SimpleNamespace, secret: str) -> None:

@@ -23,6 +23,7 @@ def switch(page: str) -> dict[str, tuple[str, bool, str]]:
     return {language: (to, "aria-current" in rest, name) for to, language, rest, name in found}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("address", "back"),
     [

@@ -41,6 +41,7 @@ def reader(sqlite_like: Path, tmp_path_factory: pytest.TempPathFactory) -> Itera
     database.close()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("asked", ["", "&sort=bot", "&bot=1"])
 @pytest.mark.parametrize("address", ["/api/v1/ladders/long/leaderboard", "/ladders/long.json"])
 def test_all_pages_have_each_bot_once(reader: FlaskClient, address: str, asked: str) -> None:

@@ -118,6 +118,7 @@ CHANGES: dict[str, tuple[Callable[[sa.orm.Session], object], set[str]]] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("change", "changed"), CHANGES.values(), ids=list(CHANGES))
 def test_what_happens_is_told_at_once(
     app: Flask,
@@ -329,6 +330,7 @@ def test_what_was_asked_for_long_ago_is_given_up(monkeypatch: pytest.MonkeyPatch
     assert kept.part(("b",)) is not its["b"]
 
 
+@pytest.mark.long
 def test_addresses_that_somebody_makes_up_keep_no_parts(
     app: Flask, sqlite_database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -229,6 +229,7 @@ def partly_masked(
         app.extensions["arena.database"].close()
 
 
+@pytest.mark.long
 @pytest.mark.timeout(300)  # on a busy machine
 def test_all_is_as_if_others_stood_behind(
     partly_masked: tuple[Database, dict[str, int], Flask], subtests: pytest.Subtests
@@ -262,6 +263,7 @@ def test_all_is_as_if_others_stood_behind(
                 assert status == 404
 
 
+@pytest.mark.long
 def test_what_is_looked_for_would_be_found(
     masked_site: tuple[Database, dict[str, int], Flask],
 ) -> None:

@@ -66,6 +66,7 @@ def test_a_database_that_is_broken(app: Flask, tmp_path: Path) -> None:
     check(app)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", [OperationalError, InternalError])
 def test_an_error_page_that_needs_the_database(app: Flask, kind: type[DBAPIError]) -> None:
     """Who is signed in is named on the page of any error, which may fail by that."""

@@ -100,6 +100,7 @@ REFUSED = [
 ]
 
 
+@pytest.mark.long
 @on_both("site")
 @pytest.mark.parametrize(("pattern", "words"), PAGES, ids=[pattern for pattern, _ in PAGES])
 def test_every_page_says_what_it_is_for(site: Site, pattern: str, words: list[str]) -> None:
@@ -172,6 +173,7 @@ def read(text: str) -> Reader:
     return reader
 
 
+@pytest.mark.long
 def test_every_link_leads_somewhere(site: Site) -> None:
     """From the front page on no link is dead, and no page breaks what all of them keep."""
     waiting, seen, kinds = ["/"], {"/"}, Counter[str]()

@@ -165,6 +165,7 @@ def paused(pair: Pair) -> Iterator[None]:
         pair.execute("SELECT pg_wal_replay_resume()")
 
 
+@pytest.mark.long
 def test_pages_are_read_from_the_replica(pair: Pair, app: Flask) -> None:
     """They tell what that knows, until it knows more; and what is said of it in between is, for a
     while, what was so a moment ago."""

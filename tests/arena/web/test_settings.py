@@ -169,6 +169,7 @@ OPEN = {
 """What may be posted to during maintenance."""
 
 
+@pytest.mark.long
 @on_both("database")
 def test_nothing_is_changed_during_maintenance(
     database: Database, apps: tuple[Flask, Flask]

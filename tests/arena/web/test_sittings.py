@@ -148,6 +148,7 @@ def test_what_pieces_of_a_puzzle_may_do(room: Room) -> None:
     assert found["blue:a1,a2,b1,b2"] == ["a1", "a2", "b1", "b2"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("fields", "status", "words"),
     [
@@ -266,6 +267,7 @@ def test_what_can_be_taken_back_is_not_kept(room: Room) -> None:
     assert boards[0] != boards[1]
 
 
+@pytest.mark.long
 def test_no_more_games_go_on_by_taking_back(room: Room) -> None:
     """Whoever has as many as may be ends one first."""
     ended = room.start(room.ada, 1, form="0")

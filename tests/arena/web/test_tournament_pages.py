@@ -129,6 +129,7 @@ REFUSED = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("address", "words"), PAGES, ids=[address for address, _ in PAGES])
 def test_pages_say_what_they_are_for(cups: Cups, address: str, words: list[str]) -> None:
     """Each page has the words that people come for, and breaks no rule that all pages keep."""

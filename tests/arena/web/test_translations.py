@@ -66,6 +66,7 @@ NO_TEXTS = ("image/png", "image/gif", "application/x-tar", "application/zip")
 FOR_PROGRAMS = {"metrics.scrape", "api.openapi", "games.game_json", "robots", "static"}
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("marked")
 def test_no_address_says_in_one_language_what_it_said_in_another(door: SimpleNamespace) -> None:
     """Asked in the other one first, by who sees nearly all; and data has no language."""
@@ -113,6 +114,7 @@ def test_what_goes_wrong_is_said_to_whoever_asks(site: Site, what: str) -> None:
         assert title in answer.text
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("marked")
 def test_pages_name_the_language_of_what_is_drawn_for_them(site: Site) -> None:
     """As their own; in English nothing has to be named."""

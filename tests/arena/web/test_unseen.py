@@ -129,6 +129,7 @@ def whole_answer(browser: Browser, address: str) -> tuple[int, str]:
         return answer.status_code, SECRETS.sub("", answer.get_data().decode("latin-1"))
 
 
+@pytest.mark.long
 def test_a_stranger_gets_what_an_empty_arena_answers(
     hidden: tuple[Database, dict[str, int], Flask], empty: Flask, subtests: pytest.Subtests
 ) -> None:
@@ -144,6 +145,7 @@ def test_a_stranger_gets_what_an_empty_arena_answers(
             assert found == wanted
 
 
+@pytest.mark.long
 def test_members_and_organisers_see_it_all(hidden: tuple[Database, dict[str, int], Flask]) -> None:
     """And no cache for all keeps what they get."""
     database, numbers, app = hidden

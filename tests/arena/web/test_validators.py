@@ -94,6 +94,7 @@ CHANGES: dict[str, Change] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("change", CHANGES.values(), ids=list(CHANGES))
 def test_what_has_changed_is_made_anew(
     app: Flask, sqlite_database: Database, change: Change

@@ -63,6 +63,7 @@ def numbers(database: Database) -> tuple[int, int]:
         return tuple(session.execute(query.where(Match.played_by == WORKER)).first())  # type: ignore[return-value]
 
 
+@pytest.mark.long
 @on_both("database")
 def test_organisers_alone_are_told(database: Database, app: Flask) -> None:
     """On the match, the game, in lists and by the API; others by nothing of it."""

@@ -80,6 +80,7 @@ def play(
     return result.games, "\n".join(logs)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("protocol", "dialect", "game", "time"),
     [
@@ -190,6 +191,7 @@ def test_what_a_gtp_program_is_told() -> None:
     assert [line for line in told if line.startswith("play 1")] == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("protocol", "dialect", "flaw", "words"),
     [
@@ -232,6 +234,7 @@ def test_an_option_that_is_not_there_is_refused(name: str, known: bool) -> None:
     assert said.stderr.endswith(line) is not known
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("protocol", "option", "code", "words"),
     [
@@ -264,6 +267,7 @@ def test_options_that_are_odd(
     assert words in said.stderr
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("protocol", "dialect", "charge", "what"),
     [
@@ -429,6 +433,7 @@ def test_a_program_that_is_not_there(
     assert f"arena bridge: {program} can't be started: {why}" in log
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "game",
     [

@@ -93,6 +93,8 @@ def variants() -> Iterator[Variant]:
 
 
 VARIANTS = {str(variant): variant for variant in variants()}
+OFFERED = {str(variant) for game in GAMES.singles.values() for variant in game.offered}
+"""The variants for which a game has ladders opened."""
 
 
 def each_of(variants: Mapping[str, Variant]) -> pytest.MarkDecorator:

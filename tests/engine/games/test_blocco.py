@@ -29,6 +29,7 @@ def same(state: BloccoState, position: oracle.Position) -> None:
         assert state.scores() == position.scores()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "size", ["6x7", "5x6", "8x8", "10x10", "2x2", "3x2", "2x3", "26x2", "2x26", "11x12"]
 )
@@ -155,6 +156,7 @@ def white_wins(position: oracle.Position, known: dict[str, Fraction]) -> Fractio
     return known[text]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("size", "moves"),
     [

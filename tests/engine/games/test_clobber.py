@@ -197,6 +197,7 @@ def white_wins(position: oracle.Position, known: dict[str, Fraction]) -> Fractio
     return known[text]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("size", "moves"),
     [

@@ -91,6 +91,7 @@ def solved(positions: dict[Key, OxoxoState]) -> dict[Key, int]:
             return won
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("free", "seeds"), [(0, 4), (1, 2), (2, 1)])
 def test_positions_are_won_as_the_rules_have_it(variant: Oxoxo, free: int, seeds: int) -> None:
     """Every position that can be reached from some in which few squares are free."""
@@ -109,6 +110,7 @@ def test_positions_are_won_as_the_rules_have_it(variant: Oxoxo, free: int, seeds
     assert {-1, 1} <= found
 
 
+@pytest.mark.long
 def test_what_was_seen_twice_is_reached_no_more(variant: Oxoxo) -> None:
     """Whoever reaches it draws by the rules; other wins there may be, or none."""
     start = next(filter(None, (crowded(variant, seed, 0) for seed in range(1, 100))))

@@ -156,6 +156,7 @@ def there(path: str, numbers: dict[str, Any]) -> dict[str, Any]:
 
 
 # The stricter database; the other is asked in the tests of reading and writing.
+@pytest.mark.long
 @pytest.mark.parametrize("arena", ["postgresql"], indirect=True)
 @pytest.mark.parametrize(("method", "path"), OPERATIONS)
 def test_any_request_is_answered_as_said(

@@ -38,6 +38,7 @@ def listed(arena: SimpleNamespace, address: str) -> list[Any]:
     return [item for items in pages(arena, address) for item in items]
 
 
+@pytest.mark.long
 @on_both("arena")
 @pytest.mark.parametrize(
     ("address", "key"),
@@ -307,6 +308,7 @@ def test_games_of_a_strength_test_are_exported(arena: SimpleNamespace) -> None:
             session.execute(listed_seat.values(competition_id=ladder))
 
 
+@pytest.mark.long
 def test_an_export_is_sent_as_it_is_made(arena: SimpleNamespace) -> None:
     """The memory that it takes does not grow with the games."""
     copies, size = 3000, 20_000

@@ -360,6 +360,7 @@ def test_an_organiser_makes_what_there_is_to_play(arena: SimpleNamespace) -> Non
     assert (again.status_code, "was called off" in again.json["detail"]) == (409, True)
 
 
+@pytest.mark.long
 @on_both("arena")
 def test_matches_are_asked_for_within_a_number_a_day(arena: SimpleNamespace) -> None:
     """By anybody with an account, for no rating."""
@@ -504,6 +505,7 @@ def test_a_log_by_plies(arena: SimpleNamespace, ply: str, words: str) -> None:
     assert (answer.status_code, answer.text) == (200, words)
 
 
+@pytest.mark.long
 def test_changes_are_limited(arena: SimpleNamespace) -> None:
     """600 an hour of each kind, after which one waits."""
     arena.tokens["hasty"] = arena.tokens["administrator"]

@@ -164,6 +164,7 @@ def test_handed_in_untried(
         assert [check.enters for check in session.scalars(sa.select(Check))] == [True]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("action", ["check", "play", "enter"])
 @pytest.mark.parametrize(
     ("change", "more", "words"),
@@ -345,6 +346,7 @@ def test_the_store_is_read_as_it_is(tmp_path: Path) -> None:
     assert intake.texts("1" * 64) is None
 
 
+@pytest.mark.long
 def test_whoever_registers_begins_a_bot(database: Database, app: Flask) -> None:
     """The next page is the one on which one does."""
     object.__setattr__(app.extensions["arena.settings"], "registration", "open")
