@@ -41,7 +41,11 @@ def test_one_is_begun_stopped_and_let_go_on(arena: TuningSimulation, app: Flask)
     form = owner.get("/tunings/new").text
     assert "bot-0 v1: aim, width" in form
     assert 'value="aim width"' in form
+    fields = set(re.findall(r'name="(\w+)"', form))
+    assert "seed" in fields
+    assert "machine" not in fields  # which is for organisers to choose
     sent = {"bot": "bot-0:1", "parameters": "aim width=1:0:2", "ladder": "ladder-0", "games": "64"}
+    sent["seed"] = "2026"
     wrong = owner.post("/tunings/new", sent | {"parameters": "aim=5:0"})
     assert wrong.status_code == 422
     assert "write NAME=START:LEAST:MOST" in "".join(complaints(wrong))
@@ -59,6 +63,7 @@ def test_one_is_begun_stopped_and_let_go_on(arena: TuningSimulation, app: Flask)
     assert owner.post(f"{address}/extend", {"games": "100"}).status_code == 302
     told = owner.get(f"{address}.json").json
     assert (told["state"], told["max_games"], told["creator"]) == ("running", 128, "somebody")
+    assert told["seed"] == 2026
     said = [one.partition(": ")[2] for one in deeds(arena.database)]
     # To stop it is noted as what was asked for, and as what became of the tuning.
     assert said[-6:] == [
