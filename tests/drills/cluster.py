@@ -21,8 +21,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests import postgres
-from tests.drills.drill import Clock, drill_seconds, end_in_order, run
-from tests.drills.sites import HOME_WORKER, WORKERS, Addresses
+from tests.drills.drill import Clock, drill_recorders, drill_seconds, end_in_order, run
+from tests.drills.sites import HOME_WORKER, WORKERS, Addresses, recorder_names
 from tests.drills.villain import Blow, Villain
 
 HOSTS = ("data", "web", *WORKERS)
@@ -165,7 +165,7 @@ def main() -> int:
 def namespaces_of(made: Network) -> dict[str, Path]:
     """Where each service of a site runs."""
     hosts = {"database": "data", "broker": "data"}
-    hosts |= dict.fromkeys(("web", "recorder", HOME_WORKER), "web")
+    hosts |= dict.fromkeys(("web", *recorder_names(drill_recorders()), HOME_WORKER), "web")
     hosts |= {f"worker {name}": name for name in WORKERS}
     return {service: Path("/run/netns", made.namespace(host)) for service, host in hosts.items()}
 

@@ -186,6 +186,11 @@ def judge(site: Site, found: Sequence[Check], say: Say) -> int:
     return code
 
 
+def drill_recorders() -> int:
+    """How many recorders a site has, by the environment."""
+    return int(os.environ.get("DRILL_RECORDERS", "1"))
+
+
 def drill_seconds() -> float:
     """How long the villain is at work."""
     return float(os.environ.get("DRILL_SECONDS", "180"))
@@ -227,8 +232,7 @@ def run(
     folder = Path(tempfile.mkdtemp(prefix="arena-drill-"))
     folder.chmod(0o755)
     with disk(folder) as fillable:
-        recorders = int(os.environ.get("DRILL_RECORDERS", "1"))
-        site = Site(folder, addresses, recorders=recorders, **SETTINGS)
+        site = Site(folder, addresses, recorders=drill_recorders(), **SETTINGS)
         try:
             site.prepare()
             site.data.mkdir(mode=0o700)

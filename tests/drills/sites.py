@@ -69,6 +69,11 @@ class Service:
         return self.process is not None and self.process.poll() is None
 
 
+def recorder_names(number: int) -> list[str]:
+    """The services that record, of so many shards."""
+    return ["recorder", *(f"recorder {shard}" for shard in range(1, number))]
+
+
 class Site:
     """All hosts together, in one folder; what must last lies on its disk."""
 
@@ -104,7 +109,7 @@ class Site:
         self._lock = threading.Lock()
         self._over = threading.Event()
         self._seen: set[int] = set()
-        self.recorders = ["recorder", *(f"recorder {number}" for number in range(1, recorders))]
+        self.recorders = recorder_names(recorders)
         """The names of those services."""
         self._settings |= {"ARENA_SHARDS": str(recorders)} if recorders > 1 else {}
         self.services = {one.name: one for one in self._services(slots)}
