@@ -45,7 +45,7 @@ ENOUGH = 3
 """So many jobs that speak against a worker, one after the other, set it aside."""
 REMEMBERED = 20
 """Jobs that a worker failed at, the last ones."""
-MOST_WORKERS, MOST_SLOTS = 1000, 1024
+MOST_WORKERS, MOST_SLOTS = 4000, 1024
 """That are believed: how many names are kept, and how many matches each says to play at once."""
 MOST_MATCHES = 10_000
 """That all workers are given at the same time; each that is issued is a row and a message."""

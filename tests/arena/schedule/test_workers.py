@@ -408,7 +408,7 @@ def test_names_are_not_kept_without_end(
             sign(session, "box2")
             assert {one.name for one in session.scalars(sa.select(Worker))} == {"box1", "box2"}
             return
-        with pytest.raises(Refusal, match="there are 1000 workers already, so 'box2' is not"):
+        with pytest.raises(Refusal, match="there are 4000 workers already, so 'box2' is not"):
             sign(session, "box2")
         later = NOW + timedelta(seconds=10)
         sign(session, "box1", later)
