@@ -31,6 +31,7 @@ from engine.game import Termination
 from tests.drills.fields import MATCHES, TOURNAMENT
 from tests.drills.homes import FRAIL, GAMES, Homes
 from tests.drills.sites import Site
+from tests.scale import counting
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,14 @@ def results(database: Database, homes: Homes) -> Sequence[Check]:
     """Every match is fixed exactly once, with all its games, and nobody is blamed for the blows."""
     with database.read() as session:
         return [*fixtures(session), *_at_home(session, homes.kills)]
+
+
+def counted(database: Database) -> Check:
+    """Each match is counted once, by SQL and the trueskill package: by nothing of the arena's."""
+    with database.engine.connect() as connection:
+        found = counting.problems(connection)
+        said = "; ".join(found[:3]) or f"{counting.fixed(connection)} matches"
+    return Check(not found, "each match is counted once, seen by SQL alone", said)
 
 
 def fixtures(session: Session) -> Sequence[Check]:

@@ -252,6 +252,7 @@ def run(
             tell(site, villain, operator, say)
             found = [
                 *checks.results(database, homes),
+                checks.counted(database),
                 checks.as_calm(site, calm),
                 checks.rebuilt(site),
             ]

@@ -243,7 +243,7 @@ def run(release: str, order: str, calm: str, say: Clock) -> int:
         database = Database(site.database_url)
         with database.read() as session:
             found = [*checks.fixtures(session), *change.found(database)]
-        found += [checks.as_calm(site, calm), checks.rebuilt(site)]
+        found += [checks.counted(database), checks.as_calm(site, calm), checks.rebuilt(site)]
         database.close()
     finally:
         site.stop()
