@@ -59,9 +59,12 @@ def _of(measure: Callable[[Sequence[int], float, Path], Cases]) -> Callable[...,
 
 PARTS = {
     "workers": Part(
-        _workers, "1x1,10x1,100x10,500x10", "1x1,10x1,100x10,500x10,1000x20,1000x60,1000x10", 30.0
+        _workers,
+        "1x1,10x1,100x10,500x10",
+        "1x1,10x1,100x10,500x10,500x10x2,500x10x4,1000x20,1000x60,500x4,500x4x2,500x4x4",
+        30.0,
     ),
-    "pages": Part(_pages, "2000x2", "500x1,1000x1,2000x1,2000x2,4000x2", 30.0),
+    "pages": Part(_pages, "2000x2", "2000x1,2000x2", 30.0),
     "bots": Part(_of(growth.bots), "100,1000", "100,1000,10000", 4.0),
     "ladders": Part(_of(growth.ladders), "1,100,1000", "1,10,100,1000,10000", 4.0),
     "games": Part(_of(growth.games), "10000", "10000,100000,1000000,3000000", 20.0),
