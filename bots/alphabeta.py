@@ -39,7 +39,15 @@ FEW, OTHERS = 10.0, 1.0
 """Moves; a lead in mobility counts little where there are fewer in all. And how much a move of the
 others counts beside one of ours. Both are options.
 """
-OPTIONS = (f"few float 0 50 {FEW}", f"others float 0 3 {OTHERS}")
+LASTS = 0.7
+"""Which part of the plies that the limit of a game still allows it is likely to last; an option. A
+clock for the whole game is shared among so many. Tuned (docs/samples.md).
+"""
+OPTIONS = (
+    f"few float 0 50 {FEW}",
+    f"others float 0 3 {OTHERS}",
+    f"lasts float 0.1 3 {LASTS}",
+)
 
 
 class TimeUp(Exception):
@@ -231,8 +239,10 @@ def main() -> None:
     gc.disable()
 
     def answer(game: Followed) -> str:
-        limits = () if plies else (game.stopwatch, game.seconds(most=0.95, margin=0.025, moves=25))
         weights = {name: float(value) for name, value in game.options.items()}
+        moves = game.moves_left(weights.pop("lasts", LASTS))
+        seconds = game.seconds(most=0.95, margin=0.025, moves=moves)
+        limits = () if plies else (game.stopwatch, seconds)
         search = Search(game.state, game.dice, *limits, **weights)
         left = game.state.variant.max_plies - len(game.moves)
         if len(search.codes) > 1:

@@ -20,6 +20,8 @@ T = TypeVar("T")
 
 LINE = 12
 """Moves that bots tell of the line that they expect."""
+HORIZON = 25
+"""Moves; a clock for the whole game is shared among no more, however long it may last."""
 Stopwatch = Callable[[], float]
 """Tells the seconds that are gone."""
 
@@ -68,7 +70,16 @@ class Followed:
                 self.moves.append(move)
         self._left = int(keys["clocks"].split(",")[self._seat]) / 1000
 
-    def seconds(self, *, most: float, margin: float, moves: int) -> float:
+    def moves_left(self, part: float) -> float:
+        """How many moves of its own may be still to come: from 1 to `HORIZON`.
+
+        Args:
+            part: of the plies that the limit of the game still allows, how many are likely.
+        """
+        variant = self.state.variant
+        return min(HORIZON, max(1.0, part * (variant.max_plies - len(self.moves)) / variant.seats))
+
+    def seconds(self, *, most: float, margin: float, moves: float) -> float:
         """How long to think about a move, with a margin for all that is not thinking.
 
         Args:

@@ -64,6 +64,32 @@ def test_a_clock_is_shared_out(clock: str, left: int, seconds: float) -> None:
     assert game.seconds(most=0.95, margin=0.025, moves=25) == pytest.approx(seconds)
 
 
+MOVES = [
+    # A position, the part of the plies left that it is likely to last, and its own moves by hand:
+    # 42 stones of which each move takes one, 32 and 16 pieces, and a game that may go on for long.
+    ("clobber size=6x7", 0, 0.5, 41 / 4),
+    ("clobber size=6x7", 1, 1.0, 20.0),
+    ("clobber size=10x10", 0, 1.0, 25.0),
+    ("oxono", 0, 0.5, 8.0),
+    ("mijnlieff", 0, 1.0, 8.0),
+    ("mijnlieff", 14, 1.0, 1.0),
+    ("mijnlieff", 15, 0.5, 1.0),
+    ("siege seats=2", 0, 0.5, 25.0),
+]
+
+
+@pytest.mark.parametrize(("words", "plies", "part", "moves"), MOVES)
+def test_how_many_moves_a_clock_is_shared_among(
+    words: str, plies: int, part: float, moves: float
+) -> None:
+    """As many as the limit of plies lets the game last for one side, or a part of them."""
+    game = Followed([*words.split(), "you=1", "time=1000", "seed=7"])
+    for _ in range(plies):
+        game.moves.append(game.state.legal_moves()[0])
+        game.state = game.state.play(game.moves[-1])
+    assert game.moves_left(part) == pytest.approx(moves)
+
+
 def test_what_is_charged_is_counted() -> None:
     """CPU time since the last answer, however long that took; or wall time from the request on."""
     now, spent = time.monotonic(), time.process_time()
