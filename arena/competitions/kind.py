@@ -19,7 +19,7 @@ from sqlalchemy.orm import Session
 
 from arena.competitions.pairings import DueMatch, Pairing, due_matches_of, under_way
 from arena.competitions.rosters import Rosters
-from arena.models import Competition, CompetitionState, Match
+from arena.models import Competition, CompetitionState, Entrant, Match
 from arena.ratings.result import GameResult
 from engine.game import Variant
 from engine.record import GameRecord
@@ -176,6 +176,20 @@ class CompetitionKind(ABC, Generic[C]):
 
     def settle(self, session: Session, competition: C, now: datetime) -> None:
         """Ends a competition that is over; opens one again that is not, since a match is void."""
+
+    @abstractmethod
+    def withdraw(
+        self, session: Session, competition: C, entrant: Entrant, why: str, now: datetime
+    ) -> None:
+        """Takes an entrant out for good whose bot is gone, of a competition that is locked and not
+        over: no more matches with it are made, and what `settle` says later doesn't change that.
+
+        Args:
+            why: for people, in English.
+
+        Raises:
+            Refusal: it can't be spared.
+        """
 
     def why_not_void(self, competition: C, match: Match) -> str | None:
         """Why a match that was played can't be made void, in a sentence; None if it can."""

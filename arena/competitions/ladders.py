@@ -373,6 +373,11 @@ class Ladders(CompetitionKind[Ladder]):
     def draw_probability(self, competition: Ladder) -> float:
         return competition.draw_probability
 
+    def withdraw(
+        self, session: Session, competition: Ladder, entrant: Entrant, why: str, now: datetime
+    ) -> None:
+        entrant.state, entrant.reason = EntrantState.RETIRED, why
+
     def play_no_more(self) -> sa.Select[int]:
         ended = CompetitionState.FROZEN, CompetitionState.CLOSED
         return sa.select(Ladder.id).where(Ladder.state.in_(ended))

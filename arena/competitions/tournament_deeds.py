@@ -32,13 +32,13 @@ from arena.competitions.sign_ups import (
     most_places,
 )
 from arena.competitions.tournament_courses import new_frame
+from arena.competitions.tournament_ends import demand_not_over
 from arena.competitions.tournament_forecasts import TournamentForecast, of_new
 from arena.competitions.tournament_telling import tell_taken_out
 from arena.competitions.tournaments import (
     LONGEST_TITLE,
     TournamentPlan,
     call_off,
-    demand_not_over,
 )
 from arena.competitions.visibility import demand_shown
 from arena.deeds import LONGEST_NAME, LONGEST_NOTE, By, Deed, Done, asked

@@ -10,6 +10,7 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
+from arena.bots.deletion import DeleteBot
 from arena.competitions import gauntlets, strength_tests, tunings
 from arena.competitions.gauntlets import GauntletPlan
 from arena.competitions.kind import AnyKind
@@ -22,7 +23,17 @@ from arena.competitions.tunings import TuningPlan
 from arena.ground.config import Settings
 from arena.ground.db import Database
 from arena.ground.refusals import Refusal
-from arena.models import BotVersion, Competition, CompetitionState, JobStatus, Ladder, Match
+from arena.models import (
+    BotVersion,
+    Competition,
+    CompetitionState,
+    Entrant,
+    EntrantState,
+    JobStatus,
+    Ladder,
+    Match,
+    Place,
+)
 from arena.recorder.rebuild import rebuild
 from arena.schedule import leases, verdicts
 from arena.schedule.idle import why_idle
@@ -36,6 +47,7 @@ from engine.games import GAMES
 from engine.match import entrants_needed
 from tests.arena.competitions.duels import Duels, challenge
 from tests.arena.competitions.tournament_simulation import ORGANISER, TournamentSimulation
+from tests.arena.doing import do
 from tests.arena.simulator import CALM, START
 
 DUEL = Duels()
@@ -73,7 +85,7 @@ def _tuning(session: Session, ladder: Ladder, versions: list[BotVersion]) -> Com
 
 
 def _duel(session: Session, ladder: Ladder, versions: list[BotVersion]) -> Competition:
-    return challenge(session, ladder, versions[:2], 3, START)
+    return challenge(session, ladder, versions[:2], 32, START)
 
 
 MAKERS: dict[str, Maker] = {
@@ -242,6 +254,30 @@ def test_what_holds_one_up_is_said(arena: TournamentSimulation, kind: AnyKind, n
         words = why_idle(session, competition, Settings(), arena.now) or ""
         assert due
         assert ("set aside" in words) is kind.waits
+
+
+def test_a_bot_that_is_deleted_plays_no_more(
+    arena: TournamentSimulation, kind: AnyKind, number: int
+) -> None:
+    """What was under way counts; then the others play on without it, or it is over for good."""
+    play(arena, number, 1)
+    for session, _ in found(arena, number):
+        do(session, DeleteBot("bot-0"), arena.now)
+        made = session.scalar(sa.select(sa.func.max(Match.id))) or 0
+    arena.play(3)
+    for session, competition in found(arena, number):
+        its = sa.select(Entrant.id).where(
+            Entrant.competition_id == number, Entrant.version.has(BotVersion.bot.has(id=1))
+        )
+        plays = Match.places.any(Place.entrant_id.in_(its))
+        ended = Match.status.in_([JobStatus.FIXED, JobStatus.VOID])
+        late = sa.select(Match.id).where(plays, sa.or_(Match.id > made, ~ended))
+        assert session.scalars(late).all() == []
+        active = its.where(Entrant.state != EntrantState.RETIRED)
+        is_over = competition.state is CompetitionState.CLOSED
+        assert is_over or session.scalars(active).all() == []
+        assert is_over is (kind.name not in ENDLESS)
+        assert rebuild(session, competition, write=False).differences == ()
 
 
 @pytest.mark.parametrize("game", sorted(GAMES.singles))
