@@ -429,9 +429,9 @@ def _demand_kind(competition: Competition, what: DateKind) -> None:
         raise Refusal(gettext(ONLY_OF_LADDERS, name=competition.name, kinds=kinds))
     if competition.state is CompetitionState.CLOSED and what is not DateKind.SEASON:
         raise Refusal(gettext("%(name)s is over, and has no more dates", name=competition.name))
-    if isinstance(competition, Ladder) and competition.state is CompetitionState.CLOSED:
+    if competition.state is CompetitionState.CLOSED:
         return
-    if what is DateKind.OPENS and isinstance(competition, Tournament) and competition.signing_up:
+    if what is DateKind.OPENS and competition.awaits_field:
         raise Refusal(
             gettext(
                 "%(name)s opens when its entries close: set entries-close", name=competition.name

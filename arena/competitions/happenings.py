@@ -116,7 +116,7 @@ def _lock_jobs(session: Session, date: CompetitionDate) -> None:
 
 
 def _open(session: Session, _: CompetitionDate, competition: Any, __: datetime) -> None:
-    if competition.state is CompetitionState.OPEN or getattr(competition, "signing_up", None):
+    if competition.state is CompetitionState.OPEN or competition.awaits_field:
         return
     competition.state = CompetitionState.OPEN
     come_back(session, competition)
@@ -129,9 +129,8 @@ def _nothing(*_: Any) -> None:
 def _close_entries(
     session: Session, date: CompetitionDate, competition: Any, now: datetime
 ) -> None:
-    """Has a tournament for which bots sign up begin; else what is forbidden is asked for by the
-    date itself."""
-    if isinstance(competition, Tournament) and competition.signing_up:
+    """Has what awaits its field begin; else what is forbidden is asked for by the date itself."""
+    if competition.awaits_field:
         drawn_fields.draw(session, competition, date.at, now)
 
 

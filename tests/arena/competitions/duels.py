@@ -81,7 +81,7 @@ def challenge(
     """A duel under the conditions of a ladder."""
     duel = Duel(
         name="duel",
-        title="The duel",
+        title=" against ".join(one.label for one in versions),
         variant=ladder.variant,
         time=ladder.time,
         limits=ladder.limits,

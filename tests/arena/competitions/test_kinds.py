@@ -259,7 +259,8 @@ def test_what_holds_one_up_is_said(arena: TournamentSimulation, kind: AnyKind, n
 def test_a_bot_that_is_deleted_plays_no_more(
     arena: TournamentSimulation, kind: AnyKind, number: int
 ) -> None:
-    """What was under way counts; then the others play on without it, or it is over for good."""
+    """What was under way counts; then the others play on without it, or it is over for good, and
+    its title has no name that was deleted."""
     play(arena, number, 1)
     for session, _ in found(arena, number):
         do(session, DeleteBot("bot-0"), arena.now)
@@ -277,6 +278,7 @@ def test_a_bot_that_is_deleted_plays_no_more(
         is_over = competition.state is CompetitionState.CLOSED
         assert is_over or session.scalars(active).all() == []
         assert is_over is (kind.name not in ENDLESS)
+        assert "bot-0" not in competition.title
         assert rebuild(session, competition, write=False).differences == ()
 
 
