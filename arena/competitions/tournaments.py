@@ -30,7 +30,7 @@ from arena.competitions.founding import (
     demand_name,
     fair_start,
 )
-from arena.competitions.kind import CompetitionKind, Conclusion, Moment
+from arena.competitions.kind import CompetitionKind, Conclusion, Moment, Placed
 from arena.competitions.masks import in_lots
 from arena.competitions.pairings import Pairing
 from arena.competitions.players import NamedPlayer, demand_allowed
@@ -50,10 +50,12 @@ from arena.models import (
     USUAL_LIMITS,
     CompetitionLimits,
     CompetitionState,
+    DateKind,
     Entrant,
     JobStatus,
     Ladder,
     Match,
+    Topic,
     Tournament,
     Visibility,
 )
@@ -65,6 +67,7 @@ from engine.translation import N_, gettext, translated
 SIGNING_UP_WORDS = N_("Bots sign up for it: its field is drawn when its entries close.")
 WEIGHT = 10.0
 """How many times the workers' time of a ladder a tournament gets while workers are scarce."""
+TIME_IS_OVER = "its time was over"
 LONGEST_TITLE = 120
 """Characters."""
 
@@ -232,6 +235,8 @@ class Tournaments(CompetitionKind[Tournament]):
     """A field that meets by a format until there is a winner."""
 
     model, word = Tournament, N_("tournament")
+    topic = Topic.TOURNAMENT
+    dates = (DateKind.OPENS, DateKind.ENTRIES_CLOSE, DateKind.CLOSES)
     paused = N_("The tournament is paused: no matches are made for now.")
 
     def next_pairing(self, competition: Tournament, moment: Moment) -> Pairing | None:
@@ -269,6 +274,16 @@ class Tournaments(CompetitionKind[Tournament]):
 
     def settle(self, session: Session, competition: Tournament, now: datetime) -> None:
         settle(session, competition, now)
+
+    def close(self, session: Session, competition: Tournament, now: datetime) -> None:
+        call_off(session, competition, TIME_IS_OVER, now, ARENA)
+
+    def final_places(self, session: Session, competition: Tournament) -> Mapping[int, Placed]:
+        found = results(session, competition)
+        return {
+            found.entrants[line.number].id: Placed(line.place, points=line.points)
+            for line in found.standings
+        }
 
     def withdraw(
         self, session: Session, competition: Tournament, entrant: Entrant, why: str, now: datetime
