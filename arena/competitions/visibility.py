@@ -67,8 +67,7 @@ def change_visibility(
                 sa.select(BotVersion).join(Entrant).where(Entrant.competition_id == made.id)
             )
             enters = getattr(made, "ladder_id", None) == competition.id
-            ladder = competition if enters and isinstance(competition, Ladder) else None
-            _put_within(session, made, list(its), now, ladder)
+            _put_within(session, made, list(its), now, competition if enters else None)
     words = f"{before} to {visibility}"
     audit.note(
         session, actor, "change visibility", f"{competition.kind} {competition.name}", words,
@@ -132,7 +131,7 @@ def _put_within(
     competition: Competition,
     versions: Collection[BotVersion],
     now: datetime,
-    ladder: Ladder | None,
+    ladder: Competition | None,
 ) -> None:
     known = [*_hidden_in(session, versions).values()]
     if ladder is not None and ladder.visibility is not Visibility.PUBLIC:

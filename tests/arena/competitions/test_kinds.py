@@ -12,7 +12,9 @@ from sqlalchemy.orm import Session
 
 from arena.bots.deletion import DeleteBot
 from arena.competitions import gauntlets, strength_tests, tunings
+from arena.competitions.dates import set_date
 from arena.competitions.gauntlets import GauntletPlan
+from arena.competitions.happenings import happen_next
 from arena.competitions.kind import AnyKind
 from arena.competitions.kinds import KINDS, kind_of
 from arena.competitions.players import NamedPlayer
@@ -26,7 +28,9 @@ from arena.ground.refusals import Refusal
 from arena.models import (
     BotVersion,
     Competition,
+    CompetitionDate,
     CompetitionState,
+    DateKind,
     Entrant,
     EntrantState,
     JobStatus,
@@ -280,6 +284,26 @@ def test_a_bot_that_is_deleted_plays_no_more(
         assert is_over is (kind.name not in ENDLESS)
         assert "bot-0" not in competition.title
         assert rebuild(session, competition, write=False).differences == ()
+
+
+def test_one_closes_on_its_date(
+    arena: TournamentSimulation, kind: AnyKind, number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever its kind, if that has such a date; it is refused where it has none."""
+    monkeypatch.setattr(Duels, "dates", (DateKind.CLOSES,))
+    for session, competition in found(arena, number):
+        if DateKind.CLOSES not in kind.dates:
+            with pytest.raises(Refusal, match="it can have no dates"):
+                set_date(session, competition, DateKind.CLOSES, START, {}, START, ORGANISER)
+            return
+        date = CompetitionDate(competition=competition, what=DateKind.CLOSES, at=START, settings={})
+        session.add(date)
+    with arena.database.begin() as session:
+        happened = happen_next(session)
+        assert happened is not None
+        assert happened.outcome == ""
+    for _, competition in found(arena, number):
+        assert (competition.state, competition.finished) == (CompetitionState.CLOSED, START)
 
 
 @pytest.mark.parametrize("game", sorted(GAMES.singles))
