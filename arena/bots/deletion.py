@@ -3,9 +3,9 @@
 Theory of operation. A bot that is in no match goes wholly, with what people played against it for
 themselves. One that is stays as a *tombstone*, since its games are its opponents' as well: a row
 without name, owner, description, code, logs and checks, by which tables keep their numbers. It
-leaves every ladder and tournament and ends its comparisons; what a worker plays with it is played
-to its end and counts, and what cannot be is void (`arena.schedule.leases`). Its files go where no
-other bot has them (`arena.bots.discarding`).
+leaves every competition, or ends it, as the kind of each has it; what a worker plays with it is
+played to its end and counts, and what cannot be is void (`arena.schedule.leases`). Its files go
+where no other bot has them (`arena.bots.discarding`).
 """
 
 from __future__ import annotations
@@ -22,14 +22,8 @@ from arena import audit, naming
 from arena.audit import ARENA
 from arena.bots import discarding, entries, pictures, spent_quotas, written_names
 from arena.bots.bot_deeds import BotDeed, find_bot
-from arena.competitions import (
-    gauntlets,
-    sign_ups,
-    strength_tests,
-    tournament_fields,
-    tunings,
-)
-from arena.competitions.gauntlets import Gauntlet
+from arena.competitions import sign_ups
+from arena.competitions.kinds import kind_of
 from arena.competitions.masks import demand_no_mask, masks_of
 from arena.competitions.voids import make_void
 from arena.deeds import By, Done
@@ -39,7 +33,6 @@ from arena.models import (
     Bot,
     BotAnswer,
     BotTag,
-    BotTuning,
     BotVersion,
     Build,
     Check,
@@ -52,7 +45,6 @@ from arena.models import (
     Follow,
     GameSeat,
     JobStatus,
-    Ladder,
     LadderRound,
     Match,
     Place,
@@ -63,8 +55,6 @@ from arena.models import (
     SignUp,
     Sitting,
     SittingSeat,
-    StrengthTest,
-    TestVerdict,
     Tournament,
     VersionStatus,
 )
@@ -248,12 +238,19 @@ def _leave(session: Session, bot: Bot, entrants: sa.Select[int], now: datetime) 
     query = (
         sa.select(Entrant)
         .join(Entrant.competition)
-        .where(Entrant.id.in_(entrants), Competition.state != CompetitionState.CLOSED)
+        .where(
+            Entrant.id.in_(entrants),
+            Entrant.state != EntrantState.RETIRED,
+            Competition.state != CompetitionState.CLOSED,
+        )
         .order_by(Competition.id)
         .options(joinedload(Entrant.competition))
     )
     for entrant in session.scalars(query).all():
-        _leave_one(session, entrant, now)
+        competition = entrant.competition
+        locks.lock(session, competition)
+        if competition.state is not CompetitionState.CLOSED:
+            kind_of(competition).withdraw(session, competition, entrant, WHY, now)
     coming = sa.select(Tournament).where(
         Tournament.signing_up.is_(True),
         Tournament.state != CompetitionState.CLOSED,
@@ -261,25 +258,6 @@ def _leave(session: Session, bot: Bot, entrants: sa.Select[int], now: datetime) 
     )
     for tournament in session.scalars(coming.order_by(Tournament.id)).all():
         sign_ups.sign_off(session, tournament, bot, now, ARENA)
-
-
-def _leave_one(session: Session, entrant: Entrant, now: datetime) -> None:
-    competition = entrant.competition
-    if isinstance(competition, Tournament):
-        if entrant.state is not EntrantState.RETIRED:
-            tournament_fields.withdraw(session, competition, entrant, WHY, now, ARENA)
-        return
-    locks.lock(session, competition)
-    if competition.state is CompetitionState.CLOSED:
-        return
-    if isinstance(competition, Ladder) and entrant.state is not EntrantState.RETIRED:
-        entrant.state, entrant.reason = EntrantState.RETIRED, WHY
-    elif isinstance(competition, StrengthTest) and competition.verdict is TestVerdict.RUNNING:
-        strength_tests.end(session, competition, TestVerdict.STOPPED, WHY, now)
-    elif isinstance(competition, BotTuning):
-        tunings.end(session, competition, WHY, now)
-    elif isinstance(competition, Gauntlet):
-        gauntlets.stop(session, competition, now, ARENA)
 
 
 def _sittings(versions: sa.Select[int]) -> sa.Select[Sitting]:

@@ -164,7 +164,6 @@ def _in_sittings(session: Session, user: User, after: str) -> None:
 # Bots. Words about them have them with the number of the version, as ``greedy v2``.
 
 _OF_BOTS = (
-    (Competition.title, Competition.kind.in_(["test", "tuning", "gauntlet"])),
     (StrengthTest.reason, sa.true()),
     (BotTuning.reason, sa.true()),
     (Tournament.winner, sa.true()),
@@ -189,7 +188,8 @@ def replace_bot_names(
     """
     any_of = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
     label = re.compile(rf"(?<![\w.-])(?:{any_of})(?= v\d)", re.IGNORECASE)
-    for column, where in (*_OF_BOTS, (Entrant.reason, Entrant.version_id.in_(versions))):
+    titles = Competition.title, ~Competition.is_organised()
+    for column, where in (*_OF_BOTS, titles, (Entrant.reason, Entrant.version_id.in_(versions))):
         query = sa.select(column.class_).where(where, _has_one(column, names))
         for row in session.scalars(query):
             said = label.sub(after, getattr(row, column.key))

@@ -18,7 +18,7 @@ from arena.competitions.founding import TEST, TUNING
 from arena.competitions.kind import CompetitionKind
 from arena.competitions.players import NamedPlayer, named_players
 from arena.competitions.rules import CreateByRules, Rules
-from arena.competitions.strength_plans import MOST_WEIGHT, asks_approval, openings_on
+from arena.competitions.strength_plans import MOST_WEIGHT, openings_on
 from arena.competitions.strength_tallies import duel
 from arena.deeds import LONGEST_NAME, By, asked
 from arena.ground.refusals import NotAllowed, Refusal
@@ -136,7 +136,7 @@ def needs_approval(session: Session, rules: Rules, others: Sequence[Ladder] = ()
     too; of those of a game alone, wherever a ladder of it asks for that, or they would be a way
     around."""
     if rules.ladder is not None:
-        return any(map(asks_approval, (rules.ladder, *others)))
+        return any(one.asks_approval for one in (rules.ladder, *others))
     asking = sa.select(Ladder.id).where(
         Ladder.game == rules.variant.game, Ladder.approval == Approval.NEEDED
     )

@@ -20,10 +20,11 @@ from arena.competitions.dates import (
     told_settings,
 )
 from arena.competitions.founding import find_named
+from arena.competitions.kinds import kind_of
 from arena.competitions.organised import OrganisedDeed
 from arena.deeds import By, Deed, Done, asked
 from arena.ground.refusals import NotAllowed
-from arena.models import Competition, CompetitionDate, DateKind, Ladder, Scope, Topic
+from arena.models import Competition, CompetitionDate, DateKind, Scope
 from arena.people.audience import hearers
 from arena.people.notifications import notify
 from engine.translation import N_, gettext
@@ -53,7 +54,7 @@ def _tell(session: Session, competition: Competition, message: str, by: By, **pl
         {"name": competition.name, **places},
         f"/competitions/{competition.name}",
         by.now,
-        topic=Topic.LADDER if isinstance(competition, Ladder) else Topic.TOURNAMENT,
+        topic=kind_of(competition).topic,
     )
 
 

@@ -18,6 +18,7 @@ from sqlalchemy.orm import Session, joinedload
 
 from arena import audit
 from arena.competitions.date_settings import PERIODS, settings_of
+from arena.competitions.kinds import kind_of
 from arena.ground.locks import lock
 from arena.ground.refusals import NotThere, Refusal
 from arena.models import (
@@ -37,11 +38,6 @@ from engine.translation import N_, gettext
 
 RANKS: Mapping[DateKind, int] = {kind: rank for rank, kind in enumerate(DateKind)}
 """In this order the dates of a competition have to be."""
-KINDS: Mapping[type[Competition], tuple[DateKind, ...]] = {
-    Ladder: tuple(DateKind),
-    Tournament: (DateKind.OPENS, DateKind.ENTRIES_CLOSE, DateKind.CLOSES),
-}
-"""Which of them each kind of competition has."""
 TITLES: Mapping[DateKind, str] = {
     DateKind.OPENS: N_("Opens"),
     DateKind.ENTRIES_CLOSE: N_("Entries close"),
@@ -63,11 +59,6 @@ WORDS: Mapping[DateKind, str] = {
 """What each is, for whoever sets it or waits for it."""
 ONLY_OF_LADDERS = N_("%(name)s is no ladder: it can have %(kinds)s")
 NO_SEASONS = N_("%(name)s is a course, which does not begin again: make another for the next class")
-
-
-def kinds_of(competition: Competition) -> tuple[DateKind, ...]:
-    """Which dates a competition can have; none of most kinds."""
-    return next((its for kind, its in KINDS.items() if isinstance(competition, kind)), ())
 
 
 def dates_of(session: Session, competition: Competition) -> Sequence[CompetitionDate]:
@@ -423,15 +414,15 @@ def _subject(competition: Competition) -> str:
 
 def _demand_kind(competition: Competition, what: DateKind) -> None:
     """Refuses a date of a kind that a competition can't have as it stands."""
-    its = kinds_of(competition)
+    its = kind_of(competition).dates
     if what not in its:
         kinds = ", ".join(its) or gettext("no dates")
         raise Refusal(gettext(ONLY_OF_LADDERS, name=competition.name, kinds=kinds))
     if competition.state is CompetitionState.CLOSED and what is not DateKind.SEASON:
         raise Refusal(gettext("%(name)s is over, and has no more dates", name=competition.name))
-    if isinstance(competition, Ladder) and competition.state is CompetitionState.CLOSED:
+    if competition.state is CompetitionState.CLOSED:
         return
-    if what is DateKind.OPENS and isinstance(competition, Tournament) and competition.signing_up:
+    if what is DateKind.OPENS and competition.awaits_field:
         raise Refusal(
             gettext(
                 "%(name)s opens when its entries close: set entries-close", name=competition.name
@@ -444,7 +435,9 @@ def _demand_kind(competition: Competition, what: DateKind) -> None:
                 name=competition.name,
             )
         )
-    if what is DateKind.ENTRIES_CLOSE and competition.matches_made and its is not KINDS[Ladder]:
+    # Of what can be frozen they close as it goes on.
+    has_begun = competition.matches_made and DateKind.FREEZE not in its
+    if what is DateKind.ENTRIES_CLOSE and has_begun:
         raise Refusal(
             gettext("%(name)s has begun: nobody can enter it any more", name=competition.name)
         )

@@ -11,18 +11,13 @@ match is made void afterwards, the number of games is another one, and the table
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Mapping, Sequence, Set
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
-from typing import NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload
 
-from arena.competitions.kinds import kind_of
-from arena.competitions.ranks import games_to_be_ranked
-from arena.competitions.results import results
+from arena.competitions.kind import Placed
 from arena.ground.locks import lock
 from arena.models import (
     Bot,
@@ -31,32 +26,14 @@ from arena.models import (
     CompetitionState,
     Entrant,
     EntrantState,
-    GameSeat,
     JobStatus,
     Ladder,
     LadderRound,
     Match,
-    PlayedGame,
-    Tournament,
 )
-from arena.ratings.bradley_terry import Strength, fit_counted
-from arena.ratings.result import GameResult
 
-MOST_FITTED = 600
-"""Of more entrants only those are looked at that were active to the end: to estimate all together
-takes as many steps as the cube of their number."""
 PODIUM = 3
 """Who came so far has a trophy."""
-AT_A_TIME = 10_000
-"""Rows that are read at a time."""
-
-
-class Placed(NamedTuple):
-    """Where an entrant came."""
-
-    place: int | None
-    strength: Strength | None = None
-    points: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +59,7 @@ def due() -> sa.Select[int]:
     return (
         sa.select(Competition.id)
         .where(
-            Competition.kind.in_(["ladder", "tournament"]),
+            Competition.is_organised(),
             Competition.state == CompetitionState.CLOSED,
             ~Competition.rebuild_due,
             sa.or_(
@@ -93,74 +70,6 @@ def due() -> sa.Select[int]:
         )
         .order_by(Competition.id)
     )
-
-
-def placed(session: Session, competition: Competition) -> dict[int, Placed]:
-    """Where everybody came in a competition that is over, by the entrants' ids."""
-    if isinstance(competition, Tournament):
-        found = results(session, competition)
-        return {
-            found.entrants[line.number].id: Placed(line.place, points=line.points)
-            for line in found.standings
-        }
-    assert isinstance(competition, Ladder)
-    return _of_ladder(session, competition)
-
-
-def _of_ladder(session: Session, ladder: Ladder) -> dict[int, Placed]:
-    entrants = session.scalars(
-        sa.select(Entrant).where(Entrant.competition_id == ladder.id, Entrant.games > 0)
-    ).all()
-    field = sa.select(sa.func.count()).select_from(Entrant)
-    active = session.scalars(
-        field.where(Entrant.competition_id == ladder.id, Entrant.state == EntrantState.ACTIVE)
-    ).one()
-    needed = games_to_be_ranked(ladder, active)
-    there = [one for one in entrants if one.state is EntrantState.ACTIVE]
-    only = {one.id for one in there} if len(entrants) > MOST_FITTED else None
-    strengths = fit_counted(_counted(session, ladder, only))
-    ranked = [one for one in there if one.games >= needed and one.id in strengths]
-
-    def key(one: Entrant) -> tuple[float, float]:
-        return -round(strengths[one.id].elo, 1), -round(one.points / one.games, 6)
-
-    ranked.sort(key=lambda one: (*key(one), one.id))
-    keys = [key(one) for one in ranked]
-    places = {one.id: keys.index(key(one)) + 1 for one in ranked}
-    return {one.id: Placed(places.get(one.id), strengths.get(one.id)) for one in there}
-
-
-def _counted(
-    session: Session, ladder: Ladder, only: Set[int] | None
-) -> Mapping[GameResult[int], int]:
-    """The results of a ladder that count, each with how often it came, whatever their order.
-
-    Args:
-        only: the entrants whose games among each other are wanted; None for all.
-    """
-    rows = session.execute(
-        sa.select(Match.id, PlayedGame.number, GameSeat.entrant_id, GameSeat.rank)
-        .join(PlayedGame, PlayedGame.match_id == Match.id)
-        .join(GameSeat, GameSeat.game_id == PlayedGame.id)
-        .where(Match.competition_id == ladder.id, Match.status == JobStatus.FIXED, Match.rated)
-        .order_by(Match.id, PlayedGame.number, GameSeat.seat)
-        .execution_options(yield_per=AT_A_TIME)
-    )
-    kind, sides = kind_of(ladder), ladder.variant.side_of
-    race = ladder.variant.seats == 1
-    found: Counter[GameResult[int]] = Counter()
-    # The games of a race are one result, in which everybody is a side of its own.
-    for _, group in groupby(rows, key=lambda row: row[0] if race else (row[0], row[1])):
-        seated = list(group)
-        who = [row.entrant_id for row in seated]
-        if only is None or only >= set(who):
-            its = range(len(seated)) if race else sides
-            found[kind.result(who, its, [row.rank for row in seated])] += 1
-    return dict(sorted(found.items(), key=lambda one: _order(one[0])))
-
-
-def _order(result: GameResult[int]) -> tuple[tuple[int, ...], ...]:
-    return result.entrants, result.sides, result.ranks
 
 
 def keep(session: Session, competition: Competition, found: Mapping[int, Placed]) -> None:

@@ -52,6 +52,7 @@ _NO_NAMES = {
     "ladder": N_("%(name)r is no name for a ladder: 1 to 80 small letters, digits and '-'"),
     "tournament": N_("%(name)r is no name for a tournament: 1 to 80 small letters, digits and '-'"),
 }
+_NO_NAME_OF_ANY = N_("%(name)r is no name for a competition: 1 to 80 small letters, digits and '-'")
 _NUMBERED = {
     TEST: N_("%(name)s is what a strength test is called: choose another name"),
     TUNING: N_("%(name)s is what a tuning is called: choose another name"),
@@ -115,7 +116,7 @@ def demand_name(session: Session, name: str, kind: str, *, but: Competition | No
         Refusal: it is one of these.
     """
     if not NAME.fullmatch(name):
-        raise Refusal(gettext(_NO_NAMES[kind], name=name[:60]))
+        raise Refusal(gettext(_NO_NAMES.get(kind, _NO_NAME_OF_ANY), name=name[:60]))
     if its := _BY_NUMBER.fullmatch(name):
         raise Refusal(gettext(_NUMBERED[its[1]], name=name))
     if _is_taken(session, name, but):

@@ -22,7 +22,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from arena import audit
-from arena.audit import Actor
+from arena.audit import ARENA, Actor
 from arena.competitions.books import demand_fitting, policy_of
 from arena.competitions.comparisons import ComparisonKind
 from arena.competitions.fields import demand_field, enter_field, entrants_of
@@ -256,6 +256,11 @@ class Gauntlets(ComparisonKind[Gauntlet]):
         found = recounted(session, competition) if is_stale else standing(competition)
         over = found.decision is not Decision.CONTINUE
         set_over(session, competition, over, now)
+
+    def withdraw(
+        self, session: Session, competition: Gauntlet, entrant: Entrant, why: str, now: datetime
+    ) -> None:
+        stop(session, competition, now, ARENA)
 
     def recount(self, session: Session, competition: Gauntlet, *, write: bool) -> list[str]:
         was, now = standing(competition), recounted(session, competition)

@@ -18,12 +18,12 @@ from sqlalchemy.orm import Session
 
 from arena import audit
 from arena.audit import ARENA
-from arena.competitions import drawn_fields, ladder_settings, rounds
+from arena.competitions import drawn_fields, rounds
 from arena.competitions.dates import RANKS, next_moment
 from arena.competitions.founding import come_back
+from arena.competitions.kinds import kind_of
 from arena.competitions.ladder_tournaments import demand_enough, make, ready_on
 from arena.competitions.seasons import begin_again, lock_what_moves
-from arena.competitions.tournaments import call_off
 from arena.ground.db import FAILED, At, present
 from arena.ground.locks import lock, locking
 from arena.ground.refusals import Refusal
@@ -35,7 +35,6 @@ from arena.models import (
     JobStatus,
     Ladder,
     Match,
-    Tournament,
 )
 from arena.present import maintenance
 from engine.game import GameError
@@ -44,7 +43,6 @@ from engine.translation import ENGLISH, speaking
 
 OVER = "it was over by then"
 FAULTY = "something went wrong, which is in the recorder's log"
-TIME_IS_OVER = "its time was over"
 
 log = logging.getLogger("arena.recorder.dates")
 
@@ -107,7 +105,7 @@ def _lock_jobs(session: Session, date: CompetitionDate) -> None:
     """Locks the jobs that a date changes: they come before competitions."""
     if date.what is DateKind.SEASON:
         lock_what_moves(session, date.competition_id)
-    elif date.what is DateKind.CLOSES and isinstance(date.competition, Tournament):
+    elif date.what is DateKind.CLOSES:
         unplayed = sa.select(Match).where(
             Match.competition_id == date.competition_id,
             Match.status.in_([JobStatus.OPEN, JobStatus.ISSUED, JobStatus.SET_ASIDE]),
@@ -116,7 +114,7 @@ def _lock_jobs(session: Session, date: CompetitionDate) -> None:
 
 
 def _open(session: Session, _: CompetitionDate, competition: Any, __: datetime) -> None:
-    if competition.state is CompetitionState.OPEN or getattr(competition, "signing_up", None):
+    if competition.state is CompetitionState.OPEN or competition.awaits_field:
         return
     competition.state = CompetitionState.OPEN
     come_back(session, competition)
@@ -129,9 +127,8 @@ def _nothing(*_: Any) -> None:
 def _close_entries(
     session: Session, date: CompetitionDate, competition: Any, now: datetime
 ) -> None:
-    """Has a tournament for which bots sign up begin; else what is forbidden is asked for by the
-    date itself."""
-    if isinstance(competition, Tournament) and competition.signing_up:
+    """Has what awaits its field begin; else what is forbidden is asked for by the date itself."""
+    if competition.awaits_field:
         drawn_fields.draw(session, competition, date.at, now)
 
 
@@ -157,11 +154,7 @@ def _make_final(
 
 
 def _close(session: Session, date: CompetitionDate, competition: Any, now: datetime) -> None:
-    if isinstance(competition, Tournament):
-        call_off(session, competition, TIME_IS_OVER, now, ARENA)
-    else:
-        state = {"state": str(CompetitionState.CLOSED)}
-        ladder_settings.change(session, ARENA, competition, state, now)
+    kind_of(competition).close(session, competition, now)
     # However late somebody came to do it.
     competition.finished = date.at
 

@@ -17,9 +17,11 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
+from arena.competitions.founding import set_over
 from arena.competitions.pairings import DueMatch, Pairing, due_matches_of, under_way
 from arena.competitions.rosters import Rosters
-from arena.models import Competition, CompetitionState, Match
+from arena.models import Competition, CompetitionState, DateKind, Entrant, Match, Topic
+from arena.ratings.bradley_terry import Strength
 from arena.ratings.result import GameResult
 from engine.game import Variant
 from engine.record import GameRecord
@@ -81,6 +83,14 @@ class Conclusion(NamedTuple):
         return gettext(self.message, **self.places)
 
 
+class Placed(NamedTuple):
+    """Where an entrant came."""
+
+    place: int | None
+    strength: Strength | None = None
+    points: float | None = None
+
+
 class CompetitionKind(ABC, Generic[C]):
     """How the competitions of a kind are played."""
 
@@ -104,6 +114,10 @@ class CompetitionKind(ABC, Generic[C]):
     """Whether its counters are made anew in secret now and then, to see that they are right."""
     takes_home = False
     """Whether bots at home may play in them."""
+    topic = Topic.TEST
+    """Under which people are told of one."""
+    dates: tuple[DateKind, ...] = ()
+    """Which dates one can have."""
     follows_up = True
     """Whether something follows from every match (`follow_up`), and not only from faults."""
 
@@ -176,6 +190,30 @@ class CompetitionKind(ABC, Generic[C]):
 
     def settle(self, session: Session, competition: C, now: datetime) -> None:
         """Ends a competition that is over; opens one again that is not, since a match is void."""
+
+    @abstractmethod
+    def withdraw(
+        self, session: Session, competition: C, entrant: Entrant, why: str, now: datetime
+    ) -> None:
+        """Takes an entrant out for good whose bot is gone, of a competition that is locked and not
+        over: no more matches with it are made, and what `settle` says later doesn't change that.
+
+        Args:
+            why: for people, in English.
+
+        Raises:
+            Refusal: it can't be spared.
+        """
+
+    def close(self, session: Session, competition: C, now: datetime) -> None:
+        """Ends one whose date has come on which it closes; it is locked, and its matches that are
+        not played. What `settle` says later doesn't change that."""
+        set_over(session, competition, over=True, now=now)
+
+    def final_places(self, session: Session, competition: C) -> Mapping[int, Placed]:
+        """Where everybody came in one that is over, by the entrants' ids; asked of those alone that
+        are organised."""
+        return {}
 
     def why_not_void(self, competition: C, match: Match) -> str | None:
         """Why a match that was played can't be made void, in a sentence; None if it can."""

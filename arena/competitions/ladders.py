@@ -10,7 +10,10 @@ from random import Random
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena.competitions.kind import CompetitionKind, Conclusion, Matchmaker, Moment
+from arena.audit import ARENA
+from arena.competitions import ladder_settings
+from arena.competitions.kind import CompetitionKind, Conclusion, Matchmaker, Moment, Placed
+from arena.competitions.ladder_places import places_on
 from arena.competitions.pairings import DueMatch, Pairing, due_matches_of, pairs_of
 from arena.competitions.rosters import met_on
 from arena.formats.ladder import all_met, next_match
@@ -22,6 +25,7 @@ from arena.models import (
     BotVersion,
     Competition,
     CompetitionState,
+    DateKind,
     Entrant,
     EntrantState,
     HomeRule,
@@ -30,6 +34,7 @@ from arena.models import (
     Match,
     Place,
     Presence,
+    Topic,
     User,
 )
 from arena.models.competitions import IS_UNSETTLED
@@ -320,6 +325,7 @@ class Ladders(CompetitionKind[Ladder]):
     model, word = Ladder, N_("ladder")
     rated = replays = takes_home = True
     waits = follows_up = False
+    topic, dates = Topic.LADDER, tuple(DateKind)
 
     def matchmaker(self, competitions: Sequence[Ladder], moment: Moment) -> LadderMatchmaker:
         return LadderMatchmaker(self, competitions, moment)
@@ -372,6 +378,18 @@ class Ladders(CompetitionKind[Ladder]):
 
     def draw_probability(self, competition: Ladder) -> float:
         return competition.draw_probability
+
+    def close(self, session: Session, competition: Ladder, now: datetime) -> None:
+        state = {"state": str(CompetitionState.CLOSED)}
+        ladder_settings.change(session, ARENA, competition, state, now)
+
+    def final_places(self, session: Session, competition: Ladder) -> Mapping[int, Placed]:
+        return places_on(session, competition, self.result)
+
+    def withdraw(
+        self, session: Session, competition: Ladder, entrant: Entrant, why: str, now: datetime
+    ) -> None:
+        entrant.state, entrant.reason = EntrantState.RETIRED, why
 
     def play_no_more(self) -> sa.Select[int]:
         ended = CompetitionState.FROZEN, CompetitionState.CLOSED

@@ -8,7 +8,6 @@ hour: who rises or falls by it hears of that (`arena.competitions.rounds`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime
 
 import sqlalchemy as sa
@@ -16,16 +15,13 @@ from sqlalchemy.orm import Session
 
 from arena.competitions.kinds import kind_of
 from arena.competitions.rounds import is_round
-from arena.models import Competition, CompetitionState, Topic
+from arena.models import Competition, CompetitionState
 from arena.models.competitions import IS_UNTOLD
 from arena.people.audience import hearers
 from arena.people.notifications import notify
 
 AT_ONCE = 20
 """Competitions told of in one transaction, which must not hold anybody up."""
-TOPIC_OF: Mapping[str, Topic] = {"ladder": Topic.LADDER, "tournament": Topic.TOURNAMENT}
-"""By the kind; of all others it is `Topic.TEST`."""
-
 
 UNTOLD = sa.select(Competition).where(IS_UNTOLD)
 """The competitions of whose end nobody was told yet."""
@@ -36,17 +32,12 @@ def page_of(competition: Competition) -> str:
     return f"/competitions/{competition.name}"
 
 
-def topic_of(competition: Competition) -> Topic:
-    """What telling of a competition is about."""
-    return TOPIC_OF.get(competition.kind, Topic.TEST)
-
-
 def tell_ends(session: Session, now: datetime) -> None:
     """Tells of competitions that are over, each once for each time that it ended."""
     for competition in session.scalars(UNTOLD.order_by(Competition.id).limit(AT_ONCE)).all():
         competition.told = competition.finished
         if competition.state is CompetitionState.CLOSED and not is_round(session, competition):
-            end = kind_of(competition).conclusion(session, competition)
+            kind = kind_of(competition)
+            end = kind.conclusion(session, competition)
             people, address = hearers(session, competition), page_of(competition)
-            topic = topic_of(competition)
-            notify(session, people, end.message, end.places, address, now, topic=topic)
+            notify(session, people, end.message, end.places, address, now, topic=kind.topic)

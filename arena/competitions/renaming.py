@@ -13,7 +13,7 @@ from arena.competitions.organised import OrganisedDeed
 from arena.deeds import LONGEST_NAME, By, Done, asked
 from arena.ground import locks
 from arena.ground.refusals import Refusal
-from arena.models import Competition, Ladder, Tournament
+from arena.models import Competition
 from engine.translation import gettext
 
 
@@ -41,7 +41,7 @@ class RenameCompetition(OrganisedDeed):
 
     def do(self, session: Session, by: By) -> Done:
         found, name = find_named(session, Competition, self.name), self.to.strip()
-        if not isinstance(found, Ladder | Tournament):
+        if not found.organised:
             raise Refusal(gettext("%(name)s keeps its name: it goes by its number", name=self.name))
         if found.name == name:
             raise Refusal(gettext("it is called so already"))
@@ -50,14 +50,4 @@ class RenameCompetition(OrganisedDeed):
         before = naming.rename(session, found, name)
         subject = f"{found.kind} {before}"
         audit.note(session, by.actor, "rename", subject, f"to {name}", now=by.now)
-        is_so = {
-            "ladder": gettext("the ladder %(before)s is called %(name)s now", **_its(before, name)),
-            "tournament": gettext(
-                "the tournament %(before)s is called %(name)s now", **_its(before, name)
-            ),
-        }
-        return Done(is_so[found.kind], Renamed(name, before))
-
-
-def _its(before: str, name: str) -> dict[str, str]:
-    return {"before": before, "name": name}
+        return Done(naming.hint(before, name), Renamed(name, before))

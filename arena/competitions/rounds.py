@@ -26,6 +26,7 @@ from arena import audit
 from arena.audit import ARENA
 from arena.competitions import final_tables
 from arena.competitions.dates import seasons_of
+from arena.competitions.kinds import kind_of
 from arena.competitions.ladder_tournaments import demand_enough, fewest, make, ready_on
 from arena.competitions.players import NamedPlayer
 from arena.competitions.ranks import active_on, games_to_be_ranked
@@ -171,7 +172,7 @@ def _places_of(ladder: Ladder) -> tuple[sa.ColumnElement[bool], ...]:
     return DivisionPlace.competition_id == ladder.id, ~DivisionPlace.is_boss
 
 
-def bosses_of(session: Session, ladder: Ladder) -> dict[int, DivisionPlace]:
+def bosses_of(session: Session, ladder: Competition) -> dict[int, DivisionPlace]:
     """The bosses of a ladder by their divisions."""
     query = sa.select(DivisionPlace).where(
         DivisionPlace.competition_id == ladder.id, DivisionPlace.is_boss
@@ -290,7 +291,8 @@ def _settle(session: Session, ladder: Ladder, parts: Sequence[LadderRound], now:
     """Keeps the tables of a round, and has its bots rise and fall; gives who did in words."""
     for part in parts:
         if part.made.placed_games != part.made.games:
-            final_tables.keep(session, part.made, final_tables.placed(session, part.made))
+            found = kind_of(part.made).final_places(session, part.made)
+            final_tables.keep(session, part.made, found)
     if not parts[0].division or ladder.state is CompetitionState.CLOSED:
         return ""
     places = _standing(session, ladder)

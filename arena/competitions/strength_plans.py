@@ -8,10 +8,8 @@ from typing import Any
 from arena.competitions.players import NamedPlayer
 from arena.models import (
     USUAL_LIMITS,
-    Approval,
     Competition,
     CompetitionLimits,
-    Ladder,
     OpeningPolicy,
     StrengthTest,
 )
@@ -60,7 +58,7 @@ class StrengthPlan:
             competition.time,
             limits=competition.limits,
             openings=openings_on(competition),
-            needs_approval=asks_approval(competition),
+            needs_approval=competition.asks_approval,
         )
         return replace(its, **changes)
 
@@ -146,13 +144,6 @@ def openings_on(competition: Competition) -> str:
     """By which openings a test under the conditions of a competition is played: never by the empty
     one alone, from which two bots have few different games."""
     return competition.book_name or "random"
-
-
-def asks_approval(competition: Competition) -> bool:
-    """Whether tests by the rules of a ladder, or of another test, need somebody's approval."""
-    if not isinstance(competition, Ladder | StrengthTest):
-        return False
-    return competition.approval is not Approval.NO
 
 
 def plan_of(test: StrengthTest) -> StrengthPlan:

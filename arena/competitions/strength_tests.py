@@ -519,6 +519,11 @@ class StrengthTests(ComparisonKind[StrengthTest]):
         elif (no_more := out_of_hours(test)) is not None:
             end(session, test, TestVerdict.UNDECIDED, no_more, now)
 
+    def withdraw(
+        self, session: Session, competition: StrengthTest, entrant: Entrant, why: str, now: datetime
+    ) -> None:
+        end(session, competition, TestVerdict.STOPPED, why, now)
+
     def why_not_void(self, competition: StrengthTest, match: Match) -> str | None:
         return gettext(
             "match %(number)s is of the strength test %(name)s, which decides by its matches in "

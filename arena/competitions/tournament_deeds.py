@@ -31,6 +31,7 @@ from arena.competitions.sign_ups import (
     closes,
     most_places,
 )
+from arena.competitions.tournament_ends import demand_not_over
 from arena.competitions.tournament_forecasts import TournamentForecast, of_new
 from arena.competitions.tournament_notifications import tell_taken_out
 from arena.competitions.tournament_progress import new_frame
@@ -38,7 +39,6 @@ from arena.competitions.tournaments import (
     LONGEST_TITLE,
     TournamentPlan,
     call_off,
-    demand_not_over,
 )
 from arena.competitions.visibility import demand_shown
 from arena.deeds import LONGEST_NAME, LONGEST_NOTE, By, Deed, Done, asked

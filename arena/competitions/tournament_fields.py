@@ -11,9 +11,9 @@ from sqlalchemy.orm import Session
 from arena import audit
 from arena.competitions.fields import demand_field, enter_field, entrants_of
 from arena.competitions.players import NamedPlayer, choose, demand_allowed, player_of
+from arena.competitions.tournament_ends import demand_not_over, settle
 from arena.competitions.tournament_notifications import tell_entered
 from arena.competitions.tournament_progress import demand_not_too_long, frame_of, progress_of
-from arena.competitions.tournaments import Tournaments, demand_not_over
 from arena.competitions.voids import make_void
 from arena.formats.catalogue import FORMATS, settings_for
 from arena.ground import bot_names, texts
@@ -186,7 +186,7 @@ def withdraw(
     entrant.state, entrant.reason = EntrantState.RETIRED, why
     audit.note(session, actor, WITHDRAW, subject, detail, now=now)
     session.flush()
-    Tournaments().settle(session, tournament, now)
+    settle(session, tournament, now)
     return True
 
 

@@ -22,20 +22,20 @@ from sqlalchemy.orm import Session
 
 from arena import audit
 from arena.audit import ARENA
-from arena.competitions import members
+from arena.competitions import members, tournament_fields
 from arena.competitions.books import demand_fitting, policy_of
 from arena.competitions.fields import demand_field, enter_field
 from arena.competitions.founding import (
     add_named,
     demand_name,
     fair_start,
-    set_over,
 )
-from arena.competitions.kind import CompetitionKind, Conclusion, Moment
+from arena.competitions.kind import CompetitionKind, Conclusion, Moment, Placed
 from arena.competitions.masks import in_lots
 from arena.competitions.pairings import Pairing
 from arena.competitions.players import NamedPlayer, demand_allowed
 from arena.competitions.results import results
+from arena.competitions.tournament_ends import demand_not_over, settle
 from arena.competitions.tournament_notifications import tell_entered
 from arena.competitions.tournament_progress import demand_not_too_long, new_frame, progress_of
 from arena.competitions.visibility import put_within
@@ -50,22 +50,24 @@ from arena.models import (
     USUAL_LIMITS,
     CompetitionLimits,
     CompetitionState,
+    DateKind,
+    Entrant,
     JobStatus,
     Ladder,
     Match,
+    Topic,
     Tournament,
     Visibility,
 )
 from engine.clock import TimeControl
 from engine.game import Variant
 from engine.guesses import instead
-from engine.plurals import listed
-from engine.translation import ENGLISH, N_, gettext, speaking, translated
+from engine.translation import N_, gettext, translated
 
 SIGNING_UP_WORDS = N_("Bots sign up for it: its field is drawn when its entries close.")
 WEIGHT = 10.0
 """How many times the workers' time of a ladder a tournament gets while workers are scarce."""
-ANOTHER_WAY = "a match before it was played anew, and came out another way"
+TIME_IS_OVER = "its time was over"
 LONGEST_TITLE = 120
 """Characters."""
 
@@ -229,43 +231,12 @@ def call_off(
     return len(matches)
 
 
-def demand_not_over(tournament: Tournament) -> None:
-    """Refuses to change a tournament that is closed.
-
-    Raises:
-        Refusal: it is.
-    """
-    if tournament.state is CompetitionState.CLOSED:
-        is_so = (
-            N_("the tournament %(name)s was called off")
-            if tournament.is_called_off
-            else N_("the tournament %(name)s is over")
-        )
-        raise Refusal(gettext(is_so, name=tournament.name))
-
-
-def _void_strays(session: Session, strays: Sequence[int], now: datetime) -> None:
-    """Makes matches void that have no place in a tournament any more."""
-    query = sa.select(Match).where(Match.id.in_(strays), Match.status != JobStatus.VOID)
-    # Who has one locked waits for the tournament: it makes it void itself, or it records it, and
-    # then settles the tournament in its turn.
-    for match in session.scalars(locking(query, Match, anew=True, free=True)).all():
-        make_void(session, match, ANOTHER_WAY)
-        audit.note(session, ARENA, "void match", f"match {match.id}", ANOTHER_WAY, now=now)
-
-
-def _winner(session: Session, tournament: Tournament) -> str | None:
-    """Who came first in a tournament that is over, all of them if they share that."""
-    found = results(session, tournament)
-    first = [found.label(line.number) for line in found.standings if line.place == 1]
-    with speaking(ENGLISH):  # it is kept
-        return listed(first) or None
-
-
 class Tournaments(CompetitionKind[Tournament]):
     """A field that meets by a format until there is a winner."""
 
     model, word = Tournament, N_("tournament")
+    topic = Topic.TOURNAMENT
+    dates = (DateKind.OPENS, DateKind.ENTRIES_CLOSE, DateKind.CLOSES)
     paused = N_("The tournament is paused: no matches are made for now.")
 
     def next_pairing(self, competition: Tournament, moment: Moment) -> Pairing | None:
@@ -302,22 +273,22 @@ class Tournaments(CompetitionKind[Tournament]):
         return gettext("Nothing else can be played before those matches that were set aside.")
 
     def settle(self, session: Session, competition: Tournament, now: datetime) -> None:
-        """Closes a tournament of which all is played; a closed one of which a match is due again
-        is opened.
+        settle(session, competition, now)
 
-        Where a match was played anew, and some of what was set after it has no place in the format
-        any more, that is void. One that was called off stays so.
-        """
-        if competition.is_called_off or competition.signing_up:
-            return
-        progress = progress_of(session, competition)
-        strays = set(progress.format.strays(progress.field, progress.results))
-        if strays:
-            ids = [one.id for one in progress.made if one.result.fixture in strays]
-            _void_strays(session, ids, now)
-            progress = progress_of(session, competition)
-        set_over(session, competition, not progress.due, now)
-        competition.winner = _winner(session, competition) if competition.finished else None
+    def close(self, session: Session, competition: Tournament, now: datetime) -> None:
+        call_off(session, competition, TIME_IS_OVER, now, ARENA)
+
+    def final_places(self, session: Session, competition: Tournament) -> Mapping[int, Placed]:
+        found = results(session, competition)
+        return {
+            found.entrants[line.number].id: Placed(line.place, points=line.points)
+            for line in found.standings
+        }
+
+    def withdraw(
+        self, session: Session, competition: Tournament, entrant: Entrant, why: str, now: datetime
+    ) -> None:
+        tournament_fields.withdraw(session, competition, entrant, why, now, ARENA)
 
     def stands(self, session: Session, competition: Tournament) -> Mapping[str, str]:
         found = results(session, competition)

@@ -48,6 +48,7 @@ from arena.models import (
     BotTuning,
     CompetitionLimits,
     CompetitionState,
+    Entrant,
     GameSeat,
     JobStatus,
     Match,
@@ -518,6 +519,11 @@ class Tunings(ComparisonKind[BotTuning]):
 
     def settle(self, session: Session, competition: BotTuning, now: datetime) -> None:
         """Nothing: what is void is due again, and only a batch that is counted can be the last."""
+
+    def withdraw(
+        self, session: Session, competition: BotTuning, entrant: Entrant, why: str, now: datetime
+    ) -> None:
+        end(session, competition, why, now)
 
     def why_not_void(self, competition: BotTuning, match: Match) -> str | None:
         batch = _number_of_batch(standing_of(competition))

@@ -32,9 +32,6 @@ from arena.models import (
 )
 from engine.translation import gettext
 
-FOUND_BY = ("ladder", "tournament")
-"""The kinds by which bots are known; of all others it is the other way round."""
-
 
 def change_visibility(
     session: Session, competition: Competition, visibility: Visibility, actor: Actor, now: datetime
@@ -61,7 +58,7 @@ def change_visibility(
     within = sa.select(Competition).where(Competition.within_id == competition.id)
     for one in session.scalars(within).all():
         _set(session, one, visibility, now)
-        if visibility is Visibility.PUBLIC and one.kind not in FOUND_BY:
+        if visibility is Visibility.PUBLIC and not one.organised:
             one.within_id = None  # what came of it stays a part of it
     session.flush()
     if before is Visibility.PUBLIC:
@@ -70,8 +67,7 @@ def change_visibility(
                 sa.select(BotVersion).join(Entrant).where(Entrant.competition_id == made.id)
             )
             enters = getattr(made, "ladder_id", None) == competition.id
-            ladder = competition if enters and isinstance(competition, Ladder) else None
-            _put_within(session, made, list(its), now, ladder)
+            _put_within(session, made, list(its), now, competition if enters else None)
     words = f"{before} to {visibility}"
     audit.note(
         session, actor, "change visibility", f"{competition.kind} {competition.name}", words,
@@ -126,7 +122,7 @@ def _lock_known(session: Session, versions: Collection[BotVersion], ladder: Ladd
     }
     around = sa.select(Competition.within_id).where(Competition.id.in_(known))
     which = Competition.id.in_(known | {*session.scalars(around)} - {None})
-    found = sa.select(Competition).where(which, Competition.kind.in_(FOUND_BY))
+    found = sa.select(Competition).where(which, Competition.is_organised())
     session.scalars(locking(found, Competition, anew=True)).all()
 
 
@@ -135,7 +131,7 @@ def _put_within(
     competition: Competition,
     versions: Collection[BotVersion],
     now: datetime,
-    ladder: Ladder | None,
+    ladder: Competition | None,
 ) -> None:
     known = [*_hidden_in(session, versions).values()]
     if ladder is not None and ladder.visibility is not Visibility.PUBLIC:
@@ -209,7 +205,7 @@ def _hidden_in(
     entered = sa.select(Entrant.version_id, *columns).join(
         Competition, Competition.id == Entrant.competition_id
     )
-    entered = entered.where(Entrant.version_id.in_(ids), Competition.kind.in_(FOUND_BY))
+    entered = entered.where(Entrant.version_id.in_(ids), Competition.is_organised())
     checked = sa.select(Check.version_id, *columns).join(
         Competition, Competition.id == Check.ladder_id
     )
@@ -235,7 +231,7 @@ def _made_of(session: Session, competition: Competition) -> list[Competition]:
     naming = sa.select(StrengthTest.id).where(StrengthTest.ladder_id == competition.id)
     query = sa.select(Competition).where(
         sa.or_(Competition.id.in_(made_of), Competition.id.in_(naming)),
-        Competition.kind.not_in(FOUND_BY),
+        ~Competition.is_organised(),
         Competition.visibility == Visibility.PUBLIC,
     )
     return list(session.scalars(query))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, ClassVar
 
 import sqlalchemy as sa
 from sqlalchemy import CheckConstraint, ForeignKey, Index, UniqueConstraint
@@ -223,6 +223,21 @@ class Competition(Base):
 
     book: Mapped[OpeningBook | None] = relationship()
 
+    organised: ClassVar[bool] = False
+    """Whether organisers make those of its kind, under names that they choose, and bots are known
+    by being in one. Any other goes by its number, has its bots' names in its title, and is within
+    what these are known in."""
+    is_candidates: ClassVar[bool] = False
+    """Whether those of its kind are about the first entrant alone, the candidate: its owners hear
+    of one, and those of the others don't."""
+
+    @classmethod
+    def is_organised(cls) -> sa.ColumnElement[bool]:
+        """Of competitions: whether they are of a kind that is organised."""
+        kinds = sa.inspect(Competition).self_and_descendants
+        names = [kind.polymorphic_identity for kind in kinds if kind.class_.organised]
+        return Competition.kind.in_(names)
+
     @classmethod
     def named(cls, name: str) -> sa.ColumnElement[bool]:
         """Of competitions: whether one is called so, or was."""
@@ -244,6 +259,16 @@ class Competition(Base):
         if played <= 0 or not self.worker_seconds:
             return FIRST_GUESS_SECONDS
         return self.worker_seconds / played
+
+    @property
+    def awaits_field(self) -> bool:
+        """Whether its field is still to be drawn, and it can't be opened before."""
+        return False
+
+    @property
+    def asks_approval(self) -> bool:
+        """Whether strength tests by its rules need a second person's approval."""
+        return False
 
     @property
     def takes_bots(self) -> bool:
@@ -296,6 +321,7 @@ class Ladder(Competition):
     """Rated without end: whoever entered meets whom it teaches most."""
 
     __mapper_args__ = {"polymorphic_identity": "ladder"}  # noqa: RUF012
+    organised = True
 
     draw_probability: Mapped[float] = mapped_column(nullable=True)
     home: Mapped[HomeRule] = mapped_column(default=HomeRule.NO, nullable=True)
@@ -314,6 +340,10 @@ class Ladder(Competition):
     most_uploads: Mapped[int | None]
     """How many versions of one person's bots may be handed in to it within 24 hours."""
 
+    @property
+    def asks_approval(self) -> bool:
+        return self.approval is not Approval.NO
+
     def admits(self, version: BotVersion) -> bool:
         """Whether a version may play on it, as where it runs goes."""
         return self.home is not (HomeRule.NO if version.is_at_home else HomeRule.ONLY)
@@ -323,6 +353,7 @@ class Tournament(Competition):
     """A field that meets by a format until there is a winner; its versions are frozen."""
 
     __mapper_args__ = {"polymorphic_identity": "tournament"}  # noqa: RUF012
+    organised = True
 
     format: Mapped[str] = mapped_column(sa.String(20), nullable=True)
     """A name among `arena.formats.catalogue.FORMATS`."""
@@ -341,6 +372,10 @@ class Tournament(Competition):
     """The ladder on which they have to be; None if they only have to play the game."""
     signing_up: Mapped[bool | None] = mapped_column(default=False)
     """Whether its field is not drawn yet; it is paused until then."""
+
+    @property
+    def awaits_field(self) -> bool:
+        return bool(self.signing_up)
 
     @property
     def is_called_off(self) -> bool:
@@ -399,6 +434,7 @@ class StrengthTest(Competition):
     """Candidate against baseline until a sequential test decides."""
 
     __mapper_args__ = {"polymorphic_identity": "test"}  # noqa: RUF012
+    is_candidates = True
 
     elo0: Mapped[float] = mapped_column(nullable=True)
     elo1: Mapped[float] = mapped_column(nullable=True)
@@ -437,6 +473,10 @@ class StrengthTest(Competition):
     """The workers whose games count in none of its numbers, each with why that was decided."""
     withdrawn: Mapped[str | None] = mapped_column(sa.String(20))
     """The verdict that was passed, where what is left without them does not bear it."""
+
+    @property
+    def asks_approval(self) -> bool:
+        return self.approval is not Approval.NO
 
     @property
     def variants(self) -> tuple[Variant, ...]:

@@ -20,7 +20,6 @@ from arena.models import (
     Entrant,
     EntrantState,
     Follow,
-    StrengthTest,
     owners_of_bots,
 )
 from arena.sight import who_see
@@ -45,18 +44,18 @@ def followers(session: Session, bot_id: int) -> set[int]:
 
 
 def participants(session: Session, competition: Competition) -> set[int]:
-    """Whose bots are in a competition; of a strength test, whose the candidate is."""
+    """Whose bots are in a competition; of one about a candidate, whose that is."""
     return owners(session, session.scalars(_entered(competition)))
 
 
 def _entered(competition: Competition) -> sa.Select[int]:
-    """The bots in a competition; of a strength test the candidate's."""
+    """The bots in a competition; of one about a candidate that one."""
     query = (
         sa.select(BotVersion.bot_id)
         .join(Entrant, Entrant.version_id == BotVersion.id)
         .where(Entrant.competition_id == competition.id, Entrant.state != EntrantState.RETIRED)
     )
-    return query.where(Entrant.number == 1) if isinstance(competition, StrengthTest) else query
+    return query.where(Entrant.number == 1) if competition.is_candidates else query
 
 
 def hearers(session: Session, competition: Competition) -> set[int]:

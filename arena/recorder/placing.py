@@ -16,6 +16,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from arena.competitions import final_tables
+from arena.competitions.kinds import kind_of
 from arena.ground.config import Settings, load
 from arena.ground.db import FAILED, Database
 from arena.ground.logs import begin_log
@@ -95,7 +96,7 @@ def place_all(database: Database) -> int:
                 competition = session.get_one(Competition, number)
                 if isinstance(competition.variant, Missing):
                     continue  # who is on whose side is not to be guessed
-                found = final_tables.placed(session, competition)
+                found = kind_of(competition).final_places(session, competition)
             with database.begin() as session:
                 session.add(competition)
                 final_tables.keep(session, competition, found)

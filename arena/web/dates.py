@@ -20,16 +20,16 @@ from arena.competitions.dates import (
     TITLES,
     WORDS,
     dates_of,
-    kinds_of,
     moment_words,
     read_moment,
 )
+from arena.competitions.kinds import kind_of
 from arena.competitions.round_deeds import NameBoss
 from arena.competitions.rounds import bosses_of
 from arena.deeds import Done
 from arena.formats.catalogue import FORMATS
 from arena.ground.refusals import Refusal
-from arena.models import DateKind, Ladder, Scope
+from arena.models import DateKind, Scope
 from arena.web.deeds import DeedForm, add_deed, form_of, sent
 from arena.web.identity import began, demand_organiser, needs
 from arena.web.lookup import find_competition, reading
@@ -96,7 +96,9 @@ def _page(name: str, form: DeedForm, problem: str) -> str:
     with reading() as session:
         found = find_competition(session, name)
         demand_organiser(found)
-        kinds = kinds_of(found) or abort(404, gettext("%(name)s has no dates.", name=found.title))
+        kinds = kind_of(found).dates
+        if not kinds:
+            abort(404, gettext("%(name)s has no dates.", name=found.title))
         there = {str(one.what): one for one in dates_of(session, found)}
         more = {
             what: " ".join(f"{key}={value}" for key, value in its.settings["settings"].items())
@@ -111,7 +113,7 @@ def _page(name: str, form: DeedForm, problem: str) -> str:
             dates=there,
             formats=[key for key, kind in FORMATS.items() if seats in kind.for_seats],
             more=more,
-            bosses=bosses_of(session, found) if isinstance(found, Ladder) else {},
+            bosses=bosses_of(session, found) if DateKind.ROUND in kinds else {},
             asked={**request.form, "at": form["at"].data} if wrong else {},
             problem=wrong,
             PERIODS=PERIODS,

@@ -17,10 +17,11 @@ from wtforms import Field, SelectField, StringField
 
 from arena.bots.bar_deeds import BarBot, UnbarBot
 from arena.bots.bars import all_barred
-from arena.competitions.dates import KINDS, dates_of, is_shut, next_dates, seasons_of
+from arena.competitions.dates import dates_of, is_shut, next_dates, seasons_of
 from arena.competitions.final_tables import PODIUM, final_table
 from arena.competitions.ladder_deeds import ChangeLadder, CreateLadder
 from arena.competitions.ladder_settings import CHANGED_TO_THE_LAST, SETTINGS
+from arena.competitions.ladders import Ladders
 from arena.competitions.round_tables import MOST_ROUNDS, round_table
 from arena.deeds import Done
 from arena.lists import explorer
@@ -343,7 +344,7 @@ def create(game: str) -> Any:
             game=chosen,
             form=form,
             problem=problem,
-            kinds=KINDS[Ladder],
+            kinds=Ladders.dates,
             SETTINGS=SETTINGS,
         )
 

@@ -99,7 +99,8 @@ def _absent(session: Session, kind: type[Bot | Competition], name: str) -> NoRet
     """A 404 for what is not there by a name, with those like it."""
     which = [~is_only_refused()] if kind is Bot else []
     guess = meant(session, kind.name, name, *which)
-    abort(404, sentence(f"{gettext(ABSENT[kind], name=name)}{guess}"))
+    words = ABSENT.get(kind, ABSENT[Competition])
+    abort(404, sentence(f"{gettext(words, name=name)}{guess}"))
 
 
 def _moved(name: str, found: F) -> F:

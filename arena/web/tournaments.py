@@ -23,7 +23,7 @@ from wtforms.validators import InputRequired, Optional
 
 from arena.bots.sharing import belongs_to
 from arena.competitions import sign_ups
-from arena.competitions.dates import KINDS, dates_of
+from arena.competitions.dates import dates_of
 from arena.competitions.fields import entrants_of
 from arena.competitions.results import Results, flat_rows, results, rows
 from arena.competitions.sign_up_deeds import CheckInBot, SignOffBot, SignUpBot
@@ -37,6 +37,7 @@ from arena.competitions.tournament_deeds import (
 )
 from arena.competitions.tournament_fields import has_begun
 from arena.competitions.tournament_forecasts import TournamentForecast, of_rest
+from arena.competitions.tournaments import Tournaments
 from arena.deeds import Done
 from arena.formats.catalogue import FORMATS, settings_of_all
 from arena.formats.score import Score
@@ -374,7 +375,7 @@ def _new_page(form: DeedForm, problem: str, expected: TournamentForecast | None 
             problem=problem,
             expected=expected,
             board=board,
-            kinds=KINDS[Tournament],
+            kinds=Tournaments.dates,
             formats=FORMATS,
             SETTINGS=_settings(),
         )

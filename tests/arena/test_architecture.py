@@ -8,6 +8,8 @@ import tomllib
 from collections import defaultdict
 from pathlib import Path
 
+from arena.competitions.kinds import KINDS
+
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "architecture.md").read_text()
 
@@ -15,6 +17,20 @@ SHARED_NAMES = {
     "Board": {"engine/games"},  # each game has its own, and knows no other's
 }
 """The classes of one name in several modules, and where alone they may be."""
+
+ASKS_KIND = {
+    "bots/deletion.py": "a ladder alone names nobody in a plan: else a tombstone is left",
+    "bots/directory.py": "the ladders that a bot is on are listed",
+    "bots/first_tests.py": "a strength test that is passed has its candidate enter a ladder",
+    "bots/member_deeds.py": "bots are taken off ladders, as their owners can do",
+    "bots/spent.py": "quotas are those of ladders",
+    "bots/teams.py": "bots are taken off ladders, as their owners can do",
+    "web/competitions.py": "kinds have pages of their own; any other has the one for all",
+    "web/lines.py": "games are gone on with by the rules of a ladder",
+    "web/queries.py": "the ladders that a bot is on are listed",
+}
+"""Where it is asked of what kind a competition is, and why a new kind needs nothing there. All else
+asks the kind (`CompetitionKind`), or the competition for what its class says of it."""
 
 
 def rooms() -> list[list[str]]:
@@ -75,3 +91,39 @@ def test_a_class_has_a_name_of_its_own() -> None:
     }
     assert unknown == {}
     assert set(SHARED_NAMES) <= set(several), "a name that is no longer shared can go"
+
+
+def asks_kind(node: ast.AST) -> bool:
+    """Whether a piece of code asks of which of some kinds a competition is: by its class, or by the
+    name that the database knows it by."""
+    classes = {kind.model.__name__ for kind in KINDS.values()}
+    match node:
+        case ast.Call(func=ast.Name(id="isinstance"), args=[_, asked]):
+            return any(isinstance(one, ast.Name) and one.id in classes for one in ast.walk(asked))
+        case ast.MatchClass(cls=ast.Name(id=name)):
+            return name in classes
+        case ast.Compare(left=left, comparators=others):
+            return any(map(_is_kind, (left, *others))) and any(map(_names_kind, (left, *others)))
+        case ast.Call(func=ast.Attribute(value=asked, attr="in_" | "not_in"), args=args):
+            return _is_kind(asked) and any(map(_names_kind, args))
+    return False
+
+
+def _is_kind(node: ast.AST) -> bool:
+    return (isinstance(node, ast.Attribute) and node.attr == "kind") or (
+        isinstance(node, ast.Name) and node.id == "kind"
+    )
+
+
+def _names_kind(node: ast.AST) -> bool:
+    return any(isinstance(one, ast.Constant) and one.value in KINDS for one in ast.walk(node))
+
+
+def test_whatever_is_played_otherwise_is_asked_of_the_kind() -> None:
+    """One more kind of competition is a file and a line, and nothing falls through elsewhere."""
+    asking = {
+        str(file.relative_to(ROOT / "arena"))
+        for file in sorted((ROOT / "arena").rglob("*.py"))
+        if any(map(asks_kind, ast.walk(ast.parse(file.read_text()))))
+    }
+    assert asking == ASKS_KIND.keys(), "ask the kind; what asks no more can go from the list"

@@ -8,6 +8,7 @@ from typing import Annotated
 from pydantic import Field
 
 from arena.competitions.dates import told_settings
+from arena.competitions.kinds import kind_of
 from arena.models import (
     CompetitionState,
     DateKind,
@@ -104,7 +105,7 @@ class DateList(Shape):
 
 def _shown(entrant: Entrant, what: str) -> float | None:
     """A number of its rating, if it has one."""
-    if not entrant.games or entrant.competition.kind != "ladder":
+    if not entrant.games or not kind_of(entrant.competition).rated:
         return None
     return round(float(getattr(Rating(entrant.mu, entrant.sigma), what)), 1)
 

@@ -19,6 +19,7 @@ from arena.models import (
     Competition,
     CompetitionState,
     Entrant,
+    EntrantState,
     JobStatus,
     Ladder,
     Match,
@@ -45,7 +46,14 @@ class Duels(CompetitionKind[Duel]):
 
     def settle(self, session: Session, competition: Duel, now: datetime) -> None:
         played = self._matches(session, competition, JobStatus.FIXED)
-        set_over(session, competition, played >= competition.settings["matches"], now)
+        left = any(one.reason for one in self.entrants(session, competition))
+        set_over(session, competition, left or played >= competition.settings["matches"], now)
+
+    def withdraw(
+        self, session: Session, competition: Duel, entrant: Entrant, why: str, now: datetime
+    ) -> None:
+        entrant.state, entrant.reason = EntrantState.RETIRED, why
+        self.settle(session, competition, now)
 
     def conclusion(self, session: Session, competition: Duel) -> Conclusion:
         first, second = sorted(
@@ -73,7 +81,7 @@ def challenge(
     """A duel under the conditions of a ladder."""
     duel = Duel(
         name="duel",
-        title="The duel",
+        title=" against ".join(one.label for one in versions),
         variant=ladder.variant,
         time=ladder.time,
         limits=ladder.limits,

@@ -10,8 +10,11 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
+from arena.bots.deletion import DeleteBot
 from arena.competitions import gauntlets, strength_tests, tunings
+from arena.competitions.dates import set_date
 from arena.competitions.gauntlets import GauntletPlan
+from arena.competitions.happenings import happen_next
 from arena.competitions.kind import AnyKind
 from arena.competitions.kinds import KINDS, kind_of
 from arena.competitions.players import NamedPlayer
@@ -22,7 +25,19 @@ from arena.competitions.tunings import TuningPlan
 from arena.ground.config import Settings
 from arena.ground.db import Database
 from arena.ground.refusals import Refusal
-from arena.models import BotVersion, Competition, CompetitionState, JobStatus, Ladder, Match
+from arena.models import (
+    BotVersion,
+    Competition,
+    CompetitionDate,
+    CompetitionState,
+    DateKind,
+    Entrant,
+    EntrantState,
+    JobStatus,
+    Ladder,
+    Match,
+    Place,
+)
 from arena.recorder.rebuild import rebuild
 from arena.schedule import leases, verdicts
 from arena.schedule.idle import why_idle
@@ -36,6 +51,7 @@ from engine.games import GAMES
 from engine.match import entrants_needed
 from tests.arena.competitions.duels import Duels, challenge
 from tests.arena.competitions.tournament_simulation import ORGANISER, TournamentSimulation
+from tests.arena.doing import do
 from tests.arena.simulator import CALM, START
 
 DUEL = Duels()
@@ -73,7 +89,7 @@ def _tuning(session: Session, ladder: Ladder, versions: list[BotVersion]) -> Com
 
 
 def _duel(session: Session, ladder: Ladder, versions: list[BotVersion]) -> Competition:
-    return challenge(session, ladder, versions[:2], 3, START)
+    return challenge(session, ladder, versions[:2], 32, START)
 
 
 MAKERS: dict[str, Maker] = {
@@ -245,6 +261,52 @@ def test_what_holds_one_up_is_said(arena: TournamentSimulation, kind: AnyKind, n
         words = why_idle(session, competition, Settings(), arena.now) or ""
         assert due
         assert ("set aside" in words) is kind.waits
+
+
+def test_a_bot_that_is_deleted_plays_no_more(
+    arena: TournamentSimulation, kind: AnyKind, number: int
+) -> None:
+    """What was under way counts; then the others play on without it, or it is over for good, and
+    its title has no name that was deleted."""
+    play(arena, number, 1)
+    for session, _ in found(arena, number):
+        do(session, DeleteBot("bot-0"), arena.now)
+        made = session.scalar(sa.select(sa.func.max(Match.id))) or 0
+    arena.play(3)
+    for session, competition in found(arena, number):
+        its = sa.select(Entrant.id).where(
+            Entrant.competition_id == number, Entrant.version.has(BotVersion.bot.has(id=1))
+        )
+        plays = Match.places.any(Place.entrant_id.in_(its))
+        ended = Match.status.in_([JobStatus.FIXED, JobStatus.VOID])
+        late = sa.select(Match.id).where(plays, sa.or_(Match.id > made, ~ended))
+        assert session.scalars(late).all() == []
+        active = its.where(Entrant.state != EntrantState.RETIRED)
+        is_over = competition.state is CompetitionState.CLOSED
+        assert is_over or session.scalars(active).all() == []
+        assert is_over is (kind.name not in ENDLESS)
+        assert "bot-0" not in competition.title
+        assert rebuild(session, competition, write=False).differences == ()
+
+
+def test_one_closes_on_its_date(
+    arena: TournamentSimulation, kind: AnyKind, number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever its kind, if that has such a date; it is refused where it has none."""
+    monkeypatch.setattr(Duels, "dates", (DateKind.CLOSES,))
+    for session, competition in found(arena, number):
+        if DateKind.CLOSES not in kind.dates:
+            with pytest.raises(Refusal, match="it can have no dates"):
+                set_date(session, competition, DateKind.CLOSES, START, {}, START, ORGANISER)
+            return
+        date = CompetitionDate(competition=competition, what=DateKind.CLOSES, at=START, settings={})
+        session.add(date)
+    with arena.database.begin() as session:
+        happened = happen_next(session)
+        assert happened is not None
+        assert happened.outcome == ""
+    for _, competition in found(arena, number):
+        assert (competition.state, competition.finished) == (CompetitionState.CLOSED, START)
 
 
 @pytest.mark.parametrize("game", sorted(GAMES.singles))

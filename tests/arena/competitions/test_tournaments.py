@@ -8,7 +8,7 @@ import pytest
 import sqlalchemy as sa
 
 from arena.audit import entries
-from arena.competitions import tournament_matches, tournaments
+from arena.competitions import tournament_ends, tournament_matches, tournaments
 from arena.competitions.fields import field_of, seeded_by
 from arena.competitions.players import named_players
 from arena.competitions.results import results, rows
@@ -349,7 +349,7 @@ def test_another_goes_on_after_a_tie_is_played_anew(arena: TournamentSimulation)
         Tournaments().settle(session, cup, START)
         assert cup.state is CompetitionState.OPEN
         void = session.get_one(Match, final.id)
-        assert (void.status, void.problem) == (JobStatus.VOID, tournaments.ANOTHER_WAY)
+        assert (void.status, void.problem) == (JobStatus.VOID, tournament_ends.ANOTHER_WAY)
         assert cup.rebuild_due
     play(arena)
     with arena.database.read() as session:
