@@ -39,15 +39,17 @@ FEW, OTHERS = 10.0, 1.0
 """Moves; a lead in mobility counts little where there are fewer in all. And how much a move of the
 others counts beside one of ours. Both are options.
 """
-LASTS = 0.7
-"""Which part of the plies that the limit of a game still allows it is likely to last; an option. A
-clock for the whole game is shared among so many. Tuned (docs/samples.md).
+LASTS = {"oxoxo": 0.05}
+"""Which part of the plies that the limit of a game still allows it is likely to last; a clock for
+the whole game is shared among so many. Tuned, as that of the others is (docs/samples.md).
 """
+LASTS_ELSEWHERE = 0.7
 OPTIONS = (
     f"few float 0 50 {FEW}",
     f"others float 0 3 {OTHERS}",
-    f"lasts float 0.1 3 {LASTS}",
+    "lasts float 0 3 0",
 )
+"""Of the last nothing means that of the game."""
 
 
 class TimeUp(Exception):
@@ -240,7 +242,8 @@ def main() -> None:
 
     def answer(game: Followed) -> str:
         weights = {name: float(value) for name, value in game.options.items()}
-        moves = game.moves_left(weights.pop("lasts", LASTS))
+        usual = LASTS.get(game.state.variant.game, LASTS_ELSEWHERE)
+        moves = game.moves_left(weights.pop("lasts", 0.0) or usual)
         seconds = game.seconds(most=0.95, margin=0.025, moves=moves)
         limits = () if plies else (game.stopwatch, seconds)
         search = Search(game.state, game.dice, *limits, **weights)

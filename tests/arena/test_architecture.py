@@ -23,7 +23,7 @@ ASKS_KIND = {
     "bots/directory.py": "the ladders that a bot is on are listed",
     "bots/first_tests.py": "a strength test that is passed has its candidate enter a ladder",
     "bots/member_deeds.py": "bots are taken off ladders, as their owners can do",
-    "bots/spent.py": "quotas are those of ladders",
+    "bots/spent_quotas.py": "quotas are those of ladders",
     "bots/teams.py": "bots are taken off ladders, as their owners can do",
     "web/competitions.py": "kinds have pages of their own; any other has the one for all",
     "web/lines.py": "games are gone on with by the rules of a ladder",
