@@ -39,6 +39,11 @@ FIRST = (
 """In the names of files whose tests are begun first, as they take ten seconds and more."""
 
 
+ON_SQLITE = ("bots", "competitions")
+"""Folders of whose tests `make test` tries those of both databases on SQLite alone; the recorder,
+the schedule, the lists and some pages are tried on both."""
+
+
 # An arena is many processes, and its tests are many more: none is to compile the program anew.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -75,8 +80,16 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Puts what takes long first, so that at the end no core waits for it alone."""
+    """Puts what takes longest first, so that at the end no core waits for it alone; and marks as
+    long what another database is tried for where that seldom finds anything.
+    """
+    there = {item.nodeid for item in items}
+    for item in items:
+        twin = item.nodeid.replace("postgresql", "sqlite")
+        if twin != item.nodeid and twin in there and item.path.parent.name in ON_SQLITE:
+            item.add_marker("long")
     items.sort(key=lambda item: not any(name in item.path.name for name in FIRST))
 
 

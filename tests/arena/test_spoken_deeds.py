@@ -28,6 +28,7 @@ def stored(session: sa.orm.Session) -> list[str]:
     return [str(row) for table in tables for row in session.execute(sa.select(table))]
 
 
+@pytest.mark.long
 def test_deeds_speak_and_store_english(
     request: pytest.FixtureRequest, tmp_path: Path, subtests: pytest.Subtests
 ) -> None:

@@ -61,7 +61,7 @@ def test_each_weight_of_greedy_changes_what_it_likes(option: str) -> None:
 
 
 @pytest.mark.parametrize("game", ["clobber size=5x6", "blocco size=5x6", "oxoxo"])
-@pytest.mark.parametrize("option", DECLARED["alphabeta"])
+@pytest.mark.parametrize("option", ["few", "others"])
 def test_each_option_of_alphabeta_changes_what_it_thinks(option: str, game: str) -> None:
     """Where it goes by mobility, a position is worth something else, and never as a won one."""
     name, *options = game.split()
@@ -76,3 +76,16 @@ def test_each_option_of_alphabeta_changes_what_it_thinks(option: str, game: str)
         values.add(search.value)
     assert len(values) == 3
     assert max(map(abs, values)) <= 1
+
+
+def test_alphabeta_shares_its_clock_as_it_is_told() -> None:
+    """Of a second among 25 moves of Oxono, or among 3: it looks further where these are fewer."""
+    new = "newgame oxono totems=xc4 seats=2 you=1 time=1000 seed=1 game=1"
+    nodes = []
+    for lasts in ("3", "0.2"):
+        asked = f"hello 1\nset lasts {lasts}\n{new}\ngo 0 clocks=1000,1000 moves\nquit\n"
+        lines, errors = talk(sample("alphabeta"), asked)
+        assert errors == ""
+        nodes += [int(line.split()[-1]) for line in lines if line.startswith("# nodes")]
+    assert len(nodes) == 2
+    assert nodes[0] < nodes[1]

@@ -264,6 +264,7 @@ def fresh(open_folder: Path) -> Path:
     return folder
 
 
+@pytest.mark.long
 def test_a_runtime_is_made_of_wheels_and_again_of_its_lock(
     index: Path, box: Sandbox, fresh: Path, open_folder: Path
 ) -> None:
@@ -300,6 +301,7 @@ def simple(folder: Path) -> str:
     return folder.as_uri()
 
 
+@pytest.mark.long
 def test_a_package_comes_from_the_index_that_is_named_with_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, box: Sandbox, fresh: Path
 ) -> None:

@@ -108,6 +108,7 @@ def _get(port: int, path: str, address: str = "192.0.2.99") -> tuple[int, dict[s
     return found
 
 
+@pytest.mark.long
 def test_who_does_not_read_a_download_stops_no_page(port: int, export: str) -> None:
     """Downloads have places of their own, each address only some, and what is stuck ends.
 
@@ -129,6 +130,7 @@ def test_who_does_not_read_a_download_stops_no_page(port: int, export: str) -> N
         assert b"sends 4 downloads at once" in words
 
 
+@pytest.mark.long
 def test_a_download_of_which_nothing_is_taken_ends(impatient: int, export: str) -> None:
     """And gives its place back."""
     with ExitStack() as stack:

@@ -119,6 +119,7 @@ def test_what_a_game_does_not_keep_to_is_told(
         assert f"{begun}:" in problems[check]["lines"][-1]
 
 
+@pytest.mark.long
 def test_a_game_that_hangs_is_ended(begun: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """With the line where it was; the other checks are made all the same."""
     text = begun.read_text()

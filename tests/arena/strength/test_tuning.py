@@ -122,6 +122,7 @@ def test_it_finds_a_known_optimum() -> None:
     assert max(map(abs, off)) < 3.3
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(3))
 def test_it_comes_within_its_band(seed: int) -> None:
     """After 10,000 pairs all three are a last step off at most, as docs say of 40 seeds."""

@@ -153,7 +153,9 @@ class Connected:
         self.thread.join(60)
 
 
-@pytest.mark.parametrize("polls", [False, True], ids=["websocket", "polls"])
+@pytest.mark.parametrize(
+    "polls", [False, pytest.param(True, marks=pytest.mark.long)], ids=["websocket", "polls"]
+)
 def test_a_connection_comes_in_and_stays(site: Site, polls: bool) -> None:
     """Both ways, with what is said in either direction; no thread of the pages is held."""
     lobby = site.worker.lobby
