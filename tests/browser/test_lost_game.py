@@ -54,6 +54,7 @@ def answer(database: Database, loser: int) -> int:
     return last + 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("touched", [False, True], ids=["clicks", "taps"])
 def test_the_move_that_lost(site: Watched, touched: bool) -> None:
     """It takes five: the bot, the game, the analysis, to ask, and the move."""

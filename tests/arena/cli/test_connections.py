@@ -142,6 +142,7 @@ def test_a_download_of_which_nothing_is_taken_ends(impatient: int, export: str) 
         until(lambda: _get(impatient, export)[0] == 200, "a place", seconds=10)
 
 
+@pytest.mark.long
 def test_one_address_has_not_all_places(port: int, export: str) -> None:
     """Nor is a place lost that somebody leaves in the middle."""
     with ExitStack() as stack:
