@@ -49,7 +49,7 @@ OPTIONS = (
     f"others float 0 3 {OTHERS}",
     "lasts float 0 3 0",
 )
-"""Of the last nothing means that of the game."""
+"""A `lasts` of 0 stands for that of the game."""
 
 
 class TimeUp(Exception):
