@@ -103,7 +103,11 @@ class CreateComparison(CreateByRules):
         most=LONGEST_NAME,
     )
     seed: int | None = asked(
-        "Of openings and dice; by default any", default=None, least=0, most=2**SEED_BITS - 1
+        "Of openings and dice; by default any",
+        label="Seed",
+        default=None,
+        least=0,
+        most=2**SEED_BITS - 1,
     )
 
     def demand_some_openings(self, words: str) -> None:
