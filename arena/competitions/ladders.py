@@ -37,7 +37,7 @@ from arena.models import (
     Topic,
     User,
 )
-from arena.models.competitions import IS_UNSETTLED
+from arena.models.entrants import IS_UNSETTLED
 from engine.match import entrants_needed
 from engine.seeds import derive
 from engine.translation import N_, gettext, ngettext, translated

@@ -29,38 +29,42 @@ from arena.models.bots import (
 from arena.models.changes import ChangedPart, Epoch
 from arena.models.checkpoints import CheckedChapter, Checkpoint
 from arena.models.competitions import (
-    BARRED,
-    BARRED_AWAY,
-    CALLED_OFF,
-    SIGNING_UP,
-    TRIED,
     USUAL_LIMITS,
-    WAITS,
     Approval,
-    BotTuning,
     Competition,
     CompetitionLimits,
     CompetitionState,
+    OpeningPolicy,
+    Visibility,
+)
+from arena.models.courses import ReadCode, TaughtCourse
+from arena.models.dates import CompetitionDate, DateKind
+from arena.models.entrants import (
+    BARRED,
+    BARRED_AWAY,
+    TRIED,
     Entrant,
     EntrantState,
+    Meeting,
+    own_words,
+    player_label,
+)
+from arena.models.judged import JudgedSeat
+from arena.models.keeping import DayFile, Dictionary
+from arena.models.kinds import (
+    CALLED_OFF,
+    SIGNING_UP,
+    WAITS,
+    BotTuning,
     HomeRule,
     Ladder,
-    Meeting,
-    OpeningPolicy,
     SignUp,
     StrengthTest,
     TestPreset,
     TestTally,
     TestVerdict,
     Tournament,
-    Visibility,
-    own_words,
-    player_label,
 )
-from arena.models.courses import ReadCode, TaughtCourse
-from arena.models.dates import CompetitionDate, DateKind
-from arena.models.judged import JudgedSeat
-from arena.models.keeping import DayFile, Dictionary
 from arena.models.lines import GameLine, LineBranch
 from arena.models.listed import (
     GameDay,

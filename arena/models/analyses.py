@@ -11,7 +11,7 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from arena.models.base import NUMBERED_ONCE, Base, Words
 from arena.models.bots import BotVersion
-from arena.models.competitions import Ladder
+from arena.models.kinds import Ladder
 from arena.models.matches import Leasable, job_checks
 from arena.models.people import User
 from engine.game import Termination

@@ -1,7 +1,6 @@
-"""Competitions, and what enters them: ladders, tournaments, strength tests.
+"""Competitions: a variant, a time control, limits, a state, and counters.
 
-All kinds are one table: a variant, a time control, limits, a state, and counters. What only one
-kind has is null in the others. How each is played is said in `arena.competitions`.
+All kinds are one table (`arena.models.kinds`). How each is played is said in `arena.competitions`.
 """
 
 from __future__ import annotations
@@ -12,19 +11,15 @@ from enum import StrEnum
 from typing import Any, ClassVar
 
 import sqlalchemy as sa
-from sqlalchemy import CheckConstraint, ForeignKey, Index, UniqueConstraint
-from sqlalchemy.ext.hybrid import hybrid_property
+from sqlalchemy import CheckConstraint, ForeignKey, Index
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from arena.models.base import NUMBERED_ONCE, Base, Words
+from arena.models.base import Base, Words
 from arena.models.books import OpeningBook
-from arena.models.bots import Bot, BotVersion
 from arena.models.naming import FormerName
-from engine.bot_options import LONGEST_CHOSEN, told_label
 from engine.clock import TimeControl
 from engine.game import Variant
 from engine.games import GAMES
-from engine.plurals import counted
 from engine.translation import N_
 
 IS_UNTOLD = sa.text("finished IS NOT NULL AND (told IS NULL OR told <> finished)")
@@ -50,12 +45,6 @@ class Visibility(StrEnum):
     PRIVATE = N_("private")
 
 
-CALLED_OFF = "called off"
-"""How a tournament stands that was closed before all of it was played."""
-SIGNING_UP = "signing up"
-"""How a tournament stands whose field is drawn later, of those who sign up."""
-
-
 class OpeningPolicy(StrEnum):
     """Where the games of a match start: from a balanced random opening, from the start, or from an
     opening of a book."""
@@ -65,14 +54,6 @@ class OpeningPolicy(StrEnum):
     BOOK = "book"
 
 
-class HomeRule(StrEnum):
-    """Whether bots at home may play on a ladder: none, beside boxed ones, or they alone."""
-
-    NO = "no"
-    BESIDE = "beside"
-    ONLY = "only"
-
-
 class Approval(StrEnum):
     """Whether a second person has to approve: of a ladder, whether the strength tests by its rules
     need it; of such a test, also whether it was given."""
@@ -80,14 +61,6 @@ class Approval(StrEnum):
     NO = "no"
     NEEDED = "needed"
     GIVEN = "given"
-
-
-class EntrantState(StrEnum):
-    """Active entrants are paired; the others keep their rating."""
-
-    ACTIVE = "active"
-    RETIRED = "retired"
-    SUSPENDED = "suspended"
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,6 +200,9 @@ class Competition(Base):
     """Whether organisers make those of its kind, under names that they choose, and bots are known
     by being in one. Any other goes by its number, has its bots' names in its title, and is within
     what these are known in."""
+    rates: ClassVar[bool] = False
+    """Whether those of its kind rate bots without end: an entrant has a rating there, and whoever
+    asks for a match has it played by its rules."""
     is_candidates: ClassVar[bool] = False
     """Whether those of its kind are about the first entrant alone, the candidate: its owners hear
     of one, and those of the others don't."""
@@ -315,412 +291,3 @@ class Competition(Base):
     def limits(self, limits: CompetitionLimits) -> None:
         for name, value in asdict(limits).items():
             setattr(self, name, value)
-
-
-class Ladder(Competition):
-    """Rated without end: whoever entered meets whom it teaches most."""
-
-    __mapper_args__ = {"polymorphic_identity": "ladder"}  # noqa: RUF012
-    organised = True
-
-    draw_probability: Mapped[float] = mapped_column(nullable=True)
-    home: Mapped[HomeRule] = mapped_column(default=HomeRule.NO, nullable=True)
-    """Whether bots at home may play on it."""
-    approval: Mapped[Approval] = mapped_column(
-        default=Approval.NO, nullable=True, use_existing_column=True
-    )
-    series_id: Mapped[int | None] = mapped_column(ForeignKey("competition.id"), index=True)
-    """The first season of a ladder that has begun again; None of one that never has."""
-    season: Mapped[int | None]
-    """Which season it is, from 1; None of a ladder that never began again."""
-    most_bots: Mapped[int | None]
-    """How many bots of one person may ever enter it; None for any number. So of the next two."""
-    most_active: Mapped[int | None]
-    """How many bots of one person may be active on it at a time."""
-    most_uploads: Mapped[int | None]
-    """How many versions of one person's bots may be handed in to it within 24 hours."""
-
-    @property
-    def asks_approval(self) -> bool:
-        return self.approval is not Approval.NO
-
-    def admits(self, version: BotVersion) -> bool:
-        """Whether a version may play on it, as where it runs goes."""
-        return self.home is not (HomeRule.NO if version.is_at_home else HomeRule.ONLY)
-
-
-class Tournament(Competition):
-    """A field that meets by a format until there is a winner; its versions are frozen."""
-
-    __mapper_args__ = {"polymorphic_identity": "tournament"}  # noqa: RUF012
-    organised = True
-
-    format: Mapped[str] = mapped_column(sa.String(20), nullable=True)
-    """A name among `arena.formats.catalogue.FORMATS`."""
-    settings: Mapped[dict[str, Any]] = mapped_column(nullable=True)
-    """The format's own, such as how many rounds."""
-    reason: Mapped[str] = mapped_column(Words, nullable=True, use_existing_column=True)
-    """Why it was called off, for people; None if it was not."""
-    winner: Mapped[str | None] = mapped_column(sa.Text)
-    """Who came first, as ``greedy v2``; None before it is over, and where nobody did."""
-    sign_up: Mapped[dict[str, Any] | None] = mapped_column(sa.JSON(none_as_null=True))
-    """By what bots sign up for it (`arena.competitions.sign_ups.Conditions`); None if its field was
-    named when it was made."""
-    ladder_id: Mapped[int | None] = mapped_column(
-        ForeignKey("competition.id"), use_existing_column=True
-    )
-    """The ladder on which they have to be; None if they only have to play the game."""
-    signing_up: Mapped[bool | None] = mapped_column(default=False)
-    """Whether its field is not drawn yet; it is paused until then."""
-
-    @property
-    def awaits_field(self) -> bool:
-        return bool(self.signing_up)
-
-    @property
-    def is_called_off(self) -> bool:
-        """Whether it was ended for ever before all was played; it is closed then, too."""
-        return self.reason is not None
-
-    @property
-    def standing(self) -> str:
-        """Its state in a word; that it was called off, and that bots sign up, are its own."""
-        if self.is_called_off:
-            return CALLED_OFF
-        return SIGNING_UP if self.signing_up else super().standing
-
-
-class SignUp(Base):
-    """That a bot is to play in a tournament whose field is not drawn yet, in the order of ids."""
-
-    __tablename__ = "sign_up"
-    __table_args__ = (UniqueConstraint("competition_id", "bot_id", name="uq_sign_up_bot"),)
-
-    id: Mapped[int] = mapped_column(primary_key=True)
-    competition_id: Mapped[int] = mapped_column(ForeignKey("competition.id"))
-    bot_id: Mapped[int] = mapped_column(ForeignKey("bot.id"), index=True)
-    version_id: Mapped[int | None] = mapped_column(ForeignKey("bot_version.id"))
-    """The version that was chosen; None for the one that is fielded when the field is drawn."""
-    at: Mapped[datetime]
-    checked_in: Mapped[datetime | None]
-    """When it was confirmed that it is to play, where that is asked for."""
-    dropped: Mapped[str] = mapped_column(Words, default="")
-    """Why it is not in the field that was drawn; empty before that, and of those that are in it."""
-
-    competition: Mapped[Competition] = relationship()
-    bot: Mapped[Bot] = relationship()
-    version: Mapped[BotVersion | None] = relationship()
-
-
-class TestVerdict(StrEnum):
-    """What became of a strength test."""
-
-    __test__ = False  # nothing for pytest
-
-    RUNNING = "running"
-    PASSED = "passed"
-    FAILED = "failed"
-    UNDECIDED = "undecided"
-    """It ended at its limit, with no openings left, or spoilt by faults."""
-    STOPPED = "stopped"
-    """Somebody ended it, or its matches can't be played."""
-
-
-WAITS = "waits for approval"
-"""How a test stands that somebody else has to approve."""
-
-
-class StrengthTest(Competition):
-    """Candidate against baseline until a sequential test decides."""
-
-    __mapper_args__ = {"polymorphic_identity": "test"}  # noqa: RUF012
-    is_candidates = True
-
-    elo0: Mapped[float] = mapped_column(nullable=True)
-    elo1: Mapped[float] = mapped_column(nullable=True)
-    alpha: Mapped[float] = mapped_column(nullable=True)
-    beta: Mapped[float] = mapped_column(nullable=True)
-    elo_model: Mapped[str] = mapped_column(sa.String(10), nullable=True)
-    """``normalized`` or ``logistic``."""
-    max_games: Mapped[int | None]
-    """None of a test of a fixed number of games."""
-    fixed_games: Mapped[int | None]
-    """That number; None of a sequential test."""
-    most_hours: Mapped[float | None]
-    """Undecided after so many hours of workers' time; None for no limit."""
-    opening_plies: Mapped[int | None]
-    """How many moves its random openings have; None for as many as the game's usually do."""
-    approval: Mapped[Approval] = mapped_column(
-        default=Approval.NO, nullable=True, use_existing_column=True
-    )
-    """It is paused as long as it is needed."""
-    approver_id: Mapped[int | None] = mapped_column(ForeignKey("user.id"))
-    """Who gave it."""
-    allow_faults: Mapped[bool] = mapped_column(nullable=True)
-    """Decides although faults ended many of its games (see `arena.strength.faults`)."""
-    verdict: Mapped[TestVerdict] = mapped_column(nullable=True)
-    """What was decided first: games that come in later are counted and change it no more."""
-    reason: Mapped[str] = mapped_column(Words, nullable=True, use_existing_column=True)
-    """What else there is to say of the verdict, for people."""
-    ladder_id: Mapped[int | None] = mapped_column(
-        ForeignKey("competition.id"), use_existing_column=True
-    )
-    """The ladder that the candidate enters when it passes."""
-    boards: Mapped[list[Any]] = mapped_column(nullable=True)
-    """The options of further variants of its game, with whose matches those of its own take turns;
-    a match's leg says which it is of, from 1 for its own."""
-    excluded: Mapped[dict[str, Any]] = mapped_column(nullable=True)
-    """The workers whose games count in none of its numbers, each with why that was decided."""
-    withdrawn: Mapped[str | None] = mapped_column(sa.String(20))
-    """The verdict that was passed, where what is left without them does not bear it."""
-
-    @property
-    def asks_approval(self) -> bool:
-        return self.approval is not Approval.NO
-
-    @property
-    def variants(self) -> tuple[Variant, ...]:
-        """All that it is played on, its own first."""
-        return (self.variant, *(GAMES.find(self.game, options) for options in self.boards))
-
-    @property
-    def waits(self) -> bool:
-        """Whether it waits for somebody's approval."""
-        return self.verdict is TestVerdict.RUNNING and self.approval is Approval.NEEDED
-
-    @property
-    def standing(self) -> str:
-        """Its state in a word; that it waits for somebody's approval is one of its own."""
-        return WAITS if self.waits else super().standing
-
-
-class TestPreset(Base):
-    """What strength tests of one kind are asked to be, as organisers have chosen it."""
-
-    __test__ = False  # nothing for pytest
-    __tablename__ = "test_preset"
-
-    id: Mapped[int] = mapped_column(primary_key=True)
-    name: Mapped[str] = mapped_column(sa.String(80), unique=True)
-    note: Mapped[str] = mapped_column(sa.Text, default="")
-    chosen: Mapped[dict[str, Any]]
-    """What it says, by the names of `arena.competitions.presets.CHOICES`."""
-    changed: Mapped[datetime]
-
-
-class BotTuning(Competition):
-    """A version's numbers tuned by games against itself (`arena.strength.tuning`)."""
-
-    __mapper_args__ = {"polymorphic_identity": "tuning"}  # noqa: RUF012
-
-    settings: Mapped[dict[str, Any]] = mapped_column(nullable=True, use_existing_column=True)
-    """What is tuned, and how (`arena.competitions.tunings`)."""
-    max_games: Mapped[int] = mapped_column(nullable=True, use_existing_column=True)
-    """By how many games, in whole batches."""
-    progress: Mapped[dict[str, Any]] = mapped_column("course", nullable=True)
-    """How far it came by whole batches: a fold over their matches."""
-    reason: Mapped[str] = mapped_column(Words, nullable=True, use_existing_column=True)
-    """Why it ended before all was played, or why nothing was tested then; empty if all is well."""
-    proof_id: Mapped[int | None] = mapped_column(ForeignKey("competition.id"))
-    """The strength test of what came out against the start."""
-
-
-class TestTally(Base):
-    """What one worker's matches of a strength test say; the test's counts are their sum."""
-
-    __test__ = False  # nothing for pytest
-    __tablename__ = "test_tally"
-
-    test_id: Mapped[int] = mapped_column(ForeignKey("competition.id"), primary_key=True)
-    worker: Mapped[str] = mapped_column(sa.String(120), primary_key=True)
-    counts: Mapped[list[Any]]
-    """Matches by the candidate's score, from the worst to the best in equal steps."""
-    wins: Mapped[int] = mapped_column(default=0)
-    draws: Mapped[int] = mapped_column(default=0)
-    losses: Mapped[int] = mapped_column(default=0)
-    candidate_faults: Mapped[dict[str, Any]]
-    """Games that it lost by its own fault, by their terminations."""
-    baseline_faults: Mapped[dict[str, Any]]
-    boards: Mapped[list[Any]] = mapped_column(nullable=True, default=list)
-    """Where there are several, what of the counts and results is of each, by their names here."""
-
-
-TRIED = "it was only tried"
-"""Why an entrant of a ladder is retired that never entered: it is there for matches alone for which
-its owners ask."""
-
-
-BARRED = "an organiser took it off"
-"""What the reason begins with why an entrant of a ladder is retired whose bot does not come back
-there until an organiser lets it."""
-BARRED_AWAY = f"{BARRED}, where it did not play"
-"""The same of one that was not active when it was taken off: it is not when it is let again."""
-
-
-IS_UNSETTLED = sa.text(
-    "state = 'active' AND games - games_before < 200 AND (games - games_before < 20 OR sigma > 1)"
-)
-"""Of entrants: whether more games would teach something of one that can be paired, as
-`arena.formats.roster.Rival.is_settled` has it; spelt out, or no index of just these is used."""
-
-
-class Entrant(Base):
-    """A version with its options in a competition, with its rating there if that is a ladder."""
-
-    __tablename__ = "entrant"
-    __table_args__ = (
-        UniqueConstraint(
-            "competition_id",
-            "version_id",
-            "options",
-            "own_time",
-            "own_threads",
-            name="uq_entrant_player",
-        ),
-        Index("ix_entrant_board", "competition_id", "state", "conservative"),
-        Index(
-            "ix_entrant_unsettled",
-            "competition_id",
-            sqlite_where=IS_UNSETTLED,
-            postgresql_where=IS_UNSETTLED,
-        ),
-        CheckConstraint("sigma > 0", name="sigma"),
-        CheckConstraint("games = wins + draws + losses", name="games"),
-        CheckConstraint("(best_rank IS NULL) = (best_rank_at IS NULL)", name="best_rank"),
-        NUMBERED_ONCE,
-    )
-
-    id: Mapped[int] = mapped_column(primary_key=True)
-    competition_id: Mapped[int] = mapped_column(ForeignKey("competition.id"))
-    version_id: Mapped[int] = mapped_column(ForeignKey("bot_version.id"), index=True)
-    options: Mapped[str] = mapped_column(sa.String(LONGEST_CHOSEN), default="")
-    """What it plays with there, as ``depth=8,style=fast``; empty if nothing was chosen, as for all
-    that are on a ladder."""
-    own_time: Mapped[str] = mapped_column(sa.String(60), default="")
-    """Its time control in the words of `TimeControl`, if that is not the competition's."""
-    own_threads: Mapped[int] = mapped_column(default=0)
-    """How many threads it may have at a time; 0 for as many as the competition grants."""
-    state: Mapped[EntrantState]
-    reason: Mapped[str] = mapped_column(Words, default="")
-    """Why it is not active, for its owner."""
-    predecessor_id: Mapped[int | None] = mapped_column(ForeignKey("entrant.id"))
-    """The entrant of the same bot whose mu it took over."""
-    number: Mapped[int] = mapped_column(default=0)
-    """The place in the seeding, from 1; in a strength test 1 is the candidate. 0 on a ladder."""
-    last_round: Mapped[int | None]
-    """Of one that was withdrawn from a tournament: in the rounds after it, it counts as gone."""
-    last_paired: Mapped[int | None]
-    """The last round that had begun then: the pairing of that one stands."""
-    entered: Mapped[datetime]
-    entered_after: Mapped[int]
-    """The `Match.seq` of the last match that was fixed before it entered."""
-    start_mu: Mapped[float | None]
-    start_sigma: Mapped[float | None]
-    """With them the rating that it came with from the season before; None if it came with none."""
-    mu: Mapped[float]
-    sigma: Mapped[float]
-    conservative: Mapped[float] = mapped_column(sa.Computed("mu - 3 * sigma", persisted=True))
-    """What is surely believed of it, by which a board is sorted."""
-    trend: Mapped[list[Any]] = mapped_column(default=list)
-    """Its display rating after each of its last rated results, oldest first (see
-    `arena.ratings.trends`)."""
-    games: Mapped[int] = mapped_column(default=0)
-    wins: Mapped[int] = mapped_column(default=0)
-    draws: Mapped[int] = mapped_column(default=0)
-    losses: Mapped[int] = mapped_column(default=0)
-    points: Mapped[float] = mapped_column(default=0.0)
-    """The shares of opponents beaten in each game, ties half, added up."""
-    places: Mapped[list[Any]] = mapped_column(default=list)
-    """How often it had each place, the first first, in games of more than two sides; else empty."""
-    faults: Mapped[int] = mapped_column(default=0)
-    best_rank: Mapped[int | None]
-    """On a ladder, since it was first ranked there; no counter, but a memory (see
-    `arena.competitions.ranks`)."""
-    best_rank_at: Mapped[datetime | None]
-    """When it was first seen to have it."""
-    final_place: Mapped[int | None]
-    """In a competition that is over; None where it has no place (see
-    `arena.competitions.final_tables`)."""
-    final_points: Mapped[float | None]
-    """Its points in the standings of a tournament that is over, those of byes included."""
-    final_elo: Mapped[float | None]
-    final_lower: Mapped[float | None]
-    final_upper: Mapped[float | None]
-    """How far it was above the mean of its field by all games at once, with the 95 % interval; of
-    ladders that are over alone."""
-    last_game: Mapped[datetime | None]
-    returned: Mapped[datetime | None]
-    """When it last became active again; a suspension looks at no fault before."""
-    returned_after: Mapped[list[Any]] = mapped_column(default=list)
-    """Each time that it came back, the `Match.seq` of the last match that was fixed before: its
-    rating was held less firmly from then on."""
-    returned_at: Mapped[list[Any]] = mapped_column(default=list)
-    """Each time that it came back, as a text of ISO 8601."""
-    games_before: Mapped[int] = mapped_column(default=0)
-    """How many of its games it had when it last came back."""
-
-    competition: Mapped[Competition] = relationship()
-    version: Mapped[BotVersion] = relationship()
-
-    @property
-    def label(self) -> str:
-        """Its version's, with its options, and with what it is granted of its own."""
-        return player_label(self, self.options)
-
-    @hybrid_property
-    def is_barred(self) -> bool:
-        """Whether an organiser took it off, and has not let it come back."""
-        return self.state is EntrantState.RETIRED and self.reason.startswith(BARRED)
-
-    @is_barred.inplace.expression
-    @classmethod
-    def _is_barred(cls) -> sa.ColumnElement[bool]:
-        return sa.and_(cls.state == EntrantState.RETIRED, cls.reason.startswith(BARRED))
-
-    @property
-    def public_reason(self) -> str:
-        """Why it is not active, for everybody: what an organiser wrote of it is for its owners."""
-        return self.reason.partition(": ")[0] if self.is_barred else self.reason
-
-    @hybrid_property
-    def is_tried(self) -> bool:
-        """Whether it never entered, and is there for what its owners try."""
-        return self.state is EntrantState.RETIRED and self.reason == TRIED
-
-    @is_tried.inplace.expression
-    @classmethod
-    def _is_tried(cls) -> sa.ColumnElement[bool]:
-        return sa.and_(cls.state == EntrantState.RETIRED, cls.reason == TRIED)
-
-
-def player_label(player: Any, options: str) -> str:
-    """What people call a player: ``greedy v2:depth=8``, ``greedy v2 (move=100, 2 threads)``.
-
-    Args:
-        player: an entrant, or who is to be one.
-    """
-    own = own_words(player)
-    return told_label(player.version.label, options) + (f" ({own})" if own else "")
-
-
-def own_words(player: Any) -> str:
-    """What a player is granted of its own: ``move=100, 2 threads``; empty if nothing."""
-    threads = player.own_threads and counted(player.own_threads, "thread")
-    return ", ".join(filter(None, (player.own_time, threads)))
-
-
-class Meeting(Base):
-    """What two entrants of a competition did against each other, counted as it happens."""
-
-    __tablename__ = "meeting"
-    __table_args__ = (CheckConstraint("first_id < second_id", name="order"),)
-
-    first_id: Mapped[int] = mapped_column(ForeignKey("entrant.id"), primary_key=True)
-    second_id: Mapped[int] = mapped_column(ForeignKey("entrant.id"), primary_key=True, index=True)
-    competition_id: Mapped[int] = mapped_column(ForeignKey("competition.id"), index=True)
-    matches: Mapped[int] = mapped_column(default=0)
-    games: Mapped[int] = mapped_column(default=0)
-    wins: Mapped[int] = mapped_column(default=0)
-    """Games in which the first ranked before the second."""
-    draws: Mapped[int] = mapped_column(default=0)
-    """Games in which they shared a rank."""

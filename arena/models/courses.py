@@ -10,7 +10,7 @@ from sqlalchemy import Text as LongText
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from arena.models.base import Base
-from arena.models.competitions import Ladder
+from arena.models.kinds import Ladder
 
 
 class TaughtCourse(Base):

@@ -12,7 +12,9 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from arena.models.base import NUMBERED_ONCE, Base, Words
 from arena.models.bots import BotVersion
-from arena.models.competitions import Competition, Entrant, Ladder, player_label
+from arena.models.competitions import Competition
+from arena.models.entrants import Entrant, player_label
+from arena.models.kinds import Ladder
 from engine.bot_options import LONGEST_CHOSEN, chosen_words
 from engine.game import Termination
 from engine.reporting import NOT_TRIED

@@ -10,7 +10,8 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from arena.models.base import Base
 from arena.models.bots import Bot
-from arena.models.competitions import Competition, Tournament
+from arena.models.competitions import Competition
+from arena.models.kinds import Tournament
 
 
 class LadderRound(Base):

@@ -205,7 +205,7 @@ def _refuse(
 
 
 _CALLED = re.compile(r"(?P<bot>\S+) v(?P<number>[0-9]+)(?P<more>.*)", re.DOTALL)
-"""What a player is called (see `arena.models.competitions.player_label`)."""
+"""What a player is called (see `arena.models.entrants.player_label`)."""
 
 
 def called_as_now(
