@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import shutil
+import signal
 import sys
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, contextmanager
@@ -23,6 +24,9 @@ from tests.packages import Installer
 from tests.requirements import need
 
 T = TypeVar("T")
+
+# Under nohup all that is started would pass over hang-ups, and tests send them.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 FIRST = (
     "end_to_end",
