@@ -21,6 +21,7 @@ from arena.bots.forges import Commit
 from arena.bots.intake import TakenIn
 from arena.bots.submissions import hand_in
 from arena.competitions.strength_plans import SITE_TERMS
+from arena.ground import locks
 from arena.ground.config import Settings
 from arena.ground.db import LOOKED_UP, At
 from arena.ground.refusals import Refusal
@@ -71,8 +72,7 @@ class WantedRepository:
 
 def find(session: Session, bot: Bot, *, to_change: bool = False) -> Repository | None:
     """The repository that a bot follows; None if it follows none."""
-    how = {"of": Repository, "key_share": True} if to_change else None
-    return session.get(Repository, bot.id, with_for_update=how)
+    return locks.find(session, Repository, bot.id, to_change=to_change)
 
 
 def due(now: At) -> sa.Select[Repository]:
@@ -93,13 +93,8 @@ def take_due(session: Session, busy: Collection[int], now: datetime) -> WantedRe
         busy: the ids of people of whom one is asked at this moment, so that nobody who follows
             many slow ones holds up the others.
     """
-    query = (
-        due(now)
-        .where(Repository.user_id.not_in(busy))
-        .order_by(Repository.due, Repository.bot_id)
-        .limit(1)
-        .with_for_update(of=Repository, key_share=True, skip_locked=True)
-    )
+    query = due(now).where(Repository.user_id.not_in(busy)).order_by(Repository.due).limit(1)
+    query = locks.locking(query, Repository, free=True)
     found = None if maintenance(session) else session.scalar(query)
     if found is None:
         return None
@@ -192,7 +187,7 @@ def conclude(
         problem: what is wrong, in a line; empty if nothing is.
         commit: the one that was looked at, whatever became of it; empty if it came to none.
     """
-    found = session.get(Repository, wanted.bot_id, with_for_update={"key_share": True})
+    found = locks.find(session, Repository, wanted.bot_id, to_change=True)
     if found is None or found.address != wanted.address:
         return  # it is not followed any more
     # What was changed or told of meanwhile is seen to by asking once more.
@@ -237,7 +232,7 @@ def want(found: Repository, now: datetime) -> None:
 def told_of_push(session: Session, code: str, now: datetime) -> bool:
     """Has the repository asked soon of which a push was told by a code; whether there is one."""
     query = sa.select(Repository).where(Repository.code == code)
-    found = session.scalar(query.with_for_update(key_share=True))
+    found = session.scalar(locks.locking(query, Repository))
     if found is None:
         return False
     found.pushed = now

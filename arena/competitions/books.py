@@ -13,7 +13,7 @@ from arena.audit import Actor
 from arena.competitions.founding import NAME
 from arena.ground.db import SUGGESTED, count_rows
 from arena.ground.guesses import MOST_LOOKED_AT
-from arena.ground.locks import lock
+from arena.ground.locks import lock, locking
 from arena.ground.refusals import NotThere, Refusal
 from arena.models import Competition, CompetitionState, OpeningBook, OpeningPolicy
 from engine.books import BookError, read_book
@@ -179,7 +179,7 @@ def find(session: Session, name: str, *, to_play: bool = False) -> OpeningBook:
     """
     query = (listed() if to_play else sa.select(OpeningBook)).where(OpeningBook.name == name)
     if to_play:
-        query = query.with_for_update(read=True, key_share=True)
+        query = locking(query, OpeningBook, to="keep")
     found = session.scalar(query)
     if found is None:
         names = listed().with_only_columns(OpeningBook.name).order_by(OpeningBook.id.desc())

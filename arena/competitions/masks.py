@@ -298,13 +298,11 @@ def _lock(session: Session, mask: Bot) -> bool:
     entered = sa.select(Entrant.competition_id).where(Entrant.version_id.in_(its))
     within = sa.or_(Competition.id == mask.masked_in, Competition.id.in_(entered))
     session.scalars(locking(sa.select(Competition).where(within), Competition, anew=True)).all()
-    both = sa.select(Bot).where(Bot.id.in_([mask.id, mask.masks_id])).order_by(Bot.id)
-    versions = sa.select(BotVersion).where(BotVersion.bot_id == mask.id).order_by(BotVersion.id)
-    found: set[Bot | BotVersion] = set()
-    for query, kind in ((both, Bot), (versions, BotVersion)):
-        query = query.with_for_update(of=kind).execution_options(populate_existing=True)
-        found |= set(session.scalars(query))
-    return mask in found
+    both = sa.select(Bot).where(Bot.id.in_([mask.id, mask.masks_id]))
+    versions = sa.select(BotVersion).where(BotVersion.bot_id == mask.id)
+    there = session.scalars(locking(both, Bot, to="remove", anew=True)).all()
+    session.scalars(locking(versions, BotVersion, to="remove", anew=True)).all()
+    return mask in there
 
 
 def _move_seats(session: Session, version: BotVersion, most: int) -> int:

@@ -15,7 +15,7 @@ has it: who has it sees to it.
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -23,16 +23,23 @@ from sqlalchemy.orm import Session
 from arena.ground.db import LARGEST_ID, LOOKED_UP
 
 T = TypeVar("T")
-S = TypeVar("S", bound="sa.Select[Any]")
+S = TypeVar("S", bound="sa.Select[*tuple[Any, ...]]")
 
-_HOW: dict[str, Any] = {"key_share": True}
-"""Who only refers to a row by a foreign key does not wait for its lock; two would else wait for
-each other who each refer to what the other has locked."""
+Purpose = Literal["change", "remove", "keep"]
+"""What rows are locked for. Who only refers to one by a foreign key does not wait for it to be
+changed, as two would else wait for each other who each refer to what the other has locked; but for
+it to be removed. To keep one is to refer to it: nobody removes it meanwhile."""
+
+_HOW: dict[Purpose, dict[str, Any]] = {
+    "change": {"key_share": True},
+    "remove": {},
+    "keep": {"read": True, "key_share": True},
+}
 
 
-def _how(kind: Any) -> dict[str, Any]:
+def _how(kind: Any, to: Purpose = "change") -> dict[str, Any]:
     """What locks a row alone, and not those that its class or whoever read it has read with it."""
-    return {"of": kind, **_HOW}
+    return {"of": kind, **_HOW[to]}
 
 
 def find(session: Session, kind: type[T], number: int, *, to_change: bool = False) -> T | None:
@@ -59,13 +66,16 @@ def lock(session: Session, row: Any) -> None:
     session.refresh(row, with_for_update=_how(type(row)))
 
 
-def locking(query: S, kind: Any, *, anew: bool = False, free: bool = False) -> S:
-    """A query that locks what it finds of a kind, by their ids.
+def locking(
+    query: S, kind: Any, *, to: Purpose = "change", anew: bool = False, free: bool = False
+) -> S:
+    """A query that locks what it finds of a kind, by their ids, unless it is ordered otherwise.
 
     Args:
         kind: a class of `arena.models`; rows of others are only read.
         anew: looks again at what the session knows already.
         free: passes over what somebody else has locked.
     """
-    query = query.order_by(kind.id).with_for_update(of=kind, skip_locked=free, **_HOW)
+    query = query.order_by(*sa.inspect(kind).primary_key)
+    query = query.with_for_update(skip_locked=free, **_how(kind, to))
     return query.execution_options(populate_existing=True) if anew else query

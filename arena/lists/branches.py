@@ -21,6 +21,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
+from arena.ground.locks import locking
 from arena.lists.lines import BEGUN, END, LONGEST, MOVE_BYTES, ROOT_BYTES, within
 from arena.lists.parts import hidden
 from arena.lists.settled import settled
@@ -48,7 +49,7 @@ def last_added(session: Session) -> int:
 def _lock_note(session: Session) -> Mark:
     known = _insert(session, Mark).values(key=NOTE, value="0").on_conflict_do_nothing()
     session.execute(known)
-    return session.get_one(Mark, NOTE, with_for_update=True, populate_existing=True)
+    return session.scalars(locking(sa.select(Mark).where(Mark.key == NOTE), Mark, anew=True)).one()
 
 
 def add_next(session: Session) -> bool:

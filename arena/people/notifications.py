@@ -16,6 +16,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from arena.ground.db import count_rows
+from arena.ground.locks import locking
 from arena.models import (
     HOUSE,
     PERSON,
@@ -92,9 +93,8 @@ def notify(
     if not told:
         return
     session.add_all(told.values())
-    hooks = sa.select(Hook).where(Hook.user_id.in_(told), Hook.disabled == "").order_by(Hook.id)
-    # None of them is removed until this is written.
-    for hook in session.scalars(hooks.with_for_update(read=True, key_share=True)):
+    hooks = sa.select(Hook).where(Hook.user_id.in_(told), Hook.disabled == "")
+    for hook in session.scalars(locking(hooks, Hook, to="keep")):
         session.add(delivery_of(hook, told[hook.user_id], now))
 
 

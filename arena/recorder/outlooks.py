@@ -24,6 +24,7 @@ from sqlalchemy.orm import Session, joinedload
 from arena.competitions.happenings import FAULTY
 from arena.competitions.kinds import kind_of
 from arena.competitions.ranks import games_to_be_ranked
+from arena.ground import locks
 from arena.ground.db import FAILED, Database, count_rows
 from arena.models import (
     BotVersion,
@@ -341,7 +342,7 @@ class SetsAtWork:
                 yield told is not None
             looked += folded_games
         with database.begin() as session:
-            made = session.get(MatchSet, number, with_for_update=True)
+            made = locks.find(session, MatchSet, number, to_change=True)
             if made is not None and made.state is SetState.LOOKING:
                 _keep(made, found)
                 made.looked = games
@@ -424,7 +425,7 @@ def _carry_out_next(database: Database, number: int, now: datetime) -> None:
 def _give_up(database: Database, number: int) -> None:
     """Has all matches of a set stay as they are, since it can't be said what it would change."""
     with database.begin() as session:
-        made = session.get(MatchSet, number, with_for_update=True)
+        made = locks.find(session, MatchSet, number, to_change=True)
         if made is not None and made.state is SetState.LOOKING:
             its = sa.update(MatchOfSet).where(
                 MatchOfSet.set_id == number, MatchOfSet.state == MemberState.WAITS
@@ -443,7 +444,7 @@ def forget_undecided(database: Database, now: datetime) -> None:
         number = session.scalars(old.limit(1)).first()
     if number is not None:
         with database.begin() as session:
-            made = session.get(MatchSet, number, with_for_update=True)
+            made = locks.find(session, MatchSet, number, to_change=True)
             if made is not None and made.state is SetState.READY:
                 session.execute(sa.delete(MatchOfSet).where(MatchOfSet.set_id == number))
                 session.delete(made)

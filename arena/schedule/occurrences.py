@@ -13,9 +13,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
+from arena.ground.locks import locking
 from arena.models import Mark
 from engine.translation import N_
 
@@ -68,7 +70,8 @@ def read(session: Session, now: datetime) -> Occurrences:
 def _read(
     session: Session, *, to_change: bool = False
 ) -> tuple[Counter[str], list[tuple[datetime, dict[str, int]]]]:
-    mark = session.get(Mark, MARK, with_for_update=to_change)
+    query = sa.select(Mark).where(Mark.key == MARK)
+    mark = session.scalar(locking(query, Mark, anew=True) if to_change else query)
     told = json.loads(mark.value) if mark else NOTHING
     before = [(datetime.fromisoformat(then), its) for then, its in told["before"]]
     return Counter(told["ever"]), before

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
+from arena.ground.locks import locking
 from arena.models import (
     BotVersion,
     Check,
@@ -75,8 +76,11 @@ class Room:
                 is just giving something.
         """
         there = sa.select(Presence.version_id, Presence.games, Presence.worker)
-        there = there.where(Presence.games > 0).order_by(Presence.version_id)
-        present = session.execute(there.with_for_update(skip_locked=True) if locks else there).all()
+        there = there.where(Presence.games > 0)
+        query = (
+            locking(there, Presence, free=True) if locks else there.order_by(Presence.version_id)
+        )
+        present = session.execute(query).all()
         if not present:
             return None
         able = {

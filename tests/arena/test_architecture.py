@@ -93,6 +93,12 @@ def test_a_class_has_a_name_of_its_own() -> None:
     assert set(SHARED_NAMES) <= set(several), "a name that is no longer shared can go"
 
 
+def test_one_place_knows_the_order_of_locks() -> None:
+    files = sorted((ROOT / "arena").rglob("*.py"))
+    locks = [str(file.relative_to(ROOT)) for file in files if "with_for_update" in file.read_text()]
+    assert locks == ["arena/ground/locks.py"]
+
+
 def asks_kind(node: ast.AST) -> bool:
     """Whether a piece of code asks of which of some kinds a competition is: by its class, or by the
     name that the database knows it by."""
@@ -127,3 +133,7 @@ def test_whatever_is_played_otherwise_is_asked_of_the_kind() -> None:
         if any(map(asks_kind, ast.walk(ast.parse(file.read_text()))))
     }
     assert asking == ASKS_KIND.keys(), "ask the kind; what asks no more can go from the list"
+    named = re.compile(rf"""kind *[!=]= *["'](?:{"|".join(KINDS)})["']""")
+    templates = sorted((ROOT / "arena/web/templates").rglob("*.*"))
+    assert templates
+    assert not [one.name for one in templates if named.search(one.read_text())]
