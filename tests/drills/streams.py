@@ -11,7 +11,6 @@ twice, or was not told on after a kill.
 from __future__ import annotations
 
 import asyncio
-import re
 import resource
 import socket
 import subprocess
@@ -19,7 +18,6 @@ import sys
 import tempfile
 import threading
 import time
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -33,10 +31,7 @@ from tests.arena.live.house import House
 from tests.arena.running import broker, environment, free_port, until
 from tests.arena.simulator import LotPlayer
 from tests.drills.sizes import asked_for
-
-LONGEST_EVENT = 1 << 22
-FIRST = re.compile(rb'"first":(\d+),')
-SAID = re.compile(rb"at (\d+\.\d+)")
+from tests.drills.viewers import Person, Watching
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,101 +92,28 @@ class Pages:
         self.process = self._start()
 
 
-class Person:
-    """Reads streams as a browser does, one match after the other."""
-
-    def __init__(self, drill: Drill, number: int) -> None:
-        self._drill, self._number = drill, number
-        self.seen: dict[str, int] = {}
-        """Of each game of each match, how many boards were seen."""
-        self.heard = 0.0
-        self._id = ""
-
-    async def watch(self) -> None:
-        """Watches until the drill ends."""
-        match = 0
-        while True:
-            running = self._drill.running
-            if match not in running:
-                match, self._id = running[self._number % len(running)], ""
-            try:
-                if await self._read(match):
-                    match = 0
-            except (OSError, asyncio.IncompleteReadError, ValueError) as error:
-                self._drill.breaks[str(error)[:80] or type(error).__name__] += 1
-            await asyncio.sleep(1 + self._number % 100 / 50)
-
-    async def _read(self, match: int) -> bool:
-        reader, writer = await asyncio.open_connection(
-            "127.0.0.1", self._drill.house.port, limit=LONGEST_EVENT
-        )
-        try:
-            writer.write(
-                f"GET /matches/{match}/stream HTTP/1.1\r\nHost: here\r\n"
-                f"Last-Event-ID: {self._id}\r\n\r\n".encode()
-            )
-            head = await reader.readuntil(b"\r\n\r\n")
-            if not head.startswith(b"HTTP/1.1 200"):
-                raise ValueError(head[:100])
-            self.heard = time.monotonic()
-            kind = b""
-            while line := await reader.readline():
-                if line.startswith(b"event:"):
-                    kind = line[7:-1]
-                elif line.startswith(b"id:"):
-                    self._id = line[4:-1].decode()
-                elif line.startswith(b"data:"):
-                    self._take(match, kind, line)
-                    if kind == b"over":
-                        return True
-            raise ValueError("it broke")
-        finally:
-            writer.close()
-
-    def _take(self, match: int, kind: bytes, line: bytes) -> None:
-        self._drill.events += 1
-        self._drill.bytes += len(line)
-        self.heard = time.monotonic()
-        if kind != b"plies":
-            return
-        found = FIRST.search(line)
-        assert found
-        first, (attempt, game, again, boards) = int(found[1]), map(int, self._id.split("."))
-        name = f"{match}.{attempt}.{game}.{again}"
-        if first != self.seen.get(name, 0):
-            self._drill.wrong.append(f"{name}: {first} after {self.seen.get(name, 0)}")
-        self.seen[name] = boards
-        if first and (said := SAID.findall(line)):
-            self._drill.delays.append(time.time() - float(said[-1]))
-
-
 class Drill:
     """All of it."""
 
     def __init__(self, house: House, size: Size) -> None:
         self.house, self.size = house, size
-        self.running: list[int] = []
-        self.delays: list[float] = []
-        self.wrong: list[str] = []
-        self.events = self.bytes = 0
-        self.breaks = Counter[str]()
-        """How often a stream broke or was refused, by why."""
+        self.seen = Watching(house.port)
 
     def play_on(self, place: int) -> None:
         """Plays one match after the other, for ever."""
         while True:
             job = self.house.issue()
-            if place < len(self.running):
-                self.running[place] = job.lease.job
+            if place < len(self.seen.running):
+                self.seen.running[place] = job.lease.job
             else:
-                self.running.append(job.lease.job)
+                self.seen.running.append(job.lease.job)
             result = self.house.play(job, lambda *_: None, player=Timed)
             with suppress(Exception):
                 self.house.report(job, result)
 
     async def run(self, pages: Pages) -> bool:
         """Whether all went well."""
-        people = [Person(self, number) for number in range(self.size.people)]
+        people = [Person(self.seen, number) for number in range(self.size.people)]
         tasks = [asyncio.create_task(one.watch()) for one in people]
         begun = time.monotonic()
         while any(not one.heard for one in people):
@@ -221,15 +143,15 @@ class Drill:
         await self._measure("after that", pages, self.house.live)
         for task in tasks:
             task.cancel()
-        print("streams that broke or were refused:", dict(self.breaks))
-        print(f"plies missed or told twice: {len(self.wrong)}")
-        print("\n".join(self.wrong[:5]))
-        return not self.wrong
+        print("streams that broke or were refused:", dict(self.seen.breaks))
+        print(f"plies missed or told twice: {len(self.seen.wrong)}")
+        print("\n".join(self.seen.wrong[:5]))
+        return not self.seen.wrong
 
     async def _measure(self, what: str, pages: Pages, live: subprocess.Popen[bytes]) -> None:
         await asyncio.sleep(5)
-        self.delays.clear()
-        self.events = self.bytes = 0
+        self.seen.delays.clear()
+        self.seen.events = self.seen.bytes = 0
         processes = {"live": psutil.Process(live.pid), "pages": psutil.Process(pages.process.pid)}
         before = {name: sum(one.cpu_times()[:2]) for name, one in processes.items()}
         begun = time.monotonic()
@@ -240,13 +162,14 @@ class Drill:
             f"{one.memory_info().rss / 2**20:.0f} MiB"
             for name, one in processes.items()
         ]
-        if len(self.delays) < 2:
-            self.wrong.append(f"{what}: nothing was told")
+        if len(self.seen.delays) < 2:
+            self.seen.wrong.append(f"{what}: nothing was told")
             return
-        parts = quantiles(self.delays, n=100)
+        parts = quantiles(self.seen.delays, n=100)
         median, late = parts[49], parts[98]
+        events, megabytes = self.seen.events / seconds, self.seen.bytes / seconds / 1e6
         print(
-            f"{what}: {self.events / seconds:.0f} events/s, {self.bytes / seconds / 1e6:.1f} MB/s, "
+            f"{what}: {events:.0f} events/s, {megabytes:.1f} MB/s, "
             f"from move to reader {median * 1000:.0f} ms (median), {late * 1000:.0f} ms (99 %); "
             + "; ".join(words),
             flush=True,
@@ -276,7 +199,7 @@ def main() -> int:
         try:
             for place in range(size.matches):
                 threading.Thread(target=drill.play_on, args=(place,), daemon=True).start()
-                while len(drill.running) <= place:
+                while len(drill.seen.running) <= place:
                     time.sleep(0.1)
             until(pages.answer, "the pages", seconds=120)
             return 0 if asyncio.run(drill.run(pages)) else 1

@@ -1,10 +1,11 @@
 """`make upgrade`: an arena is changed for the next release while it plays.
 
-All processes of the last release play a tournament and a ladder, with a bot at home. Then the
-database is prepared by this release, as the last one's processes go on, and are killed and started
-anew once; then each of them is changed for this release's, one after the other in the order that
-docs/operating.md says, and in another one. Meanwhile the pages are asked, and bots are submitted by
-the commands of either release. What came out is held against the tournament on a calm arena.
+All processes of the last release play a tournament and a ladder, with a bot at home; people watch
+its matches, and a hook is sent what the bots' owner is told. Then the database is prepared by this
+release, as the last one's processes go on, and are killed and started anew once; then each of them
+is changed for this release's, one after the other in the order that docs/operating.md says, and in
+another one. Meanwhile the pages are asked, and bots are submitted by the commands of either
+release. What came out is held against the tournament on a calm arena.
 
 The last release is the last tag, or what RELEASE names. Run it as ``python -m
 tests.drills.upgrade``. It ends with 1 if anything was lost, and with 2 if it can't be run here.
@@ -12,22 +13,37 @@ tests.drills.upgrade``. It ends with 1 if anything was lost, and with 2 if it ca
 
 from __future__ import annotations
 
+import asyncio
 import os
 import subprocess
 import sys
 import tempfile
+import threading
 import time
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.request import urlopen
 
 import sqlalchemy as sa
+from sqlalchemy.orm import Session
 
 from arena.ground.db import Database
-from arena.models import Bot, BotVersion, JobStatus, Match, VersionStatus
+from arena.models import (
+    Bot,
+    BotVersion,
+    Delivery,
+    DeliveryState,
+    JobStatus,
+    Match,
+    VersionStatus,
+)
 from arena.models import Check as BotCheck
+from arena.operation import processes
 from tests import postgres
 from tests.arena.running import COMMAND
+from tests.arena.sender.receivers import Receiver, make_certificate, receiver
 from tests.arena.test_end_to_end import LADDER
 from tests.drills import checks
 from tests.drills.checks import Check
@@ -35,6 +51,7 @@ from tests.drills.drill import SETTINGS, Clock, calm_digest, end_in_order, judge
 from tests.drills.fields import BOT, MATCHES, OWNER, TOURNAMENT
 from tests.drills.releases import NoReleaseError, Release, before
 from tests.drills.sites import HOME_WORKER, WORKER_SERVICES, Addresses, Service, Site
+from tests.drills.viewers import Person, Watching
 
 REST_SECONDS = 0.15
 """A bot's before each move, so that there is something to play while all is changed."""
@@ -42,14 +59,17 @@ STEP = 6
 """Matches that are played between two changes."""
 PATIENCE_SECONDS = 120.0
 ORDERS = {
-    "the recorder first": ("recorder", "web", *WORKER_SERVICES, HOME_WORKER),
-    "the pages first": ("web", "recorder", HOME_WORKER, *WORKER_SERVICES),
+    "the recorder first": ("recorder", "web", "live", "sender", *WORKER_SERVICES, HOME_WORKER),
+    "the pages first": ("sender", "live", "web", "recorder", HOME_WORKER, *WORKER_SERVICES),
 }
 PAGES = (
     "/", "/readyz", f"/ladders/{LADDER}", f"/tournaments/{TOURNAMENT}", "/games", "/bots",
     "/api/v1/ladders", f"/api/v1/ladders/{LADDER}", "/api/v1/matches",
 )  # fmt: skip
 OF_TOURNAMENT = "NOT rated"
+VIEWERS = 3
+MOST_TWICE = 1
+"""Messages to a hook that may come twice in a drill: the one of whom is ended as it is sent."""
 AT_HOME = "steady"
 FURNISH = """
 import json
@@ -58,7 +78,7 @@ from pathlib import Path
 import sqlalchemy as sa
 from arena.audit import ARENA
 from arena.ground.db import Database
-from arena.models import Scope, User
+from arena.models import Hook, HookFormat, Scope, User
 from arena.people.accounts import add_token
 from tests.drills.fields import OWNER, furnish
 database = Database({url!r})
@@ -67,6 +87,8 @@ with database.begin() as session:
     owner = session.scalars(sa.select(User).where(User.name == OWNER)).one()
     scopes = [Scope.READ, Scope.SUBMIT, Scope.CONNECT]
     token = add_token(session, ARENA, owner, "drill", scopes, datetime.now(UTC))
+    its = Hook(user_id=owner.id, url={hook!r}, format=HookFormat.JSON, created=datetime.now(UTC))
+    session.add(its)
 print(json.dumps(token))
 """
 SETTINGS_KNOWN = """
@@ -78,7 +100,8 @@ print(json.dumps([PREFIX + one.name.upper() for one in fields(Settings)]))
 COMMANDS = """
 import json
 from arena.operation import processes
-made = {name: processes.OF_THE_ARENA[name]() for name in ("web", "recorder")}
+names = ("web", "recorder", "live", "sender")
+made = {name: processes.OF_THE_ARENA[name]() for name in names}
 made |= {"worker": processes.worker(1), "home worker": processes.home_worker()}
 print(json.dumps(made))
 """
@@ -87,18 +110,23 @@ print(json.dumps(made))
 class Change:
     """A site on its way from one release to the next."""
 
-    def __init__(self, release: Release, site: Site, say: Clock) -> None:
+    def __init__(self, release: Release, site: Site, hook: Receiver, say: Clock) -> None:
         """Furnishes the site by the last release, and has all its services be of that."""
-        self._release, self._site, self._say = release, site, say
+        self._release, self._site, self._hook, self._say = release, site, hook, say
         places = {"url": site.database_url, "data": str(site.data), "mark": site.mark}
+        places["hook"] = hook.url
         self._token = str(release.ask(FURNISH.format(**places, rest=REST_SECONDS)))
         made = release.ask(COMMANDS)
         assert isinstance(made, dict)
+        for name in ("live", "sender"):
+            own = site.environment(**site.variables)
+            site.add(Service(name, processes.OF_THE_ARENA[name](), own))
         self._next = {name: one.command for name, one in site.services.items()}
         for name in ORDERS["the recorder first"]:
             site.services[name].command = made["worker" if name in WORKER_SERVICES else name]
         site.add(Service(f"client {AT_HOME}", self._client(), self._variables()))
         self.submitted: list[str] = []
+        self.watching = Watching(site.port)
         self._database = sa.create_engine(site.database_url)
         self.broken: list[str] = []
         """Pages that did not come, and commands that failed."""
@@ -172,15 +200,40 @@ class Change:
         if done.returncode:
             raise RuntimeError(f"the database could not be prepared: {done.stderr[-500:]}")
         self.play_on("the database is prepared for the next release")
-        for name in ("web", "recorder", WORKER_SERVICES[0], HOME_WORKER):
+        killed = ("web", "recorder", "live", "sender", WORKER_SERVICES[0], HOME_WORKER)
+        for name in killed:
             site.tree(name)[0].kill()
-        self.play_on("four processes of the last release were killed, and are started again")
+        self.play_on(f"{len(killed)} processes of the last release were killed, and begin again")
         self.submit(COMMAND, "between")
         for number, name in enumerate(order):
             site.change(name, self._next[name])
             self.play_on(f"{name} is of the next release")
             either = self._release.command if number % 2 else COMMAND
             self.submit(either, f"after-{name.replace(' ', '-')}")
+
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        """Has people watch its matches meanwhile."""
+        over = threading.Event()
+        watching = threading.Thread(target=lambda: asyncio.run(self._watch(over)), daemon=True)
+        watching.start()
+        try:
+            yield
+        finally:
+            over.set()
+            watching.join()
+            self._database.dispose()
+
+    async def _watch(self, over: threading.Event) -> None:
+        people = [Person(self.watching, number) for number in range(VIEWERS)]
+        tasks = [asyncio.create_task(one.watch()) for one in people]
+        query = sa.text("SELECT id FROM match WHERE status = 'issued' ORDER BY id DESC")
+        while not over.is_set():
+            with suppress(sa.exc.DBAPIError), self._database.connect() as connection:
+                self.watching.running[:] = connection.scalars(query)
+            await asyncio.sleep(0.2)
+        for task in tasks:
+            task.cancel()
 
     def finish(self) -> None:
         """Waits until all is played."""
@@ -191,11 +244,25 @@ class Change:
         database = Database(self._site.database_url)
         while time.monotonic() < deadline:
             with database.read() as session:
-                if not checks.under_way(session):
+                if not checks.under_way(session) and not self._to_send(session):
                     break
             time.sleep(0.5)
         database.close()
-        self._database.dispose()
+
+    @staticmethod
+    def _to_send(session: Session) -> int:
+        """How many messages wait for the hook."""
+        waits = Delivery.state == DeliveryState.WAITS
+        return session.scalar(sa.select(sa.func.count(Delivery.id)).where(waits)) or 0
+
+    def told(self, session: Session) -> Check:
+        """Whether the hook was sent each message, and none twice but by a kill."""
+        came = Counter(headers["webhook-id"] for _, headers, _ in self._hook.got)
+        sent = session.scalar(sa.select(sa.func.count(Delivery.id))) or 0
+        twice = came.total() - len(came)
+        holds = len(came) == sent >= len(self.submitted) and twice <= MOST_TWICE
+        words = f"{sent} messages, {len(came)} came, {twice} twice, {self._to_send(session)} wait"
+        return Check(holds, "the hook was sent all that its owner is told", words)
 
     def found(self, database: Database) -> list[Check]:
         """Whether those who were here meanwhile saw nothing of it."""
@@ -212,17 +279,30 @@ class Change:
             home = session.scalar(
                 sa.select(sa.func.count()).where(Match.status == JobStatus.FIXED, Match.at_home)
             )
+            told = self.told(session)
+        watched = self.watching
+        seen = f"{watched.events} events; broke: {dict(watched.breaks)}; wrong: {watched.wrong[:5]}"
         missing = [name for name in self.submitted if name not in ready]
         return [
             Check(not self.broken, "pages and commands answered", "; ".join(self.broken) or "all"),
             Check(not missing, "what was submitted is ready", ", ".join(missing) or "all"),
             Check(bool(home), "the bot at home played", f"{home} matches"),
+            told,
+            Check(
+                watched.events > 0 and not watched.wrong,
+                "who watched missed no ply and was told none twice",
+                seen,
+            ),
             Check(not said, "nothing unforeseen is in the logs", str(said) if said else "nothing"),
         ]
 
 
-def run(release: str, order: str, calm: str, say: Clock) -> int:
-    """Changes one site in one order; 0 if nothing was lost."""
+def run(release: str, order: str, calm: str, hook: Receiver, say: Clock) -> int:
+    """Changes one site in one order; 0 if nothing was lost.
+
+    Args:
+        hook: of this site alone.
+    """
     say(f"from {release} to what stands here, {order}")
     mounts = checks.mounted()
     folder = Path(tempfile.mkdtemp(prefix="arena-upgrade-"))
@@ -232,14 +312,16 @@ def run(release: str, order: str, calm: str, say: Clock) -> int:
     known = last.ask(SETTINGS_KNOWN)
     assert isinstance(known, list)
     settings = {key: value for key, value in SETTINGS.items() if key in known}
+    settings["ARENA_INSIDE"] = "localhost"
     site = Site(folder, Addresses(), **settings)
     try:
         site.prepare()
         site.data.mkdir(mode=0o700)
-        change = Change(last, site, say)
+        change = Change(last, site, hook, say)
         site.start()
-        change.carry_out(ORDERS[order])
-        change.finish()
+        with change.watched():
+            change.carry_out(ORDERS[order])
+            change.finish()
         database = Database(site.database_url)
         with database.read() as session:
             found = [*checks.fixtures(session), *change.found(database)]
@@ -262,7 +344,14 @@ def main() -> int:
         return 2
     say, calm = Clock(), calm_digest()
     say(f"calm: {MATCHES} matches of {OWNER}'s bots, digest {calm[:16]}")
-    return max(run(release, order, calm, say) for order in ORDERS)
+    failed = 0
+    for order in ORDERS:
+        with tempfile.TemporaryDirectory() as folder:
+            certificate = make_certificate(Path(folder), "localhost")
+            os.environ["SSL_CERT_FILE"] = str(certificate)
+            with receiver(certificate) as hook:
+                failed = max(failed, run(release, order, calm, hook, say))
+    return failed
 
 
 if __name__ == "__main__":

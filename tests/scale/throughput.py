@@ -29,7 +29,8 @@ def measure(
 
     Args:
         cases: how many workers there are, and how many seconds a match takes them.
-        seconds: for how long each is measured, once about as many matches end as begin.
+        seconds: for how long each is measured, once about as many matches end as begin; at least
+            for two matches, as those of all begin together.
         base: a folder on a disk.
         recorders: how many there are in turn.
     """
@@ -61,7 +62,7 @@ def _measure(
     ):
         with at_work(stand, workers, length, recorders=recorders) as (_, observer):
             observer.await_results(1.3 * length + SETTLE_SECONDS)
-            found = observer.measure(seconds)
+            found = observer.measure(max(seconds, 2 * length))
         for name in list(stand.processes):
             stand.end(name)
         with stand.database.engine.connect() as connection:

@@ -17,7 +17,7 @@ from engine.match import MatchResult
 from tests.arena.cli.conftest import assert_refused
 from tests.arena.conftest import Cli
 from tests.arena.live.house import House, Watcher, house
-from tests.arena.running import until
+from tests.arena.running import PATIENCE, until
 
 
 @pytest.fixture(scope="module")
@@ -166,4 +166,4 @@ def test_a_command_watches_here_and_elsewhere(arena: House, cli: Cli) -> None:
 def test_there_is_no_stream_of_nothing(arena: House, path: str) -> None:
     """The pages say so, and hand nothing over."""
     with pytest.raises(urllib.error.HTTPError, match="404"):
-        urllib.request.urlopen(f"http://127.0.0.1:{arena.port}{path}", timeout=10)
+        urllib.request.urlopen(f"http://127.0.0.1:{arena.port}{path}", timeout=PATIENCE)

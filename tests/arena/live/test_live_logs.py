@@ -25,7 +25,7 @@ from engine.live import LiveLog, log_channel_of
 from engine.messages import address_of
 from engine.player import GameSetup, LogSoFar
 from tests.arena.live.house import House, broker_of, house, listeners
-from tests.arena.running import until
+from tests.arena.running import PATIENCE, until
 from tests.arena.simulator import LotPlayer
 from tests.arena.web.signing_in import now, person
 
@@ -110,7 +110,9 @@ def ask(arena: House, job: Job, token: str, asks: str) -> tuple[int, str]:
     """What somebody gets of a match."""
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     address = f"/matches/{job.lease.job}/stream?once=1{asks}"
-    with closing(http.client.HTTPConnection("127.0.0.1", arena.port, timeout=10)) as connection:
+    with closing(
+        http.client.HTTPConnection("127.0.0.1", arena.port, timeout=PATIENCE)
+    ) as connection:
         connection.request("GET", address, headers=headers)
         answer = connection.getresponse()
         return answer.status, answer.read().decode()
