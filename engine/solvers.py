@@ -10,9 +10,11 @@ from __future__ import annotations
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from engine.truth import Truth
 
 COMPILERS = ("c++", "g++", "clang++")
 
@@ -66,3 +68,21 @@ def compiled(source: Path, with_: str) -> Iterator[Solver]:
                 yield Solver(running)
             finally:
                 running.kill()
+
+
+@contextmanager
+def quickest(
+    plain: Truth, source: Path, made: Callable[[Solver], Truth], *, fits: bool = True
+) -> Iterator[Truth]:
+    """The quickest search there is here: by a program, or the plain one where it can't be compiled.
+
+    Args:
+        made: makes the search that asks the program.
+        fits: whether the program answers for the variant, and is worth compiling.
+    """
+    its = compiler() if fits else None
+    if its is None:
+        yield plain
+        return
+    with compiled(source, its) as solver:
+        yield made(solver)

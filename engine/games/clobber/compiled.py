@@ -6,8 +6,8 @@ does, in half its steps, and by code of its own: each is a check of the other.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 
 from engine.board import bits_of
@@ -15,7 +15,7 @@ from engine.game import State
 from engine.games.chequerboard import WHITE
 from engine.games.clobber import Clobber, ClobberState
 from engine.games.clobber.truth import ClobberTruth
-from engine.solvers import Solver, compiled, compiler
+from engine.solvers import Solver, quickest
 from engine.truth import Budget, Truth, Value
 
 SOURCE = Path(__file__).with_name("solver.cpp")
@@ -46,12 +46,10 @@ class CompiledClobber(ClobberTruth):
         return 1 if bool(won) == (state.mover == WHITE) else -1
 
 
-@contextmanager
-def quicker(variant: Clobber) -> Iterator[Truth]:
-    """The quickest search there is here: compiled, or that in Python where it can't be."""
-    its = compiler() if variant.squares >= FEWEST_SQUARES else None
-    if its is None or variant.width > MOST_FILES or variant.height > MOST_RANKS:
-        yield ClobberTruth(variant)
-        return
-    with compiled(SOURCE, its) as solver:
-        yield CompiledClobber(variant, solver)
+def quicker(variant: Clobber) -> AbstractContextManager[Truth]:
+    """The quickest search there is here."""
+    fits = variant.width <= MOST_FILES and variant.height <= MOST_RANKS
+    return quickest(
+        ClobberTruth(variant), SOURCE, partial(CompiledClobber, variant),
+        fits=fits and variant.squares >= FEWEST_SQUARES,
+    )  # fmt: skip

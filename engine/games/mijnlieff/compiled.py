@@ -6,15 +6,15 @@ of its own: each is a check of the other.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 
 from engine.board import bits_of
 from engine.game import State
 from engine.games.mijnlieff import Mijnlieff
 from engine.games.mijnlieff.truth import MijnlieffTruth
-from engine.solvers import Solver, compiled, compiler
+from engine.solvers import Solver, quickest
 from engine.truth import Budget, Truth, Value
 
 SOURCE = Path(__file__).with_name("solver.cpp")
@@ -54,12 +54,9 @@ class CompiledMijnlieff(MijnlieffTruth):
         return -lead if at.turned else lead
 
 
-@contextmanager
-def quicker(variant: Mijnlieff) -> Iterator[Truth]:
-    """The quickest search there is here: compiled, or that in Python where it can't be."""
-    its = compiler()
-    if its is None or variant.board.size != SQUARES:
-        yield MijnlieffTruth(variant)
-        return
-    with compiled(SOURCE, its) as solver:
-        yield CompiledMijnlieff(variant, solver)
+def quicker(variant: Mijnlieff) -> AbstractContextManager[Truth]:
+    """The quickest search there is here."""
+    return quickest(
+        MijnlieffTruth(variant), SOURCE, partial(CompiledMijnlieff, variant),
+        fits=variant.board.size == SQUARES,
+    )  # fmt: skip

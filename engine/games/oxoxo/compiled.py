@@ -6,8 +6,8 @@ minutes of a core and 3.5 GB, and then answers at once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
+from functools import partial
 from math import comb
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from engine.game import State
 from engine.games.oxoxo import HAND, SQUARES, Oxoxo, OxoxoState
 from engine.games.oxoxo.truth import LONGEST, OxoxoTruth, barred_faces, may_be_too_late
 from engine.plurals import counted
-from engine.solvers import Solver, compiled, compiler
+from engine.solvers import Solver, quickest
 from engine.truth import Advance, Budget, Truth, Value
 
 SOURCE = Path(__file__).with_name("solver.cpp")
@@ -72,12 +72,7 @@ def _positions(form: int, colour: int, pieces: int) -> int:
     return placements * faces * seats_to_move
 
 
-@contextmanager
-def quicker(variant: Oxoxo, advance: Advance) -> Iterator[Truth]:
-    """The quickest search there is here: compiled, or that in Python where it can't be."""
-    its = compiler()
-    if its is None:
-        yield OxoxoTruth(variant)
-        return
-    with compiled(SOURCE, its) as solver:
-        yield CompiledOxoxo(variant, solver, advance)
+def quicker(variant: Oxoxo, advance: Advance) -> AbstractContextManager[Truth]:
+    """The quickest search there is here."""
+    made = partial(CompiledOxoxo, variant, advance=advance)
+    return quickest(OxoxoTruth(variant), SOURCE, made)
