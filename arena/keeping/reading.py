@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import logging
 from functools import lru_cache
+from threading import Lock
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -81,13 +82,15 @@ def _frames(session: Session, number: int, name: str) -> list[DayFrame]:
     if found is None:
         stored = session.scalars(sa.select(DayFile.frames).where(DayFile.id == number)).one()
         found = unpack_frames(stored)
-        while len(_kept_frames) >= KEPT_FILES:
-            _kept_frames.pop(next(iter(_kept_frames)), None)
-        _kept_frames[name] = found
+        with _keeping_frames:
+            while len(_kept_frames) >= KEPT_FILES:
+                del _kept_frames[next(iter(_kept_frames))]
+            _kept_frames[name] = found
     return found
 
 
 _kept_frames: dict[str, list[DayFrame]] = {}
+_keeping_frames = Lock()
 
 
 @lru_cache(KEPT_FRAMES)
