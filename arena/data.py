@@ -48,7 +48,7 @@ class Batch:
     """Positions in which somebody moved, as arrays with a row for each."""
 
     numbers: Array
-    """Of the games, int64."""
+    """The numbers of their games, int64."""
     plies: Array
     """The places of the moves in their games, int32."""
     seats: Array

@@ -100,12 +100,12 @@ class FieldLimits:
     """What a field of a deed is, and what it may be."""
 
     words: str
-    """For whoever is to fill it in, as a sentence without its full stop."""
+    """What whoever is to fill it in is told, as a sentence without its full stop."""
     label: str = ""
     """On a form, if those words are too long for one."""
     least: float | None = None
     most: float | None = None
-    """Of a number its bounds, of a text its most characters, of names the most of them."""
+    """The bounds of a number, the most characters of a text, the most there may be of names."""
     choices: tuple[str, ...] = ()
 
 

@@ -18,7 +18,7 @@ from engine.translation import gettext
 MOST_FORMER = 10
 """How many names something may have had; each is one that nobody else can have."""
 CHOSEN = FormerName.versions.is_(None)
-"""Of former names: whether somebody chose it, and it was not made up for an anonymous bot."""
+"""The condition that somebody chose a former name, and it was not made up for an anonymous bot."""
 Nameable = Bot | User | Competition
 _KINDS = ((Bot, "bot"), (User, "user"))
 

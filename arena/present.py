@@ -104,7 +104,7 @@ class Present:
     """What holds at a moment."""
 
     changes: Mapping[str, Any] = field(default_factory=dict)
-    """Of settings, by their names."""
+    """What settings were changed to, by their names."""
     maintenance: Maintenance | None = None
 
     def settings(self, own: Settings) -> Settings:
@@ -123,7 +123,7 @@ class Watch:
         """
         self._database, self._found = database, Present()
         self.until = 0.0
-        """Of the monotonic clock, until when what was read is good."""
+        """The monotonic clock's time until which what was read is good."""
 
     @property
     def known(self) -> Present:

@@ -89,7 +89,7 @@ class Search:
         self.side = self.sides[state.to_move]
         self.table: dict[State, Entry] = {}
         self.killers = [-1] * (DEEPEST + 1)
-        """For each depth the last move that settled a position."""
+        """The last move that settled a position, for each depth."""
         self.history: dict[int, int] = {}
         """How often a move did so, the deeper the more."""
         self.nodes = 0

@@ -22,7 +22,7 @@ URL = os.environ.get("ARENA_CHAT_URL", "")
 MODEL = os.environ.get("ARENA_CHAT_MODEL", "")
 KEY = os.environ.get("ARENA_CHAT_KEY", "")
 SHARE = 0.8
-"""Of the time for a move, what may be waited for answers."""
+"""The share of the time for a move for which answers may be waited for."""
 MOVES_LEFT = 12
 """Under a clock, for so many more moves the rest is to last."""
 MOST_LEGAL = 300

@@ -25,7 +25,7 @@ from engine.translation import gettext
 
 MOST_NODES = 600
 MOST_CHARACTERS = 20_000
-"""Of all moves together, and of all comments."""
+"""The most that all moves together may have, and all comments."""
 LONGEST_COMMENT = 1000
 _FOLLOWS = re.compile(r"([0-9]{1,4}):(.+)", re.DOTALL)
 

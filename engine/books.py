@@ -60,7 +60,7 @@ class Book:
         return (self.opening(seed, number) for number in range(len(self.openings)))
 
     def __str__(self) -> str:
-        """For people."""
+        """Tells people its name, how many openings it has, and the beginning of its digest."""
         return gettext(
             "%(name)s, %(openings)s, digest %(digest)s",
             name=self.name,
@@ -91,7 +91,7 @@ class _Line(NamedTuple):
     """An opening as its file has it."""
 
     number: int
-    """Of the line in the file, from 1."""
+    """The number of the line in the file, from 1."""
     variant: Variant
     moves: Sequence[tuple[int, str]]
     """Each with its line."""

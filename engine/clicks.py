@@ -21,7 +21,7 @@ from engine.translation import gettext
 Clicks = tuple[str, ...]
 
 Ways = Mapping[Move, Clicks]
-"""For each legal move of a position what is clicked for it, the moves in their order."""
+"""What is clicked for each legal move of a position, the moves in their order."""
 
 
 def ways(state: State) -> Ways:

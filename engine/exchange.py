@@ -53,7 +53,7 @@ class Exchange:
         self._kept = HeadAndTail(limit)
         self._asked = 0.0
         self.ply = BEFORE
-        """Of what passes now."""
+        """The ply to which what passes now belongs."""
 
     def tell(self, direction: str, line: str) -> None:
         """A line passes."""

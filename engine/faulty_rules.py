@@ -76,7 +76,7 @@ class HangWatch:
         """Takes how long a call into the rules may last."""
         self._seconds = seconds
         self._calls: dict[int, tuple[FrameType, int]] = {}
-        """For each thread that is in a call, which, and at how many looks before."""
+        """The call that each thread is in, and at how many looks before."""
 
     def look(self) -> list[Hang]:
         """The calls that last too long by now."""

@@ -22,8 +22,8 @@ from engine.shelf import OWN, Edition
 
 FORMAT = 2
 TELLING_FORMAT = 3
-"""Of a match in which players are told options, or are granted something of their own, of which a
-worker of a release before knows nothing and would play it otherwise."""
+"""The format of a match in which players are told options, or are granted something of their own,
+of which a worker of a release before knows nothing and would play it otherwise."""
 
 PLAY_MATCH = "workers.play_match"
 CHECK_BOT = "workers.check_bot"

@@ -55,7 +55,7 @@ class LiveWord:
 
     lease: Lease
     game: int
-    """Of the match, from 0."""
+    """The game's number in the match, from 0."""
     again: int
     """How often that game was begun before, and was void."""
 
@@ -112,7 +112,7 @@ class LiveLog(LiveWord):
 
     seat: int
     texts: Mapping[int, str] = field(default_factory=dict)
-    """By how many plies came before; -1 is for what is of none."""
+    """The texts by how many plies came before; -1 is for what is of none."""
     exchanged: Mapping[int, str] = field(default_factory=dict)
     """The same of the lines exchanged with it, as `engine.exchange` keeps them."""
 
@@ -145,7 +145,7 @@ def _texts(told: Any) -> dict[int, str]:
 
 
 def newest(texts: Mapping[int, str]) -> dict[int, str]:
-    """Of what was logged at each ply what is told: the beginning of each, and the last of them."""
+    """What is told of what was logged at each ply: the beginning of each, and the last of them."""
     kept: dict[int, str] = {}
     room = LONGEST_LOG
     for ply in sorted(texts, reverse=True):

@@ -88,7 +88,7 @@ class Measure:
 
 
 def stretch_of(speed: float) -> float:
-    """By what a clock is multiplied on a machine of that speed, to three digits."""
+    """What a clock is multiplied by on a machine of that speed, to three digits."""
     return min(MOST_STRETCH, max(LEAST_STRETCH, round(1 / speed, 3)))
 
 

@@ -154,7 +154,7 @@ class Goal:
 
     words: str
     parts: tuple[tuple[int, int], ...]
-    """Of each thing that is needed, how many there are and how many it takes; more are no harm."""
+    """How many there are of each thing that is needed, and how many it takes; more are no harm."""
     paint: Paint
 
 

@@ -41,7 +41,8 @@ ROW, ROW_CORNER = 0.48, 0.2
 """How far the line around a row is from its middle line, and how round its corners are."""
 HATCHING = "M-.5-.25L-.25-.5M-.5 .25L.25-.5M-.25 .5L.5-.25M.25 .5L.5 .25"
 LETTER_WIDTH, TEXT, TEXT_SPACING = 0.602, 0.5, 1.25
-"""Of letters of one width: how wide in parts of their height, how high, and how far apart."""
+"""The measures of letters of one width: how wide in parts of their height, how high, and how far
+apart."""
 
 
 @dataclass(frozen=True, slots=True)

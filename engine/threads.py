@@ -85,7 +85,7 @@ def state(thread: str) -> bytes:
 
 
 def schedules(threads: Iterable[str]) -> dict[str, bytes]:
-    """For each thread what the kernel tells of its turns on a core, as it is written there.
+    """What the kernel tells of each thread's turns on a core, as it is written there.
 
     As long as that stays the same the thread has not left a core, nor got one. Those of which it
     tells nothing are left out.

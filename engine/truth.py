@@ -225,9 +225,9 @@ def value_of(truth: Truth, state: State, budget: Budget) -> Value | None:
 
 
 POSITION_STEPS = 10_000
-"""For a position of a game that is judged."""
+"""The most for a position of a game that is judged."""
 GAME_STEPS = 60_000
-"""For all positions of one game."""
+"""The most for all positions of one game."""
 PATIENCE = 2
 """After so many positions in a row that can't be known, all before them are only looked up: games
 are judged from their end, and earlier positions are harder."""

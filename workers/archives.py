@@ -51,7 +51,8 @@ MAX_ARCHIVE_BYTES = MAX_BYTES + SPARE_BYTES
 """A bundle's tar, in which no large file is. No more of an archive is ever in memory."""
 
 MADE_BY_BUILDS = frozenset({"CMakeFiles", "cmake-build-*", "meson-private"})
-"""Of the following: what a build leaves on its author's machine, with programs of its own in it."""
+"""What a build leaves on its author's machine, of what is left out: it has programs of its own in
+it."""
 LEFT_OUT = MADE_BY_BUILDS | {
     *(".git", ".hg", ".svn", ".venv", "__pycache__", "__MACOSX", ".DS_Store"),
     "._*",  # beside each file, where a Mac's disk or archive has no other place for attributes

@@ -40,7 +40,7 @@ class File:
     """One file of a bot."""
 
     content: bytes
-    """Of a large one the beginning."""
+    """All of it; of a large one only the beginning."""
     executable: bool = False
     large: Large | None = None
 

@@ -57,11 +57,11 @@ class _Play:
     plies: Sequence[Ply]
     told: int = 0
     logs: Sequence[LogSoFar] = ()
-    """Of each seat, as it was after the last ply at which somebody was to read it."""
+    """Each seat's log, as it was after the last ply at which somebody was to read it."""
     looked_at: Sequence[LogSoFar] = ()
     """Those that are put together already."""
     texts: list[Logged] = field(default_factory=list)
-    """Of each seat what is to be told of its log."""
+    """What is to be told of each seat's log."""
     told_texts: list[Logged] = field(default_factory=list)
 
     def log_news(self, lease: Lease) -> Iterator[LiveLog]:

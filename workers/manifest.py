@@ -99,7 +99,8 @@ class Manifest:
     options: tuple[str, ...] = ()
     """What can be chosen about it, each as `engine.bot_options` declares it."""
     package: str = ""
-    """Of a language that starts a class by its whole name: what stands before that of the file."""
+    """What stands before the name of the file, in a language that starts a class by its whole
+    name."""
 
     def launch(self, runtime: UnpackedRuntime | None = None) -> Launch:
         """The command for a box on this machine.

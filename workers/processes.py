@@ -21,7 +21,7 @@ PIDFD_INFO = "Q52xi"
 ended; its group, numbers and users stand between them."""
 PIDFD_GET_INFO, PIDFD_INFO_EXIT = 0xC040FF0B, 1 << 3
 RLIMIT_LOCKS = 10
-"""Of asm-generic/resource.h; Python has no name for it."""
+"""The number in asm-generic/resource.h; Python has no name for it."""
 
 
 def exit_status(pidfd: int) -> int | None:

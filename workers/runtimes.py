@@ -27,7 +27,7 @@ REGISTER = "register.mjs"
 """What has modules of a bot find those of a runtime for Node."""
 FORMAT = 1
 KINDS = {"python": "Python", "node": "JavaScript"}
-"""Of runtimes, each with the language whose bots it is for."""
+"""The kinds of runtimes, each with the language whose bots it is for."""
 MOST_CARD_BYTES = 4 << 20
 THREADS = (
     "OMP_NUM_THREADS",
@@ -223,7 +223,7 @@ def interpreter_here(kind: str) -> str:
 
 
 def platforms_here() -> tuple[str, ...]:
-    """For which platforms runtimes can be that are used on this machine."""
+    """The platforms of the runtimes that can be used on this machine."""
     found = [os.uname().machine]
     for kind in KINDS:
         with suppress(LanguageError):

@@ -191,7 +191,7 @@ AARCH64 = Architecture(
 )
 
 ARCHITECTURES = {"x86_64": X86_64, "aarch64": AARCH64}
-"""By the machine's name as os.uname() tells it."""
+"""The architectures by the machine's name as os.uname() tells it."""
 
 # linux/bpf_common.h
 LOAD = 0x20  # BPF_LD | BPF_W | BPF_ABS

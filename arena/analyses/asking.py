@@ -241,7 +241,7 @@ def _answered(session: Session, version: int, keys: Collection[str], move_ms: in
 
 
 def asked_lately(session: Session, user: int, now: datetime) -> float:
-    """For how many seconds bots were asked to think by somebody within the last day."""
+    """The seconds that bots were asked to think by somebody within the last day."""
     lately = is_lately(Question.created, DAY, now)
     query = sa.select(sa.func.sum(Question.asked_ms)).where(Question.user_id == user, lately)
     return (session.scalar(query) or 0) / 1000

@@ -122,13 +122,13 @@ class FollowedGame:
     """One play of a game of a match, as far as it is known."""
 
     number: int
-    """Of the match, from 1."""
+    """The game's number in the match, from 1."""
     games: int
     """That the match has."""
     name: str
-    """Of the variant."""
+    """The name of the variant."""
     players: list[tuple[str, str]]
-    """Of each seat its name, and who sits there."""
+    """Each seat's name, and who sits there."""
     states: list[State] = field(default_factory=list)
     """After no ply, one and so on, as far as the rules at hand go; none of an unknown game."""
     plies: list[Ply] = field(default_factory=list)

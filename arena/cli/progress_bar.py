@@ -15,7 +15,7 @@ from engine.protocol import visible
 from engine.translation import gettext
 
 WORTH_TENTHS = 20
-"""Of shorter work not every tenth is told."""
+"""The shortest work of which every tenth is told."""
 BAR_WIDTH = 20
 """In columns, so that all stands in a line of 80."""
 LINE_SECONDS = 5.0

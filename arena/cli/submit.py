@@ -247,7 +247,7 @@ def _wish(test_first: bool, elo: str | None, max_games: int | None) -> StrengthT
 
 
 def _words(commit: Commit) -> str:
-    """Of which commit it is, for whoever submits it."""
+    """Tells whoever submits a bot by which commit it is."""
     if commit.dirty:
         return gettext(
             "of commit %(commit)s, with changes that are in no commit", commit=commit.short

@@ -52,9 +52,10 @@ class GameNow:
     """A running game as it stands."""
 
     match: int
-    """Of those of this command, from 1 in the order in which they were begun."""
+    """The match's number among those of this command, from 1 in the order in which they were
+    begun."""
     game: int
-    """Of the match, from 0."""
+    """The game's number in its match, from 0."""
     spec: MatchSpec
     state: State
     plies: tuple[Ply, ...]

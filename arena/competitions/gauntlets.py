@@ -52,7 +52,7 @@ from engine.record import GameRecord
 from engine.translation import ENGLISH, N_, gettext, speaking
 
 LEGS = (1, 2)
-"""Of a round: the candidate's match, and the baseline's."""
+"""The legs of a round: the candidate's match, and the baseline's."""
 MOST_ASIDE = 3
 """While so many matches wait for the operator, no more are made."""
 LONGEST_TITLE = 120
@@ -72,11 +72,12 @@ class Gauntlet(Competition):
 
 @dataclass(frozen=True, slots=True)
 class GauntletPlan:
-    """By which rules, and how much, a gauntlet is to be played."""
+    """The rules by which a gauntlet is to be played, and how much."""
 
     rules: Rules
     games: int
-    """Of both bots together; whole turns of the field are played, so it can be a few more."""
+    """How many both bots play together; whole turns of the field are played, so it can be a few
+    more."""
     seed: int
     openings: str = "random"
     """Random, or the name of a book."""

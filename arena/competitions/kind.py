@@ -133,8 +133,9 @@ class CompetitionKind(ABC, Generic[C]):
         return Matchmaker(self, moment)
 
     def at_rest(self, now: datetime, trickle_seconds: float) -> sa.ColumnElement[bool]:
-        """Of competitions: which of its kind have no match to make now, where a statement can tell
-        so at once. Of others their matchmaker finds out.
+        """The condition that one of its kind has no match to make now, where a statement can tell.
+
+        Whether others have one their matchmaker finds out.
 
         Args:
             trickle_seconds: how long a settled ladder rests after each match.
@@ -146,8 +147,10 @@ class CompetitionKind(ABC, Generic[C]):
         """Who meets next in an open competition; None if nobody can for now."""
 
     def seatings(self, variant: Variant) -> tuple[tuple[int, ...], ...]:
-        """Of each game of a match the place of the entrant in each seat; by default, which is
-        empty, all take turns in the seats, one in each."""
+        """The place of the entrant in each seat, for each game of a match.
+
+        By default, which is empty, all take turns in the seats, one in each.
+        """
         return ()
 
     def options_of(self, match: Match) -> Mapping[str, Any]:
@@ -179,7 +182,7 @@ class CompetitionKind(ABC, Generic[C]):
         return GameResult(tuple(entrants), tuple(sides), tuple(ranks))
 
     def draw_probability(self, competition: C) -> float:
-        """By which results are rated, if they are."""
+        """The probability of a draw between equals that results are rated by, if they are."""
         return 0.5
 
     def follow_up(

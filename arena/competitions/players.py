@@ -61,8 +61,8 @@ def player_of(entrant: Entrant) -> NamedPlayer:
 
 
 def handed_in() -> sa.ColumnElement[bool]:
-    """Of versions: whether they were handed in, and not only tried; of one of a mask, whether that
-    behind it was, where it plays."""
+    """The condition that a version was handed in, and not only tried; one of a mask, if its real
+    one was."""
     its = aliased(Check)
     checked = sa.exists().where(its.version_id == BotVersion.id)
     # Asked of the tables: readers do not see what tells whose a mask is.

@@ -73,7 +73,7 @@ class RoundLine:
     is_active: bool = False
     """Whether it is on the ladder."""
     points: float = 0.0
-    """Of all rounds that are over, added up."""
+    """What it got in all rounds that are over, added up."""
     rounds: int = 0
     """How many these are."""
     places: dict[int, RoundPlace] = field(default_factory=dict)
@@ -93,9 +93,9 @@ class RoundTable:
     rounds: Sequence[PlayedRound]
     """The newest first."""
     lines: Sequence[RoundLine]
-    """By divisions, and where they stand there; then by points."""
+    """The bots by divisions, and where they stand there; then by points."""
     size: int
-    """Of how many bots the whole table is."""
+    """How many bots the whole table has."""
 
     @property
     def divisions(self) -> Mapping[int, Sequence[RoundLine]]:

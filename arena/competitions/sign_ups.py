@@ -63,7 +63,7 @@ LONGEST_CHECK_IN = 7 * 24 * 60
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """By what bots sign up for a tournament."""
+    """The conditions by which bots sign up for a tournament."""
 
     places: int
     """How many bots play; those that come later wait."""
@@ -99,7 +99,7 @@ class SignedUp:
 
 
 def conditions_of(tournament: Tournament) -> Conditions:
-    """By what bots sign up for a tournament, or did.
+    """The conditions by which bots sign up for a tournament, or did.
 
     Raises:
         Refusal: its field was named.

@@ -18,7 +18,7 @@ from engine.match import entrants_needed
 PRIOR = 20
 """As many results as this speak for the usual share of draws, beside those of a ladder."""
 LAST_GAMES = 200
-"""Of a ladder, by which it is told how long games are."""
+"""How many of a ladder's newest games tell how long games are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class TestEstimate:
     game_seconds: float | None
     """How long a worker is likely to play a game; None where no ladder has such games."""
     points: list[Forecast]
-    """By true difference, in equal steps."""
+    """A forecast for each true difference, in equal steps."""
 
     @property
     def told(self) -> list[Forecast]:

@@ -48,7 +48,7 @@ class StrengthReport:
     """Who approved it, where somebody had to."""
     tallies: tuple[TestTally, ...]
     standing: sequential.SequentialTest
-    """By all workers but the excluded ones."""
+    """How it stands by all workers but the excluded ones."""
     odd: dict[str, float]
     """The workers whose results differ from the others', with how likely chance does that."""
     speeds: tuple[SpeedTally, ...] = ()
@@ -306,9 +306,9 @@ class Wanted:
 
     verdict: TestVerdict | None = None
     waits: bool = False
-    """For somebody's approval."""
+    """Whether only those that wait for somebody's approval are."""
     bot: str = ""
-    """Of which a version is tested."""
+    """The bot of which a version is tested."""
     creator: str = ""
 
     @property

@@ -82,11 +82,11 @@ class TournamentPlan:
     time: TimeControl
     format: str
     title: str = ""
-    """For people; by default the name."""
+    """What people see it called; by default the name."""
     settings: Mapping[str, int] = field(default_factory=dict)
     """Those of the format that are not to be by default."""
     tie_breaks: tuple[str, ...] | None = None
-    """By default the format's."""
+    """The tie-breaks in their order; by default the format's."""
     openings: str = "random"
     """Random, empty, or the name of a book."""
     limits: CompetitionLimits = USUAL_LIMITS
@@ -101,8 +101,8 @@ class TournamentPlan:
     anonymous: bool = False
     """Whether bots play in it by masks until it is over."""
     sign_up: Mapping[str, Any] | None = None
-    """By what bots sign up for it, as `arena.competitions.sign_ups.Conditions` has it; None if
-    its field is named now."""
+    """The conditions by which bots sign up for it, as `arena.competitions.sign_ups.Conditions` has
+    them; None if its field is named now."""
     ladder_id: int | None = None
     """The ladder on which those have to be."""
     tells: bool = True

@@ -56,7 +56,7 @@ class TuningReport:
     """The version, and what is chosen about it besides."""
     creator: str | None
     standing: Tuning
-    """By whole batches."""
+    """How it stands by whole batches."""
     proof: StrengthTest | None
     """The test of what came out."""
 
@@ -114,7 +114,7 @@ class TuningReport:
 
     @property
     def seconds_left(self) -> float | None:
-        """Of workers' time, by what games took so far; None before the first."""
+        """The workers' time that what is left takes, as games did so far; None before the first."""
         tuning = self.tuning
         if self.standing.is_over:
             return 0.0

@@ -91,7 +91,7 @@ class TuningPlan(NamedTuple):
     """Rounded up to whole batches."""
     batch: int = BATCH
     proof: StrengthTerms = StrengthTerms(0.0, 5.0, max_games=20_000)
-    """Of the test at the end."""
+    """The terms of the test at the end."""
     weight: float = 1.0
     limits: CompetitionLimits = USUAL_LIMITS
     note: str = ""

@@ -45,7 +45,7 @@ class HandIn(NamedTuple):
     version: BotVersion
     at: datetime
     late: timedelta
-    """By how much; nothing if it was in time."""
+    """How late it was; nothing if it was in time."""
 
 
 class _Having(NamedTuple):
@@ -68,7 +68,7 @@ class Student(NamedTuple):
 
     @property
     def counts(self) -> HandIn | None:
-        """By which they are marked; None if they have handed in nothing."""
+        """The one by which they are marked; None if they have handed in nothing."""
         if self.late is not None and (self.takes_late or self.in_time is None):
             return self.late
         return self.in_time

@@ -198,9 +198,11 @@ def begin_due(session: Session) -> str | None:
 
 
 def _has_more(now: At, lately: At) -> sa.ColumnElement[bool]:
-    """Of courses and their deadlines: whether the check of something has ended after it was marked,
-    that came after the deadline and yet in time, as what began to be sent before; or that was late,
-    and came so after the time for that."""
+    """The condition that a course, with its deadline, has more to mark than when it was marked.
+
+    It has if a check has ended since of what came after the deadline and yet in time, as what began
+    to be sent before; or of what came late, once the time for that is over.
+    """
     known = sa.select(Entrant.version_id).where(Entrant.competition_id == TaughtCourse.marking_id)
     began = sa.func.coalesce(Check.began, Check.created)
     in_time = began <= CompetitionDate.at

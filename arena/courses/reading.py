@@ -36,7 +36,7 @@ WORDS = (sys.executable, "-P", "-m", "arena.courses.reading")
 READS = (sys.executable, "-P", "-m", "arena.courses.prints")
 LOOK_SECONDS, RETRY_SECONDS = 10.0, 60.0
 RECENT = timedelta(days=30)
-"""For so long after its marking a course is looked at for what is to be read."""
+"""How long after its marking a course is looked at for what is to be read."""
 SAMPLES = Path(__file__).parents[2] / "bots"
 """What `arena new` begins with, and the sample bots: everybody was given them."""
 BROKEN_OFF, NOT_STORED = "its reading was broken off", "it is not stored"
@@ -145,7 +145,7 @@ def given_to_all(session: Session, course: TaughtCourse) -> list[str]:
 
 @cache
 def samples_digest() -> str:
-    """By what the samples' fingerprints are kept: another for each release of them."""
+    """The digest that the samples' fingerprints are kept by: another for each release of them."""
     known = hashlib.sha256(b"samples")
     for path in sorted(SAMPLES.rglob("*")):
         if path.is_file() and "__pycache__" not in path.parts:

@@ -26,7 +26,7 @@ SETTLED_SIGMA = 1.0
 SETTLED_GAMES = 200
 """So is one of so many games: whoever always wins stays less certain for ever."""
 Meetings = Iterable[tuple[int, int, int]]
-"""Of two, by their ids, how many matches they have against each other."""
+"""The ids of two, and how many matches they have against each other; for any pairs of them."""
 
 
 class Met:
@@ -128,7 +128,7 @@ class _Due(NamedTuple):
     """The place of the first of a person's bots in the order in which all are due."""
 
     had: int
-    """Of its person, less what a placement brings it forward."""
+    """How many matches its person had, less what a placement brings it forward."""
     turn: _Turn
     person: int
     in_placement: bool
@@ -146,7 +146,7 @@ class Roster:
         self._rivals = {rival.id: rival for rival in rivals}
         self._had: Counter[int] = Counter(had)
         self._turns: dict[tuple[int, bool], list[_Turn]] = {}
-        """Of each person those in placement, and the others."""
+        """Each person's bots in placement, and the others."""
         for rival in self._rivals.values():
             self._turns.setdefault((rival.person, rival.in_placement), []).append(_turn(rival))
         for its in self._turns.values():
@@ -180,7 +180,7 @@ class Roster:
 
     @property
     def had(self) -> Had:
-        """By which people take turns."""
+        """The games that each person's bots had, by which people take turns."""
         return self._had
 
     @property
@@ -281,7 +281,7 @@ class Roster:
             yield self._rivals[int(self._down[place][1])]
 
     def fewest_games(self, person: int) -> int:
-        """Of the bots of somebody who has one there."""
+        """The fewest games that any bot has of somebody who has one there."""
         young = self._turns.get((person, True))
         # Who is in placement has had fewer than any other.
         return (young or self._turns[person, False])[0].games
@@ -293,7 +293,7 @@ class Roster:
                 yield self._rivals[turn.id]
 
     def least_had(self, *, placed: bool = False) -> float:
-        """By whoever had the fewest games; infinite if there is nobody.
+        """The games that the bots of whoever had the fewest had; infinite if there is nobody.
 
         Args:
             placed: of those alone who have a bot that is placed.

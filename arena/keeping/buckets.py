@@ -33,7 +33,7 @@ this speed: else one that sends a few now and then would be waited for without e
 CHUNK = 1 << 16
 NOTHING = hashlib.sha256().hexdigest()
 AWAY_SECONDS = 30.0
-"""For so long nobody waits for a part of a file, but one who tries, after there was no answer."""
+"""How long nobody waits for a part of a file, but one who tries, after there was no answer."""
 LONGEST_ANSWER = 16 << 20
 """Bytes of a list of names, which has a thousand."""
 
@@ -43,7 +43,7 @@ class _NoAnswer(StoreError):
 
 
 class Credentials(NamedTuple):
-    """By whom requests are signed, and for where."""
+    """The key and secret by which requests are signed, and the region that they are for."""
 
     key: str
     secret: str

@@ -18,7 +18,7 @@ from itertools import accumulate
 from typing import IO, NamedTuple
 
 FRAME_BYTES = 1 << 18
-"""Of lines: with so many a frame is full."""
+"""With so many bytes of lines a frame is full."""
 SUFFIX = ".jsonl.xz"
 
 

@@ -49,7 +49,7 @@ from engine.record import digest_of
 FILE_NUMBERS = 100_000
 """How many games a file has at most."""
 FILE_BYTES = 1 << 28
-"""Of one, after which no more games are added."""
+"""With so many a file is full: no more games are added."""
 AT_A_TIME = 200
 """Games that are read, or changed, in one transaction."""
 CHUNK = 1 << 18
@@ -288,7 +288,7 @@ class Brought(NamedTuple):
     """What came of files."""
 
     games: int
-    """Of which the records are in their rows again."""
+    """How many have their records in their rows again."""
     others: int
     """That no row asked for: it has its record, or there is no such game."""
 

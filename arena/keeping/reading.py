@@ -25,7 +25,7 @@ from engine.translation import gettext
 KEPT_FRAMES = 16
 """How many frames that were read last a process keeps, since neighbours are asked for together."""
 KEPT_FILES = 64
-"""Of how many files it keeps which games are where."""
+"""How many files a process keeps the contents of: which games are where in them."""
 
 log = logging.getLogger("arena.keeping")
 

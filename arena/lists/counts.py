@@ -88,7 +88,7 @@ class Counts:
     endings: dict[Termination, int]
     """How many games ended by each."""
     faults: dict[Termination, int]
-    """Of that seat, how often it left by each; of all seats, if the filter is about none."""
+    """How often that seat left by each; any seat, if the filter is about none."""
     others_faults: dict[Termination, int]
     """The same of the other seats of these games."""
     plies: Sequence[tuple[int, int]]

@@ -403,4 +403,4 @@ WORDS: Mapping[str, FilterWord] = {
     ),
     "sort": _chosen("Order", "Which come first", Order),
 }  # fmt: skip
-"""By their names in addresses, in the order of the form."""
+"""The words of filters by their names in addresses, in the order of the form."""

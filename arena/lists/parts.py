@@ -117,7 +117,8 @@ class Stream:
     which: Sequence[Condition]
     tie: RowTie
     order: Any = None
-    """By what the index has the rows, where that is not by the games' numbers."""
+    """The columns in whose order the index has the rows, where that is not by the games'
+    numbers."""
 
     @property
     def is_ordered(self) -> bool:
@@ -141,7 +142,7 @@ class FilterPart:
     tried: Callable[[Any], Condition]
     stream: Stream | None = None
     column: str = ""
-    """Of one that is a value in a column of all seats."""
+    """The column, where the part is that all seats of a game have one value in it."""
 
 
 def hidden(column: Any) -> Any:

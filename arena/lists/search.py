@@ -79,7 +79,7 @@ class ListPlace:
 
     number: int
     plies: int = 0
-    """Of that game, where they say what the order is."""
+    """How many that game has, where they say what the order is."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,7 +45,7 @@ LINGER_SECONDS = 15.0
 SIGN_SECONDS = 15.0
 """How often a stream is told that it lives; proxies end what is silent for long."""
 READ_SECONDS = 60.0
-"""For how long it is taken for granted that somebody may read a log; until the next sign."""
+"""How long it is taken for granted that somebody may read a log; until the next sign."""
 MOST_WAITING = 1 << 18
 """Bytes that a viewer may leave waiting before they are told no more, until they took them."""
 MOST_PENDING = 10_000
@@ -136,7 +136,7 @@ class Viewer(asyncio.Protocol):
 
     @property
     def telling(self) -> Telling:
-        """By what it follows what it is to be told; who have the same are told the same."""
+        """What it is to be told, by what it follows; who have the same are told the same."""
         return Telling(self.once, self.seen, self.reads, self.heard, self.language)
 
     def tell(self, events: bytes, seen: Seen, heard: int, *, is_over: bool) -> None:

@@ -95,14 +95,13 @@ class Bot(Base):
 
     @classmethod
     def is_of(cls, person_id: int) -> sa.ColumnElement[bool]:
-        """Of bots that are no masks: whether they are this person's; found by the index of
-        owners."""
+        """The condition that a bot is this person's, and no mask; found by the index of owners."""
         team = sa.select(Team.id).where(Team.captain_id == person_id).scalar_subquery()
         return cls.owner_id.in_((person_id, team))
 
     @classmethod
     def named(cls, name: str) -> sa.ColumnElement[bool]:
-        """Of bots: whether it is called so, or was, in whatever letters' size."""
+        """The condition that a bot is called so, or was, in whatever letters' size."""
         return sa.or_(cls.lower_name == name.lower(), cls.id == FormerName.of("bot", name))
 
 
@@ -199,7 +198,7 @@ class BotVersion(Base):
     """What can be chosen about it, each as `engine.bot_options` declares it: by its manifest, and
     by what it said in its last check. None if nobody has asked it yet."""
     masks_id: Mapped[int | None] = mapped_column(ForeignKey("bot_version.id"), index=True)
-    """Of a mask the version that it stands for."""
+    """The version that a mask's stands for; None for all that are of no mask."""
 
     bot: Mapped[Bot] = relationship()
     masks: Mapped[BotVersion | None] = relationship(remote_side=[id])
@@ -222,7 +221,7 @@ class BotVersion(Base):
 
     @classmethod
     def is_of(cls, bot_id: Any) -> sa.ColumnElement[bool]:
-        """Of versions: whether it is one of a bot, or of a mask of it."""
+        """The condition that a version is one of a bot, or of a mask of it."""
         behind = sa.select(Bot.__table__.c.id).where(Bot.__table__.c.masks_id == bot_id)
         return sa.or_(cls.bot_id == bot_id, cls.bot_id.in_(behind))
 

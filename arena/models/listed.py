@@ -140,7 +140,7 @@ class GameDay(Base):
     __tablename__ = "game_day"
 
     day: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    """By its number: 1 is the first of January of year 1."""
+    """The day's number: 1 is the first of January of year 1."""
     first_id: Mapped[int] = mapped_column(ForeignKey("game.id"))
     last_id: Mapped[int] = mapped_column(ForeignKey("game.id"))
 

@@ -68,7 +68,7 @@ class MatchSet(Base):
     looked: Mapped[int] = mapped_column(default=0)
     """How many games were gone through to find what it would change."""
     to_look: Mapped[int] = mapped_column(default=0)
-    """Of how many."""
+    """How many there were to go through."""
     changes: Mapped[list[Any]] = mapped_column(default=list)
     """What it changes, competition by competition (see `arena.recorder.outlooks`)."""
     decided: Mapped[datetime | None]

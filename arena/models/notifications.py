@@ -18,7 +18,7 @@ from arena.models.competitions import Competition
 from arena.models.people import User
 
 LONGEST_ADDRESS = 500
-"""Of a page or of a hook, in characters."""
+"""The most characters that the address of a page or of a hook may have."""
 HOOK_SECRET_PREFIX = "whsec_"  # noqa: S105 - as the Standard Webhooks have it
 _UNREAD = sa.text("read IS NULL")
 _MAILED_LATER = sa.text("mail_waits")
@@ -61,7 +61,7 @@ class Follow(Base):
     bot_id: Mapped[int | None] = mapped_column(ForeignKey("bot.id"), index=True)
     competition_id: Mapped[int | None] = mapped_column(ForeignKey("competition.id"), index=True)
     muted: Mapped[bool] = mapped_column(default=False)
-    """Of their own bot or competition: whether they hear nothing of it."""
+    """Whether they hear nothing of a bot or a competition that is their own."""
     since: Mapped[datetime]
 
     bot: Mapped[Bot | None] = relationship()
@@ -80,7 +80,8 @@ class Wishes(Base):
     mailed: Mapped[datetime | None]
     """When they last got what they are told by mail."""
     feed_digest: Mapped[str | None] = mapped_column(sa.String(64), unique=True)
-    """Of the secret in the address of the feed of what they were told; None without one."""
+    """The digest of the secret in the address of the feed of what they were told; None without
+    one."""
 
 
 class Notification(Base):
@@ -155,7 +156,8 @@ class Hook(Base):
     url: Mapped[str] = mapped_column(sa.String(LONGEST_ADDRESS))
     format: Mapped[HookFormat]
     secret: Mapped[str] = mapped_column(sa.String(64), default=_hook_secret)
-    """By which what it is sent is signed: 32 bytes in base64, behind `HOOK_SECRET_PREFIX`."""
+    """The key by which what it is sent is signed: 32 bytes in base64, behind
+    `HOOK_SECRET_PREFIX`."""
     created: Mapped[datetime]
     disabled: Mapped[str] = mapped_column(Words, default="")
     """Why nothing is sent there any more; empty while something is."""

@@ -98,8 +98,8 @@ class User(Base):
     mail_wanted: Mapped[str | None] = mapped_column(sa.String(254))
     """The one that is not proven yet, and takes its place then."""
     totp_secret: Mapped[str | None] = mapped_column(sa.String(64))
-    """Of which an app makes codes (RFC 6238), in base32; None for who has no such app. It is kept
-    as it is: what could encrypt it would lie in the same database."""
+    """The secret of which an app makes codes (RFC 6238), in base32; None for who has no such app.
+    It is kept as it is: what could encrypt it would lie in the same database."""
     totp_counter: Mapped[int | None] = mapped_column(sa.BigInteger)
     """The time step of the last code that was taken: each code counts once."""
     description: Mapped[str] = mapped_column(sa.Text, default="")
@@ -133,7 +133,7 @@ class User(Base):
 
     @classmethod
     def named(cls, name: str) -> sa.ColumnElement[bool]:
-        """Of users: whether one is called so, or was, in whatever letters' size."""
+        """The condition that a user is called so, or was, in whatever letters' size."""
         return sa.or_(cls.lower_name == name.lower(), cls.id == FormerName.of("user", name))
 
 
@@ -147,7 +147,7 @@ class Team(User):
     """Who decides about it, one of its members; None of one that was dissolved. Each is the captain
     of one team at most."""
     join_code: Mapped[str | None] = mapped_column(sa.String(20), index=True, unique=True)
-    """By what one becomes a member; None if by nothing."""
+    """The code by which one becomes a member; None if there is none."""
 
     captain: Mapped[User | None] = relationship(foreign_keys=[captain_id], remote_side=[User.id])
 

@@ -40,7 +40,7 @@ class Repository(Base):
     sealed: Mapped[str] = mapped_column(sa.Text, default="")
     """The token that opens it, as `arena.signing.seal` has it; empty where none is needed."""
     code: Mapped[str] = mapped_column(sa.String(40), unique=True, default=_code)
-    """By which a push is told of, in an address; the secret of that follows from it."""
+    """The code in the address that is told of a push; the secret of that follows from it."""
     commit_hash: Mapped[str] = mapped_column(sa.String(64), default="")
     """The last commit that was looked at, whatever became of it."""
     problem: Mapped[str] = mapped_column(Words, default="")

@@ -43,8 +43,9 @@ class LadderRound(Base):
 
     @classmethod
     def lists(cls, ladder_id: int | None = None) -> sa.ColumnElement[bool]:
-        """Of competitions: whether a list has them. None has rounds, of which there may be one an
-        hour, but that of a ladder's rounds.
+        """The condition that a list of competitions has one.
+
+        No list has rounds, of which there may be one an hour, but that of a ladder's rounds.
 
         Args:
             ladder_id: the ladder whose rounds are asked for.

@@ -34,11 +34,11 @@ KINDS: tuple[tuple[str, Any], ...] = (
     ("competition", Competition),
 )
 _TEXTS = ("name", "title", "description", "note", "tags", "deleted")
-"""By what of any kind it is found, or whether it is."""
+"""The columns of any kind that it is found by, or that say whether it is."""
 
 
 class SearchEntry(Base):
-    """By what one thing is found."""
+    """The words that one thing is found by."""
 
     __tablename__ = "search_entry"
     __table_args__ = (UniqueConstraint("kind", "subject_id"),)

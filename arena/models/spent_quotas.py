@@ -43,4 +43,4 @@ class SpentQuota(Base):
     """That of the bot's or the version's row, which is never another's."""
     at: Mapped[datetime]
     seconds: Mapped[float] = mapped_column(default=0.0)
-    """Of a build."""
+    """How long a build took."""

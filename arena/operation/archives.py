@@ -48,11 +48,12 @@ class BackupContents:
     """What belongs to a backup."""
 
     tables: dict[str, list[SomeRows]] = field(default_factory=dict)
-    """Of each table its rows, some at a time."""
+    """Each table's rows, some at a time."""
     files: list[str] = field(default_factory=list)
     """The parts that are files, as ``bundles/DIGEST``."""
     elsewhere: dict[str, list[str]] = field(default_factory=dict)
-    """By the names of other backups in the same folder, the parts that are there and not here."""
+    """The parts that are in other backups of the same folder and not here, by the names of
+    these."""
 
     @classmethod
     def read(cls, text: bytes) -> Self:

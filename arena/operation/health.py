@@ -111,8 +111,8 @@ class WorkerHealth:
     """Jobs one after the other, up to now."""
     problem: str
     speed: tuple[float, float] | None
-    """Of programs in Python and of others, the reference machine being 1; None if it does not
-    say."""
+    """How fast it is for programs in Python and for others, the reference machine being 1; None if
+    it does not say."""
     unfit: str
     """Why it plays no match by the reference machine's clock; empty if it does."""
     doubt: str

@@ -34,7 +34,7 @@ _NOW, _LATELY, _SOON = (sa.bindparam(name, type_=CompetitionDate.at.type) for na
 
 
 def conditions() -> Iterator[sa.Exists]:
-    """Of each kind of what may wait: that there is some."""
+    """The conditions that there is some of each kind of what may wait."""
     yield rounds.OVER.exists()
     yield happenings.due(_NOW).exists()
     yield drawn_fields.to_check_in(_SOON).exists()

@@ -35,11 +35,11 @@ from arena.recorder.fold import Chapter, Entry, Fold, as_stored
 from arena.recorder.storage import EntrantTally, MeetingTally, Tally
 
 FORMAT = 1
-"""Of what is stored. What is of another one is not read: the next check begins anew."""
+"""The format of what is stored. What is of another one is not read: the next check begins anew."""
 TURNS = 30
 """Within so many checks every chapter is read again."""
 MODULUS = 1 << 128
-"""Of the sum of all meetings (`number_of`)."""
+"""The modulus by which the numbers of all meetings are added up (`number_of`)."""
 NONE = MeetingTally()
 _COUNTS = attrgetter(*(one.name for one in fields(MeetingTally)))
 """As `astuple` gives them, in a tenth of its time: a check asks for those of every meeting."""

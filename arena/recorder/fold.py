@@ -107,8 +107,8 @@ class Fold:
     games_before: dict[int, int] = field(default_factory=dict)
     """How many games each had that came back, when it last did."""
     met: int = 0
-    """Of a fold that goes on from a checkpoint: the sum of all meetings of then. Those of
-    ``total`` are what came since."""
+    """The sum of all meetings at the checkpoint from which the fold goes on. Those of ``total`` are
+    what came since."""
     kept: int | None = None
     """`last`, as it was when this was last stored as a checkpoint; None if it never was."""
     chapters: list[Chapter] = field(default_factory=list)

@@ -42,8 +42,9 @@ TOGETHER_BYTES = 8_000_000
 UNREADABLE_AT_ONCE = 1000
 """So many that can't be read are dropped before something else is done."""
 PACE_SECONDS = 0.25
-"""Of messages that follow each other faster, so many seconds' are handled together: a transaction
-for each would cost several times as much, and workers have a match waiting meanwhile."""
+"""Messages that follow each other faster are handled together, so many seconds' of them: a
+transaction for each would cost several times as much, and workers have a match waiting
+meanwhile."""
 GLANCE_SECONDS = 0.05
 """How often the queue is looked at meanwhile, for what nobody lets wait; and a full broker's."""
 MOST_WAITING = 50_000

@@ -52,8 +52,8 @@ AT_A_TIME = 5
 RUN_SECONDS = 25.0
 """After so long the process ends; the recorder starts another one, if there is more to judge."""
 GAME_SECONDS = 120
-"""Of a core that one game may take: a package's rules may go on for ever, and by the clock a
-process that gives way to all others may take long for little."""
+"""The most of a core's time that one game may take: a package's rules may go on for ever, and by
+the clock a process that gives way to all others may take long for little."""
 NOT_JUDGED = "game %s can't be judged"
 
 log = logging.getLogger("arena.judging")
@@ -74,7 +74,7 @@ class Again:
     look: str = ""
     """What the folder of tables looks like for which that is done."""
     known: dict[str, list[str]] = field(default_factory=dict)
-    """By variant the digests of the tables by which its games were judged."""
+    """The digests of the tables by which a variant's games were judged, by its key."""
     competition: int | None = None
     """From which on games are to be judged; None if all is done."""
     before: int | None = None

@@ -49,9 +49,9 @@ FEW = 1000
 PART = 500
 """Matches that are folded at a time beside other work."""
 SECONDS_A_TICK = 0.5
-"""For how long sets are seen to in one tick of the recorder."""
+"""How long sets are seen to in one tick of the recorder."""
 KEPT = timedelta(days=7)
-"""For how long a set is kept that nobody decides on."""
+"""How long a set is kept that nobody decides on."""
 MOST_SHOWN = 1000
 """Changes of one competition that are kept."""
 
@@ -97,9 +97,9 @@ class Outlook:
     last: int | None
     """The `Match.seq` of the last match that was counted; None where nothing was."""
     changed: int
-    """Of how many something changes."""
+    """How many entrants something changes for."""
     changes: tuple[StandChange, ...]
-    """Of these, in the order in which they stand."""
+    """What changes for these, in the order in which they stand."""
 
     def as_json(self) -> dict[str, Any]:
         """It as JSON's types."""

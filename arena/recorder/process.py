@@ -66,7 +66,7 @@ days and may go."""
 INDEXES_SECONDS = 600.0
 """How often it is seen that the database has all its indexes."""
 WAIT_SECONDS = 1.0
-"""For a message, at most: then it is seen whether this process is to end."""
+"""How long a message is waited for at most: then it is seen whether this process is to end."""
 REFUSED = 3
 """The exit code of a process that can't do its work here (see `arena.operation.supervisor`)."""
 

@@ -356,7 +356,7 @@ def _rate(
 
 
 _COUNTED = ("wins", "draws", "losses", "points", "faults")
-"""Of an entrant these are written though they stay the same: rows of which the same columns are
+"""What is written of every entrant, though it may stay the same: rows of which the same columns are
 written are written by one statement."""
 
 

@@ -40,7 +40,8 @@ AT_ONCE = 500
 FEW, HEAVY_BYTES = 8, 32_000_000
 """So few are fetched at once where all weigh more."""
 MOST = 20_000
-"""Of a thousand workers, and of the most matches that they are given."""
+"""The most signs that are taken at once: those of a thousand workers, and of the most matches that
+they are given."""
 LONGEST = 4_000_000
 """Bytes of one; the findings of a check may be long."""
 

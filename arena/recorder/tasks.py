@@ -67,7 +67,7 @@ class Tasks:
         self.inbox = self._inbox_of(0)
         """The one from which messages are in hand."""
         self._inboxes = {0: self.inbox}
-        """By the shards whose queues they are."""
+        """The inboxes by the shards whose queues they are."""
         self.signs: Signs | None = self._make_signs()
         """None while another recorder has the first shard."""
         self._handlers: Mapping[str, Callable[..., None]] = {
@@ -84,7 +84,7 @@ class Tasks:
         }
         """What a message may be for."""
         self._falsehoods: dict[tuple[str, str], str] = {}
-        """Of a worker and a task the last that can't be read, until it is written down."""
+        """The last message that can't be read of a worker and a task, until it is written down."""
 
     def listen(self) -> None:
         """Reads what is said to the shards that this recorder has now, and to no others."""

@@ -307,7 +307,7 @@ class _Issuing:
 
     @property
     def _ours(self) -> sa.ColumnElement[bool]:
-        """Of matches: whether they are of the shards that this recorder has."""
+        """The condition that a match is of the shards that this recorder has."""
         return self._shards.having(Match.competition_id)
 
     def take_requests(self, most: float = inf) -> None:

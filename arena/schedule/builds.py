@@ -41,13 +41,14 @@ _EACH = sa.union_all(
         SpentQuota.kind == SpentKind.BUILD, SpentQuota.at.between(SINCE, UNTIL)
     ),
 ).subquery()
-"""Of bots that are there, and of those that were deleted since."""
+"""The time that builds took, and whose it was: of bots that are there, and of those deleted
+since."""
 BUILT = (
     sa.select(_EACH.c.person_id, sa.func.sum(_EACH.c.seconds).label("seconds"))
     .group_by(_EACH.c.person_id)
     .subquery()
 )
-"""For how long the bots of each person were built lately."""
+"""How long the bots of each person were built lately."""
 
 
 def lately(now: datetime) -> dict[str, datetime]:

@@ -351,7 +351,7 @@ def _issued(
 
 
 def _is_of(shards: Shards, kind: type[Leased]) -> sa.ColumnElement[bool]:
-    """Of jobs of a kind, whether they are of some shards."""
+    """The condition that a job of a kind is of some shards."""
     if issubclass(kind, Match):
         return shards.having(kind.competition_id)
     return sa.true() if shards.is_first else sa.false()

@@ -36,7 +36,7 @@ from engine import jobs
 from engine.shelf import Missing
 
 PRESENT = timedelta(seconds=60)
-"""For so long after a person's last move the next one may come at any moment."""
+"""How long after a person's last move the next one may come at any moment."""
 ASKED = Match.requester_id.is_not(None)
 TURN_SECONDS = 1.0
 """Matches that are shorter go to a worker several at a time, as many as take so long."""
@@ -263,7 +263,7 @@ class Reach:
 
     met: Met
     platforms: Collection[str] | None
-    """For which runtimes somebody keeps; None if no bot with a runtime waits for anybody."""
+    """The platforms of which somebody keeps runtimes; None if no bot with one waits for anybody."""
 
     def beyond(self, session: Session) -> dict[str, list[int]]:
         """The ladders with open checks, and the runtimes, that are out of reach."""

@@ -43,12 +43,12 @@ from engine.translation import ENGLISH, gettext, speaking
 MOST_MATCHES = 20_000
 """That a set may have."""
 MOST_PAGES = 50
-"""Of games that are looked at for a filter."""
+"""The most pages of games that are looked at for a filter."""
 PAGE = 8000
 BATCH = 50
 """Matches that are decided on in one transaction."""
 AT_A_TIME = 1000
-"""Of numbers in one statement."""
+"""The most numbers in one statement."""
 STANDING = (Match.status, Match.competition_id, Match.round)
 """What of a match says whether it can be decided on."""
 OF_UNPLAYED = frozenset({"competition", "game", "bot", "since", "until"})

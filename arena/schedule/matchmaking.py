@@ -135,7 +135,7 @@ class NewMatches(Iterator[Match]):
 
     @property
     def rights(self) -> dict[str, Right]:
-        """By kinds, of the competition whose turn is next, of those in which one can be made."""
+        """The right of each kind's competition whose turn is next, if it can have a match."""
         return {kind: turn.right for kind, turn in self._turns.firsts().items()}
 
     def _make(self, turn: _Turn) -> Match:
@@ -170,7 +170,7 @@ class _Turns:
                 self._groups.append((kind.name, kind.matchmaker(its, moment), its))
 
     def firsts(self) -> dict[str, _Turn]:
-        """Of each kind the competition whose turn it is, where somebody can meet."""
+        """The competition of each kind whose turn it is, where somebody can meet."""
         firsts = {}
         for kind, maker, competitions in self._groups:
             order = [(self._right(maker, one), one) for one in competitions]

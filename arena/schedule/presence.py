@@ -62,7 +62,7 @@ class Room:
     needs: frozenset[str]
     """The needs that they meet (see `arena.schedule.needs`)."""
     platforms: frozenset[str] = frozenset()
-    """For which they keep the runtimes of boxed bots."""
+    """The platforms of which they keep runtimes for boxed bots."""
 
     @classmethod
     def read(

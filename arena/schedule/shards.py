@@ -30,13 +30,13 @@ from arena.models import Mark
 COUNT_MARK = "shards"
 MOST_SHARDS = 64
 GOOD = timedelta(seconds=10)
-"""For so long a bid is waited for that was not said again."""
+"""How long a bid is waited for that was not said again."""
 AGAIN = timedelta(seconds=2)
 """After so long one is said again that is still the same."""
 
 
 class Right(NamedTuple):
-    """By what it is decided whose turn it is among the competitions of a kind."""
+    """What decides whose turn it is among the competitions of a kind."""
 
     urgency: int
     seconds: float
@@ -46,7 +46,7 @@ class Right(NamedTuple):
     needs: str = ""
     """What workers need to play it, in words (`arena.schedule.needs`)."""
     step: float = 0.0
-    """By how much a match more raises its seconds."""
+    """How much a match more raises its seconds."""
 
     def after(self, matches: float) -> Right:
         """The right that it has after so many more matches."""
@@ -59,7 +59,7 @@ class Right(NamedTuple):
 
     @property
     def share(self) -> tuple[float, float]:
-        """By what it is decided among those of all kinds."""
+        """What decides among those of all kinds."""
         return self.seconds, self.since
 
 
@@ -68,9 +68,10 @@ class Bid:
     """What a recorder would still give to workers if there were room."""
 
     turns: int = 0
-    """Of what goes before new matches."""
+    """How many jobs of those that go before new matches."""
     firsts: Mapping[str, Right] = field(default_factory=dict)
-    """By kinds of competitions: of that whose turn it would be, if a match can be made there."""
+    """The right of the competition of each kind whose turn it would be, if a match can be made
+    there."""
 
 
 NOTHING = Bid()

@@ -173,7 +173,7 @@ class Hands:
     by_needs: Mapping[str, int]
     """Those of workers that meet a need, by its words (`arena.schedule.needs`)."""
     each: Sequence[tuple[int, Collection[str], Collection[str]]] = ()
-    """Of the workers that are alike all slots, the needs that they meet, and the platforms of their
+    """All slots of the workers that are alike, the needs that they meet, and the platforms of their
     runtimes."""
 
     @classmethod

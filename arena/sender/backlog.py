@@ -42,11 +42,11 @@ from engine.plurals import counted
 from engine.translation import ENGLISH, N_, gettext, speaking
 
 HELD, LETTER_HELD = timedelta(minutes=5), timedelta(minutes=10)
-"""For how long a message to a hook, and a letter, are whoever's who has taken them."""
+"""How long a message to a hook, and a letter, are whoever's who has taken them."""
 FIRST_PAUSE, LONGEST_PAUSE = timedelta(seconds=10), timedelta(hours=1)
 """Before the second try, and before one of the last."""
 MAIL_LASTS = timedelta(days=2)
-"""For how long a letter is tried."""
+"""How long a letter is tried."""
 TOGETHER, DAY = timedelta(minutes=1), timedelta(days=1)
 """How far apart letters of notifications are for who wants them at once, and daily."""
 FAILS_FOR = timedelta(days=3)

@@ -30,9 +30,10 @@ SMOOTH = (0.3, 3.0)
 SPREAD = (0.003, 1.0)
 """The variance of shares over the range, from and to."""
 GAME_VARIANCE = 0.25
-"""Of a game that is won or lost by the toss of a coin: no game has more."""
+"""The variance of a game that is won or lost by the toss of a coin: no game has more."""
 LOOKS, CLIMBS = 2000, 4
-"""By lot so many points are looked at, and from so many of them the highest is climbed to."""
+"""How many points, drawn by lot, are looked at, and from how many of them the highest is climbed
+to."""
 ALL_ABOUT = 1e-6
 """The variance of what is certain."""
 

@@ -45,7 +45,7 @@ OF_WORKERS = {
     8: Odds(0.098, 0.118),
     16: Odds(0.072, 0.113),
 }
-"""By how many workers played for the test."""
+"""The odds by how many workers played for the test."""
 
 
 def odds(workers: int) -> Odds | None:

@@ -229,7 +229,7 @@ class GauntletTest:
         )
 
     def spoilt_words(self, names: Sequence[str]) -> str:
-        """By whose faults it is spoilt; empty if it is not.
+        """Says by whose faults it is spoilt; empty if it is not.
 
         Args:
             names: of candidate, baseline and opponents.

@@ -31,7 +31,8 @@ T = TypeVar("T")
 
 FORMAT = 1
 MOST_PLIES = 40
-"""Of a random opening: of longer ones too few leave a game open, and it takes long to find them."""
+"""The most of a random opening: of longer ones too few leave a game open, and it takes long to find
+them."""
 
 
 class StrengthError(Refusal):
@@ -341,7 +342,7 @@ class SequentialTest:
 
     @property
     def spoilt_words(self) -> str:
-        """By what faults it is spoilt."""
+        """Says by what faults it is spoilt."""
         bots = (self.settings.candidate, self.settings.baseline)
         counts = [sum(side.values()) for side in self.faults]
         each = ", ".join(f"{bot.name} {n}" for bot, n in zip(bots, counts, strict=True))

@@ -1,4 +1,5 @@
-"""By what a strength test is decided: the same value wherever it is asked for, played and kept."""
+"""The terms that decide a strength test: the same value wherever it is asked for, played and
+kept."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ def result_rows(test: SequentialTest) -> list[tuple[str, str]]:
 
 
 def conditions_row(game: object, time: TimeControl, seed: int) -> tuple[str, str]:
-    """By what it is played."""
+    """The row that says what it is played by."""
     words = gettext("%(game)s, %(time)s, seed %(seed)s", game=game, time=time.words, seed=seed)
     return pgettext("a kind of game", "game"), words
 

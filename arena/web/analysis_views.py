@@ -292,7 +292,7 @@ class Opinions:
     """What was said of the positions of the line that is shown."""
 
     here: Sequence[BotAnswer]
-    """By who was asked about the position that is shown."""
+    """What bots said of the position that is shown, by who was asked."""
     said: Sequence[Evaluation]
     expectations: Sequence[Expectation]
     swings: Sequence[Swing]

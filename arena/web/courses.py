@@ -29,7 +29,7 @@ from engine.translation import N_, gettext
 courses = Blueprint("courses", __name__)
 
 MOST_LINES, MOST_FRAGMENTS = 200, 50
-"""Of a fragment, and of a pair, so much is shown."""
+"""How much is shown of a fragment, and of a pair."""
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """With what a cell begins that spreadsheets would compute."""
 CourseForm = form_of(

@@ -25,7 +25,7 @@ REFUSED = 422
 MOST_UNDO_CHARACTERS, MOST_UNDONE = 2000, 100
 """How long what takes something back may be, packed and signed, and of how many deeds."""
 UNDO = "undo"
-"""For what it is signed."""
+"""The purpose for which the button that undoes a deed is signed."""
 MESSAGE = "message"
 """The category of what is said where nothing undoes it; of all else it says what does."""
 

@@ -174,4 +174,4 @@ ANSWERS: dict[type[Exception], Callable[[Any], Response]] = {
     HTTPException: _explain,
     Refusal: _refuse,
 }
-"""By whom each kind of error is answered."""
+"""The functions that answer each kind of error."""

@@ -23,7 +23,7 @@ class SeatLog:
         self.text = text
         self._record = record
         self.fault: Fault | None = next((one for one in record.faults if one.seat == seat), None)
-        """By which it left."""
+        """The fault by which it left."""
         self._last = self.fault.ply if self.fault else len(record.plies)
 
     @cached_property
@@ -74,7 +74,7 @@ class ShownLog:
     asked: int | None
     """The ply at which it was asked what led here, if it was this seat's turn."""
     fault: Fault | None
-    """By which it left here."""
+    """The fault by which it left here."""
 
 
 def readable_logs(game: PlayedGame, record: GameRecord) -> dict[Seat, SeatLog]:

@@ -125,7 +125,7 @@ class _View:
     """What an address asks for, as its form shows it."""
 
     words: dict[str, str]
-    """Of its filter, as they were typed where they can't be meant."""
+    """The words of its filter, as they were typed where they can't be meant."""
     wanted: GameFilter | None
     refusal: Refusal | None
     competition: Competition | None
@@ -186,7 +186,7 @@ class ListedGame:
 
     game: PlayedGame
     opening: str
-    """By which the filter calls it."""
+    """What the filter calls it."""
     moves: str
     """It in words."""
 
@@ -225,7 +225,7 @@ class ChartLine:
     name: str
     share: Share
     address: str
-    """Of the games that it is about."""
+    """Where the games are listed that it is about."""
 
 
 def _details(session: Session, wanted: GameFilter) -> dict[str, Any]:

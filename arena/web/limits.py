@@ -108,7 +108,7 @@ TAKEN_BACK = [
     )
 ]
 UPLOADS = [RateLimit("60 per hour", _account, N_("There were too many uploads: wait %(time)s."))]
-"""Of what both pages and the API take; each of the two counts by itself."""
+"""The limit to what both pages and the API take; each of the two counts by itself."""
 
 JOINED = [
     RateLimit(

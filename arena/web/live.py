@@ -28,7 +28,7 @@ LONGEST_SEEN = 60
 MOST_LOGS = 100
 """That one may ask for at once."""
 AFTERGLOW = timedelta(minutes=2)
-"""For so long a match that has ended is shown as the running ones are, at its end."""
+"""How long a match that has ended is shown as the running ones are, at its end."""
 NOTHING_PLAYED = N_("no match is being played just now")
 ABSENT = N_("Nobody tells of running matches just now: try again soon.")
 

@@ -196,7 +196,7 @@ def _choices_form() -> type[DeedForm]:
 @pages.get("/notifications/choices")
 @needs(Scope.READ)
 def choices() -> str:
-    """Of what one hears, and how one is told."""
+    """Shows what one hears of, and how one is told."""
     return _choices(_choices_form()())
 
 

@@ -66,12 +66,12 @@ class _Words(StringField):
 
 
 def description_field() -> TextAreaField:
-    """For a description."""
+    """A field of a form for a description."""
     return TextAreaField(later(N_("Description")), render_kw={"rows": 8, "maxlength": 4000})
 
 
 def links_field() -> TextAreaField:
-    """For links, each on a line."""
+    """A field of a form for links, each on a line."""
     return _Lines(later(N_("Links")), render_kw={"rows": 3, "inputmode": "url"})
 
 

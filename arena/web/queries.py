@@ -58,7 +58,7 @@ def page_of_ladders(session: Session, page: int) -> Page[Ladder]:
 
 
 def main_ladders(session: Session) -> list[Ladder]:
-    """Of each game the ladder that stands for it: an open one, with most games of these."""
+    """The ladder that stands for each game: an open one, with most games of these."""
     order = Ladder.state != CompetitionState.OPEN, Ladder.games.desc(), Ladder.id
     place = sa.func.row_number().over(partition_by=Ladder.game, order_by=order)
     placed = sa.select(Ladder.id, place.label("place")).where(~_IS_PAST).subquery()
@@ -189,7 +189,7 @@ def games_of_day(session: Session, day: datetime) -> dict[str, int]:
 
 
 def versions_to_see(bot: Bot) -> sa.ColumnElement[bool]:
-    """Of versions: whether they are a bot's, and for who asks to see; those that were only tried
+    """The condition that a version is a bot's, and for who asks to see; those that were only tried
     are its owners' alone."""
     its = BotVersion.bot_id == bot.id
     return its if owns(bot) else sa.and_(its, handed_in())

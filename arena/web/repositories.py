@@ -27,7 +27,7 @@ from engine.translation import gettext
 pages = Blueprint("repositories", __name__)
 
 MOST_PUSH_BYTES = 5 << 20
-"""Of what tells of a push, which is hashed, and not read."""
+"""The most that a message may have that tells of a push, which is hashed, and not read."""
 PUSH = "repositories.push"
 """The endpoint of that."""
 

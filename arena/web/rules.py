@@ -57,7 +57,7 @@ class GameCard:
 
     @property
     def name(self) -> str:
-        """By which it is known."""
+        """The name by which it is known."""
         return self.game.name
 
     @property
@@ -197,7 +197,7 @@ def _tried(game: Game) -> tuple[AnalysisView, str]:
 
 
 def _smallest(game: Game) -> Variant:
-    """Of the variants that a game offers the one with the fewest squares."""
+    """The variant with the fewest squares of those that a game offers."""
     return _by_size(game.name, GAMES.rules(game.name))
 
 

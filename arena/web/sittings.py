@@ -352,7 +352,7 @@ class Rematch:
     """The versions that have the other places, by their ids."""
     start: list[str]
     moves: str
-    """Of the opening."""
+    """The moves of the opening."""
 
 
 def _rematch(shown: Shown) -> Rematch:

@@ -46,7 +46,7 @@ class Strip:
 
 
 def time_strips(record: GameRecord, ply: int) -> list[Strip]:
-    """For each seat that a bot played the CPU time of its plies as bars, all to one scale."""
+    """The CPU time of the plies of each seat that a bot played, as bars, all to one scale."""
     longest_us = max((move.cpu_us or 0 for move in record.plies), default=0)
     if not longest_us:
         return []

@@ -76,7 +76,7 @@ from engine.translation import N_, gettext, translated
 tournaments = Blueprint("tournaments", __name__)
 
 NO_COLUMNS = ("place", "bot", "version")
-"""Of the standings of a tournament that nobody plays in yet."""
+"""The columns of the standings of a tournament that nobody plays in yet."""
 MOST_OWN = 100
 """So many of the asker's own bots are told whether they could sign up."""
 PODIUM = 3

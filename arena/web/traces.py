@@ -33,12 +33,12 @@ from arena.models import (
 
 MOMENT_SECONDS = 1.0
 PATIENCE_SECONDS = 5.0
-"""For so long what was read before is taken while another thread reads it anew."""
+"""How long what was read before is taken while another thread reads it anew."""
 MOST = 2000
 """So many states are remembered by a process, those that were asked for last."""
 LATE_DEEDS = 500
-"""Of two deeds at once that of the lower number may be stored last. So it is counted how many of
-the last numbers are there, too."""
+"""How many of the last numbers of deeds are counted, too: of two deeds at once that of the lower
+number may be stored last."""
 
 
 class Looked(StrEnum):
@@ -91,7 +91,7 @@ class _Remembered:
     reading: threading.Lock = field(default_factory=threading.Lock)
     state: TraceState | None = None
     at: float = float("-inf")
-    """Of the monotonic clock, when it was begun to be read."""
+    """The monotonic clock's time at which its reading began."""
 
 
 class TraceStates:

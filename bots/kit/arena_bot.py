@@ -48,7 +48,7 @@ class Game:
     you: int
     """Your seat, counted from 1."""
     seed: int
-    """For your own dice: with it a bot plays the same game again."""
+    """The seed of your own dice: with it a bot plays the same game again."""
     time_ms: int | None
     """Your clock at the beginning, if the game has clocks."""
     inc_ms: int

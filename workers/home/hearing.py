@@ -65,7 +65,7 @@ class Hearing:
         return self._waiting[0][1] if self._waiting else None
 
     def silence(self, start: int, now: int) -> int:
-        """For how long it was silent between two moments."""
+        """How long it was silent between two moments."""
         spans = [*self._over]
         if (since := self.silent_since(now)) is not None:
             spans.append((since, now))

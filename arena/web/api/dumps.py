@@ -42,7 +42,7 @@ class WholeDumpShape(DumpShape):
 
     @classmethod
     def of_dump(cls, dump: KeptDump) -> WholeDumpShape:
-        """Of a dump."""
+        """The shape of a dump with its files."""
         files = [
             DumpFileShape(
                 name=one.name,

@@ -20,7 +20,7 @@ from arena.web.identity import may_know_workers
 
 
 class ConditionsShape(Shape):
-    """By what bots sign up for a tournament."""
+    """The conditions by which bots sign up for a tournament."""
 
     places: int = Field(description="How many play; those who come later wait.")
     games: int = Field(description="How many rated games a bot must have had on the ladder.")

@@ -37,7 +37,7 @@ Room = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """For each colour the squares it covers, the set of pieces it has left, and its last piece."""
+    """The squares that each colour covers, the set of pieces it has left, and its last piece."""
 
     board: Board = field(repr=False, compare=False)
     covered: tuple[int, ...]
@@ -89,7 +89,7 @@ class Position:
         return f"{write_ranks(cells, board.width)} {turn} {left} {last}"
 
     def clicks(self, move: str) -> tuple[str, ...]:
-        """Of a placement the piece with its colour, and the squares in their order."""
+        """The clicks of a placement: the piece with its colour, and the squares in their order."""
         colour, _, squares = move.partition(":")
         piece = self.board.piece_of[shape_of(self.board.read(squares))]
         return (f"{colour} {NAMES[piece]}", *squares.split(","))

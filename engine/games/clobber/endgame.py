@@ -41,7 +41,7 @@ class Values:
 
     def __init__(self) -> None:
         self.left: list[tuple[int, ...]] = []
-        """For each value those that White may move to."""
+        """The values that White may move to, from each value."""
         self.right: list[tuple[int, ...]] = []
         self.numbers: dict[tuple[frozenset[int], frozenset[int]], int] = {}
         self.order: dict[tuple[int, int], bool] = {}

@@ -46,7 +46,7 @@ PIECES = {
 }
 """What the pieces are called, by their letters in a FEN."""
 MOST_PLIES, MOST_MOVES = 100, 9999
-"""By the fifty-move rule a game is over after so many plies without capture or pawn's move."""
+"""How many plies without capture or pawn's move a game is over after, by the fifty-move rule."""
 STRAIGHT, DIAGONAL = ((0, 1), (1, 0), (0, -1), (-1, 0)), ((1, 1), (1, -1), (-1, 1), (-1, -1))
 LEAPS = ((1, 2), (2, 1), (-1, 2), (-2, 1), (1, -2), (2, -1), (-1, -2), (-2, -1))
 Board = Mapping[str, str]
