@@ -62,7 +62,7 @@ class Batch:
     evals: Array
     """What the bot expected, from 0 to 1, float32; NaN where it did not say."""
     masks: Array | None = None
-    """With ones for the numbers of the legal moves, int8, if they were asked for."""
+    """Ones for the numbers of the legal moves, int8, if they were asked for."""
 
 
 class Dump:

@@ -88,7 +88,7 @@ class Done:
     """What was done."""
 
     said: str
-    """In a sentence without its capital and its full stop."""
+    """What was done, in a sentence without its capital and its full stop."""
     answer: Any = None
     """What it was done to, or made: of the class that the deed says; None where it says none."""
     undo: tuple[Deed, ...] = ()
@@ -102,7 +102,7 @@ class FieldLimits:
     words: str
     """What whoever is to fill it in is told, as a sentence without its full stop."""
     label: str = ""
-    """On a form, if those words are too long for one."""
+    """What stands on a form, if those words are too long for one."""
     least: float | None = None
     most: float | None = None
     """The bounds of a number, the most characters of a text, the most there may be of names."""

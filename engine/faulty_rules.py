@@ -96,7 +96,7 @@ class HangWatch:
 
 
 def break_off_hangs(shelf: Shelf, seconds: float = PATIENCE_SECONDS) -> threading.Event:
-    """From now on takes games whose rules hang off the shelf, and raises where they do.
+    """Takes games whose rules hang off the shelf from now on, and raises where they do.
 
     The thread that hangs gets a `HangingRulesError`, as soon as it runs any Python; the main thread
     is woken for that, if it sleeps or waits for the system. All else goes on without that game,

@@ -106,7 +106,7 @@ class LinkEnd:
         self.got = 0
         """The number of the last message heard."""
         self._kept: deque[tuple[Message, int]] = deque()
-        """With the size of each."""
+        """The messages with the size of each."""
         self._sent = 0
         """Up to where the messages went into the present connection."""
         self._told = 0

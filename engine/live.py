@@ -23,7 +23,7 @@ from engine.record import Ply, RecordError, ply_of
 from engine.reporting import LONGEST_MOVE, MOST_GAMES, MOST_MOVES
 
 CHANNELS = "live."
-"""With what the name of each channel begins."""
+"""The beginning of the name of each channel."""
 MOST_TOGETHER = 500
 """Plies in a message."""
 LONGEST_MESSAGE = 4_000_000
@@ -36,7 +36,7 @@ it: its newest plies'."""
 LONGEST_OF_PLY = 8 * 1024
 """And of one ply: its beginning."""
 LOGS = ".log"
-"""With what the name of a channel for logs ends."""
+"""The end of the name of a channel for logs."""
 
 
 def channel_of(match: int) -> str:

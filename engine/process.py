@@ -81,7 +81,7 @@ class BotProcess:
         self._to_stop = apart(allowances.stop_seconds)
         self._open_channel = open_channel
         self._channel: PipeChannel | None = None
-        """To its process, once that has started."""
+        """The channel to its process, once that has started."""
         self.wants: frozenset[str] = frozenset()
         """What it asked to be told before each move."""
         self.options: Mapping[str, BotOption] = declared or {}

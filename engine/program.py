@@ -47,8 +47,8 @@ class Program(Protocol):
     processes: int
     """How many processes it may have."""
     told_by: str
-    """With what lines of its standard error begin by which a bridge tells of the program behind it;
-    empty if there is none."""
+    """The beginning of the lines of its standard error by which a bridge tells of the program
+    behind it; empty if there is none."""
 
     def cpu_us(self) -> int:
         """CPU time used so far by all its threads, in microseconds."""

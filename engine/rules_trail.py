@@ -25,7 +25,7 @@ ROOM = 512
 """Bytes of what is done now; after them stands what hung before."""
 TWICE = 2
 PATIENCE_SECONDS = 30.0
-"""In which nothing hangs."""
+"""How long nothing is taken to hang."""
 
 log = logging.getLogger(__name__)
 
@@ -84,7 +84,7 @@ def follow(
     patience: float = PATIENCE_SECONDS,
     whose: Callable[[str], str] = lambda _: "",
 ) -> None:
-    """From now on keeps what this process is at.
+    """Keeps from now on what this process is at.
 
     Args:
         place: the file; `forget` gives all games another chance.
@@ -122,7 +122,7 @@ def forget(place: Path) -> None:
 
 @contextmanager
 def at(game: str, what: str) -> Iterator[None]:
-    """Within it a game's rules are asked, for what the words say."""
+    """Notes that a game's rules are asked within a block, for what the words say."""
     if _trail.file is None:
         yield
         return

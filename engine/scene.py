@@ -186,7 +186,7 @@ class Scene:
     last: tuple[str, ...] = ()
     """The squares of the last move."""
     arrows: tuple[tuple[str, str], ...] = ()
-    """From where to where pieces went with the last move."""
+    """The squares from which and to which pieces went with the last move."""
     targets: tuple[str, ...] = ()
     """Squares where the chosen piece may go."""
     rims: tuple[Rim, ...] = ()

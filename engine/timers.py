@@ -12,7 +12,7 @@ class Every:
         self._seconds, self._last = seconds, -seconds
 
     def remaining(self) -> float:
-        """In how many seconds it is due; 0 or less if it is."""
+        """The seconds until it is due; 0 or less if it is."""
         return self._last + self._seconds - time.monotonic()
 
     def begin(self) -> None:

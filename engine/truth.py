@@ -139,7 +139,8 @@ class Search(Truth):
         self._identity, self._values, self._most_depth = identity, values, most_depth
         self._bounds: dict[Hashable, tuple[Value, Value]] = {}
         self._open: dict[tuple[Hashable, Value], int] = {}
-        """To what depth it was searched in vain whether a position is worth at least so much."""
+        """The depth to which it was searched in vain whether a position is worth at least so
+        much."""
 
     def value(self, state: State, budget: Budget) -> Value | None:
         if len(self._bounds) + len(self._open) > self.MOST_KEPT:
@@ -229,8 +230,8 @@ POSITION_STEPS = 10_000
 GAME_STEPS = 60_000
 """The most for all positions of one game."""
 PATIENCE = 2
-"""After so many positions in a row that can't be known, all before them are only looked up: games
-are judged from their end, and earlier positions are harder."""
+"""How many positions in a row may not be known until all before them are only looked up: games are
+judged from their end, and earlier positions are harder."""
 MOST_SHOWN = 6
 """Best moves that are named."""
 

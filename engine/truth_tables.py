@@ -297,8 +297,7 @@ class Notes:
 
 
 def _layers(truth: Truth, start: State, plies: int, advance: Advance) -> list[dict[str, State]]:
-    """The positions after each ply that are not over, by their keys, one of those that look
-    alike."""
+    """The positions after each ply that are not over, one of those alike, by their keys."""
     layers = [{truth.key(start): start}]
     for ply in range(1, plies + 1):
         later: dict[str, State] = {}

@@ -309,7 +309,7 @@ class _InTar:
         pass
 
     def read(self, size: int) -> bytes:
-        """So many bytes more, or all that are left."""
+        """Reads so many bytes more, or all that are left."""
         wanted = min(size, self._left)
         found = self._file.read(wanted)
         if len(found) != wanted:

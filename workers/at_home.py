@@ -50,7 +50,7 @@ class _Here:
 
 
 def open_here(at_home: AtHome) -> None:
-    """From now on this worker plays with bots at home."""
+    """Has this worker play with bots at home from now on."""
     _Here.at_home = at_home
 
 

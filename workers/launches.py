@@ -99,7 +99,7 @@ class Marks(NamedTuple):
 
 
 RUNTIME = Marks("\0library\0", "\0runtime\0")
-"""With zero bytes, which no author's word has."""
+"""Marks with zero bytes, which no author's word has."""
 
 
 def command_for(path: Path) -> list[str]:

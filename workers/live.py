@@ -98,7 +98,7 @@ class LiveMatch:
         self._is_over = False
 
     def begin(self) -> None:
-        """From now on it is told of."""
+        """Has the match told of from now on."""
         if self._broker:
             _Teller.of(self._broker).begin(self)
 
@@ -145,7 +145,7 @@ class LiveMatch:
             yield LivePlies(self._lease, plays[-1].game, plays[-1].again, len(plays[-1].plies))
 
     def heard(self, listeners: int, now: float) -> None:
-        """So many listened to the last word."""
+        """Takes in that so many listened to the last word."""
         self._asked = now
         if listeners > self._listeners:
             self._whole = now - WHOLE_SECONDS  # all of it is told at once
@@ -172,7 +172,7 @@ class LiveMatch:
         return found or [LiveLog(self._lease, plays[-1].game, plays[-1].again, 0)]
 
     def log_heard(self, readers: int, now: float) -> None:
-        """So many listened to the last word of logs."""
+        """Takes in that so many listened to the last word of logs."""
         if readers > self._readers:
             self._log_whole = now - WHOLE_SECONDS
         self._readers = readers

@@ -35,7 +35,7 @@ log = logging.getLogger("workers.measuring")
 ROUNDS, PLIES = 5, 20
 """Repetitions of each piece, and answers at once after each repetition."""
 AGAIN_SECONDS = 600.0
-"""After which a measure is not believed for much longer."""
+"""How old a measure becomes until it is not believed for much longer."""
 SOON_SECONDS = 60.0
 """The same of one by which this worker is not to play by the reference machine's clock."""
 PATIENCE_SECONDS = 10.0

@@ -66,7 +66,7 @@ log = logging.getLogger("workers")
 
 ALIVE_SECONDS = 10.0
 SOONEST_SECONDS = 0.5
-"""Between two signs of life of which the second says something new."""
+"""The least time between two signs of life of which the second says something new."""
 UNUSED_SECONDS = 30 * 24 * 60 * 60
 """How long a worker keeps a bot's unpacked files that nobody uses."""
 TIDY_SECONDS = 24 * 60 * 60

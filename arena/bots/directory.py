@@ -51,7 +51,7 @@ class Narrowing:
     page: int = 1
     tag: str = ""
     language: str = ""
-    """In which some version is written."""
+    """The language that some version is written in."""
     game: str = ""
     """That some version has entered."""
     owner: str = ""
@@ -72,7 +72,7 @@ class ListedBot:
     bot: Bot
     languages: Sequence[str]
     ladders: Sequence[Ladder]
-    """On which it is active."""
+    """The ladders that it is active on."""
     games: int
     """That it played, in all competitions."""
 
@@ -225,7 +225,7 @@ def told(session: Session, those: Sequence[Bot]) -> list[ListedBot]:
 
 
 def languages(session: Session) -> Sequence[str]:
-    """In which listed bots are written."""
+    """The languages that listed bots are written in."""
     query = sa.select(BotVersion.language).join(BotVersion.bot).where(is_listed())
     return session.scalars(query.distinct().order_by(BotVersion.language)).all()
 

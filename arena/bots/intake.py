@@ -69,7 +69,8 @@ class Intake(Protocol):
     """Names of files that tell of a folder, other than the bot's own, that is not taken in."""
 
     languages: Mapping[str, str]
-    """In what bots can be begun, by the names that `starter` takes, and what people call these."""
+    """The languages that bots can be begun in, by the names that `starter` takes, and what people
+    call these."""
 
     def starter(self, name: str, language: str, variant: Variant) -> FirstFiles:
         """A bot that plays, to begin with.

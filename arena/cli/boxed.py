@@ -1,4 +1,4 @@
-"""From the path of a bot to what a box of this machine starts, as an arena does it."""
+"""Makes of the path of a bot what a box of this machine starts, as an arena does it."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ class Told(NamedTuple):
     """What a deed came to."""
 
     said: str
-    """In words, after the address of the server if it was done on one."""
+    """What was done in words, after the address of the server if it was done on one."""
     answer: Any
     """As JSON's types, as the API has it; None where nobody asked for it."""
 

@@ -39,7 +39,7 @@ from workers.sandbox import Sandbox
 AT_ONCE = 4
 LOOK_SECONDS = 0.5
 RUN_SECONDS = 1200.0
-"""After which it ends, and is begun again if there is more."""
+"""How long it runs until it ends, and is begun again if there is more."""
 SECONDS = 60.0
 """That a host may take to give a commit."""
 

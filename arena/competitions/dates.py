@@ -37,7 +37,7 @@ from arena.models import (
 from engine.translation import N_, gettext
 
 RANKS: Mapping[DateKind, int] = {kind: rank for rank, kind in enumerate(DateKind)}
-"""In this order the dates of a competition have to be."""
+"""The order in which the dates of a competition have to be."""
 TITLES: Mapping[DateKind, str] = {
     DateKind.OPENS: N_("Opens"),
     DateKind.ENTRIES_CLOSE: N_("Entries close"),

@@ -41,11 +41,11 @@ class Trophy:
     """That a bot was among the first of what is over."""
 
     entrant: Entrant
-    """With its competition and its version."""
+    """The entrant that has it, with its competition and its version."""
 
     @property
     def place(self) -> int:
-        """From 1."""
+        """The final place, from 1."""
         assert self.entrant.final_place is not None
         return self.entrant.final_place
 

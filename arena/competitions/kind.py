@@ -71,7 +71,7 @@ class Conclusion(NamedTuple):
     """How a competition ended, for people."""
 
     message: str
-    """In English, as catalogues know it."""
+    """The message in English, as catalogues know it."""
     places: Mapping[str, str | int]
     """What stands at its places."""
     words: str = ""
@@ -115,7 +115,7 @@ class CompetitionKind(ABC, Generic[C]):
     takes_home = False
     """Whether bots at home may play in them."""
     topic = Topic.TEST
-    """Under which people are told of one."""
+    """The topic under which people are told of one."""
     dates: tuple[DateKind, ...] = ()
     """Which dates one can have."""
     follows_up = True
@@ -260,7 +260,7 @@ class Matchmaker(Generic[C]):
         self.kind, self.moment = kind, moment
 
     def urgency(self, competition: C) -> int:
-        """Among the competitions of the kind those of the smallest number come first."""
+        """A number by which competitions of the kind take turns, the smallest first."""
         return 0
 
     def next_pairing(self, competition: C) -> Pairing | None:

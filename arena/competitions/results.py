@@ -36,7 +36,7 @@ class Standing:
     place: int | None
     """None while its format has not decided it, and in a tournament that was called off."""
     number: int
-    """In the seeding."""
+    """Its number in the seeding."""
     points: float
     games: int
     unplayed: int

@@ -66,7 +66,7 @@ class RoundLine:
 
     bot: Bot
     division: int | None = None
-    """In which it is; None if in none."""
+    """The division that it is in; None if in none."""
     standing: int | None = None
     """Where it stands there, as it is seeded in the next round."""
     is_boss: bool = False

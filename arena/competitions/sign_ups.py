@@ -91,7 +91,7 @@ class SignedUp:
 
     sign_up: SignUp
     number: int
-    """From 1: its place, or behind the places its place on the waiting list."""
+    """Its place from 1, or behind the places that on the waiting list."""
     waits: bool
     """Whether it is on the waiting list."""
     hindered: str
@@ -130,7 +130,7 @@ def closes(session: Session, tournament: Tournament) -> datetime | None:
 
 
 def check_in_opens(conditions: Conditions, until: datetime | None) -> datetime | None:
-    """From when on bots are checked in; None where that is not asked for, or nobody knows yet."""
+    """When bots begin to be checked in; None where that is not asked for, or nobody knows yet."""
     if not conditions.check_in or until is None:
         return None
     return until - timedelta(minutes=conditions.check_in)

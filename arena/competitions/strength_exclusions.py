@@ -39,7 +39,7 @@ class Exclusion(NamedTuple):
     games: int
     """How many this worker played in this test."""
     counted: SequentialTest
-    """With them, and without those of the workers that are left out besides."""
+    """The test with its games, and without those of the workers that are left out besides."""
     without: SequentialTest
     verdict: TestVerdict
     """The test's, as it is now."""

@@ -84,7 +84,7 @@ class StrengthReport:
 
     @property
     def stands(self) -> str:
-        """In a word: its verdict, or that it waits for approval."""
+        """Its verdict in a word, or that it waits for approval."""
         if self.test.waits:
             return pgettext("a strength test", "waits for approval")
         return verdict_words(self.test.verdict)
@@ -338,7 +338,7 @@ class Wanted:
 
 
 RUNNING_FIRST = StrengthTest.verdict != TestVerdict.RUNNING, StrengthTest.id.desc()
-"""In which order tests are listed: those that run, then the last made."""
+"""The order in which tests are listed: those that run, then the last made."""
 
 
 def listed_tests(session: Session, wanted: Wanted = Wanted()) -> list[StrengthReport]:

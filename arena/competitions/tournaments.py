@@ -77,7 +77,7 @@ class TournamentPlan:
     """What a tournament is to be; its field comes beside it."""
 
     name: str
-    """In addresses and commands."""
+    """The name in addresses and commands."""
     variant: Variant
     time: TimeControl
     format: str

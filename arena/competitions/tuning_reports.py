@@ -27,7 +27,8 @@ class TunedNumber:
 
     parameter: Parameter
     points: tuple[tuple[int, float, float], ...]
-    """After how many games it was which, and the step from there."""
+    """How many games were played, the value then, and the step from there, for each point of its
+    way."""
     told: str
     """Its present value, as the bot is told it."""
     start: str
@@ -264,7 +265,7 @@ class WantedTunings:
 
 
 RUNNING_FIRST = BotTuning.state == CompetitionState.CLOSED, BotTuning.id.desc()
-"""In which order tunings are listed: those that are not over, then the last made."""
+"""The order in which tunings are listed: those that are not over, then the last made."""
 
 
 def listed_tunings(

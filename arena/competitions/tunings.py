@@ -179,7 +179,7 @@ def create(session: Session, plan: TuningPlan, now: datetime, actor: Actor) -> B
 
 
 def _whole(games: int, settings: TuningSettings) -> int:
-    """So many games, rounded up to whole batches."""
+    """Rounds a number of games up to whole batches."""
     size = settings.games_a_match * settings.batch
     return -(-games // size) * size
 

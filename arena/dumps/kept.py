@@ -18,7 +18,7 @@ class DumpFile:
     """A file of a dump."""
 
     name: str
-    """Within its folder, as ``games/part-00001.parquet``."""
+    """Its path within its folder, as ``games/part-00001.parquet``."""
     size: int
     """Bytes."""
 

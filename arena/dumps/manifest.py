@@ -28,7 +28,7 @@ class About:
     where: Mapping[str, str]
     """The words of the filter that its games are narrowed by."""
     licence: str = ""
-    """Under which licence the games may be used; empty if nobody says."""
+    """The licence under which the games may be used; empty if nobody says."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -128,8 +128,7 @@ def _begun(folder: Path, about: About) -> DumpManifest | None:
 
 
 def _whose(game: str) -> dict[str, str]:
-    """The rules of a game by which positions are told here, and their licence; both may be
-    empty."""
+    """The rules of a game by which positions are told here, and their licence."""
     try:
         edition = GAMES.edition(game)
         told = metadata(edition.package)

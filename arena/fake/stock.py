@@ -29,7 +29,7 @@ from engine.referee import play_game
 
 TAGS = ("book", "sacrifice", "endgame")
 FAULTS = (CrashError, TimeForfeitError, MemoryForfeitError, ProtocolError)
-"""In the first game of as many matches one leaves by its fault."""
+"""The faults by which one leaves the first game of as many matches."""
 STOCK = 12
 """Real matches of a variant, which all its records are taken from."""
 

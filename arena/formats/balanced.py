@@ -32,7 +32,8 @@ PASSES = 20
 """How often the whole schedule is gone over at most."""
 
 LARGE_FIELD = 40
-"""In a larger one so many pairs meet that it takes long to find the rounds for the last few."""
+"""The largest field whose rounds are sought at length: in a larger one so many pairs meet that it
+takes long to find the rounds for the last few."""
 
 Tables = list[list[int]]
 """The tables of one round: the places in the field of those who sit together."""

@@ -248,7 +248,7 @@ def _most_even(
     is_near: Fits,
     comes: Fits,
 ) -> Rival | None:
-    """With whom a match of somebody in placement would be most even, as little as they have met.
+    """The one with whom a match of somebody in placement is most even, as little as they have met.
 
     They are looked at from its mu to both sides, until nobody further away could be as even.
     """

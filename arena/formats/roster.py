@@ -98,7 +98,7 @@ class Rival:
     id: int
     rating: Rating
     games: int
-    """Since it came or came back: finished, and due in matches that are not."""
+    """How many it had since it came or came back: finished, and due in matches that are not."""
     person: int = 0
     """Whose it is."""
 
@@ -120,7 +120,7 @@ class _Turn(NamedTuple):
 
     games: int
     certainty: float
-    """Less its sigma: of as many games the less certain goes first."""
+    """Its sigma below zero: of as many games the less certain goes first."""
     id: int
 
 

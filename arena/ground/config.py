@@ -63,7 +63,8 @@ OF_OTHERS = {
     "TOKEN",
     "WORKER_NAME",
 }
-"""After the prefix: what workers, commands, sample bots, and docs/containers' compose file read."""
+"""The names after the prefix that workers, commands, sample bots, and docs/containers' compose file
+read."""
 SECRET = {"database", "database_read", "broker", "metrics_token", "mail", "cold"}
 """Settings that hold a password, and are shown nowhere."""
 

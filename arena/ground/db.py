@@ -43,10 +43,10 @@ SUGGESTED: dict[str, Any] = LOOKED_UP | {"arena.suggested": True}
 """The same of a select of what nobody has named, such as names that may have been meant: there it
 leaves out what is unlisted, too."""
 COLD = "arena.cold"
-"""Under this a session's `info` says where the cold store is."""
+"""The key in a session's `info` under which it says where the cold store is."""
 KEPT = "arena.kept"
-"""Under this all sessions of a database share what they know of rows that never change, until one
-connects anew."""
+"""The key in a session's `info` under which all sessions of a database share what they know of rows
+that never change, until one connects anew."""
 PRAGMAS = ("journal_mode=WAL", "synchronous=NORMAL", "busy_timeout=30000", "foreign_keys=ON")
 DAMAGED = (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT)
 FAILED = (sa.exc.OperationalError, sa.exc.InternalError)

@@ -61,7 +61,7 @@ class OutsideAddress(NamedTuple):
     """An https address, taken apart."""
 
     host: str
-    """In small letters."""
+    """The host's name in small letters."""
     port: int
     path: str
     """What is asked for there, with what stands behind a ``?``; begins with a slash."""

@@ -26,7 +26,7 @@ from urllib3.exceptions import HTTPError
 from arena.keeping.stores import StoreError
 
 SECONDS = (5.0, 30.0)
-"""To connect, and until the next bytes come."""
+"""How long may pass until there is a connection, and until the next bytes come."""
 SLOWEST = 64_000
 """Bytes a second. What is sent may take as long as the first bytes may, and as long as it takes at
 this speed: else one that sends a few now and then would be waited for without end."""
@@ -222,7 +222,7 @@ class _Body:
         self._waited, self._came = 0.0, 0
 
     def read(self, size: int = -1, *, decoded: bool = False) -> bytes:
-        """So many bytes, or all; fewer only at the end."""
+        """Reads so many bytes, or all; fewer only at the end."""
         found = bytearray()
         while size < 0 or len(found) < size:
             most = CHUNK if size < 0 else min(CHUNK, size - len(found))

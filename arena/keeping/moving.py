@@ -363,7 +363,7 @@ def proven(
 
 
 def _exactly(content: IO[bytes], size: int) -> bytes:
-    """So many bytes, or as many as there are."""
+    """Reads so many bytes, or as many as there are."""
     found = b""
     while len(found) < size and (more := content.read(size - len(found))):
         found += more

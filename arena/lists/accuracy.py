@@ -29,7 +29,7 @@ class Accuracy:
     bot: str
     version: int
     games: int
-    """In which some of its moves were judged."""
+    """How many games there are in which some of its moves were judged."""
     judged: int
     kept: int
     results: int

@@ -35,7 +35,7 @@ MOST_RECORDS = 100
 MOST_TOLD = 2_000
 """Games of which numbers are read, for their means over the games."""
 POINTS = 60
-"""Into how many stretches the games are cut, for the means of a number."""
+"""How many stretches the games are cut into, for the means of a number."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ class BranchTally:
     results: dict[int, list[int]] = field(default_factory=dict)
     """How often each seat, from 0, won, drew and lost."""
     chosen: int = 0
-    """In how many games a bot chose the move; in the others the opening set it."""
+    """How many games there are in which a bot chose the move; in the others the opening set it."""
 
     @property
     def games(self) -> int:

@@ -280,7 +280,7 @@ class GameFilter:
     bot: Named | None = None
     against: tuple[Named, ...] = ()
     seat: int | None = None
-    """From 1, as people count."""
+    """The seat's number from 1, as people count."""
     result: SeatResult | None = None
     fault: Termination | None = None
     ending: Termination | None = None

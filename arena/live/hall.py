@@ -37,7 +37,7 @@ from engine.live import CHANNELS, LOGS, LiveLog, LivePlies, LiveWord, channel_of
 from engine.translation import gettext, speaking
 
 PACE_SECONDS = 0.1
-"""Between two times that the viewers of a match are told something."""
+"""The least time between two moments at which the viewers of a match are told something."""
 LOOK_SECONDS = 1.0
 """How often the database is asked how matches stand."""
 LINGER_SECONDS = 15.0
@@ -51,7 +51,8 @@ MOST_WAITING = 1 << 18
 MOST_PENDING = 10_000
 """Messages of a match that wait to be taken in; of more the oldest are dropped, and told again."""
 RETRY_MS = 1000, 4000
-"""After how long browsers come back whose stream broke, so that not all do at once."""
+"""The least and the most after which browsers come back whose stream broke, so that not all do at
+once."""
 HEAD = (
     "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nCache-Control: no-store\r\n"
     "X-Content-Type-Options: nosniff\r\nX-Accel-Buffering: no\r\nConnection: close\r\n{more}\r\n"
@@ -191,7 +192,7 @@ class _Watched:
         self.viewers: set[Viewer] = set()
         self.pending: list[LiveWord] = []
         self.read_until = 0.0
-        """Until when somebody who reads a log may come back."""
+        """The time until which somebody who reads a log may come back."""
         self.hears_logs = False
         self.wake = asyncio.Event()
         self.task: asyncio.Task[None] | None = None

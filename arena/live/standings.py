@@ -20,7 +20,7 @@ from engine.live import LiveWord
 from engine.translation import N_
 
 SOONEST_SECONDS = 0.2
-"""After which a match is looked up again, of whose worker another tells than was known."""
+"""How soon a match may be looked up again, of whose worker another tells than was known."""
 
 
 class Standings:

@@ -67,7 +67,7 @@ class BotAnswer(Base):
     """What the position is known by."""
     version_id: Mapped[int] = mapped_column(ForeignKey("bot_version.id"), index=True)
     seat: Mapped[int]
-    """From 0 as in code."""
+    """The seat's number from 0, as in code."""
     move: Mapped[str] = mapped_column(sa.Text)
     """Empty if it answered with a fault."""
     fault: Mapped[Termination | None]

@@ -42,7 +42,7 @@ class Bot(Base):
     """No bot may pass for another by the size of letters."""
     owner_id: Mapped[int] = mapped_column(ForeignKey("user.id"), index=True)
     owned: Mapped[datetime | None]
-    """Since when that one has it; None of whoever made it."""
+    """When its owner got it; None of whoever made it."""
     open_source: Mapped[bool] = mapped_column(default=False)
     """Whether its code and its logs are for everybody, and not its owner's alone."""
     created: Mapped[datetime]
@@ -131,7 +131,7 @@ class DiscardedFile(Base):
 
     digest: Mapped[str] = mapped_column(sa.String(64), primary_key=True)
     after: Mapped[datetime]
-    """From when on it goes: what runs with it has ended by then."""
+    """The moment at which it goes: what runs with it has ended by then."""
 
 
 class CoOwner(Base):
@@ -271,4 +271,4 @@ class Presence(Base):
     games: Mapped[int]
     """How many matches it plays at once; 0 if it is away."""
     since: Mapped[datetime]
-    """Since when it is there, or away."""
+    """When it came there, or went away."""

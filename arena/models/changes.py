@@ -14,7 +14,7 @@ from arena.models.base import Base
 
 
 class Epoch(Base):
-    """From when on changes are noted by its number: a backup begins one before it reads."""
+    """A span in which changes are noted by its number: a backup begins one before it reads."""
 
     __tablename__ = "epoch"
 

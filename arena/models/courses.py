@@ -26,7 +26,7 @@ class TaughtCourse(Base):
     cycles: Mapped[int]
     """How many matches each hand-in plays with each of them."""
     late_until: Mapped[datetime | None]
-    """Until when hand-ins are taken that are late; None if none are."""
+    """The moment until which hand-ins are taken that are late; None if none are."""
     given: Mapped[list[Any]] = mapped_column(default=list)
     """The bots whose code everybody was given."""
     bot_ids: Mapped[dict[str, Any]] = mapped_column(default=dict)

@@ -45,7 +45,7 @@ def _of_games(*columns: str) -> Index:
 
 
 WITHOUT_ROWID: dict[str, Any] = {"sqlite_with_rowid": False}
-"""On SQLite the rows lie in the order of their primary key, without another one."""
+"""What has the rows lie in the order of their primary key on SQLite, without another one."""
 
 
 class ListedSeat(Base):
@@ -80,7 +80,7 @@ class ListedSeat(Base):
 
     game_id: Mapped[int] = mapped_column(ForeignKey("game.id"), primary_key=True)
     seat: Mapped[int] = mapped_column(primary_key=True)
-    """From 0, as in code."""
+    """The seat's number from 0, as in code."""
     bot_id: Mapped[int]
     version_id: Mapped[int]
     options: Mapped[str] = mapped_column(sa.String(LONGEST_CHOSEN), default="")

@@ -359,7 +359,7 @@ class Worker(Base):
     failed: Mapped[list[Any]] = mapped_column(default=list)
     """The jobs that it failed at since it last did one (see `arena.schedule.workers`)."""
     set_aside: Mapped[datetime | None]
-    """Since when it gets no jobs, until somebody readmits it."""
+    """When it was set aside: it gets no jobs until somebody readmits it."""
     problem: Mapped[str] = mapped_column(Words, default="")
     """Why the last of those failed, for the operator."""
     measure: Mapped[dict[str, Any] | None]

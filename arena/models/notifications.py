@@ -106,7 +106,7 @@ class Notification(Base):
     topic: Mapped[str] = mapped_column(sa.String(20))
     """One of `Topic`."""
     message: Mapped[str] = mapped_column(sa.Text)
-    """In English, as catalogues know it, with places."""
+    """The message in English, as catalogues know it, with places."""
     places: Mapped[dict[str, Any]]
     address: Mapped[str] = mapped_column(sa.String(LONGEST_ADDRESS))
     """The path of the page where more can be seen."""
@@ -164,7 +164,7 @@ class Hook(Base):
     rests_until: Mapped[datetime | None]
     """Where the last try failed, until when nothing is tried."""
     failing_since: Mapped[datetime | None]
-    """Since when each try has failed; None if the last one arrived."""
+    """When tries began to fail, each since then; None if the last one arrived."""
 
     user: Mapped[User] = relationship()
 
@@ -196,7 +196,7 @@ class Delivery(Base):
     due: Mapped[datetime]
     """When it is to be tried; while somebody tries it, when that is given up."""
     expires: Mapped[datetime]
-    """After which it is not tried again."""
+    """The moment after which it is not tried again."""
     tries: Mapped[int] = mapped_column(default=0)
     tried: Mapped[datetime | None]
     status: Mapped[int | None]

@@ -109,7 +109,7 @@ class User(Base):
     deleted: Mapped[datetime | None]
     """When the account was deleted: what is left has no name, and lets nobody in."""
     language: Mapped[str | None] = mapped_column(sa.String(20))
-    """In which they are written to, by its tag; None for English."""
+    """The language in which they are written to, by its tag; None for English."""
 
     @property
     def is_team(self) -> bool:
@@ -193,7 +193,7 @@ class BrowserSession(Base):
     created: Mapped[datetime]
     last_used: Mapped[datetime]
     address: Mapped[str] = mapped_column(sa.String(60))
-    """From where it was signed in."""
+    """The address from where it was signed in."""
     browser: Mapped[str] = mapped_column(sa.String(80))
     """What browser that was, as ``Firefox, Linux``; empty if it did not say."""
 
@@ -232,7 +232,7 @@ class Passkey(Base):
     credential: Mapped[str] = mapped_column(sa.String(1400), unique=True)
     """Its id, in base64url."""
     public_key: Mapped[bytes]
-    """In COSE."""
+    """The key in COSE."""
     sign_count: Mapped[int] = mapped_column(sa.BigInteger)
     """How often it has signed, as far as it counts; one that counts backwards is a copy."""
     created: Mapped[datetime]

@@ -26,7 +26,7 @@ class Repository(Base):
 
     bot_id: Mapped[int] = mapped_column(ForeignKey("bot.id", ondelete="CASCADE"), primary_key=True)
     user_id: Mapped[int] = mapped_column(ForeignKey("user.id"), index=True)
-    """In whose name they are handed in: whoever said that they be."""
+    """The user in whose name they are handed in: whoever said that they be."""
     address: Mapped[str] = mapped_column(sa.String(500))
     """An https address, without any secret."""
     revision: Mapped[str] = mapped_column(sa.String(200), default="")

@@ -26,9 +26,9 @@ class LadderRound(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     competition_id: Mapped[int] = mapped_column(ForeignKey("competition.id"))
     number: Mapped[int]
-    """From 1."""
+    """The round's number, from 1."""
     division: Mapped[int] = mapped_column(default=0)
-    """From 1, which is the highest; 0 where there are none."""
+    """The division's number, from 1, which is the highest; 0 where there are none."""
     moves: Mapped[int] = mapped_column(default=0)
     """How many rise and fall by it at most, as was chosen when it began."""
     begun: Mapped[datetime]
@@ -57,7 +57,7 @@ class LadderRound(Base):
 
 
 class DivisionPlace(Base):
-    """In which division of a ladder a bot is, whichever of its versions is fielded."""
+    """The division of a ladder that a bot is in, whichever of its versions is fielded."""
 
     __tablename__ = "division_place"
     __table_args__ = (
@@ -69,7 +69,7 @@ class DivisionPlace(Base):
     competition_id: Mapped[int] = mapped_column(ForeignKey("competition.id"))
     bot_id: Mapped[int] = mapped_column(ForeignKey("bot.id"), index=True)
     division: Mapped[int]
-    """From 1, which is the highest."""
+    """The division's number, from 1, which is the highest."""
     number: Mapped[int] = mapped_column(default=0)
     """Where it stands there, from 1; 0 of a boss."""
     is_boss: Mapped[bool] = mapped_column(default=False)

@@ -50,4 +50,5 @@ class Runtime(Base):
     creator: Mapped[str] = mapped_column(sa.String(80))
     created: Mapped[datetime]
     withdrawn: Mapped[datetime | None]
-    """Since when no bot that is handed in gets it; those that have it keep it."""
+    """When it was withdrawn: no bot that is handed in gets it since, and those that have it keep
+    it."""

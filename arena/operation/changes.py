@@ -39,7 +39,7 @@ NUMBERS = 1 << 14
 PATIENCE_SECONDS = 300.0
 """How long transactions are waited for that were under way as an epoch began."""
 LOOK_SECONDS = 0.05
-"""After which it is looked again whether they are over."""
+"""How long passes until it is looked again whether they are over."""
 ATTEMPTS, LOCK_MS = 50, 200
 """How often it is tried to put triggers there, and how long others may have to wait each time: less
 than it takes PostgreSQL to see that two wait for each other."""

@@ -104,7 +104,7 @@ class WorkerHealth:
     slots: int
     isolation: str
     silent_seconds: float
-    """Since its last sign of life."""
+    """The time since its last sign of life."""
     is_there: bool
     """Whether that was lately; who is not there may be forgotten."""
     failed: int
@@ -149,15 +149,15 @@ class Health:
     faults: dict[str, int]
     """Faults of the last five minutes, by kind."""
     tick_seconds: float | None
-    """Since the recorder's last tick; None if there was none ever."""
+    """The time since the recorder's last tick; None if there was none ever."""
     behind_seconds: float | None
     """How long the oldest message has waited to be handled; None if nobody ever looked."""
     occurrences: dict[str, int]
     """How often each thing ever happened (see `arena.schedule.occurrences`)."""
     backup_seconds: float | None
-    """Since the last backup by `arena backup`; None if there was none."""
+    """The time since the last backup by `arena backup`; None if there was none."""
     maintenance: Mapping[str, str] | None
-    """Since when it is under way, by whom, and what is told beside; None if it is not."""
+    """When it began, by whom, and what is told beside; None if it is not under way."""
     alarms: tuple[Alarm, ...]
 
     def as_json(self, queues: Queues, jobs: Sequence[JobUnderWay]) -> dict[str, Any]:
@@ -309,18 +309,18 @@ def log_alarms(session: Session, settings: Settings, now: datetime) -> None:
 
 
 def _silent_seconds(session: Session, now: datetime) -> float | None:
-    """Since the recorder's last tick, the longest of several; None if there was none ever."""
+    """The time since the recorder's last tick, the longest of several; None if none ever was."""
     return _most_seconds(session, TICK_MARK, now)
 
 
 def _most_seconds(session: Session, key: str, now: datetime) -> float | None:
-    """Since what is marked of each shard, the longest; None if nothing is of any."""
+    """The time since what is marked of each shard, the longest; None if nothing is of any."""
     found = _seconds_of_shards(session, key, now)
     return max(found, key=abs) if found else None
 
 
 def _seconds_at_work(session: Session, now: datetime) -> float | None:
-    """Since when all shards have been recorded without a pause; None if none ever was."""
+    """How long all shards have been recorded without a pause; None if none ever was."""
     return min(_seconds_of_shards(session, SINCE_MARK, now), default=None)
 
 

@@ -21,7 +21,7 @@ from arena.signing import ARENA_MARK
 
 LOOK_SECONDS = 1.0
 STALE_SECONDS = 3.0
-"""After so long without a look nobody knows whether it follows."""
+"""How long after a look nobody knows any more whether it follows."""
 MOST_BEHIND = 5.0
 PATIENCE_SECONDS = 2
 """How long a replica is waited for before it counts as away."""

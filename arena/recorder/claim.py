@@ -51,7 +51,7 @@ all recorders. Each database of a server has locks of its own."""
 HIGH, LOW = divmod(KEY, 2**32)
 """The halves of that number, as the server lists it."""
 ASK_SECONDS, TELL_SECONDS = 0.5, 60.0
-"""Between two attempts, and between two lines about them."""
+"""The time between two attempts, and between two lines about them."""
 AGREE_SECONDS = 5.0
 """How long a recorder waits for the others to be of its number of shards, or to end."""
 TRY, LEAVE = "SELECT pg_try_advisory_lock(%s)", "SELECT pg_advisory_unlock(%s)"
@@ -249,7 +249,7 @@ class Claims:
             time.sleep(ASK_SECONDS)
 
     def _known(self, connection: Any) -> int:
-        """Into how many shards the arena is divided; one that is not prepared will be as asked."""
+        """How many shards the arena is divided into; one that is not prepared will be as asked."""
         is_there = connection.execute("SELECT to_regclass('mark') IS NOT NULL").fetchone()[0]
         row = connection.execute(COUNT, (COUNT_MARK,)).fetchone() if is_there else (self._count,)
         return row[0] if row else 1

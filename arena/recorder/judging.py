@@ -50,7 +50,7 @@ ASIDE_MARK = "games that can't be judged"
 AT_A_TIME = 5
 """Games that are written down together."""
 RUN_SECONDS = 25.0
-"""After so long the process ends; the recorder starts another one, if there is more to judge."""
+"""How long the process runs; the recorder starts another one, if there is more to judge."""
 GAME_SECONDS = 120
 """The most of a core's time that one game may take: a package's rules may go on for ever, and by
 the clock a process that gives way to all others may take long for little."""
@@ -76,7 +76,7 @@ class Again:
     known: dict[str, list[str]] = field(default_factory=dict)
     """The digests of the tables by which a variant's games were judged, by its key."""
     competition: int | None = None
-    """From which on games are to be judged; None if all is done."""
+    """The least number of a competition whose games are to be judged still; None if all is done."""
     before: int | None = None
     """Those of it with lower numbers; None if all are."""
 

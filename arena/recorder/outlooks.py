@@ -63,7 +63,7 @@ class Stand:
     """Where somebody stands in a competition."""
 
     rank: int | None = None
-    """On the board of a ladder; None without a place there."""
+    """Its rank on the board of a ladder; None without a place there."""
     mu: float | None = None
     sigma: float | None = None
     games: int | None = None

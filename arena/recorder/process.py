@@ -71,8 +71,8 @@ REFUSED = 3
 """The exit code of a process that can't do its work here (see `arena.operation.supervisor`)."""
 
 WHOLE_TICKS = 5
-"""At each of so many ticks it is seen to what may wait, too, and at the next one if there was more
-of that than is done at once."""
+"""How many ticks there are to one at which it is seen to what may wait, too; the next one does so
+as well if there was more of that than is done at once."""
 MASKS_AT_ONCE = 20
 """How many bots are shown under their names in one tick, which must not hold anybody up."""
 

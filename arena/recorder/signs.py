@@ -78,7 +78,7 @@ class Signs:
         self._complaints = Every(COMPLAINT_SECONDS)
 
     def remaining(self) -> float:
-        """In how many seconds there may be something to take; 0 or less if there is."""
+        """The seconds until there may be something to take; 0 or less if there is."""
         return self._due - time.monotonic()
 
     def heard(self, now: datetime) -> datetime | None:

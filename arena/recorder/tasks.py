@@ -54,7 +54,7 @@ Report = TypeVar(
 OFTEN = {jobs.RECORD_MATCH, *SIGNS}
 """The tasks that can be done together."""
 CHANGING = Fate.FIXED, Fate.REFUSED, Fate.ROLLED_BACK
-"""After these there may be room for other jobs."""
+"""The fates after which there may be room for other jobs."""
 
 log = logging.getLogger("arena.recorder")
 
@@ -130,7 +130,7 @@ class Tasks:
         return min((one for one in ways if one), default=None) if all(ways) else None
 
     def remaining(self) -> float:
-        """In how many seconds there is something to do though no message comes."""
+        """The seconds until there is something to do though no message comes."""
         return self.signs.remaining() if self.signs is not None else inf
 
     def wait(self, seconds: float) -> None:

@@ -52,7 +52,7 @@ BUILT = (
 
 
 def lately(now: datetime) -> dict[str, datetime]:
-    """Between which moments builds count."""
+    """The moments between which builds count."""
     return {"since": now - BUDGETED, "until": now + BUDGETED}
 
 

@@ -78,7 +78,7 @@ def choose(session: Session, wanted: GameFilter, *, aside: bool) -> list[int]:
 
 
 def _parts(numbers: Sequence[int]) -> Iterator[Sequence[int]]:
-    """So many numbers at a time as one statement takes."""
+    """Cuts numbers into parts, each as many as one statement takes."""
     for start in range(0, len(numbers), AT_A_TIME):
         yield numbers[start : start + AT_A_TIME]
 

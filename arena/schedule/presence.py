@@ -141,7 +141,7 @@ class Whereabouts(NamedTuple):
 
     connected: bool
     since: datetime | None
-    """Since when it is, or is not; None if it never was."""
+    """When it came or went; None if it never was there."""
 
 
 def whereabouts(session: Session, version: BotVersion, now: datetime) -> Whereabouts | None:

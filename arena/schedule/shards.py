@@ -32,7 +32,7 @@ MOST_SHARDS = 64
 GOOD = timedelta(seconds=10)
 """How long a bid is waited for that was not said again."""
 AGAIN = timedelta(seconds=2)
-"""After so long one is said again that is still the same."""
+"""How long until a bid is said again that is still the same."""
 
 
 class Right(NamedTuple):
@@ -157,7 +157,7 @@ ALL = Shards()
 
 
 def count(session: Session) -> int:
-    """Into how many shards the arena is divided, as the recorders at work have it."""
+    """How many shards the arena is divided into, as the recorders at work have it."""
     mark = session.get(Mark, COUNT_MARK)
     return int(mark.value) if mark else 1
 

@@ -50,7 +50,7 @@ MOST_WORKERS, MOST_SLOTS = 4000, 1024
 MOST_MATCHES = 10_000
 """That all workers are given at the same time; each that is issued is a row and a message."""
 GONE_SECONDS = 24 * 60 * 60.0
-"""After which a worker may be forgotten, if there is no room for another."""
+"""How long a worker is not heard of until it may be forgotten, if there is no room for another."""
 
 
 @dataclass(frozen=True, slots=True)

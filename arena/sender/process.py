@@ -36,7 +36,7 @@ AT_ONCE = 8
 """Hooks that are tried at the same time."""
 TURN_SECONDS, TIDY_SECONDS = 1.0, 60.0
 AWAY_SECONDS = 5.0
-"""Until a database that is away is asked again."""
+"""How long it takes until a database that is away is asked again."""
 PATIENCE_SECONDS = 30
 REFUSED = 3
 """The exit code of a process that can't do its work here (see `arena.operation.supervisor`)."""

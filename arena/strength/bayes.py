@@ -26,7 +26,7 @@ Point = tuple[float, ...]
 
 BOLDNESS = 1.5
 SMOOTH = (0.3, 3.0)
-"""Over which part of the range a result tells something of its neighbours, from and to."""
+"""The part of the range over which a result tells something of its neighbours, from and to."""
 SPREAD = (0.003, 1.0)
 """The variance of shares over the range, from and to."""
 GAME_VARIANCE = 0.25
@@ -48,7 +48,7 @@ class Tried:
 
     point: Point
     share: float
-    """From 0 to 1."""
+    """The share that came of it, from 0 to 1."""
     games: int
 
 

@@ -90,7 +90,7 @@ class GauntletTest:
     opponents: tuple[Faults, ...]
     """Their faults; they are met in this order, again and again."""
     met: tuple[int, ...]
-    """In how many rounds each of them was."""
+    """How many rounds each of them was in."""
     candidate: GauntletLine = GauntletLine()
     baseline: GauntletLine = GauntletLine()
     allow_faults: bool = False

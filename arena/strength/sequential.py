@@ -144,7 +144,7 @@ class StrengthSettings:
 
     @property
     def most_matches(self) -> int | None:
-        """After so many the test is over, whatever they say."""
+        """How many matches end the test, whatever they say."""
         return self.terms.most_matches(self.games_a_match)
 
     def openings(self) -> Iterator[Opening]:
@@ -311,7 +311,7 @@ class SequentialTest:
 
     @property
     def llr_bounds(self) -> tuple[float, float]:
-        """At which the LLR decides."""
+        """The bounds at which the LLR decides."""
         sprt = self.settings.sprt
         return sprt.lower, sprt.upper
 

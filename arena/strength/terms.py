@@ -1,5 +1,4 @@
-"""The terms that decide a strength test: the same value wherever it is asked for, played and
-kept."""
+"""The terms that decide a strength test: the same value wherever asked for, played and kept."""
 
 from __future__ import annotations
 
@@ -53,7 +52,7 @@ class StrengthTerms:
 
     @property
     def most_games(self) -> int | None:
-        """After so many it is over, whatever they say; None for never."""
+        """How many games end it, whatever they say; None if none do."""
         return self.max_games if self.games is None else self.games
 
     def most_matches(self, games_a_match: int) -> int | None:

@@ -179,7 +179,7 @@ class Tuning:
     values: tuple[float, ...]
     """What the parameters are, as the last whole batch left them."""
     path: tuple[tuple[int, tuple[float, ...]], ...]
-    """After how many matches the values were which; the start and the end are among them."""
+    """The values after so many matches; the start and the end are among them."""
     matches: int = 0
     """Those of whole batches."""
     pending: tuple[float, ...] = ()

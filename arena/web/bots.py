@@ -136,7 +136,7 @@ def _owners_choices(session: Session, bot: Bot) -> dict[str, Any]:
 
 
 def _may_have(session: Session, bot: Bot) -> list[str]:
-    """To whom a bot can be given: teams of its owner; of a team's bot the members."""
+    """The names of those who can be given a bot: teams of its owner, or of its team the members."""
     if isinstance(bot.owner, Team):
         return [one.user.name for one in teams.members_of(session, bot.owner) if one.user.active]
     return [one.name for one in teams.teams_of(session, bot.owner_id)]

@@ -31,7 +31,7 @@ courses = Blueprint("courses", __name__)
 MOST_LINES, MOST_FRAGMENTS = 200, 50
 """How much is shown of a fragment, and of a pair."""
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""With what a cell begins that spreadsheets would compute."""
+"""The characters with which a cell begins that spreadsheets would compute."""
 CourseForm = form_of(
     SetCourse,
     marks=TextAreaField(

@@ -41,7 +41,8 @@ from engine.translation import N_, gettext
 editor = Blueprint("editor", __name__)
 
 PLAYS = "editor plays"
-"""In the session: the bot and the version that are to be played as soon as the check is passed."""
+"""The key in the session that has the bot and the version that are to be played as soon as the
+check is passed."""
 TOO_LARGE = N_(
     "The files of %(label)s are too many for the editor, or no texts: change them at home, and "
     "upload them."

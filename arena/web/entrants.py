@@ -94,7 +94,7 @@ class OnLadder:
     openings: Sequence[OpeningSplit]
     """The openings that it had most often lately."""
     accuracy: Accuracy | None
-    """Against perfect play; None if nothing of it was judged."""
+    """How it plays against perfect play; None if nothing of it was judged."""
 
     @property
     def mean_score(self) -> float:

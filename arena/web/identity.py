@@ -162,7 +162,7 @@ class Account(UserMixin):
 
 
 BEGAN = "arena.began"
-"""In a request's environment, of a server that has it: when its first byte came, by
+"""The key in a request's environment, of a server that has it, of when its first byte came, by
 `time.monotonic`; else it began when the application got it."""
 
 

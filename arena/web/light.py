@@ -39,7 +39,8 @@ LEVEL = 5
 """The level of compression for a page that is made for one reader; a static file is compressed
 once, as well as it goes."""
 SEES_TO_IT = "arena.sees_to_it"
-"""In a request's environment, where who called the application sees to it."""
+"""The key in a request's environment by which who called the application says that it sees to
+it."""
 OURS = frozenset(["same-origin", "none"])
 """What `Sec-Fetch-Site` says where a page of ours has a browser ask, or its user by the address."""
 

@@ -51,7 +51,7 @@ def _wanted() -> str:
 
 
 def _stranger() -> str:
-    """From where somebody wants into an account: an address, or a browser that was there before."""
+    """The address of who wants into an account, or the browser, if it was there before."""
     return known_browser(_name()) or address()
 
 

@@ -251,8 +251,9 @@ def part(session: Session, trace: Trace, make: Callable[[], str]) -> Response:
 
 
 CLOSE = "arena.close_connection"
-"""In a request's environment, of a server that has it: has the connection closed after the answer.
-A page asks again in seconds: to keep thousands meanwhile is dearer than to take new ones."""
+"""The key in a request's environment, of a server that has it, of what has the connection closed
+after the answer. A page asks again in seconds: to keep thousands meanwhile is dearer than to take
+new ones."""
 _FRONT, _MADE = "arena.front", "arena.made_part"
 _ANSWERED = light.SEES_TO_IT
 Environment = dict[str, Any]

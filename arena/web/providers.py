@@ -134,7 +134,7 @@ def _find(name: str) -> Provider:
 
 
 def _away() -> dict[str, float]:
-    """Until when providers are not asked again, by their names."""
+    """The moments until which providers are not asked again, by their names."""
     found: dict[str, float] = current_app.extensions["arena.providers.away"]
     return found
 

@@ -105,7 +105,7 @@ def why_waiting(session: Session, match: Match, settings: Settings) -> str | Non
 
 
 def places() -> _AbstractLoad:
-    """With matches: who plays in them."""
+    """What loads with matches who plays in them."""
     return named(selectinload(Match.places).joinedload(Place.entrant))
 
 
@@ -114,7 +114,7 @@ def _seats() -> _AbstractLoad:
 
 
 def named(entrant: _AbstractLoad) -> _AbstractLoad:
-    """With entrants: what they are called, who may look into them, and no more."""
+    """What loads with entrants what they are called, who may look into them, and no more."""
     its = Entrant.version_id, Entrant.options, Entrant.own_time, Entrant.own_threads
     version = entrant.load_only(*its).joinedload(Entrant.version)
     bot = version.load_only(BotVersion.number, BotVersion.bot_id).joinedload(BotVersion.bot)
@@ -122,12 +122,12 @@ def named(entrant: _AbstractLoad) -> _AbstractLoad:
 
 
 def _where() -> _AbstractLoad:
-    """With games: the names of their competitions."""
+    """What loads with games the names of their competitions."""
     return joinedload(PlayedGame.competition).load_only(Competition.name, Competition.title)
 
 
 def _fate() -> _AbstractLoad:
-    """With games: what became of their matches."""
+    """What loads with games what became of their matches."""
     fate = (Match.status, Match.problem, Match.requester_id, Match.competition_id)
     return joinedload(PlayedGame.match).load_only(*fate)
 

@@ -39,7 +39,7 @@ from engine.translation import ENGLISH, gettext, translated
 rules = Blueprint("rules", __name__)
 
 FEWEST_GAMES = 50
-"""From which it is told what the first seat takes."""
+"""The fewest games of which it is told what the first seat takes."""
 TRY_BOARD = "try-board"
 """The part of a page on which a game is tried."""
 
@@ -51,7 +51,7 @@ class GameCard:
     game: Game
     sentence: str
     language: str
-    """In which that is."""
+    """The language that the sentence is in."""
     ladders: Sequence[Ladder]
     """Those with the most games first, and what can't be played after the others."""
 

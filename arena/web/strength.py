@@ -66,7 +66,7 @@ from engine.translation import N_, gettext, pgettext
 strength = Blueprint("strength", __name__)
 
 MOST_DRAWS = 99
-"""In per cent: with draws alone nothing is ever decided."""
+"""The most draws, in per cent: with draws alone nothing is ever decided."""
 
 
 @strength.get("/tests")

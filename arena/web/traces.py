@@ -42,7 +42,7 @@ number may be stored last."""
 
 
 class Looked(StrEnum):
-    """At what a trace looks."""
+    """What a trace looks at."""
 
     SITE = "site"
     """The matches and games of all competitions."""

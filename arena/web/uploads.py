@@ -89,7 +89,7 @@ class _EndTogether:
         self._kept = b""
 
     def read(self, size: int) -> bytes:
-        """About so many bytes more, and none only at the end."""
+        """Reads about so many bytes more, and none only at the end."""
         found = self._kept
         while more := self._stream.read(size):
             found += more

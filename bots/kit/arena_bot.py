@@ -207,7 +207,7 @@ class Bot:
                 return
 
     def _rest(self) -> None:
-        """Between two requests: CPU time is counted from here on, wall time from the next line."""
+        """Counts, between two requests, CPU time from here on, and wall time from the next line."""
         self._noted = 0
         self._cpu = time.process_time()
         self._wall = None

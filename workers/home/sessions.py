@@ -74,7 +74,7 @@ class Carrier(Protocol):
         """Whether it takes a parcel now; else `Session.flush` is called once it does."""
 
     def seconds_left(self) -> float:
-        """Until it counts as lost at the latest, if nothing more is heard."""
+        """The seconds until it counts as lost at the latest, if nothing more is heard."""
 
     def close(self, words: str) -> None:
         """Ends it, with the reason for whoever looks at the client."""

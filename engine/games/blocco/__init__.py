@@ -213,7 +213,7 @@ class BloccoState(State):
         return translated(PROMPTS[len(clicked)])
 
     def half_made(self, clicked: Sequence[str]) -> Scene:
-        """After two clicks the stone has moved, and its group has no marker yet."""
+        """The board in mid-move: after two clicks the stone has moved, its group not yet marked."""
         if len(clicked) < 2:
             return self.scene()
         start, end, _, _ = self.variant.step_of["".join(clicked[:2])]

@@ -272,7 +272,7 @@ def _read_last(text: str) -> int | None:
 
 
 def contradiction(position: Position, start: Position, turn: int, out: Sequence[int]) -> str | None:
-    """In which way the numbers of pieces contradict the turn, if they do.
+    """The way in which the numbers of pieces contradict the turn, if they do.
 
     A colour that is not out has placed in every round, so colours before ``turn`` have placed
     one piece more than it; those that are ``out`` at most as many.

@@ -85,7 +85,7 @@ def _ends(goals: BySeat) -> tuple[BySeat, BySeat]:
 
 
 def _puts(placement: Placement, mover: Seat) -> Iterator[tuple[int, Placement]]:
-    """On which squares a seat may put a piece down, and what that makes."""
+    """The squares on which a seat may put a piece down, and the placement that makes."""
     form, colour = placement
     if placement[mover].bit_count() < HAND:
         for bit in bits_of(BOARD ^ form ^ colour):
@@ -107,13 +107,13 @@ def _both(faces: Faces, bit: int) -> Faces:
 
 @dataclass(frozen=True, slots=True)
 class _Solved:
-    """From which faces of a placement either seat wins."""
+    """The faces of a placement from which either seat wins."""
 
     won: tuple[BySeat, BySeat]
     """The sets with which somebody wins, by who does, and who is to move or, where the game may
     have ended, who has moved there."""
     longest: BySeat
-    """In how many plies either wins at most."""
+    """The most plies in which either wins."""
 
 
 class FaceSolver:
