@@ -46,7 +46,7 @@ def demand_never(session: Session, one: Nameable) -> None:
 
 
 def taken(name: str) -> Refusal:
-    """That somebody else has a name, or had it and is found by it."""
+    """The refusal of a name that somebody else has, or had and is found by."""
     return Refusal(gettext("the name %(name)s is taken: choose another", name=name))
 
 

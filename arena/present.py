@@ -56,7 +56,7 @@ def present_settings(session: Session, settings: Settings) -> Settings:
 
 @dataclass(frozen=True, slots=True)
 class Maintenance:
-    """That nothing is changed for now, and nothing is begun."""
+    """A time in which nothing is changed, and nothing is begun."""
 
     since: datetime
     by: str

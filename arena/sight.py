@@ -86,7 +86,7 @@ class Sight:
 
 NOTHING_HIDDEN = Sight()
 _now: ContextVar[Sight] = ContextVar("sight", default=NOTHING_HIDDEN)
-"""That of the statement which is executed."""
+"""The sight of the statement that is executed."""
 
 
 def roles_of(session: Session, user_id: int) -> dict[int, MemberRole]:

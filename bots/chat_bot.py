@@ -28,7 +28,7 @@ MOVES_LEFT = 12
 MOST_LEGAL = 300
 """Legal moves that are listed; of a game with more the model is told how many there are."""
 MOST_ANSWERS = 10
-"""That a model may give for a move: each is longer to ask for, and is remarked."""
+"""The most answers that a model may give for a move: each is longer to ask for, and is remarked."""
 PAUSE_SECONDS = 0.5
 """The pause after an error of the server."""
 TASK = (

@@ -157,7 +157,7 @@ class Clobber(Judge):
 
 
 class Blocco(Clobber):
-    """As in Clobber, with the marked stones out of play."""
+    """Judges as for Clobber, with the marked stones out of play."""
 
     # Tuned (docs/samples.md).
     WEIGHTS = mobility(moves=-0.3600983, threats=-0.2943133, targets=0.2203115)

@@ -52,7 +52,7 @@ class Book:
     """How many were left out, since their positions had come before."""
 
     def opening(self, seed: int, number: int) -> Opening:
-        """That of a match with this number, from 0: none comes again before all have come."""
+        """The opening of a match by its number, from 0: none comes again before all have come."""
         return self.openings[place(len(self.openings), seed, number)]
 
     def series(self, seed: int) -> Iterator[Opening]:

@@ -30,7 +30,7 @@ OURS = tuple(os.path.join(os.path.dirname(ENGINE), name, "") for name in PACKAGE
 GAMES = os.path.join(ENGINE, "games", "")
 LOOK_SECONDS = 1.0
 PATIENCE_SECONDS = 30.0
-"""That a call may take in the processes of an arena, where others wait."""
+"""How long a call may take in the processes of an arena, where others wait."""
 WAKE_UP = signal.SIGURG
 """A signal that does nothing where nobody expects it."""
 

@@ -62,9 +62,9 @@ MOST_PROCESSES = 64
 MOST_MATCHES = 16
 """The most matches that one message gives out or reports."""
 GRACE_SECONDS = 6 * 60 * 60
-"""That a message may take beyond what clocks allow: for builds and starts, and for a machine that
-is far too busy. What has not ended then hangs, and its worker ends it; a game's waits all end by
-themselves."""
+"""How much longer a message may take than clocks allow: for builds and starts, and for a machine
+that is far too busy. What has not ended then hangs, and its worker ends it; a game's waits all end
+by themselves."""
 
 
 def results_of(shard: int) -> str:

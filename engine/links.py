@@ -108,9 +108,9 @@ class LinkEnd:
         self._kept: deque[tuple[Message, int]] = deque()
         """The messages with the size of each."""
         self._sent = 0
-        """Up to where the messages went into the present connection."""
+        """The number up to which messages went into the present connection."""
         self._told = 0
-        """Up to where the other end was told that it was heard."""
+        """The number up to which the other end was told that it was heard."""
 
     @property
     def taken(self) -> int:

@@ -34,7 +34,7 @@ LONGEST_LOG = 64 * 1024
 """Characters that are told of what one seat's bot logged in a game, and of the lines exchanged with
 it: its newest plies'."""
 LONGEST_OF_PLY = 8 * 1024
-"""And of one ply: its beginning."""
+"""How many of these are told of one ply: its beginning."""
 LOGS = ".log"
 """The end of the name of a channel for logs."""
 

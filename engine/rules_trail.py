@@ -55,7 +55,7 @@ class _Trail:
         return outer
 
     def leave(self, outer: str) -> None:
-        """That is over: it did not hang this time."""
+        """Notes that what was begun is over: it did not hang this time."""
         if self.before.pop(self._now, None):
             self.write_before()
         self._now = outer

@@ -98,7 +98,7 @@ class Held:
     """A kind of piece that a seat holds beside the board."""
 
     name: str
-    """As `State.clicks` has it, where the kind is clicked; else what it is called."""
+    """The name as `State.clicks` has it, where the kind is clicked; else what it is called."""
     left: int
     """How many are held; of a kind that is used up none."""
     body: Body

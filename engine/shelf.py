@@ -39,7 +39,7 @@ ENTRY = re.compile(r"\s*([^=\s]+)\s*=\s*([\w.]+):([\w.]+)\s*(?:\[([\w, .-]*)\])?
 WORD = re.compile(r"\w{1,60}", re.ASCII)
 """What a game of a family may be called behind its colon."""
 IMPORT_SECONDS = 30.0
-"""That the import of a stranger's game may take."""
+"""How long the import of a stranger's game may take."""
 HEADER = re.compile(r"^(Name|Version): *(\S+)", re.MULTILINE)
 
 

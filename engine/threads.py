@@ -21,7 +21,7 @@ RUNNABLE, ASLEEP = b"R", b"S"
 UNTOLD = b"0 0 0\n"
 """A schedstat of a kernel that does not count, or of a thread that has never run."""
 LINE_BYTES = 4096
-"""More than such a file has."""
+"""How much is read of such a file: more than it has."""
 
 
 class Standstill:

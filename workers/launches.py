@@ -63,7 +63,7 @@ class Launch:
     processes: int = 1
     """The most processes that it uses at once."""
     told_by: str = ""
-    """As `engine.program.Program` has it."""
+    """The beginning of what a bridge says, as `engine.program.Program` has it."""
     options: tuple[str, ...] = ()
     """What can be chosen about it, each as the bot's manifest declares it."""
     runtime: Path | None = None

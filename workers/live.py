@@ -40,10 +40,10 @@ ANSWER_SECONDS = 2.0
 AWAY_SECONDS = 5.0
 """How long a broker is left alone that did not answer."""
 REFUSED_SECONDS = 600.0
-"""And one that does not let this worker tell."""
+"""How long a broker is left alone that does not let this worker tell."""
 
 Logged = tuple[dict[int, str], dict[int, str]]
-"""As `engine.live.logged`."""
+"""What is logged, as `engine.live.logged` gives it."""
 
 log = logging.getLogger("workers")
 

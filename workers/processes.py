@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 STATUS_BYTES = 1 << 14
-"""More than /proc/PID/status has."""
+"""How much is read of /proc/PID/status: more than it has."""
 USED = re.compile(rb"^(RssAnon|VmRSS|VmSwap|VmPTE|FDSize):\s+(\d+)", re.MULTILINE)
 """Fields of it, in KiB but the last, which is a number."""
 ENDED = re.compile(rb"^State:\s+[ZX]", re.MULTILINE)

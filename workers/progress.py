@@ -34,7 +34,7 @@ WAIT_SECONDS = 1.0
 MOST_BYTES = 40_000_000
 """JSON in a message of reports, which Celery writes a third longer; the broker takes 64 MiB."""
 RULES_SECONDS = 60.0
-"""That one call into a game's rules may take."""
+"""How long one call into a game's rules may take."""
 HUNG = 4
 """The exit code of a process whose game hung."""
 TOO_LONG = "left out: the broker takes no report of a match that is so long\n"

@@ -104,7 +104,7 @@ class WantedPackages:
     """What an operator asks for."""
 
     packages: tuple[str, ...]
-    """As pip or npm take them, without options."""
+    """The packages as pip or npm take them, without options."""
     indexes: Mapping[str, str] = field(default_factory=dict)
     """The addresses of the indexes that some Python packages are to come from, by these
     packages."""

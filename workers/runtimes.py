@@ -55,7 +55,7 @@ class Package:
     name: str
     version: str
     licence: str
-    """As its authors say it; empty if they don't."""
+    """The licence as its authors say it; empty if they don't."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class Card:
 
     @property
     def language(self) -> Language:
-        """That of the bots that it is for."""
+        """The language of the bots that it is for."""
         found = language_named(KINDS[self.kind])
         assert found is not None
         return found
@@ -132,7 +132,7 @@ class UnpackedRuntime:
 
     @classmethod
     def read(cls, folder: Path, digest: str) -> UnpackedRuntime:
-        """That of an unpacked folder.
+        """The runtime in an unpacked folder.
 
         Raises:
             NoRuntimeError: it is none.

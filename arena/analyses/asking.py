@@ -50,9 +50,9 @@ from engine.translation import gettext, ngettext
 
 DAY = timedelta(hours=24)
 MOST_BOTS = 8
-"""That are asked at once."""
+"""The most bots that are asked at once."""
 LONGEST_MS, USUAL_MS = 10_000, 1000
-"""That a bot may think about a position."""
+"""The longest, and the usual time that a bot may think about a position."""
 OFFERED = 12
 
 

@@ -59,7 +59,7 @@ class UserGone(NamedTuple):
     """What became of an account that was deleted."""
 
     name: str
-    """That it had."""
+    """The name that it had."""
     bots_deleted: int
     bots_passed_on: int
     """Shared ones, which are a co-owner's now."""

@@ -53,7 +53,7 @@ class Narrowing:
     language: str = ""
     """The language that some version is written in."""
     game: str = ""
-    """That some version has entered."""
+    """The game of a competition that some version has entered."""
     owner: str = ""
 
     @property
@@ -74,7 +74,7 @@ class ListedBot:
     ladders: Sequence[Ladder]
     """The ladders that it is active on."""
     games: int
-    """That it played, in all competitions."""
+    """How many games it played, in all competitions."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,7 +50,7 @@ class Sender:
     """Whoever hands files in, as far as it matters which are taken."""
 
     most_bytes: int
-    """That the files may have together, if that is more than every bot may."""
+    """How many bytes the files may have together, if that is more than every bot may."""
     given: Callable[[str], Path | None]
     """Where a large file lies that is only named by its digest; None if they may not name it."""
     claim: Callable[[Mapping[str, int]], None]

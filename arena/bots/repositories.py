@@ -65,7 +65,7 @@ class WantedRepository:
     until: datetime
     """The moment until which nobody else asks it."""
     most_bytes: int
-    """That the largest of these takes."""
+    """How many bytes the largest of these takes."""
     problem: str = ""
     """Why it need not even be asked; empty if it can be."""
 

@@ -22,7 +22,7 @@ class StoredFile:
 
     size: int
     content: bytes
-    """As much of it as was asked for; nothing of a large one."""
+    """The beginning of it, as much as was asked for; nothing of a large one."""
     large: str = ""
     """The digest of a large one."""
 

@@ -47,7 +47,7 @@ class Told(NamedTuple):
     said: str
     """What was done in words, after the address of the server if it was done on one."""
     answer: Any
-    """As JSON's types, as the API has it; None where nobody asked for it."""
+    """The answer as JSON's types, as the API has it; None where nobody asked for it."""
 
 
 def here(session: Session) -> By:

@@ -41,7 +41,7 @@ LOOK_SECONDS = 0.5
 RUN_SECONDS = 1200.0
 """How long it runs until it ends, and is begun again if there is more."""
 SECONDS = 60.0
-"""That a host may take to give a commit."""
+"""How long a host may take to give a commit."""
 
 log = logging.getLogger("arena.fetch")
 

@@ -124,7 +124,7 @@ class FollowedGame:
     number: int
     """The game's number in the match, from 1."""
     games: int
-    """That the match has."""
+    """How many games the match has."""
     name: str
     """The name of the variant."""
     players: list[tuple[str, str]]

@@ -38,7 +38,7 @@ PODIUM = 3
 
 @dataclass(frozen=True, slots=True)
 class Trophy:
-    """That a bot was among the first of what is over."""
+    """A place of a bot among the first of what is over."""
 
     entrant: Entrant
     """The entrant that has it, with its competition and its version."""

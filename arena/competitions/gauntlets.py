@@ -54,7 +54,7 @@ from engine.translation import ENGLISH, N_, gettext, speaking
 LEGS = (1, 2)
 """The legs of a round: the candidate's match, and the baseline's."""
 MOST_ASIDE = 3
-"""While so many matches wait for the operator, no more are made."""
+"""How many matches that wait for the operator keep more from being made."""
 LONGEST_TITLE = 120
 
 

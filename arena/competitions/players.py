@@ -38,7 +38,8 @@ class NamedPlayer(NamedTuple):
 
     version: BotVersion
     options: str = ""
-    """As ``depth=8,style=fast``, each as the bot is told it; empty if nothing is chosen."""
+    """The options as ``depth=8,style=fast``, each as the bot is told it; empty if nothing is
+    chosen."""
     own_time: str = ""
     """Its time control in the words of `TimeControl`, if that is not the competition's."""
     own_threads: int = 0

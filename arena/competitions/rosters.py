@@ -112,7 +112,7 @@ class Rosters:
         self._size = 0
 
     def read(self, session: Session, ladder: Ladder, *, boxed: bool, at_home: bool) -> LadderRoster:
-        """That of a ladder at this moment.
+        """The roster of a ladder at this moment.
 
         Args:
             boxed, at_home: whether the bots are in it that were uploaded, and those at home.

@@ -81,7 +81,7 @@ class Conditions:
     """Whether it was told that the check-in is open."""
 
     def to_json(self) -> dict[str, Any]:
-        """As a tournament keeps them."""
+        """The conditions as a tournament keeps them."""
         return {**asdict(self), "settings": dict(self.settings)}
 
 

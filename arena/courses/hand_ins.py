@@ -49,7 +49,7 @@ class HandIn(NamedTuple):
 
 
 class _Having(NamedTuple):
-    """That somebody has the bots of an owner, from one moment until before another."""
+    """A time in which somebody has the bots of an owner, from one moment until before another."""
 
     user_id: int
     since: datetime = datetime.min.replace(tzinfo=UTC)

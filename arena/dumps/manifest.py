@@ -66,7 +66,7 @@ class DumpManifest:
 
     @classmethod
     def read(cls, folder: Path) -> DumpManifest | None:
-        """That of a folder; None if there is none.
+        """The manifest of a folder; None if there is none.
 
         Raises:
             Refusal: it is damaged, or of another release.

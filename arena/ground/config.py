@@ -27,7 +27,7 @@ class Rule(NamedTuple):
     """What a setting must be."""
 
     words: str
-    """As `gettext` takes them."""
+    """What is wrong, as `gettext` takes it."""
     holds: Callable[[Any], bool]
     choices: tuple[str, ...] = ()
     """What stands there at ``%(choices)s``."""

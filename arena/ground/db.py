@@ -30,7 +30,7 @@ what they need not know of, so that a release can be changed for the next while 
 SERVED_MARK = "schema.served_from"
 """Where a database says so."""
 MARKS = sa.table("mark", sa.column("key"), sa.column("value"))
-"""As `arena.models.Mark` has it."""
+"""The table of marks as `arena.models.Mark` has it."""
 LARGEST_ID = 2**31 - 1
 """An id has 4 bytes in PostgreSQL; to ask a database for a larger one is an error there."""
 ONLY_READS = "25006"

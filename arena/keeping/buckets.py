@@ -175,7 +175,7 @@ class BucketStore:
 
     @property
     def _client(self) -> requests.Session:
-        """That of this thread."""
+        """The client of this thread."""
         if not hasattr(self._own, "client"):
             self._own.client = requests.Session()
         client: requests.Session = self._own.client

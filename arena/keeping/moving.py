@@ -290,7 +290,7 @@ class Brought(NamedTuple):
     games: int
     """How many have their records in their rows again."""
     others: int
-    """That no row asked for: it has its record, or there is no such game."""
+    """How many records no row asked for: it has its record, or there is no such game."""
 
 
 def _locked(session: Session, which: sa.ColumnElement[bool]) -> DayFile | None:

@@ -70,7 +70,7 @@ def accuracies(session: Session, competition: Competition) -> list[Accuracy]:
 
 
 def accuracy_of(session: Session, version: BotVersion, competition: Competition) -> Accuracy | None:
-    """That of a version in a competition; None if nothing of it was judged."""
+    """The accuracy of a version in a competition; None if nothing of it was judged."""
     if not is_solved(competition.variant):
         return None
     newest = (

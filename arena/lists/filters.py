@@ -86,7 +86,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class ValueBound:
-    """That a bot gave a number, and how its mean over the game compares."""
+    """A part of a filter: that a bot gave a number, and how its mean over the game compares."""
 
     key: str
     comparison: str = ""

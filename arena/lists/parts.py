@@ -161,7 +161,7 @@ def _there(query: sa.Select[Any]) -> Condition:
 
 
 def _of_game(name: str, value: Any) -> FilterPart:
-    """That all seats of a game have a value in a column."""
+    """The part that says that all seats of a game have a value in a column."""
     table = a_seat()
     which = (getattr(table, name) == value, table.seat == FIRST_SEAT)
     stream = Stream(table, which, RowTie.FIRST)
@@ -182,7 +182,7 @@ def _is(row: Any, sitter: Sitter) -> Condition:
 
 
 def _by_options(row: Any, sitter: Sitter) -> list[Condition]:
-    """That somebody who sits there was told what is chosen, letter by letter."""
+    """The conditions that somebody who sits there was told what is chosen, letter by letter."""
     options = "," + hidden(row.options) + ","
     return [sa.func.replace(options, f",{one},", "") != options for one in sitter.chosen]
 
@@ -198,7 +198,7 @@ def _sits(sitter: Sitter, tie: RowTie) -> Stream:
 
 
 def _against(sitter: Sitter, *, is_of_seat: bool) -> FilterPart:
-    """That somebody sits in a game: in another seat, if something is said of one."""
+    """The part that says that somebody sits in a game: in another seat, if one is spoken of."""
 
     def tried(row: Any) -> Condition:
         other = a_seat()
@@ -220,7 +220,7 @@ def _tagged(tag: str) -> FilterPart:
 
 
 def _told(key: str) -> FilterPart:
-    """That a bot gave a number, whatever it was."""
+    """The part that says that a bot gave a number, whatever it was."""
     table = aliased(GameValue)
     return FilterPart(lambda _: sa.true(), Stream(table, (table.key == key,), RowTie.SEAT))
 
@@ -248,7 +248,7 @@ def _compared(key: str, comparison: str, value: float) -> FilterPart:
 
 
 def _begun(line: bytes) -> FilterPart:
-    """That a game began with a line."""
+    """The part that says that a game began with a line."""
 
     def tried(row: Any) -> Condition:
         query = sa.select(ONE).where(
@@ -262,7 +262,7 @@ def _begun(line: bytes) -> FilterPart:
 
 
 def _uncounted() -> FilterPart:
-    """That it counts for nothing, which is rare."""
+    """The part that says that a game counts for nothing, which is rare."""
     table = a_seat()
     which = (table.counts == sa.false(), table.seat == FIRST_SEAT)
     stream = Stream(table, which, RowTie.FIRST)

@@ -34,7 +34,7 @@ from engine.unix_sockets import listen_alone
 
 LISTENER = "ARENA_LIVE_LISTENER"
 FILES = 16_384
-"""That may be open: one a connection."""
+"""How many may be open: one a connection."""
 SPARE = 64
 """Those that are no connections."""
 LONGEST_LETTER = 10_000

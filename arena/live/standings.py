@@ -29,7 +29,7 @@ class Standings:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._matches: dict[int, Match] = {}
-        """As they were last read."""
+        """The matches as they were last read."""
         self._read: dict[int, float] = {}
 
     def show(self, number: int) -> LiveShow | None:

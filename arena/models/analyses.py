@@ -105,7 +105,7 @@ class Analysis(Base):
     """The variant in words."""
     position: Mapped[str] = mapped_column(sa.Text)
     moves: Mapped[str] = mapped_column(sa.Text)
-    """As `engine.analysis` writes them."""
+    """The moves as `engine.analysis` writes them."""
     game_number: Mapped[int | None]
     """The number of the game that it began with, if that was played here."""
     comments: Mapped[dict[str, Any]]

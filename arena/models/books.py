@@ -40,6 +40,6 @@ class OpeningBook(Base):
     were."""
 
     def opening(self, seed: int, number: int) -> Opening:
-        """That of a match with this number, from 0: none comes again before all have come."""
+        """The opening of a match by its number, from 0: none comes again before all have come."""
         options, moves = self.openings[place(self.size, seed, number)]
         return Opening(GAMES.find(self.variant.split()[0], options), tuple(moves))

@@ -151,7 +151,7 @@ def owners_of_bots() -> sa.CompoundSelect[int, int]:
 
 
 def sharers_of_bots() -> sa.CompoundSelect[int, int]:
-    """As `owners_of_bots`, without the owner."""
+    """Who may do so besides the owner, as `owners_of_bots` gives it."""
     return sa.union_all(*_beside())
 
 
@@ -232,7 +232,7 @@ class BotVersion(Base):
 
 
 class LargeFile(Base):
-    """That a bundle has a large file (`workers.large_files`), for as long as there are versions."""
+    """A large file that a bundle has (`workers.large_files`), for as long as there are versions."""
 
     __tablename__ = "large_file"
 
@@ -267,7 +267,7 @@ class Presence(Base):
 
     version_id: Mapped[int] = mapped_column(ForeignKey("bot_version.id"), primary_key=True)
     worker: Mapped[str] = mapped_column(sa.String(120))
-    """That last said so."""
+    """The home worker that last said so."""
     games: Mapped[int]
     """How many matches it plays at once; 0 if it is away."""
     since: Mapped[datetime]

@@ -34,7 +34,7 @@ class DayFile(Base):
     """The lowest number of a game that it may have; those of lower ones are in files before, or
     were brought back."""
     last: Mapped[int]
-    """Up to which number it has games."""
+    """The highest number of a game that it may have."""
     games: Mapped[int]
     """How many it has."""
     size: Mapped[int] = mapped_column(sa.BigInteger)

@@ -152,7 +152,7 @@ class GameDayCount(Base):
     __table_args__ = (WITHOUT_ROWID,)
 
     day: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    """As `GameDay` has it."""
+    """The day's number as `GameDay` has it."""
     game: Mapped[str] = mapped_column(sa.String(40), primary_key=True)
     games: Mapped[int]
 
@@ -168,5 +168,5 @@ class Selection(Base):
     """Who keeps it; None of one that is kept at the arena's machine."""
     name: Mapped[str] = mapped_column(sa.String(80))
     words: Mapped[str] = mapped_column(sa.Text)
-    """As an address has it behind its question mark."""
+    """The filter as an address has it behind its question mark."""
     created: Mapped[datetime]

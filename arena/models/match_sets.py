@@ -64,7 +64,7 @@ class MatchSet(Base):
     state: Mapped[SetState]
     matches: Mapped[int]
     games: Mapped[int]
-    """That these matches have."""
+    """How many games these matches have."""
     looked: Mapped[int] = mapped_column(default=0)
     """How many games were gone through to find what it would change."""
     to_look: Mapped[int] = mapped_column(default=0)

@@ -284,7 +284,7 @@ class PlayedGame(Base):
     finished: Mapped[datetime]
     digest: Mapped[str] = mapped_column(sa.String(64))
     speed: Mapped[float | None]
-    """As `ListedSeat` has it."""
+    """The speed as `ListedSeat` has it."""
     record: Mapped[bytes] = mapped_column(sa.LargeBinary, deferred=True)
     """The GameRecord's JSON, compressed (see `arena.keeping.packing`); empty if it is cold: then a
     `DayFile` has it. Whoever reads it does so by `arena.keeping.reading`."""

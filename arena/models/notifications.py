@@ -47,7 +47,7 @@ class MailChoice(StrEnum):
 
 
 class Follow(Base):
-    """That somebody hears of a bot or a competition, or does not though they else would."""
+    """Somebody who hears of a bot or a competition, or does not though they else would."""
 
     __tablename__ = "follow"
     __table_args__ = (

@@ -118,7 +118,7 @@ class User(Base):
 
     @property
     def person_id(self) -> int:
-        """As whom it has turns and quotas, and who decides whose its bots are: itself."""
+        """The person as whom it has turns and quotas, and who decides about its bots: itself."""
         return self.id
 
     @property
@@ -158,7 +158,7 @@ class Team(User):
 
 
 class TeamMember(Base):
-    """That somebody belongs to a team."""
+    """Somebody who belongs to a team."""
 
     __tablename__ = "team_member"
 
@@ -170,7 +170,7 @@ class TeamMember(Base):
 
 
 class FormerMember(Base):
-    """That somebody belonged to a team once: what it handed in to a course by then stays theirs."""
+    """Somebody who left a team: what it handed in to a course by then stays theirs."""
 
     __tablename__ = "former_member"
 
@@ -201,7 +201,7 @@ class BrowserSession(Base):
 
 
 class Identity(Base):
-    """As whom a provider of sign-ins (OpenID Connect, GitHub) knows a user."""
+    """The user that a provider of sign-ins (OpenID Connect, GitHub) knows by an identity."""
 
     __tablename__ = "identity"
     __table_args__ = (UniqueConstraint("issuer", "subject"), NUMBERED_ONCE)

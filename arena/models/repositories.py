@@ -32,7 +32,7 @@ class Repository(Base):
     revision: Mapped[str] = mapped_column(sa.String(200), default="")
     """A branch or a tag; empty for the branch that the repository itself begins with."""
     folder: Mapped[str] = mapped_column(sa.String(200), default="")
-    """That of the bot in it; empty for all of it."""
+    """The bot's folder in it; empty for all of it."""
     ladders: Mapped[list[Any]]
     """The ids of the ladders that commits are handed in to."""
     test_first: Mapped[bool] = mapped_column(default=False)

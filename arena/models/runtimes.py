@@ -39,7 +39,7 @@ class Runtime(Base):
     """The interpreter that it is for: ``python`` or ``node``."""
     interpreter: Mapped[str] = mapped_column(sa.String(80))
     language: Mapped[str] = mapped_column(sa.String(40))
-    """That of the bots that can have it."""
+    """The language of the bots that can have it."""
     platform: Mapped[str] = mapped_column(sa.String(80))
     """What workers must be that keep it."""
     packages: Mapped[list[Any]]

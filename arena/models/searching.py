@@ -49,7 +49,7 @@ class SearchEntry(Base):
     subject_id: Mapped[int]
     """Its id there."""
     words: Mapped[str] = mapped_column(sa.Text)
-    """As `words_of` gives them, with spaces between them."""
+    """The words as `words_of` gives them, with spaces between them."""
 
 
 def lexemes(words: sa.SQLColumnExpression[str]) -> sa.ColumnElement[Any]:

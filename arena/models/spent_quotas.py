@@ -40,7 +40,7 @@ class SpentQuota(Base):
     ladder_id: Mapped[int | None] = mapped_column(ForeignKey("competition.id"))
     """None of what counts wherever it was."""
     number: Mapped[int]
-    """That of the bot's or the version's row, which is never another's."""
+    """The number of the bot's or the version's row, which is never another's."""
     at: Mapped[datetime]
     seconds: Mapped[float] = mapped_column(default=0.0)
     """How long a build took."""

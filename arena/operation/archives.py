@@ -79,7 +79,7 @@ class BackupContents:
         return cls(tables, files, elsewhere)
 
     def write(self) -> bytes:
-        """As JSON."""
+        """Writes it as JSON."""
         data = {"tables": self.tables, "files": self.files, "elsewhere": self.elsewhere}
         return json.dumps(data).encode()
 

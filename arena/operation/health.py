@@ -200,8 +200,8 @@ def note_tick(
 
 
 def heard(session: Session) -> datetime | None:
-    """Up to when the recorder of the first shard has handled all that was said to it, which signs
-    of all jobs are; None if nobody knows."""
+    """The moment up to which the recorder of the first shard has handled all that was said to it,
+    which signs of all jobs are; None if nobody knows."""
     mark = session.get(Mark, HEARD_MARK)
     return datetime.fromisoformat(mark.value) if mark else None
 

@@ -32,7 +32,7 @@ class Performance(NamedTuple):
     mean: float
     variance: float
     noise: float
-    """That part of the variance which is the game's: the side would show it however well known."""
+    """The part of the variance that is the game's: the side would show it however well known."""
 
 
 class Pull(NamedTuple):

@@ -42,7 +42,8 @@ MODULUS = 1 << 128
 """The modulus by which the numbers of all meetings are added up (`number_of`)."""
 NONE = MeetingTally()
 _COUNTS = attrgetter(*(one.name for one in fields(MeetingTally)))
-"""As `astuple` gives them, in a tenth of its time: a check asks for those of every meeting."""
+"""Gives a tally's counts as `astuple` does, in a tenth of its time: a check asks for those of every
+meeting."""
 
 
 def number_of(pair: tuple[int, int], both: MeetingTally) -> int:

@@ -43,7 +43,7 @@ RATING_COLUMNS = ("mu_before", "sigma_before", "mu_after", "sigma_after")
 
 
 class Entry(NamedTuple):
-    """That an entrant came, or came back."""
+    """An entrant that came, or came back."""
 
     after: int
     """The `Match.seq` of the last match before."""
@@ -61,7 +61,7 @@ class Chapter:
     after: int
     """The `Match.seq` of the last match before them."""
     last: int
-    """That of the last of them."""
+    """The `Match.seq` of the last of them."""
     matches: int = 0
     digest: str = ""
 
@@ -116,7 +116,7 @@ class Fold:
 
     @classmethod
     def of(cls, competition: Competition, *, without: int | None = None) -> Fold:
-        """That over no match yet."""
+        """A fold over no match yet."""
         draws = _draws(competition)
         book = RatingBook[int](TrueSkill(draw_probability=draws))
         return cls(draws, book, without=without)

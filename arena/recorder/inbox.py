@@ -66,7 +66,7 @@ class Said:
     args: Sequence[Any]
     named: Mapping[str, Any]
     raw: bytes
-    """As it stands in the queue."""
+    """The message as it stands in the queue."""
 
 
 def _weight(said: Said) -> float:
@@ -76,7 +76,7 @@ def _weight(said: Said) -> float:
 
 
 class Backlog:
-    """Up to when everything that was said has been handled.
+    """Knows up to when everything that was said has been handled.
 
     By this process's clock alone: it remembers how much waited at which moment.
     """

@@ -64,7 +64,7 @@ class Unjudged(NamedTuple):
 
     number: int
     record: bytes | None
-    """As JSON; None if nothing can be said of it."""
+    """What is certain as JSON; None if nothing can be said of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class Again:
 
     @classmethod
     def read(cls, session: Session) -> Again:
-        """As it stands."""
+        """How far it is, as the database has it."""
         mark = session.get(Mark, AGAIN_MARK)
         return cls(**json.loads(mark.value)) if mark else cls()
 

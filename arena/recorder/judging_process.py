@@ -26,7 +26,7 @@ from engine.games import GAMES
 
 WORDS = (sys.executable, "-P", "-m", "arena.recorder.judging")
 GRACE_SECONDS = 30.0
-"""That a game may take beyond what it may: the process breaks it off by itself, if it can."""
+"""How much longer a game may take than it may: the process breaks it off by itself, if it can."""
 STILL = 30
 """How many times as much must pass by the clock until a process stands still that takes no time of
 a core."""

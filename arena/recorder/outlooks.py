@@ -88,7 +88,7 @@ class Outlook:
     title: str
     kind: str
     matches: int
-    """That something is done to."""
+    """How many matches something is done to."""
     games: int
     left: int
     """Matches of the set that stay as they are."""

@@ -34,7 +34,8 @@ from engine.timers import Every
 PACE_SECONDS = 0.5
 SHARE = 0.1
 LONGEST_PACE_SECONDS = 5.0
-"""Less than leases last, and than workers are silent that are taken for dead."""
+"""The longest pause between two looks: less than leases last, and than workers are silent that are
+taken for dead."""
 AT_ONCE = 500
 """About so many are handled at once: what is reported meanwhile waits for no more."""
 FEW, HEAVY_BYTES = 8, 32_000_000

@@ -31,7 +31,8 @@ from engine.reporting import Built
 BUDGETED = timedelta(hours=1)
 """The builds of so long are what an owner's budget counts."""
 SINCE, UNTIL = (sa.bindparam(name, type_=Build.ended.type) for name in ("since", "until"))
-"""As `arena.ground.db.is_lately`, in a query that is written once (see `lately`)."""
+"""The bounds that `arena.ground.db.is_lately` has, in a query that is written once (see
+`lately`)."""
 _EACH = sa.union_all(
     sa.select(Bot.person_id.label("person_id"), Build.seconds.label("seconds"))
     .join(BotVersion, BotVersion.bot_id == Bot.id)

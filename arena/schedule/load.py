@@ -41,7 +41,7 @@ ASKED = Match.requester_id.is_not(None)
 TURN_SECONDS = 1.0
 """Matches that are shorter go to a worker several at a time, as many as take so long."""
 SHORTEST_TURN = 1 / jobs.MOST_MATCHES
-"""That a match is said to take, however short it is."""
+"""What a match is said to take at least, however short it is."""
 
 
 @dataclass(slots=True)

@@ -41,7 +41,7 @@ from arena.schedule.verdicts import hold, play_again, try_again, why_not_replaye
 from engine.translation import ENGLISH, gettext, speaking
 
 MOST_MATCHES = 20_000
-"""That a set may have."""
+"""The most matches that a set may have."""
 MOST_PAGES = 50
 """The most pages of games that are looked at for a filter."""
 PAGE = 8000

@@ -46,9 +46,11 @@ ENOUGH = 3
 REMEMBERED = 20
 """Jobs that a worker failed at, the last ones."""
 MOST_WORKERS, MOST_SLOTS = 4000, 1024
-"""That are believed: how many names are kept, and how many matches each says to play at once."""
+"""What is believed at most: how many names are kept, and how many matches each says to play at
+once."""
 MOST_MATCHES = 10_000
-"""That all workers are given at the same time; each that is issued is a row and a message."""
+"""The most matches that all workers are given at the same time; each that is issued is a row and a
+message."""
 GONE_SECONDS = 24 * 60 * 60.0
 """How long a worker is not heard of until it may be forgotten, if there is no room for another."""
 

@@ -19,9 +19,10 @@ class Odds(NamedTuple):
     """How many of the tests pass that should not, of which one in twenty may."""
 
     once: float
-    """If somebody looks once, in the middle, and leaves out the worst worker."""
+    """How many pass if somebody looks once, in the middle, and leaves out the worst worker."""
     always: float
-    """If somebody looks after every match, and leaves out the one without whom the test passes."""
+    """How many pass if somebody looks after every match, and leaves out the one without whom the
+    test passes."""
 
     def words(self, workers: int) -> str:
         """The same for people, in a sentence without its full stop.

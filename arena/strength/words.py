@@ -16,7 +16,7 @@ from engine.translation import gettext, pgettext, translated
 RAREST = 1e-9
 """What is rarer needs no number."""
 MOST_COUNTS = 9
-"""More cells than these are shown in JSON alone."""
+"""The most cells that are shown; more are in JSON alone."""
 WIDTHS = (9, 7, 7, 8, 7)
 """Characters of the columns of a forecast, unless what stands above them has more."""
 

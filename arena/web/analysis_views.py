@@ -64,7 +64,7 @@ class Beginning:
     record: GameRecord | None = None
     """The game that was played, if it is one's."""
     game: int | None = None
-    """That game's number."""
+    """The number of the game that was played."""
     kept: Analysis | None = None
     """What it is kept as."""
     anchor: str = ""

@@ -344,7 +344,7 @@ def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
 
 
 def healthz() -> tuple[str, dict[str, str]]:
-    """That this process serves pages."""
+    """Answers that this process serves pages."""
     return "ok\n", {"Content-Type": "text/plain"}
 
 

@@ -44,7 +44,7 @@ class Side:
 
     @property
     def name(self) -> str:
-        """As addresses and commands have it: ``greedy``, or ``greedy:2``."""
+        """The name as addresses and commands have it: ``greedy``, or ``greedy:2``."""
         return self.bot.name if self.number is None else f"{self.bot.name}:{self.number}"
 
     def entrants(self) -> sa.Select[int]:

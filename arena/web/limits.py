@@ -46,7 +46,7 @@ def _name() -> str:
 
 
 def _wanted() -> str:
-    """That account, and the browser if it was there before."""
+    """The account that somebody wants into, and the browser if it was there before."""
     return f"{_name()} {known_browser(_name()) or ''}"
 
 

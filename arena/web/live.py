@@ -26,7 +26,7 @@ live = Blueprint("live", __name__)
 
 LONGEST_SEEN = 60
 MOST_LOGS = 100
-"""That one may ask for at once."""
+"""The most logs that one may ask for at once."""
 AFTERGLOW = timedelta(minutes=2)
 """How long a match that has ended is shown as the running ones are, at its end."""
 NOTHING_PLAYED = N_("no match is being played just now")

@@ -71,9 +71,9 @@ class Address(NamedTuple):
     path: str
     query: str
     languages: str
-    """That the browser speaks."""
+    """The languages that the browser speaks."""
     language: str
-    """That was chosen."""
+    """The language that was chosen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +146,7 @@ class Answered:
     anything."""
     trace: Trace
     deeds: tuple[Any, ...]
-    """As of these whoever gets it was seen to see it."""
+    """The deeds by which whoever gets it was seen to see it."""
     is_for_all: bool
     endpoint: str
     headers: tuple[tuple[str, str], ...] = ()

@@ -77,7 +77,7 @@ def links_field() -> TextAreaField:
 
 class _WithPicture(DeedForm):
     def said(self) -> dict[str, Any]:
-        """As of every form, with the file as the deed takes it."""
+        """What is filled in, as of every form, with the file as the deed takes it."""
         found = super().said()
         sent = found.pop("file", None)
         if isinstance(sent, FileStorage) and sent.filename:

@@ -64,7 +64,7 @@ class LadderRoundsShape(Shape):
 
     @classmethod
     def shown(cls, table: RoundTable) -> LadderRoundsShape:
-        """That of a table."""
+        """The shape of a table."""
         return cls(
             ladder=table.ladder.name,
             rounds=[LadderRoundShape.of(one) for one in table.rounds],

@@ -24,7 +24,7 @@ from engine.speed import maker
 from engine.translation import N_, gettext, translated
 
 COLOURS = (N_("blue"), N_("yellow"), N_("red"), N_("green"))
-"""As moves have them; for people they are looked up."""
+"""The colours as moves have them; for people they are looked up."""
 COVER = N_("Choose the squares that it covers, from the first file on.")
 LETTERS = "BYRG"
 OVER = "-"
