@@ -222,7 +222,7 @@ class _Maker:
         self._variants: dict[str, Variant] = {}
 
     def batch(self, rows: Sequence[Mapping[str, Any]]) -> Batch:
-        """Those of some plies."""
+        """The batch of some plies."""
         numbering, count = self._numbering, len(rows)
         in_planes = isinstance(numbering, Numbering)
         seen: Array = numpy.zeros(

@@ -62,7 +62,7 @@ class By:
     """Whether it is who runs the arena, at its machine, who may do whatever an owner may."""
 
     reader: Reader = STRANGER
-    """What they see."""
+    """Whom they are as a reader, by which is decided what they see."""
     organised: frozenset[int] = frozenset()
     """The ids of the competitions that they are an organiser of, and of those within these."""
 
@@ -85,7 +85,7 @@ class By:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What was done."""
+    """What a deed did, and what takes it back."""
 
     said: str
     """What was done, in a sentence without its capital and its full stop."""

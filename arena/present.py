@@ -65,7 +65,7 @@ class Maintenance:
     """What visitors are told beside; may be empty."""
 
     def as_json(self) -> dict[str, str]:
-        """It as JSON's types."""
+        """Tells it as JSON's types."""
         return {"since": self.since.isoformat(), "by": self.by, "words": self.words}
 
 
@@ -116,7 +116,7 @@ class Watch:
     """What holds at present, for one process; it is read anew when it is no longer good."""
 
     def __init__(self, database: Callable[[], Database]) -> None:
-        """Nothing is read yet.
+        """Begins with nothing read.
 
         Args:
             database: gives the process's, as it is asked.

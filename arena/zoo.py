@@ -97,7 +97,7 @@ class GameEnv(AECEnv[str, Observation, int]):
     metadata = {"render_modes": MODES, "is_parallelizable": False, "render_fps": 2}  # noqa: RUF012
 
     def __init__(self, variant: Variant, render_mode: str | None = None) -> None:
-        """Raises as `env`."""
+        """Makes the environment; raises as `env`."""
         super().__init__()
         if render_mode not in (None, *MODES):
             there = ", ".join(MODES)
@@ -208,7 +208,7 @@ class GameEnv(AECEnv[str, Observation, int]):
         return None
 
     def close(self) -> None:
-        """Nothing is left open."""
+        """Does nothing: nothing is left open."""
 
 
 def _picture(state: State) -> Array:

@@ -56,7 +56,7 @@ class Exchange:
         """The ply to which what passes now belongs."""
 
     def tell(self, direction: str, line: str) -> None:
-        """A line passes."""
+        """Takes in a line that passes."""
         where = _WORDS.get(self.ply) or self.ply
         if direction == ">":
             self._asked = time.perf_counter()

@@ -52,7 +52,7 @@ class Measure:
     ply_us: int
     """How long a bot that does nothing takes to answer, by the wall clock: the median."""
     slow_ply_us: int
-    """The same for the latest in twenty."""
+    """The time that the latest one in twenty takes, likewise."""
 
     def speed(self, *, interpreted: bool) -> float:
         """The speed of a program."""

@@ -66,7 +66,7 @@ class Program(Protocol):
         """Whether all its threads have taken notice that it was stopped."""
 
     def thaw(self) -> None:
-        """Lets it run."""
+        """Lets a frozen program run again."""
 
     def look(self) -> None:
         """Ends it, if it went beyond a limit that nobody else holds it to; is called often."""
@@ -129,7 +129,7 @@ class PlainProgram:
         env: Mapping[str, str] | None = None,
         told_by: str = "",
     ) -> None:
-        """Starts it.
+        """Starts a process.
 
         Raises:
             CrashError: the command can't be started.

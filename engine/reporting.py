@@ -473,7 +473,7 @@ def worker_of(data: Mapping[str, Any]) -> str | None:
 
 
 def _worker(data: Mapping[str, Any]) -> str:
-    """Who says something."""
+    """Reads the name of the worker that says something."""
     name = data["worker"]
     if not isinstance(name, str) or not name or not name.isprintable():
         raise JobError("no word of a worker: it has no name that can be printed")

@@ -42,7 +42,7 @@ class _Trail:
     """What this process is at, and the file in which that is kept."""
 
     def __init__(self) -> None:
-        """None yet."""
+        """Begins without a file, and with nothing that hung."""
         self.file: int | None = None
         self.before: dict[str, Hung] = {}
         """What hung, by the JSON of its game and its words."""

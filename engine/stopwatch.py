@@ -54,7 +54,7 @@ class Stopwatch:
     """The same with the one that goes on, as far as was seen."""
 
     def __init__(self, program: Program, limit: Limit, cpu_start_us: int | None = None) -> None:
-        """Starts it.
+        """Starts to take the time of a program.
 
         Args:
             cpu_start_us: the program's CPU time from which on it counts; None for that of now.
@@ -88,7 +88,7 @@ class Stopwatch:
         return min(CHECK_MS, (self._ends - self._now) / 1e6 + 1)
 
     def lap(self) -> bool:
-        """Takes the time.
+        """Takes the time by the clock.
 
         Returns:
             Whether it is time to look how much the program uses of anything.

@@ -16,7 +16,7 @@ class Every:
         return self._last + self._seconds - time.monotonic()
 
     def begin(self) -> None:
-        """It is done now."""
+        """Takes note that it is done now."""
         self._last = time.monotonic()
 
     def is_due(self) -> bool:

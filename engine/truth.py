@@ -128,7 +128,7 @@ class Search(Truth):
         values: tuple[Value, Value] = (-1, 1),
         most_depth: int = 10_000,
     ) -> None:
-        """Nothing is known yet.
+        """Begins with nothing known.
 
         Args:
             identity: what two positions have in common that go on in the same way: also what a

@@ -292,7 +292,7 @@ class Notes:
         self._open.flush()
 
     def drop(self) -> None:
-        """The table is made."""
+        """Deletes the notes, once the table is made."""
         self._file.unlink()
 
 

@@ -83,7 +83,7 @@ class Starter:
         self._has_begun = False
 
     def __call__(self) -> Program:
-        """Starts one.
+        """Starts a program at home, as soon as its bot can take one.
 
         Raises:
             AwayError: it is away, and its match has not begun.

@@ -53,7 +53,7 @@ class Places:
 
     @property
     def folders(self) -> set[Path]:
-        """All of them, each once."""
+        """All folders of the places, each once."""
         return {self.memory, self.pids, self.unified}
 
     def make(self, *, memory_bytes: int, tasks: int, freezable: bool = False) -> Group:

@@ -46,7 +46,7 @@ class File:
 
     @property
     def size(self) -> int:
-        """Bytes."""
+        """How many bytes it has."""
         return self.large.size if self.large else len(self.content)
 
 
@@ -101,7 +101,7 @@ class Collected:
 
     @property
     def max_bytes(self) -> int:
-        """All files together."""
+        """How many bytes all files may have together."""
         return self._max_bytes
 
     @property

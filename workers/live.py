@@ -59,7 +59,7 @@ class _Play:
     logs: Sequence[LogSoFar] = ()
     """Each seat's log, as it was after the last ply at which somebody was to read it."""
     looked_at: Sequence[LogSoFar] = ()
-    """Those that are put together already."""
+    """The logs that are put together already."""
     texts: list[Logged] = field(default_factory=list)
     """What is to be told of each seat's log."""
     told_texts: list[Logged] = field(default_factory=list)
@@ -200,7 +200,7 @@ class _Teller:
 
     @classmethod
     def of(cls, broker: str) -> _Teller:
-        """The one of this process."""
+        """The teller of this process, for a broker."""
         with cls._making:
             if broker not in cls._all:
                 cls._all[broker] = cls(broker)

@@ -101,7 +101,7 @@ class ProgressTeller:
     ends_hangs = True
     """Whether rules that hang end this process: where it plays one match, which is theirs."""
     _under_way: ClassVar[set[ProgressTeller]] = set()
-    """Those of this process that tell now."""
+    """The tellers of this process that tell now."""
 
     def __init__(self, lease: jobs.Lease, reports: Reports, longest_silence: float) -> None:
         self._lease = lease

@@ -173,7 +173,7 @@ class Remote:
         return answer
 
     def _refused(self, answer: http.client.HTTPResponse) -> str:
-        """What a status says."""
+        """Words for the status of an answer that is no success."""
         where = f"{self.place.shown}{self.place.path}"
         match answer.status:
             case 401 | 403 if self.token:

@@ -23,7 +23,7 @@ MOST_PIXELS = 16_000_000
 SIDE = 160
 """Pixels of the longer side of what is kept."""
 MOST_KEPT = 20_000
-"""Bytes of that."""
+"""Bytes of what is kept."""
 QUALITIES = (85, 70, 50, 30, 10)
 """One after the other, until it is small enough."""
 

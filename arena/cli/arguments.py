@@ -298,7 +298,7 @@ def _command(word: str) -> tuple[str, ...]:
 
 
 def read_hypotheses(text: str) -> tuple[float, float]:
-    """The two of ``--elo``.
+    """Reads the two hypotheses of ``--elo``.
 
     Raises:
         InputError: they are no two numbers.

@@ -266,7 +266,7 @@ def _who(asked: _Asked, ply: int) -> str:
 
 
 def _head(asked: _Asked) -> None:
-    """What is asked about."""
+    """Prints what is asked about."""
     ply, words = asked.plies[0], str(asked.game.variant)
     if asked.played:
         words += f": {', '.join(asked.game.players)}"

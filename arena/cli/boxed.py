@@ -56,7 +56,7 @@ class Boxed:
 
     @property
     def allowances(self) -> Allowances:
-        """Its language may be slow to start."""
+        """What the protocol allows, but that its language may be slow to start."""
         return replace(ALLOWANCES, start_seconds=self.ready.launch.start_seconds)
 
     def start(self, core: int | None = None) -> Program:

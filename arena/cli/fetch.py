@@ -50,7 +50,7 @@ class Fetching:
     """What asks repositories, until none is due."""
 
     def __init__(self, settings: Settings, database: Database, parent: int) -> None:
-        """Asks none yet.
+        """Prepares to ask; it asks no repository yet.
 
         Args:
             parent: the process without which this one ends.

@@ -93,7 +93,7 @@ class Running:
         self.thread.start()
 
     def tell(self, text: str) -> None:
-        """Lines for it."""
+        """Gives it lines of the arena, each ended; they wait until it is ready."""
         self._texts.put(text)
 
     def end(self) -> None:

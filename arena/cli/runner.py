@@ -93,7 +93,7 @@ class Launcher:
         )
 
     def choosing(self, chosen: Mapping[str, str]) -> Launcher:
-        """The same with values of its options.
+        """A launcher of the same bot that is told values of its options.
 
         Raises:
             InputError: it has no such option, none that takes such a value, or does not start.

@@ -75,7 +75,7 @@ class Pair:
 
     @property
     def words(self) -> str:
-        """Where it stands."""
+        """How the pair's match stands in a word, or why there is none."""
         return str(self.match.status) if self.match else self.unmade
 
     @property

@@ -101,7 +101,7 @@ class Rosters:
     """Those of several ladders, as they were when they were last read."""
 
     def __init__(self) -> None:
-        """None was read yet."""
+        """Begins with no roster."""
         self._kept: dict[tuple[int, bool, bool], LadderRoster] = {}
         self._size = 0
         """How many entrants are in them."""
@@ -138,7 +138,7 @@ class LadderRoster:
     """A roster, and what was read for it."""
 
     def __init__(self, *, boxed: bool, at_home: bool) -> None:
-        """Nothing was read yet."""
+        """Begins with nobody."""
         self._takes = {False: boxed, True: at_home}
         self.roster = Roster()
         self.other: set[int] = set()
@@ -246,7 +246,7 @@ class _Lately:
     def __init__(
         self, session: Session, ladder: Ladder, most: int, person: Callable[[int], int]
     ) -> None:
-        """Reads them.
+        """Reads who played them.
 
         Args:
             most: how many matches.

@@ -31,7 +31,7 @@ class RoundPlace(NamedTuple):
     """Where a bot came in a round."""
 
     number: int
-    """The round's."""
+    """The number of the round."""
     division: int
     """0 where there were none."""
     made: Tournament
@@ -51,7 +51,7 @@ class PlayedRound:
 
     @property
     def begun(self) -> datetime:
-        """When it was."""
+        """When its tournaments began."""
         return self.parts[0].begun
 
     @property

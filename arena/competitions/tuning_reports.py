@@ -91,7 +91,7 @@ class TuningReport:
 
     @property
     def state_words(self) -> str:
-        """The same for people."""
+        """The state in words for people."""
         match self.state:
             case "over":
                 return pgettext("a tuning", "over")

@@ -48,7 +48,7 @@ class Reading:
     """The process that reads hand-ins, while there is one to read."""
 
     def __init__(self, settings: Settings, words: Sequence[str] = WORDS) -> None:
-        """None runs yet.
+        """Prepares to read; no process runs yet.
 
         Args:
             words: how it is started.

@@ -100,7 +100,7 @@ class Allowance:
     """How much is read still of a submission: all of its files share one."""
 
     def __init__(self) -> None:
-        """Nothing is read yet."""
+        """Begins with all that may be read."""
         self.bytes, self.tokens = MOST_ALL_BYTES, MOST_TOKENS
 
 

@@ -65,7 +65,7 @@ class Season:
         began: datetime,
         now: datetime,
     ) -> None:
-        """Begins one.
+        """Begins a season.
 
         Args:
             bots: the bot of each version, by their ids.

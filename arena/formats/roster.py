@@ -48,7 +48,7 @@ class Met:
             self.add(one, other, matches)
 
     def add(self, one: int, other: int, matches: int = 1) -> None:
-        """Counts so many more."""
+        """Counts so many more matches of two."""
         self._add(one, other, matches)
         self._add(other, one, matches)
 
@@ -138,7 +138,7 @@ class Roster:
     """The active entrants of a ladder, kept in order as they change."""
 
     def __init__(self, rivals: Iterable[Rival] = (), had: Had = NONE_HAD) -> None:
-        """Takes who is there.
+        """Takes in who is there.
 
         Args:
             had: by which people take turns; by default all entrants do.
@@ -175,7 +175,7 @@ class Roster:
 
     @property
     def all(self) -> list[Rival]:
-        """All of them, by their ids."""
+        """All rivals, by their ids."""
         return sorted(self._rivals.values(), key=attrgetter("id"))
 
     @property

@@ -23,7 +23,7 @@ class Score:
 
     @property
     def games(self) -> int:
-        """However they ended."""
+        """How many games there were, however they ended."""
         return self.wins + self.draws + self.losses
 
     @property

@@ -71,7 +71,7 @@ SECRET = {"database", "database_read", "broker", "metrics_token", "mail", "cold"
 
 # ruff: noqa: RUF009 - each call makes a field of its own, as `field` does
 def _setting(default: T, doc: str, rule: Rule | None = None, *, changeable: bool = False) -> T:
-    """A setting.
+    """A field for a setting: its default, its words, what it must be, whether it is changeable.
 
     Args:
         changeable: whether every process asks for its present value each time it needs it, so that

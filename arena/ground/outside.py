@@ -213,7 +213,7 @@ class OutsideConnection(http.client.HTTPConnection):
         return left
 
     def getresponse(self) -> http.client.HTTPResponse:
-        """What is answered."""
+        """Gives the answer, and keeps it to be closed."""
         self._answers.append(super().getresponse())
         return self._answers[-1]
 

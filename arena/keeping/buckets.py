@@ -39,7 +39,7 @@ LONGEST_ANSWER = 16 << 20
 
 
 class _NoAnswer(StoreError):
-    """It is not there, or broke off."""
+    """A bucket that is not there, or broke off."""
 
 
 class Credentials(NamedTuple):

@@ -40,7 +40,7 @@ class DayFrame(NamedTuple):
 
     @property
     def games(self) -> int:
-        """How many those are."""
+        """How many games those are."""
         return sum(last - first + 1 for first, last in self.runs)
 
     def has(self, number: int) -> bool:

@@ -285,7 +285,7 @@ class Mover:
 
 
 class Brought(NamedTuple):
-    """What came of files."""
+    """What bringing records back from files came to."""
 
     games: int
     """How many have their records in their rows again."""

@@ -47,7 +47,7 @@ def record_of(session: Session, number: int, stored: bytes) -> GameRecord:
 
 
 def text_of(session: Session, number: int, stored: bytes) -> bytes:
-    """The same as JSON."""
+    """The record of a game as JSON."""
     return text_in(session, stored) if stored else _cold_text(session, number)
 
 
@@ -76,7 +76,7 @@ def _cold_text(session: Session, number: int) -> bytes:
 
 
 def _frames(session: Session, number: int, name: str) -> list[DayFrame]:
-    """Those of a file, which never change."""
+    """The frames of a file, which never change."""
     found = _kept_frames.get(name)
     if found is None:
         stored = session.scalars(sa.select(DayFile.frames).where(DayFile.id == number)).one()

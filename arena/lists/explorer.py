@@ -39,7 +39,7 @@ class BranchTally:
 
     @property
     def games(self) -> int:
-        """How many there are."""
+        """How many games there are."""
         return sum(self.results.get(0, ()))
 
     def add(self, seat: int, results: Sequence[int], chosen: int) -> None:

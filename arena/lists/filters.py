@@ -63,7 +63,7 @@ class Bounds:
 
     @property
     def ends(self) -> tuple[int | None, int | None]:
-        """Both."""
+        """The least and the most, None where there is no bound."""
         return self.least, self.most
 
     def __str__(self) -> str:
@@ -338,7 +338,7 @@ class GameFilter:
         return bool(any(one is not None for one in of_seat) or self.tag or self.value)
 
     def but(self, **changes: Any) -> GameFilter:
-        """The same with some of it changed."""
+        """A filter that is the same but for some of its parts."""
         return replace(self, **changes)
 
 

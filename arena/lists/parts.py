@@ -318,7 +318,7 @@ def parts(wanted: GameFilter, known: Known) -> Iterator[FilterPart]:
 
 
 def _tried(wanted: GameFilter) -> Iterator[FilterPart]:
-    """Those by which no index helps."""
+    """The parts that no index helps to find."""
     if not wanted.is_of_seat:
         yield FilterPart(lambda row: row.seat == FIRST_SEAT)
     if wanted.seat is not None:

@@ -34,7 +34,7 @@ class Records:
 
     @property
     def games(self) -> list[int]:
-        """All of them."""
+        """The numbers of all games that hold a record."""
         return [one for one in (self.longest, self.shortest, self.upset) if one is not None]
 
 

@@ -254,7 +254,7 @@ class Hall:
             watched.task = self._loop.create_task(self._follow(viewer.match, watched))
 
     def miss(self, viewer: Viewer) -> None:
-        """Somebody has gone."""
+        """Forgets a viewer who has gone."""
         self._viewers.pop(viewer, None)
         if watched := self._watched.get(viewer.match):
             watched.viewers.discard(viewer)

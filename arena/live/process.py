@@ -36,7 +36,7 @@ LISTENER = "ARENA_LIVE_LISTENER"
 FILES = 16_384
 """How many may be open: one a connection."""
 SPARE = 64
-"""Those that are no connections."""
+"""Files that are open and no connections."""
 LONGEST_LETTER = 10_000
 WAIT_SECONDS = 1.0
 PATIENCE_SECONDS = 10

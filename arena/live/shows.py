@@ -197,7 +197,7 @@ class Play:
 
     @property
     def boards(self) -> int:
-        """How many there are."""
+        """How many boards there are: one before each ply, and the last one."""
         return len(self.plies) + 1
 
     @property
@@ -290,7 +290,7 @@ class LiveShow:
         return self.standing.is_over
 
     def stand(self, standing: LiveStanding) -> None:
-        """It stands so by now."""
+        """Takes in how it stands by now."""
         if standing.attempt != self.standing.attempt:
             self._plays = []  # it is played anew
             self._logs.forget()

@@ -24,7 +24,7 @@ SOONEST_SECONDS = 0.2
 
 
 class Standings:
-    """Those of an arena; for one thread."""
+    """The standings of an arena's matches; for one thread."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -56,7 +56,7 @@ class MatchSet(Base):
     words: Mapped[str] = mapped_column(sa.Text)
     """The filter, as an address has it behind its question mark."""
     note: Mapped[str] = mapped_column(sa.Text)
-    """Why, for everybody."""
+    """Why it was decided so, for everybody."""
     made: Mapped[datetime]
     maker_id: Mapped[int | None] = mapped_column(ForeignKey("user.id"), index=True)
     maker: Mapped[str] = mapped_column(Words(40))

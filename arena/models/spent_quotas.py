@@ -13,7 +13,7 @@ from arena.models.base import Base
 
 
 class SpentKind(StrEnum):
-    """What that was."""
+    """The kinds of what somebody had that a quota counts."""
 
     BOT = "bot"
     """A bot that entered a ladder."""

@@ -57,7 +57,7 @@ class BackupContents:
 
     @classmethod
     def read(cls, text: bytes) -> Self:
-        """What `write` wrote.
+        """Reads what `write` wrote.
 
         Raises:
             BackupError: it is nothing of the kind.

@@ -72,7 +72,7 @@ def root_of(column: sa.Column[int]) -> sa.Column[int]:
 
 
 def long_tables() -> Iterator[tuple[sa.Table, sa.Column[int]]]:
-    """Those tables, with their columns of numbers."""
+    """The tables that are kept in parts, with their columns of numbers."""
     for table in Base.metadata.sorted_tables:
         column = number_of(table)
         if column is not None:

@@ -42,7 +42,7 @@ class Fetches:
         return self.process is not None
 
     def look(self, session: Session, now: datetime) -> None:
-        """Goes on."""
+        """Follows its process; starts one if a repository is to be asked, and none runs."""
         if self.process is not None:
             self._hear(self.process)
         is_time = not self._failed or self._retrying.is_due()

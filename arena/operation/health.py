@@ -217,7 +217,7 @@ def note(session: Session, mark: str, problem: str) -> None:
 
 
 def note_backup(session: Session, now: datetime) -> None:
-    """A backup was written."""
+    """Notes that a backup was written."""
     session.merge(Mark(key=BACKUP_MARK, value=now.isoformat()))
 
 

@@ -174,7 +174,7 @@ class Claims:
         self.held = frozenset(mine)
 
     def _look_for_all(self, connection: Any) -> None:
-        """Takes all, or nothing."""
+        """Takes all shards, or none."""
         mine = list(takewhile(partial(_locks, connection), range(self._count)))
         if len(mine) < self._count:
             for shard in mine:

@@ -87,7 +87,7 @@ class Again:
         return cls(**json.loads(mark.value)) if mark else cls()
 
     def write(self, session: Session) -> None:
-        """Keeps it."""
+        """Has the database keep how far it is."""
         session.merge(Mark(key=AGAIN_MARK, value=json.dumps(asdict(self))))
 
 
@@ -97,7 +97,7 @@ class Judge:
     def __init__(
         self, tables: Path, steps: int = GAME_STEPS, tell: Callable[[int], object] = lambda _: None
     ) -> None:
-        """Knows nothing yet.
+        """Begins with nothing known of games.
 
         Args:
             tables: the folder of tables.

@@ -46,7 +46,7 @@ class Judging:
         words: Sequence[str] = WORDS,
         patience_seconds: float = GAME_SECONDS + GRACE_SECONDS,
     ) -> None:
-        """None runs yet.
+        """Prepares to judge; no process runs yet.
 
         Args:
             environment: what it is started with.

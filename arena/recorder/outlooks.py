@@ -102,7 +102,7 @@ class Outlook:
     """What changes for these, in the order in which they stand."""
 
     def as_json(self) -> dict[str, Any]:
-        """It as JSON's types."""
+        """Tells it as JSON's types."""
         return asdict(self)
 
 
@@ -265,7 +265,7 @@ class SetsAtWork:
     """What the recorder does for sets of matches, a part at a time."""
 
     def __init__(self, *, part: int = PART, few_seconds: float = SECONDS_A_TICK) -> None:
-        """Nothing is under way.
+        """Begins with no set under way.
 
         Args:
             part: how many matches are folded in one go.

@@ -54,7 +54,7 @@ class Right(NamedTuple):
 
     @property
     def place(self) -> tuple[int, float, float]:
-        """The least goes first."""
+        """Its place in the order of turns: the least goes first."""
         return self.urgency, self.seconds, self.since
 
     @property
@@ -148,7 +148,7 @@ class Shards:
         self._said = bid, now
 
     def change(self, held: Iterable[int]) -> None:
-        """It has others now."""
+        """Has other shards from now on, for which nothing was said yet."""
         self.held, self._said = frozenset(held), None
 
 

@@ -180,7 +180,7 @@ class Hands:
 
     @classmethod
     def of(cls, session: Session, minimum_isolation: str, now: datetime) -> Hands:
-        """Those of an arena.
+        """The hands of an arena.
 
         That is asked for whenever something was reported, so no row of a worker is made an object.
         """
@@ -217,7 +217,7 @@ class Hands:
 
     @property
     def platforms(self) -> set[str]:
-        """Those for which somebody keeps runtimes."""
+        """The platforms of the runtimes that somebody keeps."""
         return {platform for slots, _, kept in self.each if slots for platform in kept}
 
 

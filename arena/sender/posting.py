@@ -20,7 +20,7 @@ class HookAnswer(NamedTuple):
 
     status: int
     words: str = ""
-    """The beginning of it."""
+    """The beginning of what it answered."""
     retry_after: float | None = None
     """The seconds until it wants to be asked again, if it says so."""
 

@@ -65,12 +65,12 @@ class GauntletLine:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """It as JSON's types."""
+        """Tells it as JSON's types."""
         return asdict(self) | {"faults": faults_json(self.faults)}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> GauntletLine:
-        """What `to_json` told."""
+        """Reads what `to_json` told."""
         return cls(**{**data, "faults": _faults(data["faults"])})
 
 
@@ -156,12 +156,12 @@ class GauntletTest:
 
     @property
     def played(self) -> int:
-        """The rounds so far."""
+        """How many rounds were played so far."""
         return sum(self.counts)
 
     @property
     def games(self) -> int:
-        """Those of both bots."""
+        """How many games both bots played together."""
         return 2 * self.played * len(seatings(self.variant))
 
     def score(self, line: GauntletLine) -> float:

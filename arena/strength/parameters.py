@@ -84,7 +84,7 @@ class Parameter:
         return self.option.value(f"{clipped:.{DIGITS}g}")
 
     def to_json(self) -> dict[str, Any]:
-        """It as JSON's types."""
+        """Tells it as JSON's types."""
         return {
             "option": self.option.declaration,
             "start": self.start,

@@ -135,7 +135,7 @@ class StrengthSettings:
 
     @property
     def game_words(self) -> str:
-        """The same in words."""
+        """The boards in words."""
         return " and ".join(map(str, self.boards))
 
     @property
@@ -205,7 +205,7 @@ class OnBoard:
     losses: int = 0
 
     def add(self, outcome: Outcome) -> OnBoard:
-        """The same after one more match."""
+        """The count after one more match."""
         counts = list(self.counts)
         counts[outcome.half_points] += 1
         return OnBoard(
@@ -216,7 +216,7 @@ class OnBoard:
         )
 
     def plus(self, other: OnBoard) -> OnBoard:
-        """Both together."""
+        """The count of both boards together."""
         return OnBoard(
             tuple(map(sum, zip(self.counts, other.counts, strict=True))),
             self.wins + other.wins,
@@ -230,7 +230,7 @@ class OnBoard:
         return estimate(self.counts)
 
     def to_json(self) -> dict[str, Any]:
-        """It as JSON's types."""
+        """Tells it as JSON's types."""
         return asdict(self) | {"counts": list(self.counts)}
 
 

@@ -56,7 +56,7 @@ class StrengthTerms:
         return self.max_games if self.games is None else self.games
 
     def most_matches(self, games_a_match: int) -> int | None:
-        """The same in whole matches."""
+        """How many whole matches end it."""
         if self.games is not None:
             return -(-self.games // games_a_match)
         return None if self.max_games is None else self.max_games // games_a_match

@@ -181,7 +181,7 @@ class Tuning:
     path: tuple[tuple[int, tuple[float, ...]], ...]
     """The values after so many matches; the start and the end are among them."""
     matches: int = 0
-    """Those of whole batches."""
+    """How many matches whole batches had."""
     pending: tuple[float, ...] = ()
     """The results of the batch that is under way, in their order."""
     wins: int = 0

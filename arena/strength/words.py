@@ -85,7 +85,7 @@ def conditions_row(game: object, time: TimeControl, seed: int) -> tuple[str, str
 
 
 def gauntlet_rows(gauntlet: GauntletTest, names: Sequence[str]) -> list[tuple[str, str]]:
-    """The same of a gauntlet.
+    """The rows that say what a gauntlet is played by.
 
     Args:
         names: of candidate, baseline and opponents.

@@ -204,7 +204,7 @@ class AnalysisView:
         return f"{self.base.page}?{asked}{self._fragment}"
 
     def played(self, move: str) -> AnalysisView:
-        """The same after a move from here.
+        """A view of the tree after a move from here.
 
         Raises:
             GameError: it can't be played.

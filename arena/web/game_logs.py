@@ -63,7 +63,7 @@ class ShownLog:
 
     seat: GameSeat
     name: str
-    """The seat's."""
+    """The name of the seat."""
     is_kept: bool
     """Whether there is anything of the whole game."""
     written: str

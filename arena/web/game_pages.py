@@ -143,7 +143,7 @@ class _View:
         return cls(wanted.words, wanted, None, competition)
 
     def demanded(self) -> GameFilter:
-        """Its filter.
+        """The filter that it asks for.
 
         Raises:
             Refusal: it can't be meant, or is not for who asks.
@@ -188,7 +188,7 @@ class ListedGame:
     opening: str
     """What the filter calls it."""
     moves: str
-    """It in words."""
+    """The moves of the opening in words."""
 
 
 def _opening(game: PlayedGame) -> tuple[str, str]:

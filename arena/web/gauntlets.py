@@ -31,7 +31,7 @@ gauntlets = Blueprint("gauntlets", __name__)
 
 @gauntlets.get("/gauntlets")
 def listing() -> str:
-    """The gauntlets."""
+    """Lists the gauntlets."""
     with reading() as session:
         wanted = sa.select(Gauntlet)
         return list_page(session, gettext("Gauntlets"), wanted, lambda _: gettext("Gauntlet"))
@@ -60,7 +60,7 @@ def live(name: str) -> WsgiResponse:
 
 
 def _stands(session: Session, found: Gauntlet) -> dict[str, Any]:
-    """What that part tells."""
+    """What the live part of a gauntlet's page tells."""
     entrants = entrants_of(session, found)
     return {
         "gauntlet": found,

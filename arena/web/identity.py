@@ -115,7 +115,7 @@ class Account(UserMixin):
     lacks_factor: bool
     """Whether a second factor must be set up before anything else but that."""
     reader: Reader
-    """What it sees."""
+    """Whom it is as a reader, by which is decided what it sees."""
     organised: frozenset[int]
     """The ids of the competitions that it organises, and of those within these."""
 

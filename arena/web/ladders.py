@@ -153,7 +153,7 @@ def leaderboard_part(name: str) -> WsgiResponse:
 
 
 def _of_board(session: Session, board: LadderBoard) -> dict[str, Any]:
-    """What that part tells."""
+    """What the live part of a ladder's page tells."""
     running, quiet = queries.happening(session, board.ladder, settings(), datetime.now(UTC))
     return {
         "ladder": board.ladder,

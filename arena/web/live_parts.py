@@ -183,7 +183,7 @@ class KeptParts:
         return None
 
     def keep(self, address: Address, cookie: str, answered: Answered) -> None:
-        """Keeps what was answered."""
+        """Keeps what was answered at an address, for all or for one session."""
         key = address, "" if answered.is_for_all else cookie
         with self._changing:
             self._answers[key] = answered

@@ -58,7 +58,7 @@ class _Words(StringField):
     """Several words, with spaces between them."""
 
     def process_formdata(self, valuelist: list[str]) -> None:
-        """Reads them."""
+        """Reads words between commas or spaces."""
         self.data = tuple(" ".join(valuelist).replace(",", " ").split())
 
     def _value(self) -> str:

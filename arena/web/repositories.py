@@ -29,7 +29,7 @@ pages = Blueprint("repositories", __name__)
 MOST_PUSH_BYTES = 5 << 20
 """The most that a message may have that tells of a push, which is hashed, and not read."""
 PUSH = "repositories.push"
-"""The endpoint of that."""
+"""The endpoint that is told of pushes."""
 
 
 def keep_body() -> None:

@@ -120,7 +120,7 @@ def listing() -> str:
 
 @rules.get("/rules.json")
 def listing_json() -> Response:
-    """The same as JSON."""
+    """Answers with all games in short as JSON."""
     with reading() as session:
         ladders = queries.ladders(session)
         leaders = leaderboards.leaders(session, ladders)

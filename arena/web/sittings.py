@@ -197,7 +197,7 @@ class Shown:
 
     @property
     def over(self) -> bool:
-        """Whether nothing more happens."""
+        """Whether the game has ended."""
         return self.sitting.finished is not None
 
     @property

@@ -85,7 +85,7 @@ def listing() -> str:
 
 @strength.get("/tests.json")
 def listing_json() -> Response:
-    """All that are wanted."""
+    """Answers with all wanted tests as JSON."""
     with reading() as session:
         found = listed_tests(session, _wanted())
         return jsonify([told_of_workers(one).to_json() for one in found])

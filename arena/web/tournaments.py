@@ -137,7 +137,7 @@ def _page(name: str, problem: str) -> str:
 
 
 def _stands(session: Session, found: Results) -> dict[str, Any]:
-    """What that part tells."""
+    """What the live part of a tournament's page tells."""
     now = datetime.now(UTC)
     running, quiet = queries.happening(session, found.tournament, settings(), now)
     seen = [(match, live_game(match)) for match in running[:BOARDS]]

@@ -56,7 +56,7 @@ class Looked(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """What is looked at."""
+    """What is looked at to see whether something has happened: a competition, or the site."""
 
     looked: Looked
     number: int = 0
@@ -64,7 +64,7 @@ class Trace:
 
 
 class TraceState(NamedTuple):
-    """What was found."""
+    """What was found at a trace, which differs after something has happened."""
 
     deeds: tuple[Any, ...]
     """What differs after each deed, whoever did it: what anybody sees may be otherwise then."""
@@ -98,7 +98,7 @@ class TraceStates:
     """What a process knows of states, for all of its threads."""
 
     def __init__(self, database: Callable[[], Database]) -> None:
-        """Nothing is known yet.
+        """Begins with no state known.
 
         Args:
             database: gives the one that is read, each time.

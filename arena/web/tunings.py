@@ -57,7 +57,7 @@ def listing() -> str:
 
 @tunings.get("/tunings.json")
 def listing_json() -> Response:
-    """All that are wanted."""
+    """Answers with all wanted tunings as JSON."""
     with reading() as session:
         return jsonify([one.to_json() for one in listed_tunings(session, _wanted())])
 

@@ -46,9 +46,9 @@ DELETING = ("profiles.delete", "people.delete", "api.delete_bot", "api.delete_us
 UPLOADS = ("submissions.submit", "api.submit_bot")
 """The endpoints that take a bot's files."""
 PICTURES = ("profiles.picture", "api.picture_bot")
-"""Those that take a bot's picture."""
+"""The endpoints that take a bot's picture."""
 TAKING_FILES = (*UPLOADS, "books.add", "replays.show", "profiles.picture")
-"""Those that take any."""
+"""The endpoints that take any file."""
 FILES = {"file", "folder"}
 """The fields that have them."""
 MOST_SENT = 20_000
@@ -75,7 +75,7 @@ class FormParser(FormDataParser):
         content_length: int | None,
         options: dict[str, str] | None = None,
     ) -> tuple[IO[bytes], MultiDict[str, str], MultiDict[str, FileStorage]]:
-        """As Werkzeug's."""
+        """Parses as Werkzeug does, but is given the end of a form in one piece."""
         if mimetype == "multipart/form-data":
             stream = cast("IO[bytes]", _EndTogether(stream))
         return super().parse(stream, mimetype, content_length, options)

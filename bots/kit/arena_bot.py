@@ -135,7 +135,7 @@ class Bot:
         raise NotImplementedError("write the method choose(self, position) of your bot")
 
     def game_over(self, end: End) -> None:
-        """The game has ended."""
+        """Is told that the game has ended; does nothing by itself."""
 
     def log(self, text: str) -> None:
         """Writes to the log of this game, which only you can read.

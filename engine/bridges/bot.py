@@ -73,7 +73,7 @@ class Adapter(Protocol):
         """Something of what it offers is chosen."""
 
     def new_game(self, variant: Variant) -> None:
-        """A game begins.
+        """Takes in that a game begins.
 
         Raises:
             BridgeError: it can't play that.

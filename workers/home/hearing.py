@@ -43,7 +43,7 @@ class Hearing:
         self.heard, self._lost = now, None
 
     def lose(self, now: int) -> None:
-        """The connection is lost."""
+        """Takes in that the connection is lost."""
         if self._lost is None:
             since = self.silent_since(now)
             self._lost = now if since is None else since

@@ -68,7 +68,7 @@ class Carrier(Protocol):
     """What carries parcels to a client."""
 
     def send(self, parcel: Parcel) -> None:
-        """Sends it."""
+        """Sends a parcel."""
 
     def is_free(self) -> bool:
         """Whether it takes a parcel now; else `Session.flush` is called once it does."""
@@ -280,7 +280,7 @@ class Lobby:
     """All sessions, and the thread in which they live."""
 
     def __init__(self, changed: Callable[[], None] = lambda: None) -> None:
-        """Starts the thread.
+        """Starts the thread that serves all sessions.
 
         Args:
             changed: called, in it, when somebody came or went.

@@ -36,7 +36,7 @@ class DumpShape(Shape):
 
 
 class WholeDumpShape(DumpShape):
-    """The same, with its files."""
+    """A dump with its files."""
 
     files: list[DumpFileShape]
 

@@ -282,7 +282,7 @@ def _lines(database: Reads, wanted: GameFilter, after: int) -> Iterator[bytes]:
 
 
 def _compressed(parts: Iterator[bytes]) -> Iterator[bytes]:
-    """The same as a gzip file."""
+    """Compresses parts as a gzip file."""
     packer = zlib.compressobj(level=6, wbits=zlib.MAX_WBITS | 16)
     for part in parts:
         yield packer.compress(part)

@@ -139,7 +139,7 @@ class KnownParts(Protocol):
     """A table of the values of small parts."""
 
     stones: int
-    """How many they have at most."""
+    """How many stones they have at most."""
 
     def values(self) -> Values: ...
 
@@ -152,7 +152,7 @@ class ClobberEndgame:
     def __init__(
         self, width: int, height: int, largest_table: int = LARGEST_TABLE, small: int = SMALL
     ) -> None:
-        """Nothing is known yet.
+        """Begins with nothing known.
 
         Args:
             largest_table: sums remembered; with so many a search ends.

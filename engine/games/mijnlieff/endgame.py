@@ -112,7 +112,7 @@ class MijnlieffEndgame:
     """Searches positions to their end."""
 
     def __init__(self, rules: ReducedRules, most: int) -> None:
-        """Nothing is known yet.
+        """Begins with nothing known.
 
         Args:
             most: the largest lead in points that is told from larger ones; with 1 it looks for who
