@@ -60,10 +60,10 @@ class Program(Protocol):
         """What times a request to it, from now on; the arguments are those of `Stopwatch`."""
 
     def freeze(self) -> None:
-        """Stops it from running, as soon as its threads take notice."""
+        """Stops it from running, as soon as its threads heed it."""
 
     def stands(self) -> bool:
-        """Whether all its threads have taken notice that it was stopped."""
+        """Whether all its threads have heeded that it was stopped."""
 
     def thaw(self) -> None:
         """Lets a frozen program run again."""

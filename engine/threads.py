@@ -27,7 +27,7 @@ LINE_BYTES = 4096
 class Standstill:
     """Whether a process stands still, asked at every move.
 
-    A stopped thread that slept before has to get a core once more, to take notice; on a busy
+    A stopped thread that slept before has to get a core once more, to heed it; on a busy
     machine that takes a while. It does nothing else there, so it is not waited for.
     """
 

@@ -37,7 +37,7 @@ class AtHome(Protocol):
             AwayError: it is away.
         """
 
-    def present(self) -> Mapping[int, int]:
+    def connected(self) -> Mapping[int, int]:
         """The versions that are connected, each with how many games it takes at once."""
 
     @property

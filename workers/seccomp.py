@@ -74,7 +74,7 @@ WAKING = """
 GROWING = """
     mremap
 """
-# They run long in the kernel, where no stop is noticed before the end; none is of use to a game.
+# They run long in the kernel, where no stop is heeded before the end; none is of use to a game.
 DEAF_TO_STOPS = """
     mincore remap_file_pages readahead
 """

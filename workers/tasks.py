@@ -206,7 +206,7 @@ def live(sender: Any, **_: Any) -> None:
                 told = replace(sign, slots=slots, clock=time.time())
                 told = replace(told, measure=GAUGE.last, cores=len(available()))
                 if home := at_home.here():
-                    told = replace(told, at_home={} if is_to_end else home.present())
+                    told = replace(told, at_home={} if is_to_end else home.connected())
                 next(ways)(jobs.WORKER_ALIVE, told.to_json())
                 tidy_if_due()
             except Exception:

@@ -310,7 +310,7 @@ def _spawn(
 
 
 def _abandon(process: subprocess.Popen[bytes]) -> None:
-    """Ends a program whose box was never finished, and its child, which might not notice."""
+    """Ends a program whose box was never finished, and its child, which might not heed it."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()

@@ -27,7 +27,7 @@ from arena.cli.options import as_json
 from arena.deeds import By, Deed, Done, Part, fields_of, look_ahead, perform
 from arena.ground import bot_names
 from arena.ground.config import Settings
-from arena.ground.db import present
+from arena.ground.db import database_time
 from arena.ground.refusals import Refusal
 from arena.models import Scope
 from arena.people import accounts
@@ -52,7 +52,7 @@ class Told(NamedTuple):
 
 def here(session: Session) -> By:
     """Whoever runs a command at the arena's machine, and may do everything."""
-    now = present(session)
+    now = database_time(session)
     return By(audit.operator(), frozenset(Scope), now, at_machine=True, reader=EVERYTHING)
 
 

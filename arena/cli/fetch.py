@@ -27,7 +27,7 @@ from arena.bots.git_protocol import Remote, RepositoryError
 from arena.bots.repositories import WantedRepository
 from arena.cli.bundle_intake import BundleIntake
 from arena.ground.config import Settings, load
-from arena.ground.db import FAILED, Database, present
+from arena.ground.db import FAILED, Database, database_time
 from arena.ground.logs import begin_log
 from arena.ground.outside import OutsideError, connected, read_address
 from arena.ground.refusals import Refusal
@@ -93,7 +93,7 @@ class Fetching:
         with self._lock:
             busy: Set[int] = frozenset(self._busy)
             found = self._database.run(
-                lambda session: repositories.take_due(session, busy, present(session))
+                lambda session: repositories.take_due(session, busy, database_time(session))
             )
             if found:
                 self._busy.add(found.user_id)
@@ -114,7 +114,7 @@ class Fetching:
             log.info("%s of %s: %s", wanted.address, wanted.bot, problem)
         self._database.run(
             lambda session: repositories.conclude(
-                session, wanted, problem, self._settings, present(session), commit=commit
+                session, wanted, problem, self._settings, database_time(session), commit=commit
             )
         )
 

@@ -1,11 +1,12 @@
 """Dates of competitions: which there may be, how one is set, and what one that is past forbids.
 
-Theory of operation. A date is a moment by the clock of the database (`arena.ground.db.present`), so
-that it does not matter whose clocks are wrong. What a date forbids it forbids from that moment on,
-whether or not the recorder has come to it: who hands something in is asked when that began
-(`demand_in_time`). What it brings about the recorder does (`arena.competitions.happenings`), in the
-order of the dates, each once; then it has happened, and is moved no more. Only that of rounds comes
-again: it is set to its next moment then (`arena.competitions.rounds`).
+Theory of operation. A date is a moment by the clock of the database
+(`arena.ground.db.database_time`), so that it does not matter whose clocks are wrong. What a date
+forbids it forbids from that moment on, whether or not the recorder has come to it: who hands
+something in is asked when that began (`demand_in_time`). What it brings about the recorder does
+(`arena.competitions.happenings`), in the order of the dates, each once; then it has happened, and
+is moved no more. Only that of rounds comes again: it is set to its next moment then
+(`arena.competitions.rounds`).
 """
 
 from __future__ import annotations

@@ -247,9 +247,9 @@ class Gauntlets(ComparisonKind[Gauntlet]):
             for one, outcome in outcomes_in(session, gauntlet, Match.round == match.round)
         }
         _keep(gauntlet, _with_round(standing(gauntlet), match.round, both))
-        self.settle(session, gauntlet, now)
+        self.end_or_reopen(session, gauntlet, now)
 
-    def settle(self, session: Session, competition: Gauntlet, now: datetime) -> None:
+    def end_or_reopen(self, session: Session, competition: Gauntlet, now: datetime) -> None:
         if competition.reason:
             return
         # A match that was just made void is in what is kept until that is made anew.

@@ -45,7 +45,7 @@ class Moment:
     due: Mapping[int, Sequence[DueMatch]]
     """The matches of each competition that are not fixed, by its id; kept up with what is made."""
     trickle_seconds: float = 0.0
-    """How long a settled ladder rests after each match."""
+    """How long a converged ladder rests after each match."""
     has_room: HasRoom = lambda *_: True
     made_for: Mapping[int, str] = field(default_factory=dict)
     """The platforms that the runtimes of entrants are made for, by their ids; who is not in it has
@@ -138,7 +138,7 @@ class CompetitionKind(ABC, Generic[C]):
         Whether others have one their matchmaker finds out.
 
         Args:
-            trickle_seconds: how long a settled ladder rests after each match.
+            trickle_seconds: how long a converged ladder rests after each match.
         """
         return sa.false()
 
@@ -189,9 +189,9 @@ class CompetitionKind(ABC, Generic[C]):
         self, session: Session, match: Match, games: Sequence[GameRecord], now: datetime
     ) -> None:
         """What follows from a match that was just fixed and stored."""
-        self.settle(session, self._own(match), now)
+        self.end_or_reopen(session, self._own(match), now)
 
-    def settle(self, session: Session, competition: C, now: datetime) -> None:
+    def end_or_reopen(self, session: Session, competition: C, now: datetime) -> None:
         """Ends a competition that is over; opens one again that is not, since a match is void."""
 
     @abstractmethod
@@ -199,7 +199,7 @@ class CompetitionKind(ABC, Generic[C]):
         self, session: Session, competition: C, entrant: Entrant, why: str, now: datetime
     ) -> None:
         """Takes an entrant out for good whose bot is gone, of a competition that is locked and not
-        over: no more matches with it are made, and what `settle` says later doesn't change that.
+        over: no more matches with it are made, and `end_or_reopen` doesn't change that later.
 
         Args:
             why: for people, in English.
@@ -210,7 +210,7 @@ class CompetitionKind(ABC, Generic[C]):
 
     def close(self, session: Session, competition: C, now: datetime) -> None:
         """Ends one whose date has come on which it closes; it is locked, and its matches that are
-        not played. What `settle` says later doesn't change that."""
+        not played. `end_or_reopen` doesn't change that later."""
         set_over(session, competition, over=True, now=now)
 
     def final_places(self, session: Session, competition: C) -> Mapping[int, Placed]:

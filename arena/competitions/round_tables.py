@@ -55,9 +55,9 @@ class PlayedRound:
         return self.parts[0].begun
 
     @property
-    def settled(self) -> datetime | None:
+    def ended(self) -> datetime | None:
         """When it was over for the ladder."""
-        return self.parts[0].settled
+        return self.parts[0].ended
 
 
 @dataclass(slots=True)

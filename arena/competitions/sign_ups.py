@@ -32,7 +32,7 @@ from arena.competitions.tournament_progress import demand_not_too_long
 from arena.competitions.visibility import shows_none
 from arena.formats.catalogue import settings_for
 from arena.formats.settings import Frame
-from arena.ground.db import present
+from arena.ground.db import database_time
 from arena.ground.locks import lock
 from arena.ground.refusals import NotThere, Refusal
 from arena.models import (
@@ -194,7 +194,7 @@ def to_json(session: Session, tournament: Tournament) -> dict[str, Any]:
                 "checked_in": one.sign_up.checked_in and one.sign_up.checked_in.isoformat(),
                 "hindered": one.hindered or None,
             }
-            for one in places_of(session, tournament, present(session))
+            for one in places_of(session, tournament, database_time(session))
         ],
     }
 

@@ -35,7 +35,7 @@ from arena.competitions.masks import in_lots
 from arena.competitions.pairings import Pairing
 from arena.competitions.players import NamedPlayer, demand_allowed
 from arena.competitions.results import results
-from arena.competitions.tournament_ends import demand_not_over, settle
+from arena.competitions.tournament_ends import demand_not_over, end_or_reopen
 from arena.competitions.tournament_notifications import tell_entered
 from arena.competitions.tournament_progress import demand_not_too_long, new_frame, progress_of
 from arena.competitions.visibility import put_within
@@ -272,8 +272,8 @@ class Tournaments(CompetitionKind[Tournament]):
             )
         return gettext("Nothing else can be played before those matches that were set aside.")
 
-    def settle(self, session: Session, competition: Tournament, now: datetime) -> None:
-        settle(session, competition, now)
+    def end_or_reopen(self, session: Session, competition: Tournament, now: datetime) -> None:
+        end_or_reopen(session, competition, now)
 
     def close(self, session: Session, competition: Tournament, now: datetime) -> None:
         call_off(session, competition, TIME_IS_OVER, now, ARENA)

@@ -517,7 +517,7 @@ class Tunings(ComparisonKind[BotTuning]):
             end(session, tuning, "", now)
             prove(session, tuning, now)
 
-    def settle(self, session: Session, competition: BotTuning, now: datetime) -> None:
+    def end_or_reopen(self, session: Session, competition: BotTuning, now: datetime) -> None:
         """Nothing: what is void is due again, and only a batch that is counted can be the last."""
 
     def withdraw(

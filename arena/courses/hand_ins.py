@@ -19,7 +19,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, aliased, joinedload
 
 from arena.competitions.dates import find_date
-from arena.ground.db import present
+from arena.ground.db import database_time
 from arena.ground.refusals import NotThere, Refusal
 from arena.models import (
     Bot,
@@ -131,7 +131,7 @@ def students(session: Session, course: TaughtCourse, user_id: int | None = None)
         its = its.where(User.id == user_id)
     people = session.scalars(its.order_by(User.lower_name)).all()
     deadline = deadline_of(session, course)
-    whose = deadline or present(session)
+    whose = deadline or database_time(session)
     owners = _owners(session, [one.id for one in people])
     moments: dict[int, list[tuple[datetime, BotVersion]]] = defaultdict(list)
     for at, version in _moments(session, course, list(owners)):

@@ -25,7 +25,7 @@ from arena.competitions.tournaments import TournamentPlan, call_off
 from arena.courses.hand_ins import HandIn, Student, deadline_of, students, waits
 from arena.courses.marks import CourseMark, MarkTable, read_table
 from arena.ground.bot_names import read_player
-from arena.ground.db import At, present
+from arena.ground.db import At, database_time
 from arena.ground.locks import lock
 from arena.ground.refusals import Refusal
 from arena.models import (
@@ -168,7 +168,7 @@ def begin_due(session: Session) -> str | None:
 
     What can't be begun is told to the organisers, who do it themselves once they have mended it.
     """
-    now = present(session)
+    now = database_time(session)
     query = due(now, now - LATELY).order_by(TaughtCourse.ladder_id)
     for course, is_late in session.execute(query).all():
         is_first, late_until = course.marked is None, course.late_until

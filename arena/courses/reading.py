@@ -25,7 +25,7 @@ from sqlalchemy.orm import Session
 from arena.competitions.players import named_players
 from arena.courses.hand_ins import students
 from arena.ground.config import Settings, load
-from arena.ground.db import Database, present
+from arena.ground.db import Database, database_time
 from arena.ground.logs import begin_log
 from arena.ground.refusals import Refusal
 from arena.models import BotVersion, CompetitionDate, DateKind, ReadCode, TaughtCourse
@@ -94,7 +94,7 @@ def unread(session: Session, store: Path) -> list[str]:
     """The digests of what is to be read and is not yet: all hand-ins of courses whose deadline is
     past, and what everybody was given; what was not stored, as soon as it is. Of what nothing
     happened to for a while nothing is new."""
-    now = present(session)
+    now = database_time(session)
     past = sa.select(CompetitionDate.competition_id).where(
         CompetitionDate.what == DateKind.FREEZE, CompetitionDate.at <= now
     )

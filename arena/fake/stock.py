@@ -56,7 +56,7 @@ class _RandomPlayer:
         tags = (self.random.choice(TAGS),) if self.random.random() < 0.05 else ()
         return Choice(move, cpu_us=spent, wall_us=spent + 200, values=values, tags=tags, pv=(move,))
 
-    def settle(self) -> None:
+    def end_turn(self) -> None:
         pass
 
     def end_game(self, end: GameEnd) -> None:

@@ -21,10 +21,10 @@ PLACEMENT_GAMES = 20
 Had = Mapping[int, int]
 """The games that each person's bots had lately, and have due; none of who is not in it."""
 NONE_HAD: Had = {}
-SETTLED_SIGMA = 1.0
-"""A rating as firm as this is settled: 92 points to each side, on the scale that people see."""
-SETTLED_GAMES = 200
-"""So is one of so many games: whoever always wins stays less certain for ever."""
+CONVERGED_SIGMA = 1.0
+"""A rating as firm as this has converged: 92 points to each side, on the scale that people see."""
+CONVERGED_GAMES = 200
+"""So has one of so many games: whoever always wins stays less certain for ever."""
 Meetings = Iterable[tuple[int, int, int]]
 """The ids of two, and how many matches they have against each other; for any pairs of them."""
 
@@ -108,10 +108,10 @@ class Rival:
         return self.games < PLACEMENT_GAMES
 
     @property
-    def is_settled(self) -> bool:
+    def is_converged(self) -> bool:
         """Whether more games would teach little of it."""
         return not self.in_placement and (
-            self.rating.sigma <= SETTLED_SIGMA or self.games >= SETTLED_GAMES
+            self.rating.sigma <= CONVERGED_SIGMA or self.games >= CONVERGED_GAMES
         )
 
 
@@ -155,7 +155,7 @@ class Roster:
         by_mu: list[tuple[float, float]]
         by_mu = [(rival.rating.mu, rival.id) for rival in self._rivals.values()]
         self._up, self._down = sorted(by_mu), sorted((-mu, number) for mu, number in by_mu)
-        self._unsettled = {one.id for one in self._rivals.values() if not one.is_settled}
+        self._uncertain = {one.id for one in self._rivals.values() if not one.is_converged}
         sigmas = [one.rating.sigma for one in self._rivals.values()]
         self.least_sigma, self.most_sigma = min(sigmas, default=inf), max(sigmas, default=0.0)
         """Nobody's is beyond these."""
@@ -189,9 +189,9 @@ class Roster:
         return len({person for person, _ in self._turns})
 
     @property
-    def is_settled(self) -> bool:
+    def is_converged(self) -> bool:
         """Whether more games would teach little of anybody."""
-        return not self._unsettled
+        return not self._uncertain
 
     def draw(self, random: Random) -> Rival:
         """One of them, each as likely."""
@@ -211,8 +211,8 @@ class Roster:
         self._come(*whose)
         insort(self._up, (rival.rating.mu, rival.id))
         insort(self._down, (-rival.rating.mu, rival.id))
-        if not rival.is_settled:
-            self._unsettled.add(rival.id)
+        if not rival.is_converged:
+            self._uncertain.add(rival.id)
         self.least_sigma = min(self.least_sigma, rival.rating.sigma)
         self.most_sigma = max(self.most_sigma, rival.rating.sigma)
 
@@ -227,7 +227,7 @@ class Roster:
         self._come(*whose)
         _take(self._up, (rival.rating.mu, entrant))
         _take(self._down, (-rival.rating.mu, entrant))
-        self._unsettled.discard(entrant)
+        self._uncertain.discard(entrant)
 
     def set_had(self, person: int, games: int) -> None:
         """Takes it that a person's bots had so many games lately."""

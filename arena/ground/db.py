@@ -275,7 +275,7 @@ At: TypeAlias = datetime | sa.BindParameter[datetime]
 """A moment that a query is about; a parameter in one that is written once."""
 
 
-def present(session: Session) -> datetime:
+def database_time(session: Session) -> datetime:
     """This moment by the clock of the database, of which there is one, whoever asks.
 
     That is PostgreSQL's server; beside SQLite it is this machine. What has a date is decided by it,

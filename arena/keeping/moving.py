@@ -28,7 +28,7 @@ from typing import IO, NamedTuple
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, undefer
 
-from arena.ground.db import Database, present
+from arena.ground.db import Database, database_time
 from arena.ground.locks import locking
 from arena.keeping.day_files import (
     SUFFIX,
@@ -112,7 +112,7 @@ def _first_since(session: Session, moment: datetime) -> int:
     It is looked for by halves, as no index has the moments; games that are said to end in times to
     come, by a clock that was wrong, tell nothing.
     """
-    game, now = PlayedGame, present(session)
+    game, now = PlayedGame, database_time(session)
     low, high = 0, (session.scalar(sa.select(sa.func.max(game.id))) or 0) + 1
     while low + 1 < high:
         middle = (low + high) // 2

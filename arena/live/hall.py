@@ -5,7 +5,7 @@ rules, pictures and the database, runs in one other thread, a match at a time, s
 hang hold up no connection. For each match that is watched there is a task: it takes in what came
 from the worker, and tells each viewer what follows on what they have seen, which is made once for
 all who have seen the same. Nothing is kept here that can't be had anew: of a process that dies the
-worker notices that nobody listens, the next one hears all of the match, and browsers say what they
+worker sees that nobody listens, the next one hears all of the match, and browsers say what they
 have seen.
 
 What bots log is told to those alone whom the pages say may read it, and heard of the broker only

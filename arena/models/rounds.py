@@ -32,7 +32,7 @@ class LadderRound(Base):
     moves: Mapped[int] = mapped_column(default=0)
     """How many rise and fall by it at most, as was chosen when it began."""
     begun: Mapped[datetime]
-    settled: Mapped[datetime | None]
+    ended: Mapped[datetime | None] = mapped_column("settled")
     """When it was over for the ladder: who rises and falls by it did so."""
     boss_id: Mapped[int | None] = mapped_column(ForeignKey("bot.id"))
     """The bot that has to be beaten to rise; None if there is none."""

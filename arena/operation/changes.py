@@ -98,7 +98,7 @@ def begin_epoch(database: Database) -> str:
 
 
 def name_epoch(database: Database, begun: str) -> str:
-    """Gives an epoch its token; to be called when it is settled what is read.
+    """Gives an epoch its token; to be called when it is decided what is read.
 
     Raises:
         CannotNote: it can't be written, or the epoch is known no more.

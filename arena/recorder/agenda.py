@@ -19,7 +19,7 @@ from arena.competitions import drawn_fields, final_tables, happenings, masks, no
 from arena.competitions.kinds import KINDS
 from arena.competitions.sign_ups import LONGEST_CHECK_IN
 from arena.courses import marking
-from arena.ground.db import present
+from arena.ground.db import database_time
 from arena.models import CompetitionDate
 from arena.recorder import outlooks, rebuild
 from arena.schedule import leases
@@ -65,4 +65,4 @@ def moments(now: datetime) -> dict[str, datetime]:
 
 def is_any(session: Session) -> bool:
     """Whether there is anything at this moment."""
-    return session.scalars(_whether_any(tuple(KINDS)), moments(present(session))).one()
+    return session.scalars(_whether_any(tuple(KINDS)), moments(database_time(session))).one()

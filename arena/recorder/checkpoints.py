@@ -25,7 +25,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena.ground.db import Database, count_rows, present
+from arena.ground.db import Database, count_rows, database_time
 from arena.ground.locks import lock
 from arena.models import CheckedChapter, Checkpoint, Competition
 from arena.ratings.book import RatingBook
@@ -83,7 +83,7 @@ def keep(session: Session, competition: Competition, fold: Fold) -> None:
         fold: one in which nothing was found that is stored otherwise.
     """
     lock(session, competition)
-    number, now = competition.id, present(session)
+    number, now = competition.id, database_time(session)
     looked = now
     if fold.kept is None:
         forget(session, number)
@@ -148,7 +148,7 @@ def read_again(database: Database, number: int) -> Generator[None, None, str]:
                     CheckedChapter.after == chapter.after,
                     CheckedChapter.digest == chapter.digest,
                 )
-                .values(looked=present(session))
+                .values(looked=database_time(session))
             )
     return ""
 

@@ -160,7 +160,7 @@ class Recorder:
 
     def _begin_what_is_due(self, now: datetime) -> None:
         transact = self.writer.transact
-        while transact(rounds.settle_next):  # before the next ones begin
+        while transact(rounds.rise_and_fall):  # before the next ones begin
             pass
         while transact(happenings.happen_next):
             pass

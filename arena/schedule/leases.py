@@ -135,8 +135,8 @@ def forgery(session: Session, job: Leased | None, lease: jobs.Lease) -> str | No
         return "it was never made"
     if lease.attempt > job.attempt:
         return f"its attempt {lease.attempt} was never issued"
-    present = job.status is JobStatus.ISSUED and job.attempt == lease.attempt
-    return "the ticket is wrong" if present and not _knows_ticket(job, lease) else None
+    is_current = job.status is JobStatus.ISSUED and job.attempt == lease.attempt
+    return "the ticket is wrong" if is_current and not _knows_ticket(job, lease) else None
 
 
 def _knows_ticket(job: Leased | sa.Row[Any], lease: jobs.Lease) -> bool:
@@ -241,10 +241,10 @@ def forfeit(session: Session, now: datetime, shards: Shards = ALL) -> None:
     is_ours = shards.having(Match.competition_id)
     for match in session.scalars(locking(left_aside().where(is_ours), Match)).all():
         make_void(session, match, f"somebody in it was withdrawn, and {match.problem}")
-        kind_of(match.competition).settle(session, match.competition, now)
+        kind_of(match.competition).end_or_reopen(session, match.competition, now)
     for match in session.scalars(locking(of_deleted().where(is_ours), Match)).all():
         make_void(session, match, "a bot in it was deleted")
-        kind_of(match.competition).settle(session, match.competition, now)
+        kind_of(match.competition).end_or_reopen(session, match.competition, now)
 
 
 def roll_back_overdue(

@@ -35,7 +35,7 @@ from arena.schedule.needs import Needs, is_any, needs_of
 from engine import jobs
 from engine.shelf import Missing
 
-PRESENT = timedelta(seconds=60)
+ATTENDANCE = timedelta(seconds=60)
 """How long after a person's last move the next one may come at any moment."""
 ASKED = Match.requester_id.is_not(None)
 TURN_SECONDS = 1.0
@@ -78,7 +78,9 @@ class Load:
     @classmethod
     def read(cls, session: Session, now: datetime) -> Load:
         """How much there is at this moment."""
-        load = cls(*session.execute(_LOAD, {"since": now - PRESENT, "until": now + PRESENT}).one())
+        load = cls(
+            *session.execute(_LOAD, {"since": now - ATTENDANCE, "until": now + ATTENDANCE}).one()
+        )
         for competition, issued, asked, asked_issued, under_way in session.execute(_MATCHES):
             turn = load._turn(competition, under_way)
             load.matches += turn * issued

@@ -266,7 +266,7 @@ def _decide(
     make_all_void(session, matches, found.note)
     competitions = {match.competition_id: match.competition for match in matches}
     for _, competition in sorted(competitions.items()):
-        kind_of(competition).settle(session, competition, now)
+        kind_of(competition).end_or_reopen(session, competition, now)
     if found.verdict is SetVerdict.REPLAY:
         for member, match in able:
             if kind_of(match.competition).replays:

@@ -63,7 +63,7 @@ def new_matches(
         has_room: as `Moment` has it.
         only: the name of the one competition whose turn it may be.
         reserved: whether it may be the turn of those alone that have a reserve of the workers.
-        trickle_seconds: how long a settled ladder rests after each match.
+        trickle_seconds: how long a converged ladder rests after each match.
         free_at_home: as `Moment` has it, of which the caller keeps count.
         made_for, rosters: as `Moment` has them; by default no roster is kept.
         shards: whose competitions; by default all.

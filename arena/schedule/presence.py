@@ -76,8 +76,10 @@ class Room:
         """
         there = sa.select(Presence.version_id, Presence.games, Presence.worker)
         there = there.where(Presence.games > 0).order_by(Presence.version_id)
-        present = session.execute(there.with_for_update(skip_locked=True) if locks else there).all()
-        if not present:
+        connected = session.execute(
+            there.with_for_update(skip_locked=True) if locks else there
+        ).all()
+        if not connected:
             return None
         able = {
             one.name: one
@@ -89,7 +91,7 @@ class Room:
         jobs, busy = _issued(session)
         return cls(
             sum(one.slots for one in able.values()) - jobs,
-            {version: games - busy[version] for version, games, name in present if name in able},
+            {version: games - busy[version] for version, games, name in connected if name in able},
             frozenset(needs for one in able.values() for needs in met_by(one)),
             frozenset(platform for one in able.values() for platform in one.platforms or ()),
         )

@@ -203,7 +203,7 @@ def void(
     if replay and (problem := why_not_replayed(match)):
         raise Refusal(problem)
     make_void(session, match, note)
-    kind.settle(session, competition, now)
+    kind.end_or_reopen(session, competition, now)
     again = play_again(session, match, now) if replay and kind.replays else None
     detail = match.problem + (f"; replayed as match {again.id}" if again else "")
     audit.note(session, actor, "void match", f"match {match.id}", detail, now=now)

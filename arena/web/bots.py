@@ -25,7 +25,7 @@ from arena.bots.forges import Commit, commit_of
 from arena.competitions.final_tables import trophies_of
 from arena.competitions.masks import masks_of
 from arena.ground import bot_names
-from arena.ground.db import present
+from arena.ground.db import database_time
 from arena.models import Bot, BotVersion, Competition, Scope, Team
 from arena.schedule.presence import whereabouts
 from arena.web import encounters, queries
@@ -124,7 +124,7 @@ def _owners_choices(session: Session, bot: Bot) -> dict[str, Any]:
         return {}
     if bot.masks_id is not None:
         return {"behind": bot.real}
-    now = present(session)
+    now = database_time(session)
     there = session.scalars(entries.on_ladders(bot, now)).first()
     return {
         "ladders": entries.ladders_taking_bots(session, now),

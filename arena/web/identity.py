@@ -49,7 +49,7 @@ from arena.audit import Actor
 from arena.bots import sharing
 from arena.deeds import By
 from arena.ground.config import Settings
-from arena.ground.db import FAILED, Database, present
+from arena.ground.db import FAILED, Database, database_time
 from arena.models import (
     SCOPES,
     ApiToken,
@@ -174,7 +174,7 @@ def began() -> datetime:
     found: datetime | None = g.get("moment")
     if found is None:
         with database().read() as reading:
-            now = present(reading)
+            now = database_time(reading)
         since = request.environ.setdefault(BEGAN, time.monotonic())
         found = g.moment = now - timedelta(seconds=time.monotonic() - since)
     return found

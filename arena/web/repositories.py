@@ -13,7 +13,7 @@ from wtforms import PasswordField, SelectMultipleField
 from arena.bots import entries, repositories
 from arena.bots.repository_deeds import FetchRepository, FollowRepository, UnfollowRepository
 from arena.deeds import Done
-from arena.ground.db import present
+from arena.ground.db import database_time
 from arena.models import Ladder, Repository, Scope
 from arena.signing import push_secret
 from arena.web import submissions
@@ -63,7 +63,7 @@ class Form(_Made):
 def show(name: str, form: DeedForm | None = None, problem: str = "") -> Any:
     """The repository that a bot of one's own follows, and the form by which it does."""
     with reading() as session:
-        now = present(session)
+        now = database_time(session)
         bot = submissions.own_bot(session, name)
         found = repositories.find(session, bot)
         ladders = entries.ladders_taking_bots(session, now)
@@ -127,7 +127,7 @@ def push(code: str) -> Response:
     if not _is_signed(secret):
         abort(403, gettext("This is not signed with the secret of this address."))
     with database().begin() as session:
-        is_there = repositories.told_of_push(session, code, present(session))
+        is_there = repositories.told_of_push(session, code, database_time(session))
     if not is_there:
         abort(404, gettext("No bot follows a repository by this address any more."))
     return Response(status=204)

@@ -43,7 +43,7 @@ from arena.formats.catalogue import FORMATS, settings_of_all
 from arena.formats.score import Score
 from arena.formats.settings import FormatSetting
 from arena.ground import bot_names
-from arena.ground.db import present
+from arena.ground.db import database_time
 from arena.ground.refusals import Refusal, WrongField
 from arena.models import (
     Bot,
@@ -164,7 +164,7 @@ def _signing(session: Session, tournament: Tournament) -> dict[str, Any] | None:
     signs up."""
     if tournament.sign_up is None:
         return None
-    now, who = present(session), current()
+    now, who = database_time(session), current()
     conditions, until = sign_ups.conditions_of(tournament), sign_ups.closes(session, tournament)
     places = sign_ups.places_of(session, tournament, now)
     opens = sign_ups.check_in_opens(conditions, until)

@@ -25,7 +25,7 @@ from arena.bots.intake import FULL, Intake, Sender, TakenIn
 from arena.bots.profile_deeds import LONGEST_PICTURE
 from arena.bots.submissions import SubmissionError, hand_in
 from arena.competitions.founding import find_named
-from arena.ground.db import present
+from arena.ground.db import database_time
 from arena.models import Check, Ladder, User
 from arena.strength.terms import StrengthTerms
 from arena.web.identity import BEGAN, Account, began, current, database, settings, signed_in
@@ -296,7 +296,7 @@ def store(
     who = signed_in()
 
     def take_in(session: Session) -> int:
-        now = max(began(), present(session) - sending.grace(taken.size))
+        now = max(began(), database_time(session) - sending.grace(taken.size))
         # By its name: it may have begun again meanwhile.
         there = find_named(session, Ladder, ladder.name)
         user = session.get_one(User, who.id)

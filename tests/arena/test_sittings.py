@@ -320,7 +320,7 @@ def test_moves_go_before_matches(table: Table) -> None:
     assert len(others) == 1
     assert table.record(table.answer(first)) is Fate.FIXED
     assert table.issue() == []
-    table.now += load.PRESENT + timedelta(seconds=1)
+    table.now += load.ATTENDANCE + timedelta(seconds=1)
     table.wake()
     assert len(table.issue()) == 2 * allocation.AHEAD - 1
 

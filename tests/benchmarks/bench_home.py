@@ -171,7 +171,7 @@ def at_home(seconds: float, bots: int, games: int) -> tuple[float, float, float,
             target=connect_all, args=(place, bots), daemon=True
         )
         clients.start()
-        while len(lobby.present()) < bots:
+        while len(lobby.connected()) < bots:
             time.sleep(0.02)
         plies, late, ended = [0] * games, [0] * games, threading.Event()
 

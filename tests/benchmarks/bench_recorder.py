@@ -166,7 +166,7 @@ def measure(
     arena.furnish([("clobber", {"size": "6x7"})] * ladders, bots=bots)
     if bots == LARGE:
         let_meet(database)
-    # Without the rest of a ladder on which all ratings are settled.
+    # Without the rest of a ladder on which all ratings have converged.
     now, settings = datetime.now(UTC), Settings(trickle_seconds=0)
     with database.begin() as session:
         session.execute(sa.delete(Check))

@@ -126,7 +126,7 @@ def test_what_goes_on_for_ever_is_ended(played: Database) -> None:
         name = test.name
     with played.read() as session:
         assert wholeness.left(session) == ["cup", name]
-    wholeness.settle(played)
+    wholeness.wind_up(played)
     with played.read() as session:
         states = dict(session.execute(sa.select(Competition.name, Competition.state)).all())
         assert wholeness.left(session) == ["cup"]

@@ -56,7 +56,7 @@ class FirstMove:
         self.turns.append(turn)
         return Choice(turn.state.legal_moves()[0], "", *self.cost)
 
-    def settle(self) -> None:
+    def end_turn(self) -> None:
         assert not self.closed
 
     def end_game(self, end: GameEnd) -> None:

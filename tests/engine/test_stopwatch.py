@@ -249,7 +249,7 @@ class Onlooker(FirstMove):
 
 
 def test_nobody_is_asked_before_the_other_stands(start: StartBot):
-    """A thread in a long call of the kernel takes no notice of a stop, and is paid for."""
+    """A thread in a long call of the kernel does not heed a stop, and is paid for."""
     program = scripted_program(
         start=GRINDS,
         go="say(f'# ms {1000 * time.process_time()}\\n')\n"

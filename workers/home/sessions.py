@@ -379,7 +379,7 @@ class Lobby:
         log.info("%s is here", caller.label)
         return made, True
 
-    def present(self) -> dict[int, int]:
+    def connected(self) -> dict[int, int]:
         """How many games each bot takes at once that is connected, by versions; for any thread."""
         return {
             version: session.games

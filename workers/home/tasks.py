@@ -59,8 +59,8 @@ class Home:
     def start(self, version: int) -> Program:
         return self.lobby.start(version)
 
-    def present(self) -> Mapping[int, int]:
-        return self.lobby.present()
+    def connected(self) -> Mapping[int, int]:
+        return self.lobby.connected()
 
 
 @celeryd_after_setup.connect

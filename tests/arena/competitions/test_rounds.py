@@ -372,7 +372,7 @@ def test_rounds_are_played_to_their_end(field: RoundField) -> None:
     field.tick()
     with field.database.begin() as session:
         parts = session.scalars(sa.select(LadderRound).order_by(LadderRound.division)).all()
-        assert all(one.settled for one in parts)
+        assert all(one.ended for one in parts)
         places = {}
         for part in parts:
             its = sa.select(Entrant).where(Entrant.competition_id == part.made_id)

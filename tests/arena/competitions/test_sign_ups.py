@@ -29,7 +29,7 @@ from arena.competitions.tournament_deeds import (
 )
 from arena.competitions.tournament_progress import new_frame
 from arena.deeds import By, perform
-from arena.ground.db import Database, present
+from arena.ground.db import Database, database_time
 from arena.ground.refusals import NotAllowed, Refusal
 from arena.models import (
     SIGNING_UP,
@@ -132,7 +132,7 @@ def hall_in(database: Database) -> Hall:
     with database.begin() as session:
         session.scalars(sa.select(User)).one().name = "ada"
         session.execute(sa.update(BotVersion).values(status=VersionStatus.READY))
-        now = present(session)
+        now = database_time(session)
         for number, bot in enumerate(session.scalars(sa.select(Bot).order_by(Bot.id))):
             if number > 1:
                 bot.owner = User(name=f"p{number}", created=now)

@@ -276,7 +276,7 @@ def demand_complete(tournament: RandomTournament) -> None:
 
 @each
 @sizes
-def test_what_is_played_anew_unsettles_nobody(name: str, size: int) -> None:
+def test_what_is_played_anew_upsets_nobody(name: str, size: int) -> None:
     """Matches are void while later ones are played, and come out another way, and somebody leaves:
     it comes to the end. If rounds are kept, whoever was to meet in one meets, and nobody else."""
     for number, (frame, settings) in enumerate(cases(name, size)):

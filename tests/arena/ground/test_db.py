@@ -38,7 +38,7 @@ from tests import postgres
 from tests.conftest import DATABASES
 
 FIRST = MIGRATIONS / "versions" / "0002_the_schema.py"
-UNSETTLED = (
+OF_BEFORE = (
     ('        sa.Column("lower_name", sa.String(length=40), nullable=False),\n', ""),
     ('        sa.UniqueConstraint("lower_name", name=op.f("uq_bot_lower_name")),\n', ""),
     ('"last_match", sa.DateTime(), nullable=True', '"last_match_id", sa.Integer(), nullable=False'),
@@ -75,10 +75,10 @@ def test_a_migration_stays_as_it_is() -> None:
 
 
 @pytest.fixture(params=DATABASES)
-def unsettled(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
+def of_before(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
     """A database as the first migration made it before the last changes to it."""
     words = FIRST.read_text()
-    for later, before in UNSETTLED:
+    for later, before in OF_BEFORE:
         assert words.count(later) == 1, later
         words = words.replace(later, before)
     made: dict[str, Any] = {}
@@ -99,27 +99,27 @@ def unsettled(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Databa
 
 
 def test_an_arena_made_before_the_schema_was_settled_is_brought_up_to_it(
-    unsettled: Database,
+    of_before: Database,
 ) -> None:
     """With all columns; of two bots whose names differ in the size of letters, one is renamed."""
     names = ["mybot", "MyBot", "M" * 40, "m" * 40, "MYBOT-4"]
     ada = {"id": 1, "name": "ada", "lower_name": "ada", "role": "participant"}
     ada |= {"session_key": "of her cookie", "last_sign_in": datetime(2026, 1, 2)}
-    with unsettled.engine.begin() as connection:
+    with of_before.engine.begin() as connection:
         for table, row in (
             ("user", ada),
             *(("bot", {"id": 3 + n, "name": name, "owner_id": 1}) for n, name in enumerate(names)),
         ):
             described = sa.Table(table, sa.MetaData(), autoload_with=connection, resolve_fks=False)
             connection.execute(sa.insert(described).values(_whole(described, row)))
-    unsettled.upgrade()
-    unsettled.demand_schema()
-    with unsettled.engine.connect() as connection:
+    of_before.upgrade()
+    of_before.demand_schema()
+    with of_before.engine.connect() as connection:
         found = sa.inspect(connection)
         for table in Base.metadata.sorted_tables:
             columns = {column["name"] for column in found.get_columns(table.name)}
             assert columns == set(table.c.keys()), table.name
-    with unsettled.read() as session:
+    with of_before.read() as session:
         bots = session.execute(sa.select(Bot.name, Bot.lower_name).order_by(Bot.id)).all()
         assert bots == [
             ("mybot", "mybot"),
@@ -132,7 +132,7 @@ def test_an_arena_made_before_the_schema_was_settled_is_brought_up_to_it(
         assert session.execute(sa.select(BrowserSession.user_id, BrowserSession.key)).all() == [
             (1, "of her cookie")
         ]
-    with pytest.raises(sa.exc.IntegrityError), unsettled.begin() as session:
+    with pytest.raises(sa.exc.IntegrityError), of_before.begin() as session:
         session.add(Bot(name="MYBOT", owner_id=1, created=datetime.now(UTC)))
 
 

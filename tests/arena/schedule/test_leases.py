@@ -328,7 +328,7 @@ def test_who_built_for_long_waits(database: Database) -> None:
 
 
 def test_settings_say_what_is_played(sqlite_database: Database) -> None:
-    """One competition alone, if it is named; a settled ladder now and then."""
+    """One competition alone, if it is named; a converged ladder now and then."""
     furnish(sqlite_database, ladders=2)
     with sqlite_database.begin() as session:
         give_sign(session, "w", NOW, slots=8)

@@ -98,7 +98,7 @@ def tell(session: Session, *people: int, now: datetime = NOW) -> None:
 def turn(sender: Sending) -> None:
     """One turn, and whatever it began."""
     sender.turn()
-    sender.settle()
+    sender.join()
 
 
 def log_of(database: Database) -> list[tuple[DeliveryState, int | None, int]]:
@@ -288,7 +288,7 @@ def test_hooks_that_hang_are_in_nobody_elses_way(
     sender.turn()
     sender.turn()
     began = time.monotonic()
-    sender.settle()
+    sender.join()
     assert time.monotonic() - began < 2
     assert len(hooks_server.got) == 2
     assert sum(tries for _, _, tries in log_of(sqlite_database)) == 2

@@ -38,7 +38,7 @@ class Post:
     def arrived(self) -> list[EmailMessage]:
         """The letters that arrived since the last look."""
         self._sender.turn()
-        self._sender.settle()
+        self._sender.join()
         letters = self._box.letters[:]
         self._box.letters.clear()
         return letters
