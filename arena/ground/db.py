@@ -288,6 +288,11 @@ def database_time(session: Session) -> datetime:
     return moment.astimezone(UTC)
 
 
+def is_id(number: int) -> bool:
+    """Whether a number can be that of a row, so that a database may be asked for it."""
+    return 0 < number <= LARGEST_ID
+
+
 def count_rows(session: Session, kind: type[Any], *which: sa.ColumnElement[bool]) -> int:
     """How many rows of a table there are of which all of this holds.
 

@@ -26,7 +26,7 @@ from sqlalchemy.orm import Session
 
 from arena import sittings
 from arena.analyses import asking
-from arena.ground.db import FAILED, LARGEST_ID
+from arena.ground.db import FAILED, is_id
 from arena.ground.texts import cut
 from arena.models import Match, Worker
 from arena.recorder import noting, recording
@@ -474,7 +474,7 @@ def _match_of(said: Any) -> int | None:
     """The number of the match that something is said of; None if it is of none."""
     lease = said.get("lease") if isinstance(said, dict) else None
     number = lease.get("job") if isinstance(lease, dict) and lease.get("kind") == "match" else None
-    return number if isinstance(number, int) and 0 < number <= LARGEST_ID else None
+    return number if isinstance(number, int) and is_id(number) else None
 
 
 def _line(text: str) -> str:

@@ -29,7 +29,7 @@ from sqlalchemy.orm import Session
 from arena.competitions.kinds import KINDS, kind_of, names_of
 from arena.competitions.voids import make_void
 from arena.ground.config import Settings
-from arena.ground.db import LARGEST_ID
+from arena.ground.db import is_id
 from arena.ground.locks import locking
 from arena.models import (
     Bot,
@@ -85,7 +85,7 @@ def find_all(session: Session, leases: Iterable[jobs.Lease]) -> dict[tuple[str, 
     """
     numbers: dict[str, set[int]] = {}
     for lease in leases:
-        if 0 < lease.job <= LARGEST_ID:
+        if is_id(lease.job):
             numbers.setdefault(lease.kind, set()).add(lease.job)
     found: dict[tuple[str, int], Leased] = {}
     for name, kind in JOBS.items():

@@ -21,7 +21,7 @@ from arena.competitions.voids import make_void
 from arena.deeds import LONGEST_NOTE, By, Deed, Done, asked
 from arena.ground import bot_names, locks, texts
 from arena.ground.bot_names import Named
-from arena.ground.db import LARGEST_ID
+from arena.ground.db import is_id
 from arena.ground.locks import lock
 from arena.ground.refusals import NotThere, Refusal
 from arena.models import (
@@ -164,7 +164,7 @@ def hold(session: Session, numbers: Collection[int]) -> None:
 
     To be called before several of them are decided on in one transaction.
     """
-    known = [number for number in numbers if 0 < number <= LARGEST_ID]
+    known = [number for number in numbers if is_id(number)]
     its = sa.select(Match.competition_id).where(Match.id.in_(known))
     ids = set(session.scalars(locks.locking(its, Match)))
     theirs = sa.select(Competition).where(Competition.id.in_(ids))
