@@ -39,7 +39,7 @@ from arena.ground.file_locks import lock_file
 from arena.ground.logs import begin_log
 from arena.keeping import dictionaries
 from arena.lists import branches
-from arena.operation import health, indexes, queues
+from arena.operation import alarms, health, indexes, queues
 from arena.operation.cold import ColdRecords
 from arena.operation.dumps import DailyDumps
 from arena.operation.fetching import Fetches
@@ -190,7 +190,7 @@ class Recorder:
             wrong = transact(lambda session: self._cold.look(session, settings.cold_days, now))
             transact(lambda session: health.note(session, health.COLD_MARK, wrong))
             transact(lambda session: dictionaries.make_next(session, now))
-            transact(lambda session: health.log_alarms(session, settings, now))
+            transact(lambda session: alarms.write_to_log(session, settings, now))
             transact(lambda session: ranks.note_best(session, now))
             transact(self._judging.look)
         if self._looking_for_indexes.is_due():

@@ -29,7 +29,7 @@ from arena.models import (
     Place,
     Tournament,
 )
-from arena.operation import health
+from arena.operation import alarms
 from arena.recorder import recording
 from arena.schedule.idle import why_idle
 from engine import jobs, reporting
@@ -113,7 +113,7 @@ def test_who_has_lost_its_files_plays_no_more_until_they_are_back(arena: Losing)
         assert len(entries(session, action="suspend")) == 1
         (alarm,) = [
             one
-            for one in health.look(session, arena.settings, arena.now).alarms
+            for one in alarms.find(session, arena.settings, arena.now)
             if one.kind == "lost bundle"
         ]
         assert "the files of bot-1 v1 are lost or damaged" in alarm.words
