@@ -32,8 +32,9 @@ from arena.web import encounters, queries
 from arena.web.api.results import Encounter, EncounterResultsShape
 from arena.web.encounters import EncounterResults, Side
 from arena.web.entrants import SPLIT_GAMES, on_ladder, shown_first
-from arena.web.identity import current, may_read
+from arena.web.identity import current
 from arena.web.lookup import find_bot, reading
+from arena.web.rights import may_read
 from arena.web.words import sentence
 from engine.translation import gettext
 

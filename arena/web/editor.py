@@ -32,8 +32,9 @@ from arena.schedule.requests import RequestUnratedMatch, asked_lately
 from arena.web import submissions, uploads
 from arena.web.deeds import REFUSED, do, tell
 from arena.web.games import standing
-from arena.web.identity import needs, settings, signed_in
+from arena.web.identity import settings, signed_in
 from arena.web.lookup import find_ladder, find_match, reading
+from arena.web.rights import needs
 from arena.web.words import sentence
 from engine.shelf import Missing
 from engine.translation import N_, gettext

@@ -20,9 +20,10 @@ from arena.web.api.gauntlet_shapes import GauntletShape
 from arena.web.competitions import list_page
 from arena.web.deeds import DeedForm, add_deed, form_of, sent
 from arena.web.forms import later
-from arena.web.identity import current, needs
+from arena.web.identity import current
 from arena.web.live_parts import Whose, live_part, part
 from arena.web.lookup import find_gauntlet, reading
+from arena.web.rights import needs
 from arena.web.traces import of_competition
 from engine.translation import N_, gettext
 

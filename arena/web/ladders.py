@@ -36,17 +36,11 @@ from arena.web.dates import given_dates
 from arena.web.deeds import DeedForm, add_deed, form_of, sent
 from arena.web.downloads import Download
 from arena.web.forms import NEEDED, later
-from arena.web.identity import (
-    began,
-    demand_organiser,
-    needs,
-    seen_database,
-    settings,
-    signed_in,
-)
+from arena.web.identity import began, seen_database, settings, signed_in
 from arena.web.leaderboards import SORTS, LadderBoard, View
 from arena.web.live_parts import Whose, live_part, part
 from arena.web.lookup import asked_page, find_ladder, reading
+from arena.web.rights import demand_organiser, needs
 from arena.web.traces import of_competition
 from arena.web.validators import answer_if_known
 from engine.game import Game

@@ -17,9 +17,10 @@ from werkzeug.wrappers import Response
 from arena.models import Entrant, JobStatus, Match, Place
 from arena.web.games import TABS, live_game
 from arena.web.handover import can_hand_over, give
-from arena.web.identity import may_follow, refuse_reading, settings
+from arena.web.identity import settings
 from arena.web.lookup import find_match, reading
 from arena.web.queries import latest_of_each
+from arena.web.rights import may_follow, refuse_reading
 from engine.translation import N_, gettext, spoken, translated
 
 live = Blueprint("live", __name__)

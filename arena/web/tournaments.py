@@ -64,10 +64,11 @@ from arena.web.dates import given_dates
 from arena.web.deeds import REFUSED, DeedForm, add_deed, filled_in, form_of, sent
 from arena.web.forms import WholeNumber, later
 from arena.web.games import live_game
-from arena.web.identity import current, needs, settings, signed_in
+from arena.web.identity import current, settings, signed_in
 from arena.web.leaderboards import View
 from arena.web.live_parts import Whose, live_part, part
 from arena.web.lookup import find_ladder, find_tournament, reading
+from arena.web.rights import needs
 from arena.web.traces import Looked, Trace, of_competition
 from arena.web.validators import answer_if_known
 from arena.web.words import sentence
