@@ -184,7 +184,7 @@ class Simulation:
     workers: tuple[str, ...] = ("one", "two")
 
     shards = 1
-    """Of as many recorders, to begin with."""
+    """How many recorders there are, to begin with."""
 
     quick = False
     """Whether matches are so short that workers are given several at a time."""

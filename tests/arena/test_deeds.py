@@ -768,7 +768,7 @@ EXAMPLES: dict[type[Deed], tuple[Callable[[Numbers], dict[str, Any]], dict[str, 
         "there is no tournament 'cap'",
     ),
 }
-"""Of each deed what can be done on the arena of `furnish`, what of it is refused, and how."""
+"""What can be done by each deed on the arena of `furnish`, what of it is refused, and how."""
 each_deed = pytest.mark.parametrize("deed", DEEDS, ids=[deed.__name__ for deed in DEEDS])
 
 

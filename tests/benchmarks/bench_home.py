@@ -47,7 +47,7 @@ from workers.home.sessions import Lobby
 
 BOTS, GAMES_AT_ONCE = 500, 200
 THINKS_SECONDS = 0.5
-"""On the average: by lot, up to twice as long."""
+"""How long a bot thinks on the average: by lot, up to twice as long."""
 MOST_US = 1e6 * 2 * THINKS_SECONDS + 50_000
 FILES = 8192
 VARIANT = GAMES["clobber"].variant(size="8x8")

@@ -58,7 +58,7 @@ from tests.arena.simulator import give_sign, report_of
 from tests.benchmarks.table import Table
 
 SLOTS = 8
-"""Of the workers: 16 matches are made at once for them."""
+"""How many slots the workers have: 16 matches are made at once for them."""
 FIELDS = ((1_000, 40_000), (10_000, 28_000), (10_000, 400_000), (10_000, 2_000_000))
 """Bots of a ladder, and about how many pairs of them have met."""
 RESTING = (100, 1_000)
@@ -66,7 +66,7 @@ BOTS_OF_EACH = 4
 LATELY = 2_200
 """Matches that were played last on a ladder, by which people take turns."""
 SMOKE_SECONDS = 1.0
-"""With less time all is small."""
+"""The time below which all is small."""
 
 
 def run(seconds: float) -> Table:

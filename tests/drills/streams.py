@@ -46,9 +46,9 @@ class Size:
     people: int = 2000
     matches: int = 4
     seconds: int = 30
-    """That are measured before anything is killed, and after each kill."""
+    """How long is measured before anything is killed, and after each kill."""
     milliseconds: int = 1000
-    """Between two plies of a match."""
+    """The time between two plies of a match."""
 
     @classmethod
     def read(cls) -> Size:
@@ -103,7 +103,7 @@ class Person:
     def __init__(self, drill: Drill, number: int) -> None:
         self._drill, self._number = drill, number
         self.seen: dict[str, int] = {}
-        """Of each game of each match, how many boards were seen."""
+        """How many boards were seen of each game of each match."""
         self.heard = 0.0
         self._id = ""
 

@@ -27,7 +27,7 @@ from tests.drills.drill import Clock
 from tests.drills.wishes import NONSENSE, Known, Page, Wishes, shape
 
 DIGEST = "0" * 64
-"""Of the simulation's bots."""
+"""The digest of the simulation's bots."""
 SPOILS = {
     "UPDATE competition SET rebuild_due = true WHERE id = 1": "everything comes to its end",
     "UPDATE match SET status = 'open', seq = NULL, fixed = NULL WHERE seq ="

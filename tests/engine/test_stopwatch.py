@@ -36,7 +36,7 @@ pytestmark = pytest.mark.usefixtures("no_leaks")
 
 @contextmanager
 def channel_to(program: Program) -> Iterator[PipeChannel]:
-    """To a program that has begun its first game; it is killed afterwards."""
+    """A channel to a program that has begun its first game; it is killed afterwards."""
     channel = PipeChannel(program, HeadAndTail(1000))
     try:
         channel.ask("newgame\n", Limit(MINUTE))

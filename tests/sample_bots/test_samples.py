@@ -30,7 +30,7 @@ from tests.sample_bots.play import (
 )
 
 PLIES = 24
-"""Of a game that is longer, only so many at its end are played by the bots."""
+"""How many plies at the end of a longer game are played by the bots."""
 EFFORT = {
     "mcts": ("3",),
     "alphabeta": ("1",),
@@ -196,7 +196,7 @@ TALKS = {
     ),
     "puzzle": (("task=tetrominoes hard=no", ""), ("hard=yes task=tetrominoes", "")),
 }
-"""For some games two variants, each with the moves that a bot is told of before its own."""
+"""Two variants of some games, each with the moves that a bot is told of before its own."""
 
 
 def conversation(game: str) -> tuple[str, list[Sequence[str]]]:

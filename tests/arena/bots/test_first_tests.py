@@ -57,7 +57,7 @@ def active(session: Session, bot: str) -> list[int]:
 
 
 class Improving(StrengthSimulation):
-    """In which the second bot plays as well as the first from its second version on."""
+    """An arena in which the second bot plays as well as the first from its second version on."""
 
     def start(self, name: str) -> LotPlayer:
         return Clever() if name == "bot-1 v2" else LotPlayer()

@@ -44,7 +44,7 @@ class Losing(TournamentSimulation):
     """Four bots with files in a store; who plays with lost ones fails, as workers do."""
 
     words = "w: [Errno 2] No such file or directory: '/elsewhere/bundles/{digest}'"
-    """Of a worker that can't have the files of that digest, as Python says it."""
+    """What a worker says that can't have the files of that digest, as Python says it."""
 
     def lose(self, store: Path) -> None:
         """Stores everybody's files but those of one."""
@@ -78,7 +78,7 @@ def arena(tmp_path: Path) -> Iterator[Losing]:
 
 
 def losing(database: Database, folder: Path) -> Losing:
-    """That arena in an empty database."""
+    """The arena that loses a bundle, in an empty database."""
     made = Losing(database, 1, CALM, "clobber", 4, size="4x3")
     made.create("cup", "round-robin")
     made.lose(folder / "data" / "bundles")

@@ -145,7 +145,7 @@ def test_only_the_shown_game_waits_and_only_for_who_watches() -> None:
 
 
 def games_now(spec: MatchSpec) -> list[GameNow]:
-    """Of a match that is played by lot."""
+    """All that is told of a match that is played by lot."""
     found: list[GameNow] = []
     games = RunningGames(0, found.append)
     with games.match(spec, nothing) as watch:

@@ -136,7 +136,7 @@ def found(arena: TournamentSimulation, number: int) -> Iterator[tuple[Session, C
 
 
 def play(arena: TournamentSimulation, number: int, matches: int) -> None:
-    """Until it is over, or has had so many."""
+    """Has a competition played until it is over, or has had so many matches."""
     arena.alive()
     arena.tick()
     for _ in range(100):

@@ -26,7 +26,7 @@ from tests.arena.simulator import CALM, START
 
 @pytest.fixture
 def arena(sqlite_database: Database) -> StrengthSimulation:
-    """With the presets of a fresh arena and two more."""
+    """An arena with the presets of a fresh one and two more."""
     made = StrengthSimulation(sqlite_database, CALM, "clobber", size="4x4")
     with made.database.begin() as session:
         furnish(session, [], START, games=[])

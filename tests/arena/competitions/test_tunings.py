@@ -86,7 +86,7 @@ class TuningSimulation(StrengthSimulation):
             return tunings.create(session, plan, self.now, by).id
 
     def play(self, number: int, batches: int = 1000) -> None:
-        """Until it is over, or has counted so many batches."""
+        """Has a tuning played until it is over, or has counted so many batches."""
         for _ in range(1000):
             self.run(2)
             with self.database.read() as session:
@@ -97,7 +97,7 @@ class TuningSimulation(StrengthSimulation):
         raise AssertionError("nothing more is played")
 
     def run_until_rebuilt(self) -> None:
-        """Until no tuning is to be made anew, which is done part by part beside all else."""
+        """Runs until no tuning is to be made anew, which is done part by part beside all else."""
         due = sa.select(sa.exists().where(BotTuning.rebuild_due))
         for _ in range(100):
             with self.database.read() as session:

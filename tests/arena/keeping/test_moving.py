@@ -57,7 +57,7 @@ def found(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
 
 @pytest.fixture(autouse=True)
 def _small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of everything there is more than one; and nothing is remembered of another test."""
+    """Makes parts so small that there are several, and forgets what other tests read."""
     monkeypatch.setattr(moving, "AT_A_TIME", 9)
     monkeypatch.setattr(moving, "FILE_NUMBERS", 20)
     monkeypatch.setattr(day_files, "FRAME_BYTES", 3000)

@@ -70,7 +70,7 @@ Line = tuple[int | None, str, tuple[str, ...]]
 
 
 Plain = tuple[dict[Line, Counter[Any]], dict[Line, bytes]]
-"""Of each line, by each move that led on, what came of it; and each line's key."""
+"""What came of each line, by each move that led on; and each line's key."""
 
 
 def plain(session: Session, but: Collection[int] = ()) -> Plain:

@@ -39,7 +39,7 @@ from tests.conftest import DATABASES
 from tests.furnished import furnished_database
 
 TABLES = (ListedSeat, GameValue, GameTag, GameDay)
-"""Of the lists as a migration made them."""
+"""The tables of the lists as a migration made them."""
 
 
 class Talker(LotPlayer):

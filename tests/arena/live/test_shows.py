@@ -94,7 +94,7 @@ class Page:
         return self
 
     def boards(self, game: int, again: int = 0) -> list[str]:
-        """Of a game what the page has drawn."""
+        """What the page has drawn of a game."""
         its = self.games[game, again]
         drawn = []
         for runs in its["boards"]:

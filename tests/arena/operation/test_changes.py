@@ -57,7 +57,7 @@ from tests.arena.web.signing_in import now, person
 from tests.conftest import on_both
 
 NUMBERS = 8
-"""Of a part here, so that there are many."""
+"""How many numbers a part has here, so that there are many."""
 LONG = {
     "match", "place", "match_of_set", "game", "game_seat", "listed_seat", "game_value", "game_tag",
     "game_line", "judged_seat",

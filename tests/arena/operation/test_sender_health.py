@@ -1,4 +1,4 @@
-"""That mail or messages to hooks stand still is an alarm; that a hook does not answer is none."""
+"""Mail or messages to hooks that stand still are an alarm; a hook that does not answer is none."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ from tests.arena.simulator import CALM, START, LotPlayer, Simulation, give_sign
 
 END = START + timedelta(minutes=1)
 MU, SIGMA = 25, 25 / 3
-"""Of a new bot, as the docs have it."""
+"""The rating of a new bot, as the docs have it."""
 
 
 class Spender(LotPlayer):
@@ -60,7 +60,7 @@ class Stored:
     games: Sequence[PlayedGame]
     seats: list[Sequence[GameSeat]]
     entrants: Mapping[str, Entrant]
-    """By the names of their versions."""
+    """The entrants by the names of their versions."""
 
 
 def played(database: Database, game: str, options: dict[str, str]) -> Stored:

@@ -102,7 +102,7 @@ def issued(database: Database) -> list[jobs.AnyJob]:
 
 
 def homes_in(found: list[jobs.AnyJob]) -> Counter[int]:
-    """In how many jobs each bot at home is."""
+    """How many jobs each bot at home is in."""
     return Counter(
         bot.at_home
         for job in found

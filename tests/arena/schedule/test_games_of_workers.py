@@ -41,7 +41,7 @@ def furnish(database: Database) -> None:
 
 
 def games_issued(database: Database) -> list[list[str]]:
-    """Of the batches that are issued now, the games."""
+    """The games of each batch that is issued now."""
     with database.begin() as session:
         found = allocation.fill(session, SETTINGS, NOW)
     return [[jobs.variant_of(job).game for job in batch] for batch in found]

@@ -40,7 +40,7 @@ def furnish(database: Database, *, checked: bool = False) -> None:
 
 
 def issued(database: Database) -> list[list[int]]:
-    """Of the batches that are issued now, how many processes each job grants."""
+    """How many processes each job grants, of the batches that are issued now."""
     with database.begin() as session:
         found = allocation.fill(session, SETTINGS, NOW)
     return [[job.grant.processes for job in batch] for batch in found]

@@ -152,7 +152,7 @@ class Reader(HTMLParser):
             self.open.append(tag)
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Of SVG: it opens nothing."""
+        """Does nothing: an element of SVG without an end opens nothing."""
 
     def handle_endtag(self, tag: str) -> None:
         if not self.open or self.open.pop() != tag:

@@ -42,7 +42,7 @@ from tests.arena.web.test_pages import read
 
 
 class Arena(StrengthSimulation):
-    """With accounts: somebody, whose bots and tests they are, and eve, who has nothing."""
+    """An arena with accounts: somebody, whose bots and tests they are, and eve, who has nothing."""
 
     def __init__(self, database: Database) -> None:
         super().__init__(database, CALM, "clobber", size="4x4")

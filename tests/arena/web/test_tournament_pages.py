@@ -359,7 +359,7 @@ def test_why_nothing_is_played_is_said(tmp_path: Path) -> None:
     other = create_app(Settings(database=database.url, only="clobber"))
 
     def said(app: Flask) -> str:
-        """By the page, its JSON and the API."""
+        """What is said by the page, its JSON and the API alike."""
         client = app.test_client()
         page = client.get("/tournaments/cup").text
         words = client.get("/api/v1/tournaments/cup").json["quiet"]

@@ -22,7 +22,7 @@ from workers.home import program
 VARIANT = GAMES["clobber"].variant(size="4x4")
 QUICK, LONG = TimeControl(move_ms=200), TimeControl(move_ms=5000)
 ROOMY = TimeControl(move_ms=1000)
-"""Of which a busy machine may take something, too."""
+"""A time of which a busy machine may take something, too."""
 
 
 @pytest.fixture(autouse=True)
