@@ -177,8 +177,7 @@ class RunningArena:
         return [process for process in psutil.process_iter() if self._owns(process)]
 
     def _owns(self, process: psutil.Process) -> bool:
-        """Whether a process is of it, by what it was started with, where it works, or which bot it
-        runs."""
+        """Whether a process is of it: by its environment, where it works, or the bot it runs."""
         try:
             return (
                 process.environ().get("TEST_RUN") == self.mark

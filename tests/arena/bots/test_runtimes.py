@@ -143,7 +143,7 @@ def queues(found: list[jobs.AnyJob]) -> set[str]:
 
 
 def test_a_job_goes_to_workers_that_keep_its_runtime(sqlite_database: Database) -> None:
-    """In a queue of its own, and no more of them than these can take; the others play as ever."""
+    """It waits in a queue of its own, no more than these can take; the others play as ever."""
     furnish(sqlite_database, PLATFORM)
     with sqlite_database.begin() as session:
         give_sign(session, "big", NOW, slots=20, platforms=(OTHER,))
@@ -260,7 +260,7 @@ def test_a_check_waits_for_a_worker_that_keeps_its_runtime(sqlite_database: Data
 
 
 def test_a_worker_takes_from_the_queues_of_its_platforms() -> None:
-    """Of each and of all together: two bots of a match may have two runtimes."""
+    """It takes from that of each and of all together: two bots of a match may have two runtimes."""
     own = GAMES.edition("clobber")
     found = set(jobs.queues_of(own, ("x86_64", PLATFORM)))
     assert found == {

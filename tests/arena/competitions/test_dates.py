@@ -169,7 +169,7 @@ REFUSED: list[tuple[list[tuple[str, float, dict[str, str]]], str]] = [
 def test_what_can_be_no_date_is_refused(
     sqlite_database: Database, subtests: pytest.Subtests
 ) -> None:
-    """In words; and nothing of it is kept."""
+    """It is refused in words; and nothing of it is kept."""
     Simulation(sqlite_database, 0, CALM).furnish([("clobber", {"size": "4x3"})], bots=2)
     with sqlite_database.begin() as session:
         ladder = session.scalars(sa.select(Ladder)).one()
@@ -219,7 +219,7 @@ FROZEN = r"are frozen since .*: none enters, leaves or is changed"
 
 
 def test_what_began_in_time_counts(office: Office) -> None:
-    """By the moment at which it began, whether or not the recorder was there at the date."""
+    """The moment at which it began decides, whether or not the recorder was there at the date."""
     office.lay(ENTRIES, -10)
     office.lay(FREEZE, -5)
     office.lay(CLOSES, 5)

@@ -158,7 +158,7 @@ def test_an_opponent_that_never_plays_ends_it(sqlite_database: Database) -> None
 def test_what_is_no_field_is_refused(
     sqlite_database: Database, names: tuple[str, ...], words: str
 ) -> None:
-    """In a sentence."""
+    """It is refused in a sentence."""
     arena = arena_of(OneClever, sqlite_database)
     with pytest.raises(Refusal, match=words):
         create(arena, names)

@@ -437,7 +437,7 @@ def test_a_ladder_of_few_plays_if_it_can(
 
 
 def test_what_comes_of_other_ladders_is_none_of_ones_own(sqlite_database: Database) -> None:
-    """Of two with two bots each: of the first three matches were set aside, of the other played."""
+    """Two have two bots each: matches of the first were set aside, of the other played."""
     Simulation(sqlite_database, 0, CALM).furnish([("clobber", {}), ("oxono", {})], bots=2)
     with sqlite_database.begin() as session:
         session.execute(sa.update(Entrant).values(games=100, wins=100))

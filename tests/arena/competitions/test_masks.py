@@ -167,7 +167,7 @@ def test_a_bot_enters_by_a_mask(database: Database) -> None:
 
 
 def test_what_is_only_tried_is_its_owners_alone(database: Database) -> None:
-    """By the mask's name, too, though nothing that others see says so."""
+    """So is it by the mask's name, though nothing that others see says so."""
     with database.begin() as session:
         ada, eve = person(session, "ada"), person(session, "eve")
         ladder = ladder_of(session)

@@ -126,7 +126,7 @@ def test_a_preset_is_changed_as_a_whole_and_noted(arena: StrengthSimulation) -> 
 
 
 def test_every_fresh_preset_can_be_tested_by(arena: StrengthSimulation) -> None:
-    """On a ladder that there is."""
+    """A ladder that is there is tested on."""
     with arena.database.read() as session:
         versions = session.scalars(sa.select(BotVersion).order_by(BotVersion.id)).all()
         for name in FRESH:

@@ -75,7 +75,7 @@ def test_ranks_are_those_of_the_placed(
     ranks: list[int | None],
     ranked: int,
 ) -> None:
-    """By mu less three sigma, of who is active and has games enough; the best is the same then."""
+    """They go by mu less three sigma, of who is active and has games enough; so does the best."""
     with furnished.begin() as session:
         set_field(session, 0, mus, games, states)
         found = ranks_of(session, field(session, 0))

@@ -120,7 +120,7 @@ NOBODY = [
 
 @pytest.mark.parametrize(("name", "words"), NOBODY)
 def test_what_names_no_version(arena: TournamentSimulation, name: str, words: str) -> None:
-    """In words that fit a command, a page and the API."""
+    """The words fit a command, a page and the API."""
     with arena.database.begin() as session:
         (other,) = named_players(session, ["bot-1"])
         other.version.status = VersionStatus.CHECKING

@@ -136,7 +136,7 @@ def replayed(session: sa.orm.Session, tuning: BotTuning) -> Tuning:
 def test_it_is_the_same_whatever_the_workers_do(
     arena: TuningSimulation, sqlite_database: Database
 ) -> None:
-    """By its seed alone: with others, slow and dying ones too, and with a match that is void."""
+    """Its seed alone decides: with others, slow and dying ones too, and with a void match."""
     first = arena.tune()
     arena.play(first)
     with arena.database.begin() as session:
@@ -208,7 +208,7 @@ def test_what_came_out_is_tested(database: Database) -> None:
 
 
 def test_it_stops_and_goes_on(arena: TuningSimulation) -> None:
-    """From where it was; what could not be played is played then."""
+    """It goes on from where it was; what could not be played is played then."""
     number = arena.tune()
     arena.play(number, 1)
     with arena.database.begin() as session:

@@ -69,7 +69,7 @@ def test_in_placement_the_even_match_is_chosen_until_it_was_played_often() -> No
 
 
 def test_in_placement_who_is_far_away_and_little_known_may_be_the_most_even() -> None:
-    """Of whom so little is known that it may be as strong; its neighbour was met nine times."""
+    """So little is known of it that it may be as strong; its neighbour was met nine times."""
     far = Rival(3, Rating(45, 8.3), 5)
     field = [rival(1, sigma=1, games=2), rival(2, sigma=0.8, games=5), far]
     assert pairs(field, {(1, 2): 1})[2] > 0.85 * 400

@@ -194,7 +194,7 @@ def test_meetings_are_read_once_for_each_that_is_asked_for() -> None:
 
 
 def test_a_large_field_reads_of_few_whom_they_met() -> None:
-    """Of two thousand, for a match between two: of hardly more than these, and never of all."""
+    """It has two thousand, for a match between two: hardly more than these are read, never all."""
     dice, had = Random(1), Counter(dict.fromkeys(range(2000), 100))
     rivals = [
         Rival(

@@ -165,7 +165,7 @@ def _rows(connection: sa.Connection, table: str) -> list[tuple[Any, ...]]:
 
 
 def test_no_number_is_given_twice(tmp_path: Path) -> None:
-    """By SQLite, of a table of which rows go, in an arena of before too, whose rows all stay."""
+    """SQLite gives none of a table of which rows go, nor one of before, whose rows all stay."""
     database = Database(f"sqlite:///{tmp_path}/arena.db")
     _upgraded(database, "0044")
     with closing(sqlite3.connect(tmp_path / "arena.db")) as file:
@@ -223,7 +223,7 @@ def test_the_schema_says_of_which_tables_no_number_comes_again(sqlite_database: 
 
 
 def test_a_database_too_old_to_be_brought_up_is_refused(database: Database) -> None:
-    """By a line, and it is left as it was."""
+    """A line says so, and it is left as it was."""
     with database.engine.begin() as connection:
         connection.execute(sa.text("UPDATE alembic_version SET version_num = '0002'"))
         connection.execute(sa.text("DROP TABLE sitting_seat"))
@@ -235,7 +235,7 @@ def test_a_database_too_old_to_be_brought_up_is_refused(database: Database) -> N
 
 
 def test_a_new_file_is_its_owners_alone(tmp_path: Path) -> None:
-    """In a folder that all may read too, and with what SQLite keeps beside it."""
+    """It is in a folder that all may read too, and so is what SQLite keeps beside it."""
     tmp_path.chmod(0o755)
     database = Database(f"sqlite:///{tmp_path}/arena.db")
     database.upgrade()
@@ -271,7 +271,7 @@ def half(file: Path) -> None:
 
 @pytest.mark.parametrize("write", [text, half])
 def test_what_is_no_database_is_refused(write: Callable[[Path], None], tmp_path: Path) -> None:
-    """By a line that names the file, which is left as it was."""
+    """A line names the file, which is left as it was."""
     file = tmp_path / "arena.db"
     write(file)
     before = file.read_bytes()
@@ -328,7 +328,7 @@ def test_what_a_database_raises_is_told_in_a_line(
 
 
 def test_what_is_not_prepared_is_refused(database: Database) -> None:
-    """By who serves or records and does not upgrade: it says how to."""
+    """Who serves or records and does not upgrade says how to."""
     database.demand_schema()
     words = "its schema is {}, not .*: first arena up, or arena run prepare"
     with database.engine.begin() as connection:
@@ -347,7 +347,7 @@ def test_what_is_not_prepared_is_refused(database: Database) -> None:
 def test_a_newer_database_is_used_if_it_says_so(
     database: Database, served_from: str | None, is_served: bool
 ) -> None:
-    """By what only uses it, until it is of the later release, too; or a line says what to do."""
+    """Who only uses it does, until it is of the later release, too; or a line says what to do."""
     with database.engine.begin() as connection:
         connection.exec_driver_sql("UPDATE alembic_version SET version_num = '9999'")
         if served_from:

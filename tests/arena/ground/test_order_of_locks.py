@@ -290,7 +290,7 @@ def test_matches_are_void_as_others_are_made(arena: Simulation) -> None:
 
 @pytest.mark.parametrize("database", ["postgresql"], indirect=True)
 def test_checks_are_tried_again_as_they_were_before(database: Database) -> None:
-    """By whoever names their bots in another order; whose are tried already is told so."""
+    """Whoever names their bots in another order may; whose are tried already is told so."""
     arena = Simulation(database, 1, CALM)
     arena.furnish([("clobber", {"size": "4x3"})], bots=2)
     with database.begin() as session:

@@ -210,7 +210,7 @@ def test_right_at_any_moment(played: Database) -> None:
 
 
 def test_the_migration_writes_the_same_lines(played: Database) -> None:
-    """Of games that were there before."""
+    """It writes those of games that were there before."""
     migration = importlib.import_module("migrations.versions.0025_lines_of_games")
     wanted = sa.select(GameLine.game_id, GameLine.line, GameLine.set_plies)
     with played.begin() as session:

@@ -118,7 +118,7 @@ def stored(request: pytest.FixtureRequest, sqlite_database: Database) -> Stored:
 
 
 def test_a_row_for_each_game(stored: Stored) -> None:
-    """In the order in which they were played."""
+    """They are in the order in which they were played."""
     assert [
         (one.number, one.finished, one.plies, one.termination, one.competition_id)
         for one in stored.games
@@ -146,7 +146,7 @@ def test_each_seat_has_what_is_its_own(stored: Stored) -> None:
 
 
 def test_each_seat_has_its_rank_and_points(stored: Stored) -> None:
-    """In a race among its runs: who scored more is the first, and has beaten all of the others."""
+    """In a race it has them among its runs: who scored more is first, and has beaten the others."""
     found = [[(one.rank, one.points) for one in rows] for rows in stored.seats]
     if stored.spec.variant.seats == 1:
         one, other = (told.scores[0] for told in stored.told)

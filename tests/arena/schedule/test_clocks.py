@@ -267,7 +267,7 @@ def test_the_reference_machine_measures_cpu_time_of_known_machines(
 def test_workers_are_compared_by_what_bots_got_done(
     each: list[dict[str, float]], ratios: dict[str, float]
 ) -> None:
-    """By the medians of workers, and of bots."""
+    """The medians of workers count, and of bots."""
     assert speeds.compared(each) == pytest.approx(ratios, abs=5e-4)
 
 

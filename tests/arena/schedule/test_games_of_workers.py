@@ -50,7 +50,7 @@ def games_issued(database: Database) -> list[list[str]]:
 def test_a_job_goes_to_workers_that_have_its_game(
     sqlite_database: Database, packages: Installer
 ) -> None:
-    """In a queue of its own, no more of them than these can take, and never with others."""
+    """It waits in a queue of its own, no more than these can take, and never with others."""
     packages.install(*GAME)
     furnish(sqlite_database)
     with sqlite_database.begin() as session:
@@ -66,7 +66,7 @@ def test_a_job_goes_to_workers_that_have_its_game(
 
 
 def test_what_nobody_has_waits_and_says_so(sqlite_database: Database, packages: Installer) -> None:
-    """On its page and as an alarm; of the other games there is as much as ever."""
+    """Its page and an alarm do; of the other games there is as much as ever."""
     packages.install(*GAME)
     furnish(sqlite_database)
     with sqlite_database.begin() as session:
