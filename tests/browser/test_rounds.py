@@ -103,7 +103,7 @@ def test_rounds_are_for_everybody(
 
 
 def test_rounds_by_the_keyboard_alone(site: Watched) -> None:
-    """From the table to a round and to a list of all; and how large divisions are is changed."""
+    """The table leads to a round and to a list of all; and how large divisions are is changed."""
     with rounds(site), site.context("administrator") as context:
         page = context.new_page()
         page.goto(site.address("/ladders/ladder-0"))

@@ -85,7 +85,7 @@ def fails(database: Database, bundles: Path) -> list[str]:
 @pytest.mark.long
 @pytest.mark.parametrize(("spoil", "what"), SPOILS.items(), ids=range(len(SPOILS)))
 def test_what_is_not_whole_is_seen(played: Database, tmp_path: Path, spoil: str, what: str) -> None:
-    """Of an arena that is whole each check holds; a row that is spoiled fails the check of it."""
+    """Each check holds for an arena that is whole; a row that is spoiled fails the check of it."""
     (tmp_path / DIGEST).touch()
     assert fails(played, tmp_path) == []
     with played.begin() as session:
@@ -149,7 +149,7 @@ def test_all_is_over_at_once_where_nothing_goes_on(played: Database) -> None:
     ],
 )
 def test_a_log_that_tells_of_a_fault(line: str, holds: bool) -> None:
-    """By words that nothing else has in it."""
+    """Nothing else has its words in it."""
     found = wholeness.quiet({"web": f"a line\n{line}\n"})
     assert (found.holds, line in found.found) == (holds, not holds)
 

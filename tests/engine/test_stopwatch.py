@@ -112,7 +112,7 @@ def test_so_is_the_end(start: StartBot, monkeypatch: pytest.MonkeyPatch):
 
 @pytest.mark.parametrize("go", ["burn(60_000)", "time.sleep(60)"])
 def test_mercy_ends(go: str):
-    """At a limit that is hard, and for who sleeps at the one before."""
+    """It does at a limit that is hard, and for who sleeps at the one before."""
     with channel_to(scripted_program(newgame="say('ok\\n')", go=go)) as to:
         with starved(to.program):
             answer, words, seconds = ask(to, Limit(100_000, 400_000, MINUTE))
@@ -160,7 +160,7 @@ time.sleep(60)"""
 
 
 def test_waits_at_the_same_time_are_one():
-    """Of many threads that keep each other waiting each wait ends at another time."""
+    """Many threads keep each other waiting; each wait ends at another time."""
     with channel_to(scripted_program(newgame="say('ok\\n')", go=MANY_WAIT)) as to:
         bind(to.program)
         _, words, _ = ask(to, Limit(300_000, MINUTE, MINUTE))

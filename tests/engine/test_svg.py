@@ -188,7 +188,7 @@ def test_coordinates():
 @pytest.mark.parametrize("paint", Paint)
 @pytest.mark.parametrize("body", Body)
 def test_every_kind_of_piece(body, paint):
-    """In all its colours, with every sign, on one square or on several."""
+    """It is drawn in all its colours, with every sign, on one square or on several."""
     for sign in ("", "7", *Sign, *FIGURES):
         squares = ("a1", "a2", "b2") if body is Body.POLYOMINO else ("b1",)
         piece = Piece(squares, body, paint, "piece", sign)

@@ -47,7 +47,7 @@ NAMES = [entry["name"] for entry in SAMPLES]
 
 @pytest.mark.parametrize("game", GAMES.singles)
 def test_five_samples_for_every_game(game: str) -> None:
-    """On every ladder there is somebody to play."""
+    """Every ladder has somebody to play."""
     assert len(samples_of(game)) >= 5
 
 

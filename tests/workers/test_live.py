@@ -64,7 +64,7 @@ class Listener:
 
 
 def test_every_ply_of_every_game_is_told(address: str, often: None) -> None:
-    """To who listened from the first, and to who came in the second game; the last plies, too."""
+    """Who listened from the first is told, and who came in the second game; the last plies, too."""
     early = Listener(address, 1)
     late: list[Listener] = []
     match = live.LiveMatch(Lease("match", 1, 1, "ticket"), address)

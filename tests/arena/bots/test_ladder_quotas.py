@@ -204,7 +204,7 @@ def test_a_shared_bot_counts_for_its_owner_and_the_house_for_nobody(
 
 
 def test_each_person_has_so_many_bots_here(database: Database) -> None:
-    """Tried ones count on any ladder; new versions and deleted bots don't, and none of
+    """Tried ones count on any ladder; new versions and deleted bots don't, nor those of
     organisers."""
     with database.begin() as session:
         furnished(session)

@@ -175,7 +175,7 @@ def test_links_lead_somewhere(cups: Cups) -> None:
 
 
 def test_who_goes_on_from_a_level_tie_is_said(cups: Cups) -> None:
-    """At each such tie of the bracket, since its score does not show it."""
+    """It stands at each such tie of the bracket, since its score does not show it."""
     ties = json.loads(cups.page("/tournaments/level.json"))["bracket"]
     level = [tie for tie in ties if tie["winner"] and tie["score"][0] == tie["score"][1] > 0]
     assert level

@@ -142,7 +142,7 @@ def turns(worker: HomeWorker, control: TimeControl, count: int = 2) -> list[Choi
 def test_the_bots_time_is_charged_and_not_the_links(
     bot: Bot, ack_seconds: float, control: TimeControl, least_ms: int, most_ms: int
 ) -> None:
-    """By the wall's clock, whatever the control charges others; the charge is what it records."""
+    """It is wall time, whatever the control charges others; the charge is what it records."""
     with playing(bot, ack_seconds=ack_seconds) as (worker, _):
         chosen = turns(worker, control)
     assert len(chosen) == 2

@@ -127,7 +127,7 @@ def test_a_session_is_its_users_alone(worker: HomeWorker) -> None:
 
 
 def test_a_greeting_whose_answer_was_lost_is_said_again(worker: HomeWorker) -> None:
-    """By the same client: the session that it never heard of is none that keeps it out."""
+    """The same client says it: the session that it never heard of is none that keeps it out."""
     Client(worker, client="it")
     until(lambda: worker.lobby.connected())
     again = Client(worker, client="it")

@@ -41,7 +41,7 @@ def test_a_check_tells_what_it_finds(ada: Browser, database: Database) -> None:
 def test_the_last_version_stays_though_its_check_ended_first(
     ada: Browser, database: Database
 ) -> None:
-    """Of two versions in a row, with two workers, the older one's check may take longer."""
+    """The older one's check of two may take longer, with two workers."""
     submit(ada, (BOT, "mine.py"))
     submit(ada, (BOT + b"#2", "mine.py"))
     end_checks(database, backwards=True)
@@ -100,7 +100,7 @@ def test_a_check_tells_what_became_of_the_bot(ada: Browser, database: Database) 
 
 
 def test_a_check_is_cancelled(ada: Browser, database: Database) -> None:
-    """By a button on its page, once; its version enters nothing and can be handed in again."""
+    """A button on its page does it, once; its version enters nothing and can be handed in again."""
     submit(ada, (BOT, "mine.py"))
     assert "Cancel the check" in ada.get("/checks/1").text
     ada.post("/checks/1/cancel", page="/checks/1")
@@ -115,7 +115,7 @@ def test_a_check_is_cancelled(ada: Browser, database: Database) -> None:
 
 
 def test_a_check_tells_that_it_waits_for_builds(ada: Browser, database: Database) -> None:
-    """Of its owner alone: those of an hour count, 900 s of them by default."""
+    """Its owner alone is told: those of an hour count, 900 s of them by default."""
     with database.begin() as session:
         give_sign(session, "w", now(), slots=1)
     submit(ada, (BOT, "mine.py"))
@@ -131,7 +131,7 @@ def test_a_check_tells_that_it_waits_for_builds(ada: Browser, database: Database
 
 
 def test_a_check_is_found_again(ada: Browser, app: Flask, database: Database) -> None:
-    """From the bot's versions, the account and the feed, by its outcome; from commands, too."""
+    """The bot's versions, the account, the feed and commands lead to it, by its outcome."""
     submit(ada, (BOT, "mine.py"))
     end_checks(database, kept=False)
     submit(ada, (BOT, "mine.py"), ladder=OTHER_LADDER)

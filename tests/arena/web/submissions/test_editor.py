@@ -254,7 +254,7 @@ def test_what_is_tried_is_no_business_of_others(
 def test_what_is_tried_is_played_by_its_owners_alone(
     ada: Browser, app: Flask, database: Database, files: dict[str, str], rivals: list[str]
 ) -> None:
-    """By its number; the name alone stands for what was handed in, if the code is open, too."""
+    """Its number names it; the name alone stands for what was handed in, if code is open, too."""
     sent(ada, files, "enter")
     sent(ada, {**files, "bot.py": files["bot.py"] + "# better\n"})
     end_checks(database)
@@ -301,7 +301,7 @@ def ada_and_eve(database: Database) -> list[int]:
 
 
 def test_the_api_tries_too(ada: Browser, files: dict[str, str]) -> None:
-    """By a field, and tells of it."""
+    """A field says so, and what comes of it is told."""
     sent_files = [(io.BytesIO(text.encode()), f"mine/{path}") for path, text in files.items()]
     data = {"ladder": LADDER, "enters": "false", "file": sent_files}
     proof = {"X-CSRFToken": ada.secret()}

@@ -35,7 +35,7 @@ def test_these_pages_keep_what_all_pages_keep(ada: Browser, database: Database, 
 
 
 def test_an_owner_enters_retires_and_withdraws(ada: Browser, database: Database) -> None:
-    """On more ladders, with an older version again, and then on none."""
+    """It is on more ladders, with an older version again, and then on none."""
     submit(ada, (BOT, "mine.py"))
     end_checks(database)
     submit(ada, (BOT + b"#2", "mine.py"))
@@ -142,7 +142,7 @@ def test_forged_ids_reach_nothing(
 def test_code_is_opened_and_closed_by_its_owner(
     ada: Browser, app: Flask, database: Database
 ) -> None:
-    """For everybody, not signed in too; and back."""
+    """It is so for everybody, not signed in too; and back."""
     submit(ada, (BOT, "mine.py"))
     reader, code = Browser(app), "/bots/mine/versions/1.tar"
     assert reader.get(code).status_code == 302
