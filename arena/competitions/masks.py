@@ -320,7 +320,7 @@ def _move_seats(session: Session, version: BotVersion, most: int) -> int:
 
 WHOLE = {"synchronize_session": False}
 SEATS_AT_ONCE = 5000
-"""How many games the player is named anew in by one transaction."""
+"""The most games in which the player is named anew by one transaction."""
 
 
 def _are_both_in_one(session: Session, mask: BotVersion, real: BotVersion) -> bool:

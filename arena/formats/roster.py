@@ -120,7 +120,7 @@ class _Turn(NamedTuple):
 
     games: int
     certainty: float
-    """Its sigma below zero: of as many games the less certain goes first."""
+    """Its sigma, negated: of as many games the less certain goes first."""
     id: int
 
 

@@ -25,7 +25,7 @@ from engine.translation import gettext
 KEPT_FRAMES = 16
 """How many frames that were read last a process keeps, since neighbours are asked for together."""
 KEPT_FILES = 64
-"""How many files a process keeps the contents of: which games are where in them."""
+"""The most files of which a process remembers which games are where."""
 
 log = logging.getLogger("arena.keeping")
 
