@@ -61,7 +61,10 @@ def env(game: str, render_mode: str | None = None, **options: str) -> Any:
 
 
 def raw_env(game: str, render_mode: str | None = None, **options: str) -> Any:
-    """The same without wrappers: an illegal move raises IllegalMoveError and changes nothing."""
+    """A game as an environment without wrappers.
+
+    An illegal move raises IllegalMoveError and changes nothing.
+    """
     name, *words = game.split() or [""]
     words += [f"{key}={value}" for key, value in options.items()]
     return GameEnv(find_variant(name, words), render_mode)

@@ -114,7 +114,7 @@ class LiveLog(LiveWord):
     texts: Mapping[int, str] = field(default_factory=dict)
     """The texts by how many plies came before; -1 is for what is of none."""
     exchanged: Mapping[int, str] = field(default_factory=dict)
-    """The same of the lines exchanged with it, as `engine.exchange` keeps them."""
+    """The lines exchanged with it, likewise, as `engine.exchange` keeps them."""
 
     def to_json(self) -> str:
         """The message as a text."""

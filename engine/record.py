@@ -518,7 +518,7 @@ def states(record: GameRecord) -> Iterator[State]:
 
 
 def states_known(record: GameRecord) -> Iterator[State]:
-    """The same for who only looks: they end where the rules do not allow the next ply.
+    """The positions of a record for who only looks: up to the ply that the rules do not allow.
 
     Rules may have changed since a game was recorded. The first position is always there.
     """

@@ -196,7 +196,7 @@ class Scene:
     """Lines in letters of one width: the board, where there are no squares."""
 
     def carried(self, start: str, end: str) -> Scene:
-        """The same with what lies on one square on another, where it takes what lay there."""
+        """The drawing with what lies on one square on another, where it takes what lay there."""
         moved = [piece for piece in self.pieces if piece.squares == (start,)]
         if not moved or start == end:
             return self

@@ -51,7 +51,7 @@ class Stopwatch:
     _waited_ns = 0
     """How long a core was waited for, in waits that are over."""
     _longest_ns = 0
-    """The same with the one that goes on, as far as was seen."""
+    """How long a core was waited for, with the wait that goes on, as far as was seen."""
 
     def __init__(self, program: Program, limit: Limit, cpu_start_us: int | None = None) -> None:
         """Starts to take the time of a program.

@@ -71,7 +71,7 @@ class Truth(ABC):
         return state.text()
 
     def quicker(self, advance: Advance) -> AbstractContextManager[Truth]:
-        """The same, perhaps quicker and by another program, for whoever makes tables.
+        """This truth, perhaps quicker and by another program, for whoever makes tables.
 
         Args:
             advance: is told of what such a program does before it answers.

@@ -44,7 +44,7 @@ MAX_MEMBERS = 20 * MAX_FILES
 MAX_HEADER_BYTES = 4096
 """What a tar may say of one file beside its name and size."""
 MAX_HEADERS_BYTES = 4 * MAX_HEADER_BYTES
-"""The same in all headers before the file, and in what lists the holes of a sparse one."""
+"""What a tar may have in all headers before a file, and in what lists the holes of a sparse one."""
 SPARE_BYTES = 4 * MIB
 """What an archive has besides its files: headers and padding; so has a tar unpacked from gzip."""
 MAX_ARCHIVE_BYTES = MAX_BYTES + SPARE_BYTES

@@ -151,7 +151,7 @@ class Collected:
         self._settle()
 
     def take_folder(self, folder: Path, left_out: Collection[str] = ()) -> None:
-        """The same of all files below a folder, but for those in folders that are left out.
+        """Takes in all wanted files below a folder, but for those in folders that are left out.
 
         Raises:
             BundleError: as `take`.

@@ -77,7 +77,7 @@ class Launch:
         return False
 
     def placed(self, library: str, place: str) -> Launch:
-        """The same where the library and the runtime have their places, as the bot sees them."""
+        """The launch with the library and the runtime in their places, as the bot sees them."""
         if self.runtime is None:
             return self
 

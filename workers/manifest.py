@@ -130,7 +130,7 @@ class Manifest:
         return replace(found, processes=self.processes)
 
     def _launch_alone(self) -> Launch:
-        """The same without a bridge, and without a runtime."""
+        """The command for a box on this machine without a bridge, and without a runtime."""
         if self.language and self.words:
             return launch_words(self.language, self.words, threads=self.threads)
         file = f"{self.package}.{PurePosixPath(self.main).name}" if self.package else self.main

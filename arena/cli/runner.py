@@ -106,7 +106,7 @@ class Launcher:
         return replace(learned, chosen=told)
 
     def learning(self) -> Launcher:
-        """The same with all its options, for which it is started once.
+        """A launcher of the same bot that knows all its options, for which it is started once.
 
         Raises:
             InputError: it does not start.

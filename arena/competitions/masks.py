@@ -121,7 +121,7 @@ def is_named_there(competition: Competition, bot: Bot) -> bool:
 def masked_players(
     session: Session, competition: Competition, players: Iterable[NamedPlayer], now: datetime
 ) -> list[NamedPlayer]:
-    """Players as they enter a competition."""
+    """Players as they enter a competition: behind their masks, if it is anonymous."""
     return [one._replace(version=masked(session, competition, one.version, now)) for one in players]
 
 

@@ -81,7 +81,7 @@ class RoundLine:
 
     @property
     def results(self) -> list[RoundPlace]:
-        """The same in a row, the newest first."""
+        """Where it came in those rounds that are told of, the newest first."""
         return [self.places[number] for number in sorted(self.places, reverse=True)]
 
 

@@ -337,10 +337,12 @@ def demand_undrawn(tournament: Tournament) -> Conditions:
 
 
 def demand_signing_up(session: Session, tournament: Tournament, now: datetime) -> Conditions:
-    """The same, if its entries are not closed by their date, though nobody came to draw the field.
+    """The conditions of a tournament for which bots sign up still.
+
+    Its entries may be closed by their date, though nobody came to draw the field.
 
     Raises:
-        Refusal: they are.
+        Refusal: they are closed, or nobody signs up for it.
     """
     conditions = demand_undrawn(tournament)
     until = closes(session, tournament)
@@ -364,7 +366,7 @@ def why_not(
 
 
 def why_not_each(session: Session, tournament: Tournament, bots: Sequence[Bot]) -> dict[int, str]:
-    """The same of several bots, by their ids."""
+    """Why bots can't be signed up for a tournament, as `why_not` says it, by their ids."""
     its = fitting_versions(session, tournament, [(bot, None) for bot in bots])
     return {bot: found if isinstance(found, str) else "" for bot, found in its.items()}
 

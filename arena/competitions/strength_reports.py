@@ -347,6 +347,6 @@ def listed_tests(session: Session, wanted: Wanted = Wanted()) -> list[StrengthRe
 
 
 def page_of_tests(session: Session, wanted: Wanted, page: int) -> Page[StrengthReport]:
-    """A page of them, from 1."""
+    """A page of the tests that are wanted, from 1."""
     found = page_of(session, wanted.query, RUNNING_FIRST, page)
     return replace(found, items=reports(session, found.items))

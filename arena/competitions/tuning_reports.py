@@ -276,6 +276,6 @@ def listed_tunings(
 
 
 def page_of_tunings(session: Session, wanted: WantedTunings, page: int) -> Page[TuningReport]:
-    """A page of them, from 1."""
+    """A page of the tunings that are wanted, from 1."""
     found = page_of(session, wanted.query, RUNNING_FIRST, page)
     return replace(found, items=reports(session, found.items))

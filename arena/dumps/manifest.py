@@ -21,7 +21,7 @@ TABLES = ("games", "seats", "plies")
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What a dump is of."""
+    """The arena and the games that a dump is of, and their licence."""
 
     arena: str
     """Which arena: its address, if it has one."""

@@ -195,7 +195,7 @@ Block = tuple[int, int]
 
 
 def _seated(dealt: Sequence[Tables], seats: int) -> tuple[tuple[tuple[int, ...], ...], ...]:
-    """The same tables, in the order of seats."""
+    """Tables in the order of seats."""
     at_block: dict[Block, dict[int, dict[int, Block]]] = {}
     """The table for each block, itself a map from seats to blocks, where it has a seat."""
     played: Counter[int] = Counter()

@@ -18,7 +18,7 @@ class Score:
 
     @property
     def turned(self) -> Score:
-        """The same games as the other sees them."""
+        """The score of these games as the other sees them."""
         return Score(self.losses, self.draws, self.wins)
 
     @property

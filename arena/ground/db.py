@@ -40,8 +40,8 @@ LOOKED_UP: dict[str, Any] = {"arena.looked_up": True}
 only there it leaves out what they don't see (`arena.sight`). All else that such a session finds is
 the same whoever asks."""
 SUGGESTED: dict[str, Any] = LOOKED_UP | {"arena.suggested": True}
-"""The same of a select of what nobody has named, such as names that may have been meant: there it
-leaves out what is unlisted, too."""
+"""Execution options of a select of what nobody has named, such as names that may have been meant:
+there it leaves out what is unlisted, too."""
 COLD = "arena.cold"
 """The key in a session's `info` under which it says where the cold store is."""
 KEPT = "arena.kept"

@@ -90,7 +90,7 @@ class Counts:
     faults: dict[Termination, int]
     """How often that seat left by each; any seat, if the filter is about none."""
     others_faults: dict[Termination, int]
-    """The same of the other seats of these games."""
+    """How often the other seats of these games left by each."""
     plies: Sequence[tuple[int, int]]
     """How many games have each number of plies, the shortest first."""
 

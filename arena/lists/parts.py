@@ -126,8 +126,8 @@ class Stream:
         return self.order is None
 
     def few(self, most: int) -> Stream:
-        """The same where there are so many at most; they are read by their index, whatever a
-        server thinks of how many there are."""
+        """So many rows of it at most, read by their index, however many a server thinks there
+        are."""
         if self.is_ordered:
             return self
         its = sa.select(self.table).where(*self.which).order_by(self.order).limit(most)

@@ -210,7 +210,6 @@ def _write(
 
 
 def _add_table(parts: PartWriter, session: Session, table: sa.Table) -> Iterator[SomeRows]:
-    """Writes all rows of a table."""
     columns, key = columns_of(table), next(iter(table.primary_key))
     at = columns.index(key)
     rows = session.execute(
@@ -259,7 +258,6 @@ def _add_parts(
 
 
 def _add_rows(parts: PartWriter, part: int, rows: Iterable[Any]) -> Iterator[SomeRows]:
-    """Writes the rows of a part."""
     for lines in _pieces(json.dumps([plain(value) for value in row]).encode() for row in rows):
         text = b"\n".join(lines)
         digest = hashlib.sha256(text).hexdigest()

@@ -80,7 +80,7 @@ class Estimate:
 
     @property
     def measured(self) -> str:
-        """The same as ``-94 ±36``, where the interval is about as wide to either side."""
+        """Words as ``-94 ±36``, where the interval is about as wide to either side."""
         half = (self.upper - self.lower) / 2
         is_even = abs((self.upper + self.lower) / 2 - self.elo) < half / 10
         if not (is_even and self.tells and self.has_bounds):

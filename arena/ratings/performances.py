@@ -199,7 +199,7 @@ def _win_factors(t: float) -> tuple[float, float]:
 
 
 def _draw_factors(t: float, margin: float) -> tuple[float, float]:
-    """The same for a draw; t is the first side's expected lead."""
+    """How far a draw shifts means and shrinks variances; t is the first side's expected lead."""
     above, below = margin - abs(t), -margin - abs(t)
     # On the lower tail, where probabilities are small numbers and keep their digits.
     probability = _cdf(above) - _cdf(below)

@@ -117,7 +117,7 @@ class Shards:
         return self.of(competition) in self.held
 
     def having(self, competition: sa.SQLColumnExpression[int]) -> sa.ColumnElement[bool]:
-        """The same as a condition of a statement."""
+        """The condition that a competition is of one of those held."""
         return sa.true() if self.is_all else (competition % self.count).in_(sorted(self.held))
 
     def others(self, session: Session, now: datetime) -> dict[int, Bid]:

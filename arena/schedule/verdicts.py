@@ -233,7 +233,7 @@ def why_not_replayed(match: Match) -> str | None:
 
 
 def play_again(session: Session, match: Match, now: datetime) -> Match:
-    """The same match to be played once more."""
+    """Makes a match anew that is to be played once more."""
     again = Match(
         competition_id=match.competition_id,
         status=JobStatus.OPEN,

@@ -25,7 +25,7 @@ class Odds(NamedTuple):
     test passes."""
 
     def words(self, workers: int) -> str:
-        """The same for people, in a sentence without its full stop.
+        """Says for people how many pass, in a sentence without its full stop.
 
         Args:
             workers: of how many.

@@ -137,7 +137,7 @@ class GauntletTest:
     def counting(
         self, candidate: Outcome, baseline: Outcome, opponent: int | None = None
     ) -> GauntletTest:
-        """The same of a round that comes in late, when it may be over."""
+        """The gauntlet after a round that comes in late, when it may be over."""
         counts, opponents, met = list(self.counts), list(self.opponents), list(self.met)
         which = self.played % len(opponents) if opponent is None else opponent
         for outcome in (candidate, baseline):
@@ -297,7 +297,7 @@ class GauntletTest:
         }
 
     def with_counts(self, data: Mapping[str, Any]) -> GauntletTest:
-        """This gauntlet with what `counts_json` told."""
+        """This gauntlet with the counts that `counts_json` told."""
         candidate, baseline = map(GauntletLine.from_json, data["lines"])
         return replace(
             self,

@@ -366,7 +366,7 @@ class SequentialTest:
 
     @property
     def shortened(self) -> SequentialTest:
-        """The same as one of just so many games as there are, if it is of a fixed number."""
+        """The test as one of just so many games as there are, if it is of a fixed number."""
         terms = self.settings.terms
         if terms.games is None or not self.games:
             return self

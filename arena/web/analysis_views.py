@@ -214,7 +214,7 @@ class AnalysisView:
         return replace(self, tree=tree, node=tree.child(self.node, canonical), clicked=())
 
     def going_on(self, moves: Sequence[str]) -> tuple[AnalysisView, list[tuple[str, AnalysisView]]]:
-        """The same after a line from here, and each of its moves with the view after it.
+        """The view after a line from here, and each of its moves with the view after it.
 
         It ends where the rules do not allow the next.
         """
@@ -229,7 +229,7 @@ class AnalysisView:
 
     @property
     def without(self) -> AnalysisView | None:
-        """The same without this move and what follows; None of what it began with."""
+        """The view without this move and what follows; None of what it began with."""
         if self.node <= len(self.base.tree.nodes):
             return None
         parent = self.tree.nodes[self.node - 1].parent

@@ -88,7 +88,7 @@ def install(app: Flask) -> None:
 
 
 def _to_its_reader(answer: Callable[[Any], Response]) -> Callable[[Any], Response]:
-    """The same, said to whoever asks, even where what they asked for speaks alike to all."""
+    """Has an error answered to whoever asks, even where what they asked for is alike for all."""
 
     def said(error: Any) -> Response:
         translations.speak_to_reader()

@@ -227,7 +227,7 @@ def rounds_json(name: str) -> Response:
 
 @ladders.get("/ladders/<name>/rounds.csv")
 def rounds_csv(name: str) -> Response:
-    """The same as CSV, a line for each bot in each round."""
+    """The rounds of a ladder as CSV, a line for each bot in each round."""
     return _rounds(
         name,
         lambda told: exports.csv_bytes(csv_lines(told.model_dump(mode="json")), CSV),

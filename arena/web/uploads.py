@@ -188,7 +188,7 @@ def take_files(uploaded: list[Any], ladder: Ladder) -> TakenIn:
 
 
 def _take_sent(uploaded: list[Any], sent: list[str], sender: Sender) -> TakenIn:
-    """The same where some of the files are in the store."""
+    """Takes in what a browser sent, where some of the files are in the store."""
     if len(sent) > FOLDER_FILES:
         raise SubmissionError(gettext("there are more than %(most)s files", most=FOLDER_FILES))
     linked = {}

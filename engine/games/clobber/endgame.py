@@ -390,7 +390,7 @@ class ClobberEndgame:
 
 
 def look(white: int, black: int, up: int) -> Stones:
-    """The same two masks for all parts that are turned, mirrored or moved alike.
+    """Two masks that are the same for all parts turned, mirrored or moved alike.
 
     Args:
         up: how far a mask is shifted from rank to rank; that of the answer is `WIDEST`.

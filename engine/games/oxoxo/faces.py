@@ -50,7 +50,7 @@ WITH_X = tuple(ALL ^ faces for faces in WITH_O)
 
 
 def _turned(faces: Faces, bit: int) -> Faces:
-    """The same with the piece on a square turned over."""
+    """The sets of faces with the piece on a square turned over."""
     apart = 1 << bit
     return faces >> apart & WITH_O[bit] | (faces & WITH_O[bit]) << apart
 
