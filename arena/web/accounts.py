@@ -36,8 +36,8 @@ from arena.web.forms import (
 )
 from arena.web.identity import begin_session, current, database, keep_to_itself, settings, signed_in
 from arena.web.passkeys import asked_alone
+from arena.web.permissions import anybody, before_change, demand_session, needs
 from arena.web.present import open_in_maintenance
-from arena.web.rights import anybody, before_change, demand_session, needs
 from arena.web.words import sentence
 from engine.translation import N_, gettext, translated
 

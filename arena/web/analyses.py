@@ -43,7 +43,7 @@ from arena.web.boards import position_drawn
 from arena.web.deeds import REFUSED, add_deed, do
 from arena.web.identity import current, settings
 from arena.web.lookup import find_record, find_sitting, reading
-from arena.web.rights import needs
+from arena.web.permissions import needs
 from arena.web.words import opposed, sentence
 from engine import svg
 from engine.analysis import (

@@ -33,12 +33,12 @@ from arena.web import (
     markup,
     metrics,
     outage,
+    permissions,
     picking,
     present,
     profiles,
     replica,
     repositories,
-    rights,
     score_charts,
     strength_charts,
     teams,
@@ -308,7 +308,7 @@ def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
     app.before_request(repositories.keep_body)
     metrics.install(app)
     identity.install(app)
-    rights.install(app)
+    permissions.install(app)
     app.before_request(_refuse_what_is_no_form)
     text_guard.install(app)
     app.url_map.converters["int"] = lookup.Number
@@ -318,10 +318,10 @@ def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
     app.jinja_env.globals |= ASKED_OF_DATES
     app.jinja_env.globals.update(
         url_for=_remembered(app),
-        may_read=rights.may_read,
-        told_reason=rights.told_reason,
-        may_follow=rights.may_follow,
-        may_know_workers=rights.may_know_workers,
+        may_read=permissions.may_read,
+        told_reason=permissions.told_reason,
+        may_follow=permissions.may_follow,
+        may_know_workers=permissions.may_know_workers,
         notice=lookup.notice,
         unread_here=unread_here,
         hears_of=hears_of,

@@ -34,7 +34,7 @@ from arena.web.encounters import EncounterResults, Side
 from arena.web.entrants import SPLIT_GAMES, on_ladder, shown_first
 from arena.web.identity import current
 from arena.web.lookup import find_bot, reading
-from arena.web.rights import may_read
+from arena.web.permissions import may_read
 from arena.web.words import sentence
 from engine.translation import gettext
 

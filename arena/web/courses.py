@@ -23,7 +23,7 @@ from arena.web.exports import csv_answer
 from arena.web.forms import later
 from arena.web.identity import keep_to_itself, settings
 from arena.web.lookup import find_ladder, reading
-from arena.web.rights import needs
+from arena.web.permissions import needs
 from engine.plurals import time_span
 from engine.translation import N_, gettext
 

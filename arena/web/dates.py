@@ -33,7 +33,7 @@ from arena.models import DateKind, Scope
 from arena.web.deeds import DeedForm, add_deed, form_of, sent
 from arena.web.identity import began
 from arena.web.lookup import find_competition, reading
-from arena.web.rights import demand_organiser, needs
+from arena.web.permissions import demand_organiser, needs
 from arena.web.words import sentence
 from engine.match import entrants_needed
 from engine.translation import gettext

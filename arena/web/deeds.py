@@ -16,8 +16,8 @@ from arena.ground import bot_names
 from arena.ground.refusals import NotAllowed, NotThere, Refusal, WrongField
 from arena.web.forms import SECRET, WholeNumber, later
 from arena.web.identity import database, own_address, signed_in, signer
+from arena.web.permissions import demand_session, needs
 from arena.web.present import open_in_maintenance
-from arena.web.rights import demand_session, needs
 from arena.web.words import sentence
 from engine.translation import N_, gettext
 

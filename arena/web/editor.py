@@ -34,7 +34,7 @@ from arena.web.deeds import REFUSED, do, tell
 from arena.web.games import standing
 from arena.web.identity import settings, signed_in
 from arena.web.lookup import find_ladder, find_match, reading
-from arena.web.rights import needs
+from arena.web.permissions import needs
 from arena.web.words import sentence
 from engine.shelf import Missing
 from engine.translation import N_, gettext

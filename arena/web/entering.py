@@ -20,7 +20,7 @@ from arena.audit import Actor
 from arena.models import User
 from arena.people import accounts, second_factor, sessions
 from arena.web.identity import begin_session, database, own_address, signed_in
-from arena.web.rights import demand_session
+from arena.web.permissions import demand_session
 from engine.translation import gettext
 
 F = TypeVar("F", bound=Callable[..., Any])

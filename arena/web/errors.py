@@ -24,7 +24,7 @@ from werkzeug.wrappers import Response
 
 from arena.ground.refusals import NotAllowed, NotThere, Refusal, UnderMaintenance, WrongField
 from arena.keeping.reading import RecordAway
-from arena.web import identity, outage, present, rights, translations
+from arena.web import identity, outage, permissions, present, translations
 from arena.web.api import problems
 from arena.web.forms import SECRET
 from arena.web.uploads import UPLOADS, allowed
@@ -157,7 +157,7 @@ def _explain(error: HTTPException) -> Response:
     try:
         typed = (
             _typed()
-            if error.code in (401, 503) or error.description == translated(rights.TOO_OLD)
+            if error.code in (401, 503) or error.description == translated(permissions.TOO_OLD)
             else []
         )
         answer.set_data(render_template("error.html", error=error, typed=typed))

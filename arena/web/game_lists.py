@@ -14,7 +14,7 @@ from arena.ground.refusals import NotAllowed
 from arena.lists.filters import GameFilter
 from arena.lists.search import ListPlace
 from arena.models import Bot, BotVersion, Competition, Entrant
-from arena.web.rights import may_know_workers
+from arena.web.permissions import may_know_workers
 from engine.translation import gettext
 
 CURSOR = r"[0-9a-f]{1,8}(?:\.[0-9a-f]{1,8})?"

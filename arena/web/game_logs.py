@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from arena.models import GameSeat, PlayedGame
-from arena.web.rights import may_read
+from arena.web.permissions import may_read
 from engine import bot_logs, exchange
 from engine.exchange import ExchangedLine
 from engine.game import Seat

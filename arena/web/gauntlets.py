@@ -23,7 +23,7 @@ from arena.web.forms import later
 from arena.web.identity import current
 from arena.web.live_parts import Whose, live_part, part
 from arena.web.lookup import find_gauntlet, reading
-from arena.web.rights import needs
+from arena.web.permissions import needs
 from arena.web.traces import of_competition
 from engine.translation import N_, gettext
 

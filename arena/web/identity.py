@@ -1,7 +1,7 @@
 """Who asks: a person by a session, or a program by a token.
 
 `current` gives the one account of a request, whichever way it came; with a token in the request
-its cookies count for nothing. What it may do is `arena.web.rights`.
+its cookies count for nothing. What it may do is `arena.web.permissions`.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ from arena.web.identity import began, seen_database, settings, signed_in
 from arena.web.leaderboards import SORTS, LadderBoard, View
 from arena.web.live_parts import Whose, live_part, part
 from arena.web.lookup import asked_page, find_ladder, reading
-from arena.web.rights import demand_organiser, needs
+from arena.web.permissions import demand_organiser, needs
 from arena.web.traces import of_competition
 from arena.web.validators import answer_if_known
 from engine.game import Game

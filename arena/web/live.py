@@ -19,8 +19,8 @@ from arena.web.games import TABS, live_game
 from arena.web.handover import can_hand_over, give
 from arena.web.identity import settings
 from arena.web.lookup import find_match, reading
+from arena.web.permissions import may_follow, refuse_reading
 from arena.web.queries import latest_of_each
-from arena.web.rights import may_follow, refuse_reading
 from engine.translation import N_, gettext, spoken, translated
 
 live = Blueprint("live", __name__)

@@ -27,7 +27,7 @@ from arena.web.deeds import REFUSED, DeedForm, add_deed, do, filled_in, form_of
 from arena.web.forms import later
 from arena.web.identity import keep_to_itself
 from arena.web.lookup import find_competition, reading
-from arena.web.rights import demand_organiser, needs
+from arena.web.permissions import demand_organiser, needs
 from arena.web.words import sentence
 from engine.translation import N_
 

@@ -40,7 +40,7 @@ from arena.web import queries
 from arena.web.competitions import address_of
 from arena.web.identity import keep_to_itself
 from arena.web.lookup import find_bot, find_ladder, find_tournament, reading
-from arena.web.rights import may_read
+from arena.web.permissions import may_read
 from engine.protocol import visible
 from engine.translation import gettext, translated
 

@@ -42,8 +42,8 @@ from arena.web.deeds import DeedForm, add_deed, form_of, sent
 from arena.web.forms import later
 from arena.web.identity import current, database, keep_to_itself, own_address, settings, signed_in
 from arena.web.lookup import reading
+from arena.web.permissions import by_proof, demand_session, needs
 from arena.web.present import open_in_maintenance
-from arena.web.rights import by_proof, demand_session, needs
 from engine.translation import N_, gettext, translated
 
 pages = Blueprint("notifications", __name__)

@@ -33,7 +33,7 @@ from arena.web.deeds import add_deed, asked_first, do, is_meant, tell
 from arena.web.forms import named_number
 from arena.web.identity import database, keep_to_itself, settings, signed_in
 from arena.web.lookup import reading
-from arena.web.rights import needs
+from arena.web.permissions import needs
 from engine.translation import N_, gettext, ngettext, translated
 
 operation = Blueprint("operation", __name__)

@@ -21,10 +21,10 @@ from arena.web.entering import let_in, recently
 from arena.web.forms import PasskeyForm
 from arena.web.identity import database, keep_to_itself, signed_in, signer
 from arena.web.lookup import reading
+from arena.web.permissions import anybody, before_factor, needs
 from arena.web.present import open_in_maintenance
 from arena.web.providers import known_providers
 from arena.web.recovery import show_codes
-from arena.web.rights import anybody, before_factor, needs
 from arena.web.words import sentence
 from engine.translation import gettext
 

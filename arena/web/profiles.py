@@ -27,7 +27,7 @@ from arena.web.entering import sign_in_again
 from arena.web.forms import later
 from arena.web.identity import database, keep_to_itself, settings, signed_in
 from arena.web.lookup import find_bot, find_person, reading
-from arena.web.rights import needs
+from arena.web.permissions import needs
 from arena.web.unchanging import YEAR
 from engine.translation import N_, gettext
 

@@ -39,7 +39,7 @@ from arena.web.deeds import REFUSED, asked_first, is_meant
 from arena.web.entering import let_in, next_page, recently
 from arena.web.forms import NameForm
 from arena.web.identity import current, database, keep_to_itself, settings, signed_in
-from arena.web.rights import anybody, needs
+from arena.web.permissions import anybody, needs
 from arena.web.words import sentence
 from engine.translation import gettext
 

@@ -36,7 +36,7 @@ from arena.models import (
     Worker,
 )
 from arena.schedule.idle import why_idle, why_it_waits
-from arena.web.rights import owns
+from arena.web.permissions import owns
 
 RUNNING_SHOWN = 20
 """How many of the running matches pages list."""

@@ -19,9 +19,9 @@ from werkzeug.exceptions import ServiceUnavailable
 from arena.models import Competition
 from arena.web.games import shown
 from arena.web.lookup import reading
+from arena.web.permissions import anybody
 from arena.web.present import open_in_maintenance
 from arena.web.replay_files import pack_game
-from arena.web.rights import anybody
 from arena.web.words import sentence
 from engine.game import State, Variant
 from engine.game_files import pgn_games, record_of, text_of

@@ -21,8 +21,8 @@ from arena.web.deeds import DeedForm, add_deed, form_of
 from arena.web.forms import later
 from arena.web.identity import database, keep_to_itself
 from arena.web.lookup import reading
+from arena.web.permissions import by_proof, needs
 from arena.web.present import open_in_maintenance
-from arena.web.rights import by_proof, needs
 from engine.translation import gettext
 
 pages = Blueprint("repositories", __name__)

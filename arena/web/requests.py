@@ -24,7 +24,7 @@ from arena.web.forms import named_number
 from arena.web.identity import settings, signed_in
 from arena.web.lines import read_line
 from arena.web.lookup import find_ladder, reading
-from arena.web.rights import needs
+from arena.web.permissions import needs
 from arena.web.words import sentence
 from engine.game import Variant
 from engine.translation import gettext

@@ -29,10 +29,10 @@ from arena.web.entering import recently
 from arena.web.forms import CodeForm
 from arena.web.identity import begin_session, database, keep_to_itself, settings, signed_in
 from arena.web.lookup import reading
+from arena.web.permissions import before_factor, demand_session, needs
 from arena.web.present import open_in_maintenance
 from arena.web.providers import known_providers
 from arena.web.recovery import show_codes
-from arena.web.rights import before_factor, demand_session, needs
 from arena.web.words import sentence
 from engine.translation import gettext
 

@@ -19,8 +19,8 @@ from arena.web.entering import HALF, half_in, let_in, mark_of
 from arena.web.forms import CodeForm
 from arena.web.identity import database, keep_to_itself
 from arena.web.passkeys import SECOND, answered, challenge, site
+from arena.web.permissions import anybody
 from arena.web.present import open_in_maintenance
-from arena.web.rights import anybody
 from engine.translation import gettext
 
 second_step = Blueprint("second_step", __name__)

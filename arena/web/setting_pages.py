@@ -14,7 +14,7 @@ from arena.present import maintenance
 from arena.web.deeds import DeedForm, add_deed, form_of
 from arena.web.identity import keep_to_itself, own_settings
 from arena.web.lookup import reading
-from arena.web.rights import needs
+from arena.web.permissions import needs
 
 setting_pages = Blueprint("setting_pages", __name__)
 setting_pages.after_request(keep_to_itself)

@@ -28,7 +28,7 @@ from arena.web.games import cacheable, position
 from arena.web.identity import bearer, current, settings
 from arena.web.lines import read_line
 from arena.web.lookup import find_ladder, find_sitting, reading, writing
-from arena.web.rights import anybody
+from arena.web.permissions import anybody
 from arena.web.words import outcome, own_result, sentence
 from engine import clicks, sitting, svg
 from engine.clicks import illustrate

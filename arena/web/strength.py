@@ -57,8 +57,8 @@ from arena.web.forms import later
 from arena.web.identity import Account, current, settings, signed_in
 from arena.web.live_parts import Whose, live_part, part
 from arena.web.lookup import asked_page, find_test, reading
+from arena.web.permissions import may_read, needs
 from arena.web.presets import unit_field
-from arena.web.rights import may_read, needs
 from arena.web.traces import of_competition
 from arena.web.words import sentence
 from engine.bot_options import told_label

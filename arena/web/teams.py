@@ -24,8 +24,8 @@ from arena.models import Bot, Scope, Team
 from arena.web.deeds import DeedForm, add_deed, form_of
 from arena.web.identity import current, keep_to_itself, signed_in
 from arena.web.lookup import asked_page, find_team, reading
+from arena.web.permissions import needs
 from arena.web.profiles import description_field, links_field
-from arena.web.rights import needs
 from engine.translation import gettext
 
 pages = Blueprint("teams", __name__)

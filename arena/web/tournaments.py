@@ -68,7 +68,7 @@ from arena.web.identity import current, settings, signed_in
 from arena.web.leaderboards import View
 from arena.web.live_parts import Whose, live_part, part
 from arena.web.lookup import find_ladder, find_tournament, reading
-from arena.web.rights import needs
+from arena.web.permissions import needs
 from arena.web.traces import Looked, Trace, of_competition
 from arena.web.validators import answer_if_known
 from arena.web.words import sentence

@@ -34,7 +34,7 @@ from arena.web.forms import later
 from arena.web.identity import current, signed_in
 from arena.web.live_parts import Whose, live_part, part
 from arena.web.lookup import asked_page, find_tuning, reading
-from arena.web.rights import needs
+from arena.web.permissions import needs
 from arena.web.strength import usable_versions
 from arena.web.traces import Looked, Trace
 from engine.bot_options import OptionKind, read_options

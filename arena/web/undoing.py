@@ -13,8 +13,8 @@ from arena.deeds import Deed, Done, asked_before, perform
 from arena.models import Scope
 from arena.web.deeds import UNDO, tell
 from arena.web.identity import database, own_address, signed_in, signer
+from arena.web.permissions import needs
 from arena.web.present import open_in_maintenance
-from arena.web.rights import needs
 from engine.translation import gettext
 
 undoing = Blueprint("undoing", __name__)

@@ -44,7 +44,7 @@ from arena.web.api import (
 )
 from arena.web.api.specification import JSON, OCTETS, document, read_body
 from arena.web.identity import keep_to_itself
-from arena.web.rights import access_of
+from arena.web.permissions import access_of
 
 PARTS = (
     competitions,

@@ -35,7 +35,7 @@ from arena.web.api.shapes import Name
 from arena.web.api.specification import operation
 from arena.web.identity import began, settings
 from arena.web.lookup import find_competition, reading
-from arena.web.rights import demand_organiser
+from arena.web.permissions import demand_organiser
 
 TAG = "competitions"
 

@@ -17,8 +17,8 @@ from arena.web.api.answers import answer_of, shape_of
 from arena.web.api.shapes import Shape
 from arena.web.api.specification import operation
 from arena.web.identity import database, signed_in
+from arena.web.permissions import demand_token
 from arena.web.present import open_in_maintenance
-from arena.web.rights import demand_token
 
 NO_NUL = "^[^\\x00]*$"
 """A text that can be kept; whoever makes requests of the document is told so by this alone."""

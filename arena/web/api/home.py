@@ -13,8 +13,8 @@ from arena.models import BotVersion, Scope
 from arena.web.handover import give
 from arena.web.identity import settings, signed_in
 from arena.web.lookup import reading
+from arena.web.permissions import needs
 from arena.web.present import open_in_maintenance
-from arena.web.rights import needs
 from engine.links import LinkError, read_json
 from engine.translation import gettext
 

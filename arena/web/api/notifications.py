@@ -17,7 +17,7 @@ from arena.web.api.shapes import At, List, Shape
 from arena.web.api.specification import operation
 from arena.web.identity import signed_in
 from arena.web.lookup import reading
-from arena.web.rights import demand_session
+from arena.web.permissions import demand_session
 
 TAG = "notifications"
 

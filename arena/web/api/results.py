@@ -16,7 +16,7 @@ from arena.competitions.strength_reports import StrengthReport, numbers, reports
 from arena.models import Approval, StrengthTest, TestVerdict, Tournament
 from arena.web import exports
 from arena.web.api.shapes import At, List, Shape
-from arena.web.rights import may_know_workers
+from arena.web.permissions import may_know_workers
 
 
 class ConditionsShape(Shape):
