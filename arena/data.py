@@ -48,7 +48,7 @@ class Batch:
     """Positions in which somebody moved, as arrays with a row for each."""
 
     numbers: Array
-    """Of the games, int64."""
+    """The numbers of their games, int64."""
     plies: Array
     """The places of the moves in their games, int32."""
     seats: Array
@@ -62,7 +62,7 @@ class Batch:
     evals: Array
     """What the bot expected, from 0 to 1, float32; NaN where it did not say."""
     masks: Array | None = None
-    """With ones for the numbers of the legal moves, int8, if they were asked for."""
+    """Ones for the numbers of the legal moves, int8, if they were asked for."""
 
 
 class Dump:
@@ -222,7 +222,7 @@ class _Maker:
         self._variants: dict[str, Variant] = {}
 
     def batch(self, rows: Sequence[Mapping[str, Any]]) -> Batch:
-        """Those of some plies."""
+        """The batch of some plies."""
         numbering, count = self._numbering, len(rows)
         in_planes = isinstance(numbering, Numbering)
         seen: Array = numpy.zeros(

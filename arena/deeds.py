@@ -62,7 +62,7 @@ class By:
     """Whether it is who runs the arena, at its machine, who may do whatever an owner may."""
 
     reader: Reader = STRANGER
-    """What they see."""
+    """Whom they are as a reader, by which is decided what they see."""
     organised: frozenset[int] = frozenset()
     """The ids of the competitions that they are an organiser of, and of those within these."""
 
@@ -85,10 +85,10 @@ class By:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What was done."""
+    """What a deed did, and what takes it back."""
 
     said: str
-    """In a sentence without its capital and its full stop."""
+    """What was done, in a sentence without its capital and its full stop."""
     answer: Any = None
     """What it was done to, or made: of the class that the deed says; None where it says none."""
     undo: tuple[Deed, ...] = ()
@@ -100,12 +100,12 @@ class FieldLimits:
     """What a field of a deed is, and what it may be."""
 
     words: str
-    """For whoever is to fill it in, as a sentence without its full stop."""
+    """What whoever is to fill it in is told, as a sentence without its full stop."""
     label: str = ""
-    """On a form, if those words are too long for one."""
+    """What stands on a form, if those words are too long for one."""
     least: float | None = None
     most: float | None = None
-    """Of a number its bounds, of a text its most characters, of names the most of them."""
+    """The bounds of a number, the most characters of a text, the most there may be of names."""
     choices: tuple[str, ...] = ()
 
 

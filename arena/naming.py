@@ -18,7 +18,7 @@ from engine.translation import gettext
 MOST_FORMER = 10
 """How many names something may have had; each is one that nobody else can have."""
 CHOSEN = FormerName.versions.is_(None)
-"""Of former names: whether somebody chose it, and it was not made up for an anonymous bot."""
+"""The condition that somebody chose a former name, and it was not made up for an anonymous bot."""
 Nameable = Bot | User | Competition
 _KINDS = ((Bot, "bot"), (User, "user"))
 
@@ -46,7 +46,7 @@ def demand_never(session: Session, one: Nameable) -> None:
 
 
 def taken(name: str) -> Refusal:
-    """That somebody else has a name, or had it and is found by it."""
+    """The refusal of a name that somebody else has, or had and is found by."""
     return Refusal(gettext("the name %(name)s is taken: choose another", name=name))
 
 

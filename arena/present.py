@@ -56,7 +56,7 @@ def present_settings(session: Session, settings: Settings) -> Settings:
 
 @dataclass(frozen=True, slots=True)
 class Maintenance:
-    """That nothing is changed for now, and nothing is begun."""
+    """A time in which nothing is changed, and nothing is begun."""
 
     since: datetime
     by: str
@@ -65,7 +65,7 @@ class Maintenance:
     """What visitors are told beside; may be empty."""
 
     def as_json(self) -> dict[str, str]:
-        """It as JSON's types."""
+        """Tells it as JSON's types."""
         return {"since": self.since.isoformat(), "by": self.by, "words": self.words}
 
 
@@ -104,7 +104,7 @@ class Present:
     """What holds at a moment."""
 
     changes: Mapping[str, Any] = field(default_factory=dict)
-    """Of settings, by their names."""
+    """What settings were changed to, by their names."""
     maintenance: Maintenance | None = None
 
     def settings(self, own: Settings) -> Settings:
@@ -116,14 +116,14 @@ class Watch:
     """What holds at present, for one process; it is read anew when it is no longer good."""
 
     def __init__(self, database: Callable[[], Database]) -> None:
-        """Nothing is read yet.
+        """Begins with nothing read.
 
         Args:
             database: gives the process's, as it is asked.
         """
         self._database, self._found = database, Present()
         self.until = 0.0
-        """Of the monotonic clock, until when what was read is good."""
+        """The monotonic clock's time until which what was read is good."""
 
     @property
     def known(self) -> Present:

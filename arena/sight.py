@@ -76,7 +76,7 @@ class Sight:
 
     reader: Reader = STRANGER
     hides: bool = False
-    """Whether there is anything."""
+    """Whether anything is hidden from its reader."""
     opened: frozenset[int] = frozenset()
     """The ids of the unlisted competitions that were named: with what is within them, they are
     seen."""
@@ -86,7 +86,7 @@ class Sight:
 
 NOTHING_HIDDEN = Sight()
 _now: ContextVar[Sight] = ContextVar("sight", default=NOTHING_HIDDEN)
-"""That of the statement which is executed."""
+"""The sight of the statement that is executed."""
 
 
 def roles_of(session: Session, user_id: int) -> dict[int, MemberRole]:
@@ -147,7 +147,7 @@ class Reads(Protocol):
     """What gives sessions that only read, such as a database."""
 
     def read(self) -> Session:
-        """Such a session."""
+        """A session that reads, and is narrowed by a sight."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,7 +301,7 @@ def _root(its: Any) -> sa.ColumnElement[int]:
 
 
 def _is_hidden(its: Any) -> sa.ColumnElement[bool]:
-    """Whether a competition is.
+    """The condition that a competition is hidden from the statement's reader.
 
     Args:
         its: its class, or what has its columns.

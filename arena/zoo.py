@@ -61,7 +61,10 @@ def env(game: str, render_mode: str | None = None, **options: str) -> Any:
 
 
 def raw_env(game: str, render_mode: str | None = None, **options: str) -> Any:
-    """The same without wrappers: an illegal move raises IllegalMoveError and changes nothing."""
+    """A game as an environment without wrappers.
+
+    An illegal move raises IllegalMoveError and changes nothing.
+    """
     name, *words = game.split() or [""]
     words += [f"{key}={value}" for key, value in options.items()]
     return GameEnv(find_variant(name, words), render_mode)
@@ -97,7 +100,7 @@ class GameEnv(AECEnv[str, Observation, int]):
     metadata = {"render_modes": MODES, "is_parallelizable": False, "render_fps": 2}  # noqa: RUF012
 
     def __init__(self, variant: Variant, render_mode: str | None = None) -> None:
-        """Raises as `env`."""
+        """Makes the environment; raises as `env`."""
         super().__init__()
         if render_mode not in (None, *MODES):
             there = ", ".join(MODES)
@@ -208,7 +211,7 @@ class GameEnv(AECEnv[str, Observation, int]):
         return None
 
     def close(self) -> None:
-        """Nothing is left open."""
+        """Does nothing: nothing is left open."""
 
 
 def _picture(state: State) -> Array:

@@ -1,7 +1,7 @@
 """Alpha-beta search in every game of the engine, for any number of seats.
 
 It looks one ply ahead, then two, and so on until its time is over, with a table of positions
-already searched (Knuth and Moore, 1975; Breuker, 1998), and first at moves that settled other
+already searched (Knuth and Moore, 1975; Breuker, 1998), and first at moves that decided other
 positions (history heuristic; Schaeffer, 1989). With more than two sides it supposes that all
 others play against it (paranoid search; Sturtevant and Korf, 2000). Where it stops looking it
 goes by the outlook, where the engine has one for the game, and elsewhere (in Clobber, Blocco,
@@ -89,7 +89,7 @@ class Search:
         self.side = self.sides[state.to_move]
         self.table: dict[State, Entry] = {}
         self.killers = [-1] * (DEEPEST + 1)
-        """For each depth the last move that settled a position."""
+        """The last move that decided a position, for each depth."""
         self.history: dict[int, int] = {}
         """How often a move did so, the deeper the more."""
         self.nodes = 0
@@ -202,8 +202,8 @@ class Search:
     def likely_first(self, codes: Sequence[int], *likely: int) -> Iterable[int]:
         """The moves, those that may well be best first. Elsewhere a code can mean another move."""
         history = self.history
-        settled = sorted(filter(history.__contains__, codes), key=history.__getitem__, reverse=True)
-        return dict.fromkeys([*filter(codes.__contains__, likely), *settled, *codes])
+        decided = sorted(filter(history.__contains__, codes), key=history.__getitem__, reverse=True)
+        return dict.fromkeys([*filter(codes.__contains__, likely), *decided, *codes])
 
     def guess(self, mobility: Sequence[int]) -> float:
         """What a position is worth to our side by the moves that the seats have, -1 to 1."""

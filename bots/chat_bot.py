@@ -22,15 +22,15 @@ URL = os.environ.get("ARENA_CHAT_URL", "")
 MODEL = os.environ.get("ARENA_CHAT_MODEL", "")
 KEY = os.environ.get("ARENA_CHAT_KEY", "")
 SHARE = 0.8
-"""Of the time for a move, what may be waited for answers."""
+"""The share of the time for a move for which answers may be waited for."""
 MOVES_LEFT = 12
-"""Under a clock, for so many more moves the rest is to last."""
+"""How many more moves the rest of a clock is to last for."""
 MOST_LEGAL = 300
 """Legal moves that are listed; of a game with more the model is told how many there are."""
 MOST_ANSWERS = 10
-"""That a model may give for a move: each is longer to ask for, and is remarked."""
+"""The most answers that a model may give for a move: each is longer to ask for, and is remarked."""
 PAUSE_SECONDS = 0.5
-"""After an error of the server."""
+"""The pause after an error of the server."""
 TASK = (
     "You play a board game against another program, and you want to win. Think in one or two "
     "sentences. Then write your move, exactly as it stands in the list of legal moves, alone on "

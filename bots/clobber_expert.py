@@ -168,7 +168,7 @@ class Tree:
             winner = playout(node.state, self.dice, played)
         else:
             winner = mover if node.is_won else 1 - mover
-            settle(path)
+            back_up(path)
         self.rounds += 1
         for node in reversed(path):
             seat = node.state.mover
@@ -242,7 +242,7 @@ def playout(state: ClobberState, dice: Random, played: tuple[set[int], set[int]]
                 seat = 1 - seat
 
 
-def settle(path: Sequence[Node]) -> None:
+def back_up(path: Sequence[Node]) -> None:
     """Decides the nodes of a path that the last of them decides."""
     for parent, child in reversed(list(pairwise(path))):
         if child.is_won is False:

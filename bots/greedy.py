@@ -157,7 +157,7 @@ class Clobber(Judge):
 
 
 class Blocco(Clobber):
-    """As in Clobber, with the marked stones out of play."""
+    """Judges as for Clobber, with the marked stones out of play."""
 
     # Tuned (docs/samples.md).
     WEIGHTS = mobility(moves=-0.3600983, threats=-0.2943133, targets=0.2203115)
@@ -335,7 +335,7 @@ class Oxoxo(Judge):
 
 
 TILES = {"ell": "a1 a3 a5 c1", "tee": "a3 c3 e3 c1", "zig": "a3 c3 c1 e1"}
-"""For the shapes of Mijnlieff the lower left squares of their tiles of 2x2."""
+"""The lower left squares of the tiles of 2x2 that make each shape of Mijnlieff."""
 
 
 class Mijnlieff(Judge):

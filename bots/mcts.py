@@ -43,7 +43,7 @@ The second goes with an outlook.
 WIDTH, WIDTH_LIKED = 3.0, 0.4
 """A node of n visits has at most this times the root of n children; the second as above."""
 PLAYED_OUT = 64
-"""Of a game of at most so many plies a random end tells more than the outlook."""
+"""The most plies of a game in which a random end tells more than the outlook."""
 LOOKED_AT, MOST_LOOKED_AT = 20, 100
 """Moves of a node that are looked at together, to be tried in the order of their outlook.
 
@@ -124,7 +124,7 @@ class Search:
         self.sees_ends = False
         """Whether the tree has come to the end of a game between two sides."""
         self.promised: list[dict[int, float]] = [{} for _ in self.sides]
-        """For each seat what its moves promised where they were last looked at."""
+        """What each seat's moves promised where they were last looked at."""
         self.explore, self.width = (
             (EXPLORE, WIDTH) if self.outlook is None else (EXPLORE_LIKED, WIDTH_LIKED)
         )

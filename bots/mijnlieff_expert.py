@@ -226,7 +226,7 @@ class Player:
         return self.game.state
 
     def search(self) -> Search:
-        """A search from there."""
+        """A search that begins at the position at hand."""
         if len(self.endgame.table) > LARGEST_TABLE:
             self.endgame.table.clear()
         position = self.endgame.rules.position(self.state)

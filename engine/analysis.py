@@ -25,7 +25,7 @@ from engine.translation import gettext
 
 MOST_NODES = 600
 MOST_CHARACTERS = 20_000
-"""Of all moves together, and of all comments."""
+"""The most that all moves together may have, and all comments."""
 LONGEST_COMMENT = 1000
 _FOLLOWS = re.compile(r"([0-9]{1,4}):(.+)", re.DOTALL)
 
@@ -39,12 +39,12 @@ class Node:
     """A move of the tree."""
 
     number: int
-    """From 1, in the order in which the moves were added; 0 is the beginning."""
+    """Its number from 1, in the order in which the moves were added; 0 is the beginning."""
     parent: int
     seat: Seat
     """Who makes it."""
     move: Move
-    """In canonical notation; `RESIGN` if the seat leaves the game."""
+    """The move in canonical notation; `RESIGN` if the seat leaves the game."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,11 +52,11 @@ class Tree:
     """Where an analysis begins, and its moves, each of them proved legal."""
 
     variant: Variant
-    """With its lots drawn."""
+    """The variant with its lots drawn."""
     position: str = ""
     """The position text that it begins with; empty for the first position of the game."""
     nodes: tuple[Node, ...] = ()
-    """In the order of their numbers."""
+    """The nodes in the order of their numbers."""
     states: tuple[State, ...] = field(default=(), repr=False)
     """The position at the beginning, and the one after each node."""
 

@@ -34,7 +34,7 @@ class Opinion:
     """Empty if it answered with a fault."""
     fault: Termination | None = None
     detail: str = ""
-    """Of the fault."""
+    """What the fault was, in words."""
     text: str = ""
     share: float | None = None
     """What its side expects, 0 to 1, if it said so."""

@@ -52,7 +52,7 @@ class Book:
     """How many were left out, since their positions had come before."""
 
     def opening(self, seed: int, number: int) -> Opening:
-        """That of a match with this number, from 0: none comes again before all have come."""
+        """The opening of a match by its number, from 0: none comes again before all have come."""
         return self.openings[place(len(self.openings), seed, number)]
 
     def series(self, seed: int) -> Iterator[Opening]:
@@ -60,7 +60,7 @@ class Book:
         return (self.opening(seed, number) for number in range(len(self.openings)))
 
     def __str__(self) -> str:
-        """For people."""
+        """Tells people its name, how many openings it has, and the beginning of its digest."""
         return gettext(
             "%(name)s, %(openings)s, digest %(digest)s",
             name=self.name,
@@ -91,7 +91,7 @@ class _Line(NamedTuple):
     """An opening as its file has it."""
 
     number: int
-    """Of the line in the file, from 1."""
+    """The number of the line in the file, from 1."""
     variant: Variant
     moves: Sequence[tuple[int, str]]
     """Each with its line."""

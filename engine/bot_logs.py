@@ -10,7 +10,7 @@ from engine import exchange
 HEADING = "--- ply {} ---"
 """What stands above what was written to standard error at a ply."""
 NOTE = "ply {}: "
-"""With what a line begins that was said before the reply at a ply."""
+"""The beginning of a line that was said before the reply at a ply."""
 _HEADING, _NOTE = (
     re.compile(re.escape(words).replace(r"\{\}", r"(\d{1,9})"), re.ASCII)
     for words in (HEADING, NOTE)
@@ -49,7 +49,7 @@ def exchanged_by_ply(log: str) -> dict[int, str]:
 
 
 def place_of(ply: int, first: int, last: int) -> int:
-    """In which position something is shown that was said at a ply: in the one that it led to.
+    """The position in which something is shown that was said at a ply: the one that it led to.
 
     What was said before a bot's first turn is shown where its game begins, and in the last position
     also what was said after the last ply, such as why a bot ended.

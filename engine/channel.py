@@ -152,7 +152,7 @@ class PipeChannel:
             for tell in self._tells:
                 tell(">", line)
 
-    def settle(self, seconds: float = 0.0) -> None:
+    def hear_out(self, seconds: float = 0.0) -> None:
         """Takes in what came since the last reply: ``#`` lines; nothing else may lie there.
 
         Args:
@@ -234,7 +234,7 @@ class PipeChannel:
     def stop(self, limit: Limit) -> None:
         """Stops the program, and waits until all its threads stand.
 
-        A thread in a long call of the kernel takes no notice before that ends.
+        A thread in a long call of the kernel does not heed it before that ends.
 
         Raises:
             TimeForfeitError: that took too long.

@@ -21,7 +21,7 @@ from engine.translation import gettext
 Clicks = tuple[str, ...]
 
 Ways = Mapping[Move, Clicks]
-"""For each legal move of a position what is clicked for it, the moves in their order."""
+"""What is clicked for each legal move of a position, the moves in their order."""
 
 
 def ways(state: State) -> Ways:
@@ -152,7 +152,7 @@ def illustrate(
 
 
 def arrows(before: Scene, after: Scene) -> tuple[tuple[str, str], ...]:
-    """From where to where pieces went between two scenes, as far as that is certain.
+    """The squares from which and to which pieces went between two scenes, where that is certain.
 
     A piece went if one like it is gone from a square and another one has come to a square, and
     there is but one of either: first of its very look, then of its body and colour, as it may have

@@ -210,7 +210,7 @@ class Clock:
     left_us: int
     moves: int = 0
     wall_us: int = 0
-    """Without what the bot waited for a core."""
+    """The time by the clock without what the bot waited for a core."""
 
     @classmethod
     def start(cls, control: TimeControl) -> Clock:

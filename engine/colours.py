@@ -66,7 +66,7 @@ GROUND: Mapping[Theme, Mapping[Shade | str, str]] = {
 Strokes = tuple[tuple[str, float], tuple[str, float]]
 """Colours and widths of a line's edge, and of the line."""
 LAST: Strokes = (("#ffffff", 4.5), ("#ad1457", 2.5))
-"""Around the squares of the last move, and from where to where it went: one of the two colours is
-seen on each ground and each piece."""
+"""The strokes around the squares of the last move, and from where to where it went: one of the two
+colours is seen on each ground and each piece."""
 WON: Strokes = (("#ffffff", 5), ("#5b2da8", 3))
-"""Around a row that has won."""
+"""The strokes around a row that has won."""

@@ -88,10 +88,10 @@ class PatientChannel(TracedChannel):
         while self._is_unread() and wall.monotonic() < patience and not self._output.poll(1):
             self.program.look()
         end = wall.monotonic() + PAUSE_MS / 1000
-        self.settle()
+        self.hear_out()
         while (left := end - wall.monotonic()) > 0:
             if self._output.poll(left * 1000):
-                self.settle()
+                self.hear_out()
 
     def _is_unread(self) -> bool:
         """Whether anything lies in the pipe to the bot."""

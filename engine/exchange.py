@@ -53,10 +53,10 @@ class Exchange:
         self._kept = HeadAndTail(limit)
         self._asked = 0.0
         self.ply = BEFORE
-        """Of what passes now."""
+        """The ply to which what passes now belongs."""
 
     def tell(self, direction: str, line: str) -> None:
-        """A line passes."""
+        """Takes in a line that passes."""
         where = _WORDS.get(self.ply) or self.ply
         if direction == ">":
             self._asked = time.perf_counter()

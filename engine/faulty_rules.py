@@ -30,7 +30,7 @@ OURS = tuple(os.path.join(os.path.dirname(ENGINE), name, "") for name in PACKAGE
 GAMES = os.path.join(ENGINE, "games", "")
 LOOK_SECONDS = 1.0
 PATIENCE_SECONDS = 30.0
-"""That a call may take in the processes of an arena, where others wait."""
+"""How long a call may take in the processes of an arena, where others wait."""
 WAKE_UP = signal.SIGURG
 """A signal that does nothing where nobody expects it."""
 
@@ -76,7 +76,7 @@ class HangWatch:
         """Takes how long a call into the rules may last."""
         self._seconds = seconds
         self._calls: dict[int, tuple[FrameType, int]] = {}
-        """For each thread that is in a call, which, and at how many looks before."""
+        """The call that each thread is in, and at how many looks before."""
 
     def look(self) -> list[Hang]:
         """The calls that last too long by now."""
@@ -96,7 +96,7 @@ class HangWatch:
 
 
 def break_off_hangs(shelf: Shelf, seconds: float = PATIENCE_SECONDS) -> threading.Event:
-    """From now on takes games whose rules hang off the shelf, and raises where they do.
+    """Takes games whose rules hang off the shelf from now on, and raises where they do.
 
     The thread that hangs gets a `HangingRulesError`, as soon as it runs any Python; the main thread
     is woken for that, if it sleeps or waits for the system. All else goes on without that game,

@@ -34,7 +34,7 @@ class Followed:
     moves: list[Move]
     """What led to it."""
     dice: Random
-    """From the seed that the referee gave: with it a bot plays the same game again."""
+    """The dice by the seed that the referee gave: with it a bot plays the same game again."""
     stopwatch: Stopwatch
     """Tells the seconds charged for the present request."""
     options: Mapping[str, str]

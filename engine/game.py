@@ -409,7 +409,7 @@ class Numbers:
     moves: int
     """All of `State.codes` are from 0 to below this, and stand for much the same everywhere."""
     shape: tuple[int, ...]
-    """Of `State.observation`, which is laid out in this order."""
+    """The shape of `State.observation`, which is laid out in this order."""
 
 
 class Variant(ABC):
@@ -424,13 +424,13 @@ class Variant(ABC):
     opening_plies: int = 4
     """How many random plies open a game where openings are asked for."""
     opening_playouts: int = 24
-    """By how many random games an opening is judged; by none where one side wins nearly all."""
+    """How many random games an opening is judged by; none where one side wins nearly all."""
     harmless_plies: int = 0
     """An opening of no more plies leaves every side its share: no random games need to tell."""
     has_chance: bool = False
     """Whether lots are drawn while it is played (see `CHANCE`), and not only before."""
     solved_score: float | None = None
-    """For a puzzle, the score that says it is solved."""
+    """The score that says that a puzzle is solved; None for what is no puzzle."""
 
     def __init__(self, options: Mapping[str, str]) -> None:
         self.options = options
@@ -585,8 +585,8 @@ class Game:
     package: str = ""
     """Whose rules it has; by default the distribution's that declares it."""
     version: str = ""
-    """Of its rules: what is recorded by one is not proven by another. By default that of the
-    distribution, for games that change with it."""
+    """The version of its rules: what is recorded by one is not proven by another. By default that
+    of the distribution, for games that change with it."""
     is_first: bool = False
     """Whether newcomers begin with it: it is meant where no game is named."""
 

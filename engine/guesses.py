@@ -10,7 +10,8 @@ ALIKE = 0.65
 """How much of two names agrees, by `difflib`, if one is the other misspelt."""
 MOST_MEANT = 3
 MOST_LISTED, FEW = 20, 5
-"""As many names are told to whoever gave another; of more than that, a few."""
+"""The most names that are all told to whoever gave another, and how many are told of more than
+that."""
 
 
 def alike(name: str, known: Iterable[str], most: int = MOST_MEANT) -> list[str]:

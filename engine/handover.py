@@ -37,7 +37,7 @@ class Reception:
     """Takes over what is handed over, in a thread."""
 
     def __init__(self, listener: socket.socket, let_in: LetIn, *, longest: int) -> None:
-        """Begins.
+        """Begins to take connections, in a thread of its own.
 
         Args:
             listener: the Unix socket at which they come.

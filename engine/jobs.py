@@ -22,8 +22,8 @@ from engine.shelf import OWN, Edition
 
 FORMAT = 2
 TELLING_FORMAT = 3
-"""Of a match in which players are told options, or are granted something of their own, of which a
-worker of a release before knows nothing and would play it otherwise."""
+"""The format of a match in which players are told options, or are granted something of their own,
+of which a worker of a release before knows nothing and would play it otherwise."""
 
 PLAY_MATCH = "workers.play_match"
 CHECK_BOT = "workers.check_bot"
@@ -62,9 +62,9 @@ MOST_PROCESSES = 64
 MOST_MATCHES = 16
 """The most matches that one message gives out or reports."""
 GRACE_SECONDS = 6 * 60 * 60
-"""That a message may take beyond what clocks allow: for builds and starts, and for a machine that
-is far too busy. What has not ended then hangs, and its worker ends it; a game's waits all end by
-themselves."""
+"""How much longer a message may take than clocks allow: for builds and starts, and for a machine
+that is far too busy. What has not ended then hangs, and its worker ends it; a game's waits all end
+by themselves."""
 
 
 def results_of(shard: int) -> str:

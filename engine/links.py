@@ -106,11 +106,11 @@ class LinkEnd:
         self.got = 0
         """The number of the last message heard."""
         self._kept: deque[tuple[Message, int]] = deque()
-        """With the size of each."""
+        """The messages with the size of each."""
         self._sent = 0
-        """Up to where the messages went into the present connection."""
+        """The number up to which messages went into the present connection."""
         self._told = 0
-        """Up to where the other end was told that it was heard."""
+        """The number up to which the other end was told that it was heard."""
 
     @property
     def taken(self) -> int:

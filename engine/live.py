@@ -23,7 +23,7 @@ from engine.record import Ply, RecordError, ply_of
 from engine.reporting import LONGEST_MOVE, MOST_GAMES, MOST_MOVES
 
 CHANNELS = "live."
-"""With what the name of each channel begins."""
+"""The beginning of the name of each channel."""
 MOST_TOGETHER = 500
 """Plies in a message."""
 LONGEST_MESSAGE = 4_000_000
@@ -34,9 +34,9 @@ LONGEST_LOG = 64 * 1024
 """Characters that are told of what one seat's bot logged in a game, and of the lines exchanged with
 it: its newest plies'."""
 LONGEST_OF_PLY = 8 * 1024
-"""And of one ply: its beginning."""
+"""How many of these are told of one ply: its beginning."""
 LOGS = ".log"
-"""With what the name of a channel for logs ends."""
+"""The end of the name of a channel for logs."""
 
 
 def channel_of(match: int) -> str:
@@ -55,7 +55,7 @@ class LiveWord:
 
     lease: Lease
     game: int
-    """Of the match, from 0."""
+    """The game's number in the match, from 0."""
     again: int
     """How often that game was begun before, and was void."""
 
@@ -112,9 +112,9 @@ class LiveLog(LiveWord):
 
     seat: int
     texts: Mapping[int, str] = field(default_factory=dict)
-    """By how many plies came before; -1 is for what is of none."""
+    """The texts by how many plies came before; -1 is for what is of none."""
     exchanged: Mapping[int, str] = field(default_factory=dict)
-    """The same of the lines exchanged with it, as `engine.exchange` keeps them."""
+    """The lines exchanged with it, likewise, as `engine.exchange` keeps them."""
 
     def to_json(self) -> str:
         """The message as a text."""
@@ -145,7 +145,7 @@ def _texts(told: Any) -> dict[int, str]:
 
 
 def newest(texts: Mapping[int, str]) -> dict[int, str]:
-    """Of what was logged at each ply what is told: the beginning of each, and the last of them."""
+    """What is told of what was logged at each ply: the beginning of each, and the last of them."""
     kept: dict[int, str] = {}
     room = LONGEST_LOG
     for ply in sorted(texts, reverse=True):

@@ -37,12 +37,12 @@ class MatchSpec:
     opening: tuple[Move, ...] = ()
     seed: int = 0
     seatings: tuple[tuple[int, ...], ...] = ()
-    """For each game who has each place, if that is not to be every rotation of the entrants;
-    then an entrant may have several places."""
+    """Who has each place in each game, if that is not to be every rotation of the entrants; then an
+    entrant may have several places."""
     chosen: tuple[Mapping[str, str], ...] = ()
-    """For each entrant the options that it is told; empty if nobody is told any."""
+    """The options that each entrant is told; empty if nobody is told any."""
     times: tuple[TimeControl, ...] = ()
-    """For each entrant its own time control; empty if all have `time`."""
+    """The time control of each entrant; empty if all have `time`."""
 
     @property
     def games(self) -> int:
@@ -59,13 +59,13 @@ class MatchSpec:
         return tuple((place + game) % count for place in self.variant.entrant_of)
 
     def told(self, game: int) -> tuple[Mapping[str, str], ...]:
-        """For each seat of a game the options that its player is told; empty if nobody is."""
+        """The options that the player in each seat of a game is told; empty if nobody is."""
         if not any(self.chosen):
             return ()
         return tuple(self.chosen[entrant] for entrant in self.seating(game))
 
     def controls(self, game: int) -> tuple[TimeControl, ...]:
-        """For each seat of a game its own time control; empty if all have `time`."""
+        """The time control of each seat of a game; empty if all have `time`."""
         if all(one == self.time for one in self.times):
             return ()
         return tuple(self.times[entrant] for entrant in self.seating(game))
@@ -127,7 +127,7 @@ class MatchResult:
 
     games: tuple[GameRecord, ...]
     logs: tuple[tuple[str, ...], ...]
-    """For each game the log of each seat: for the bots' owners alone."""
+    """The log of each seat in each game: for the bots' owners alone."""
 
 
 def race_ranks(records: Sequence[GameRecord]) -> tuple[int, ...]:
@@ -221,7 +221,7 @@ class Players:
         self._players.clear()
 
     def logs(self) -> list[LogSoFar]:
-        """For each seat of the game under way what its player has logged, between two plies."""
+        """What the player in each seat of the game under way has logged, between two plies."""
         return [player.log_so_far() for player in self._seated]
 
     def _play(
@@ -267,12 +267,12 @@ class Players:
 
 
 def points(variant: Variant, ranks: Sequence[int]) -> tuple[float, ...]:
-    """For each seat, the share of the other sides' seats that it beat, ties half; 0 to 1."""
+    """The share of the other sides' seats that each seat beat, ties half; 0 to 1."""
     return shares_beaten(variant.side_of, ranks)
 
 
 def shares_beaten(sides: Sequence[int], ranks: Sequence[int]) -> tuple[float, ...]:
-    """For each of some players the share of those of other sides that it beat, ties half.
+    """The share of those of other sides that each of some players beat, ties half.
 
     In a race everybody is a side of its own. Who has no rival has half a point.
     """

@@ -52,7 +52,7 @@ class Measure:
     ply_us: int
     """How long a bot that does nothing takes to answer, by the wall clock: the median."""
     slow_ply_us: int
-    """The same for the latest in twenty."""
+    """The time that the latest one in twenty takes, likewise."""
 
     def speed(self, *, interpreted: bool) -> float:
         """The speed of a program."""
@@ -88,7 +88,7 @@ class Measure:
 
 
 def stretch_of(speed: float) -> float:
-    """By what a clock is multiplied on a machine of that speed, to three digits."""
+    """What a clock is multiplied by on a machine of that speed, to three digits."""
     return min(MOST_STRETCH, max(LEAST_STRETCH, round(1 / speed, 3)))
 
 

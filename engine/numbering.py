@@ -71,7 +71,7 @@ class Numbering:
             )
         self.variant = variant
         self.moves: Sequence[Move] = sorted(moves)
-        """By number: the notation."""
+        """The notation of each number."""
         self.number_of = {move: number for number, move in enumerate(self.moves)}
         """The number of each move."""
         self.count = len(self.moves)

@@ -169,7 +169,7 @@ def is_open(state: State, seed: int, playouts: int) -> bool:
         for side in top:
             points[side] += 1 / len(top)
         least = min(points.values())
-        # Mostly it is settled long before the last game.
+        # Mostly it is decided long before the last game.
         if least >= enough or least + left < enough:
             break
     return least >= enough

@@ -190,7 +190,7 @@ _CONTROL = re.compile(r"(1/)?([0-9]{1,6}(?:\.[0-9]{1,3})?)(?:\+([0-9]{1,6}(?:\.[
 
 
 def _scores(ranks: tuple[int, ...]) -> tuple[float, ...]:
-    """As chess counts them."""
+    """The scores as chess counts them."""
     return tuple(0.5 if 2 not in ranks else 2.0 - rank for rank in ranks)
 
 

@@ -27,7 +27,7 @@ def placed(sides: Sequence[int], rank: int) -> list[int]:
 
 
 def added(one: Sequence[int], more: Sequence[int]) -> list[int]:
-    """The counts of both."""
+    """Adds two counts of places."""
     return [mine + theirs for mine, theirs in zip_longest(one, more, fillvalue=0)]
 
 
@@ -42,7 +42,7 @@ def ordinal(place: int) -> str:
 
 
 def ordinal_said(place: int) -> str:
-    """The same for people."""
+    """The ordinal of a place as people say it."""
     return gettext(_ordinal(place), place=place)
 
 

@@ -141,7 +141,7 @@ class Player(Protocol):
             BotError, VoidGameError: as for `new_game`.
         """
 
-    def settle(self) -> None:
+    def end_turn(self) -> None:
         """Has no more to say to its last turn.
 
         Raises:

@@ -42,7 +42,7 @@ def listed(names: Sequence[str]) -> str:
 
 
 def either(names: Sequence[str]) -> str:
-    """Of which one holds: ``a``, ``a or b``, ``a, b or c``; nothing of none."""
+    """Names of which one holds: ``a``, ``a or b``, ``a, b or c``; empty if there are none."""
     *most, last = names or [""]
     return gettext("%(most)s or %(last)s", most=", ".join(most), last=last) if most else last
 

@@ -81,7 +81,7 @@ class BotProcess:
         self._to_stop = apart(allowances.stop_seconds)
         self._open_channel = open_channel
         self._channel: PipeChannel | None = None
-        """To its process, once that has started."""
+        """The channel to its process, once that has started."""
         self.wants: frozenset[str] = frozenset()
         """What it asked to be told before each move."""
         self.options: Mapping[str, BotOption] = declared or {}
@@ -151,7 +151,7 @@ class BotProcess:
         self.start()
         with self._ending:
             assert self._channel is not None
-            self._channel.settle()
+            self._channel.hear_out()
             request, seconds = protocol.newgame_line(setup), self._allowances.newgame_seconds
             protocol.parse_ok(_greet(self._channel, request, seconds, "ok"))
             self._channel.stop(self._to_stop)
@@ -162,7 +162,7 @@ class BotProcess:
         with self._ending:
             assert self._channel is not None
             channel, clock = self._channel, turn.clock
-            channel.settle()
+            channel.hear_out()
             self._asked = self._exchange.ply = turn.ply
             channel.errors.head(bot_logs.HEADING.format(turn.ply))
             request = protocol.turn_lines(turn, self.wants)
@@ -186,11 +186,11 @@ class BotProcess:
                 pv,
             )
 
-    def settle(self) -> None:
+    def end_turn(self) -> None:
         with self._ending:
             assert self._channel is not None
             self._channel.program.thaw()
-            self._channel.settle(LAST_WORDS_SECONDS)
+            self._channel.hear_out(LAST_WORDS_SECONDS)
 
     def end_game(self, end: GameEnd) -> None:
         if self._channel and not self.closed:

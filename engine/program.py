@@ -47,8 +47,8 @@ class Program(Protocol):
     processes: int
     """How many processes it may have."""
     told_by: str
-    """With what lines of its standard error begin by which a bridge tells of the program behind it;
-    empty if there is none."""
+    """The beginning of the lines of its standard error by which a bridge tells of the program
+    behind it; empty if there is none."""
 
     def cpu_us(self) -> int:
         """CPU time used so far by all its threads, in microseconds."""
@@ -60,13 +60,13 @@ class Program(Protocol):
         """What times a request to it, from now on; the arguments are those of `Stopwatch`."""
 
     def freeze(self) -> None:
-        """Stops it from running, as soon as its threads take notice."""
+        """Stops it from running, as soon as its threads heed it."""
 
     def stands(self) -> bool:
-        """Whether all its threads have taken notice that it was stopped."""
+        """Whether all its threads have heeded that it was stopped."""
 
     def thaw(self) -> None:
-        """Lets it run."""
+        """Lets a frozen program run again."""
 
     def look(self) -> None:
         """Ends it, if it went beyond a limit that nobody else holds it to; is called often."""
@@ -129,7 +129,7 @@ class PlainProgram:
         env: Mapping[str, str] | None = None,
         told_by: str = "",
     ) -> None:
-        """Starts it.
+        """Starts a process.
 
         Raises:
             CrashError: the command can't be started.

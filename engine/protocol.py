@@ -23,7 +23,7 @@ LOG_LIMIT = 64 * 1024
 NUMBERS_LIMIT = 16
 """How many different numbers a bot may give for a ply; further ones are text for the log."""
 TAGS_LIMIT = 16
-"""By how many different tags a bot may mark a ply; further ones are text for the log."""
+"""How many different tags a bot may mark a ply by; further ones are text for the log."""
 PV_LIMIT = 60
 """Moves that are kept of the line that a bot expects."""
 LONGEST_WORD = 40

@@ -92,14 +92,14 @@ class GameRecord:
     """Whose rules of the game it was played by, and which version of them (see
     `engine.shelf.Edition`); empty if that is not known."""
     chosen: tuple[Mapping[str, str], ...] = ()
-    """For each seat the options that its player was told; empty if nobody was told any."""
+    """The options that the player in each seat was told; empty if nobody was told any."""
     times: tuple[TimeControl, ...] = ()
-    """For each seat its own time control; empty if all have `time`."""
+    """The time control of each seat; empty if all have `time`."""
     speeds: tuple[float, ...] = ()
     """How fast the machine was for the program in each seat, the reference machine being 1
     (`engine.measure`); empty if that is not known."""
     stretch: tuple[float, ...] = ()
-    """By what the clock of each seat was multiplied; empty for not at all."""
+    """What the clock of each seat was multiplied by; empty for not at all."""
 
     @property
     def controls(self) -> tuple[TimeControl, ...]:
@@ -338,7 +338,7 @@ def _time(data: Mapping[str, Any]) -> TimeControl:
 
 
 def _factors(data: Any, what: str, seats: int) -> tuple[float, ...]:
-    """For each seat a number above zero, or nothing."""
+    """Reads a number above zero for each seat, or nothing."""
     found = tuple(map(_number, _list(data)))
     if found and (len(found) != seats or min(found) <= 0):
         raise RecordError(
@@ -518,7 +518,7 @@ def states(record: GameRecord) -> Iterator[State]:
 
 
 def states_known(record: GameRecord) -> Iterator[State]:
-    """The same for who only looks: they end where the rules do not allow the next ply.
+    """The positions of a record for who only looks: up to the ply that the rules do not allow.
 
     Rules may have changed since a game was recorded. The first position is always there.
     """

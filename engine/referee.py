@@ -168,7 +168,7 @@ class _Game:
         """
         termination, detail = Termination.ILLEGAL, str(error)
         try:
-            self.players[seat].settle()
+            self.players[seat].end_turn()
         except ProtocolError as unasked:
             termination, detail = unasked.termination, unasked.detail
         except BotError:

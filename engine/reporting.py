@@ -62,9 +62,9 @@ class SignOfLife:
     """Its time, in seconds since 1970; None from a worker of a release before, which does not say.
     """
     platforms: tuple[str, ...] = ()
-    """For which platforms runtimes can be that it keeps; none from a worker of a release before."""
+    """The platforms of which it can keep runtimes; none from a worker of a release before."""
     at_home: Mapping[int, int] | None = None
-    """Of a home worker the versions that are connected, each with how many games it takes at once;
+    """The versions that are connected to a home worker, each with how many games it takes at once;
     None from any other."""
     measure: Measure | None = None
     """How fast it found itself to be; None if it did not measure itself."""
@@ -253,7 +253,7 @@ class Built:
     lease: Lease
     worker: str
     digest: str
-    """Of the bot's bundle."""
+    """The digest of the bot's bundle."""
     seconds: float
     """How long it took by the clock, waiting for other builds left out; no more than a build may
     take."""
@@ -473,7 +473,7 @@ def worker_of(data: Mapping[str, Any]) -> str | None:
 
 
 def _worker(data: Mapping[str, Any]) -> str:
-    """Who says something."""
+    """Reads the name of the worker that says something."""
     name = data["worker"]
     if not isinstance(name, str) or not name or not name.isprintable():
         raise JobError("no word of a worker: it has no name that can be printed")

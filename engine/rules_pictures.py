@@ -63,7 +63,7 @@ class RulesPicture:
 
     @property
     def scene(self) -> Scene:
-        """Its drawing."""
+        """The drawing of its position."""
         if self.clicked:
             return half_made(self.state, ways(self.state), self.clicked)
         last = self.moves[-1] if self.moves else None

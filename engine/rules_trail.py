@@ -25,7 +25,7 @@ ROOM = 512
 """Bytes of what is done now; after them stands what hung before."""
 TWICE = 2
 PATIENCE_SECONDS = 30.0
-"""In which nothing hangs."""
+"""How long nothing is taken to hang."""
 
 log = logging.getLogger(__name__)
 
@@ -42,7 +42,7 @@ class _Trail:
     """What this process is at, and the file in which that is kept."""
 
     def __init__(self) -> None:
-        """None yet."""
+        """Begins without a file, and with nothing that hung."""
         self.file: int | None = None
         self.before: dict[str, Hung] = {}
         """What hung, by the JSON of its game and its words."""
@@ -55,7 +55,7 @@ class _Trail:
         return outer
 
     def leave(self, outer: str) -> None:
-        """That is over: it did not hang this time."""
+        """Notes that what was begun is over: it did not hang this time."""
         if self.before.pop(self._now, None):
             self.write_before()
         self._now = outer
@@ -84,7 +84,7 @@ def follow(
     patience: float = PATIENCE_SECONDS,
     whose: Callable[[str], str] = lambda _: "",
 ) -> None:
-    """From now on keeps what this process is at.
+    """Keeps from now on what this process is at.
 
     Args:
         place: the file; `forget` gives all games another chance.
@@ -122,7 +122,7 @@ def forget(place: Path) -> None:
 
 @contextmanager
 def at(game: str, what: str) -> Iterator[None]:
-    """Within it a game's rules are asked, for what the words say."""
+    """Notes that a game's rules are asked within a block, for what the words say."""
     if _trail.file is None:
         yield
         return

@@ -98,7 +98,7 @@ class Held:
     """A kind of piece that a seat holds beside the board."""
 
     name: str
-    """As `State.clicks` has it, where the kind is clicked; else what it is called."""
+    """The name as `State.clicks` has it, where the kind is clicked; else what it is called."""
     left: int
     """How many are held; of a kind that is used up none."""
     body: Body
@@ -154,7 +154,7 @@ class Goal:
 
     words: str
     parts: tuple[tuple[int, int], ...]
-    """Of each thing that is needed, how many there are and how many it takes; more are no harm."""
+    """How many there are of each thing that is needed, and how many it takes; more are no harm."""
     paint: Paint
 
 
@@ -186,7 +186,7 @@ class Scene:
     last: tuple[str, ...] = ()
     """The squares of the last move."""
     arrows: tuple[tuple[str, str], ...] = ()
-    """From where to where pieces went with the last move."""
+    """The squares from which and to which pieces went with the last move."""
     targets: tuple[str, ...] = ()
     """Squares where the chosen piece may go."""
     rims: tuple[Rim, ...] = ()
@@ -196,7 +196,7 @@ class Scene:
     """Lines in letters of one width: the board, where there are no squares."""
 
     def carried(self, start: str, end: str) -> Scene:
-        """The same with what lies on one square on another, where it takes what lay there."""
+        """The drawing with what lies on one square on another, where it takes what lay there."""
         moved = [piece for piece in self.pieces if piece.squares == (start,)]
         if not moved or start == end:
             return self

@@ -39,7 +39,7 @@ ENTRY = re.compile(r"\s*([^=\s]+)\s*=\s*([\w.]+):([\w.]+)\s*(?:\[([\w, .-]*)\])?
 WORD = re.compile(r"\w{1,60}", re.ASCII)
 """What a game of a family may be called behind its colon."""
 IMPORT_SECONDS = 30.0
-"""That the import of a stranger's game may take."""
+"""How long the import of a stranger's game may take."""
 HEADER = re.compile(r"^(Name|Version): *(\S+)", re.MULTILINE)
 
 
@@ -313,7 +313,7 @@ class Shelf(Mapping[str, Game]):
             return ""
 
     def whose(self, name: str) -> str:
-        """The same, or of a game that was taken off the shelf the distribution that declares it."""
+        """The edition of a game in words; of one taken off the shelf, who declares it."""
         declared = self.declared.get(name.partition(":")[0])
         return self.rules(name) or (f"{declared.package} {declared.version}" if declared else "")
 
@@ -472,7 +472,7 @@ def _found(declared: Declared) -> object:
 
 
 def _aside(declared: Declared) -> object:
-    """The same of a stranger's module, which may do anything while it is imported.
+    """What a stranger's entry point names, which may do anything while it is imported.
 
     A thread of its own does it, which can be left if it does not end; and as threads inherit it
     from whoever starts them, those that the module leaves behind keep no process from ending.

@@ -47,14 +47,14 @@ class Stopwatch:
     _waits: Mapping[str, int] = MappingProxyType({})
     """When the threads that wait for a core began to, as far as was seen."""
     _joined: Mapping[str, int] = MappingProxyType({})
-    """For each thread what had been waited without it when its own waits began to count."""
+    """What had been waited without each thread when its own waits began to count."""
     _waited_ns = 0
-    """For a core, in waits that are over."""
+    """How long a core was waited for, in waits that are over."""
     _longest_ns = 0
-    """The same with the one that goes on, as far as was seen."""
+    """How long a core was waited for, with the wait that goes on, as far as was seen."""
 
     def __init__(self, program: Program, limit: Limit, cpu_start_us: int | None = None) -> None:
-        """Starts it.
+        """Starts to take the time of a program.
 
         Args:
             cpu_start_us: the program's CPU time from which on it counts; None for that of now.
@@ -79,7 +79,7 @@ class Stopwatch:
 
     @property
     def waited_us(self) -> int:
-        """For how much of that it is known to have waited for a core."""
+        """How much of that it is known to have waited for a core."""
         return self._bounded(self._waited_ns) // 1000 if self._waited_ns else 0
 
     @property
@@ -88,7 +88,7 @@ class Stopwatch:
         return min(CHECK_MS, (self._ends - self._now) / 1e6 + 1)
 
     def lap(self) -> bool:
-        """Takes the time.
+        """Takes the time by the clock.
 
         Returns:
             Whether it is time to look how much the program uses of anything.

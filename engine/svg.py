@@ -18,7 +18,7 @@ from engine.scene import Area, Goal, Held, Line, Piece, PieceRow, Rim, Scene, Sh
 from engine.svg_pieces import UNIT, at, drawn_piece, path, writing
 
 MARGIN, BARE_MARGIN = 0.75, 0.1
-"""Around a board with its coordinates, and without them, in squares."""
+"""The width of what is around a board with its coordinates, and without them, in squares."""
 HEXAGON = tuple(
     (x, y / sqrt(3))
     for x, y in ((0, 1), (0.5, 0.5), (0.5, -0.5), (0, -1), (-0.5, -0.5), (-0.5, 0.5))
@@ -30,7 +30,7 @@ LETTERS_ACROSS, LETTERS_DOWN, MOST_LARGER = 28, 34, 1.25
 """Letters are so high a part of the width, on small boards as on large ones: eleven pixels in
 a picture of 300, and 21 in one of 600. Higher boards are drawn narrower, and have larger ones."""
 LETTER = 0.56
-"""About how wide letters are, in parts of their height; a long line goes on in the next."""
+"""How wide letters are, about, in parts of their height; a long line goes on in the next."""
 LINE_SPACING = 1.55
 BAR = 0.6
 """The height of a goal's bar, in that of a letter."""
@@ -41,7 +41,8 @@ ROW, ROW_CORNER = 0.48, 0.2
 """How far the line around a row is from its middle line, and how round its corners are."""
 HATCHING = "M-.5-.25L-.25-.5M-.5 .25L.25-.5M-.25 .5L.5-.25M.25 .5L.5 .25"
 LETTER_WIDTH, TEXT, TEXT_SPACING = 0.602, 0.5, 1.25
-"""Of letters of one width: how wide in parts of their height, how high, and how far apart."""
+"""The measures of letters of one width: how wide in parts of their height, how high, and how far
+apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -435,7 +436,7 @@ def _row(row: PieceRow, places: Mapping[str, tuple[float, float]]) -> str:
 def _arrow(
     start: str, end: str, places: Mapping[str, tuple[float, float]], taken: Collection[str]
 ) -> str:
-    """From one square up to the piece on another, over no piece that stands where it begins."""
+    """Draws an arrow from one square up to the piece on another, over no piece where it begins."""
     (x1, y1), (x2, y2) = places[start], places[end]
     dx, dy = _towards(x1, y1, x2, y2)
     x2, y2 = x2 - 0.42 * dx, y2 - 0.42 * dy

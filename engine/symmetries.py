@@ -8,7 +8,7 @@ from functools import cache
 from engine.board import bits_of
 
 Moved = tuple[int, ...]
-"""For each square, by its bit, the mask of the square that it becomes."""
+"""The mask of the square that each square becomes, by its bit."""
 
 
 @cache
@@ -31,5 +31,5 @@ def moved(mask: int, way: Moved) -> int:
 
 
 def least(masks: Sequence[int], width: int, height: int) -> tuple[int, ...]:
-    """Of some masks on one board, after each symmetry, those that come first as numbers."""
+    """Some masks on one board, after that symmetry after which they come first as numbers."""
     return min(tuple(moved(mask, way) for mask in masks) for way in symmetries(width, height))

@@ -21,13 +21,13 @@ RUNNABLE, ASLEEP = b"R", b"S"
 UNTOLD = b"0 0 0\n"
 """A schedstat of a kernel that does not count, or of a thread that has never run."""
 LINE_BYTES = 4096
-"""More than such a file has."""
+"""How much is read of such a file: more than it has."""
 
 
 class Standstill:
     """Whether a process stands still, asked at every move.
 
-    A stopped thread that slept before has to get a core once more, to take notice; on a busy
+    A stopped thread that slept before has to get a core once more, to heed it; on a busy
     machine that takes a while. It does nothing else there, so it is not waited for.
     """
 
@@ -85,7 +85,7 @@ def state(thread: str) -> bytes:
 
 
 def schedules(threads: Iterable[str]) -> dict[str, bytes]:
-    """For each thread what the kernel tells of its turns on a core, as it is written there.
+    """What the kernel tells of each thread's turns on a core, as it is written there.
 
     As long as that stays the same the thread has not left a core, nor got one. Those of which it
     tells nothing are left out.

@@ -12,11 +12,11 @@ class Every:
         self._seconds, self._last = seconds, -seconds
 
     def remaining(self) -> float:
-        """In how many seconds it is due; 0 or less if it is."""
+        """The seconds until it is due; 0 or less if it is."""
         return self._last + self._seconds - time.monotonic()
 
     def begin(self) -> None:
-        """It is done now."""
+        """Takes note that it is done now."""
         self._last = time.monotonic()
 
     def is_due(self) -> bool:

@@ -21,7 +21,7 @@ class Translation:
     """What is spoken to somebody."""
 
     language: str
-    """By its tag (BCP 47): ``it``."""
+    """The tag of the language (BCP 47): ``it``."""
     catalogue: NullTranslations
     """Its texts by the messages; of one that it has no text for, the message."""
 

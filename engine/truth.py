@@ -71,7 +71,7 @@ class Truth(ABC):
         return state.text()
 
     def quicker(self, advance: Advance) -> AbstractContextManager[Truth]:
-        """The same, perhaps quicker and by another program, for whoever makes tables.
+        """This truth, perhaps quicker and by another program, for whoever makes tables.
 
         Args:
             advance: is told of what such a program does before it answers.
@@ -128,7 +128,7 @@ class Search(Truth):
         values: tuple[Value, Value] = (-1, 1),
         most_depth: int = 10_000,
     ) -> None:
-        """Nothing is known yet.
+        """Begins with nothing known.
 
         Args:
             identity: what two positions have in common that go on in the same way: also what a
@@ -139,7 +139,8 @@ class Search(Truth):
         self._identity, self._values, self._most_depth = identity, values, most_depth
         self._bounds: dict[Hashable, tuple[Value, Value]] = {}
         self._open: dict[tuple[Hashable, Value], int] = {}
-        """To what depth it was searched in vain whether a position is worth at least so much."""
+        """The depth to which it was searched in vain whether a position is worth at least so
+        much."""
 
     def value(self, state: State, budget: Budget) -> Value | None:
         if len(self._bounds) + len(self._open) > self.MOST_KEPT:
@@ -225,12 +226,12 @@ def value_of(truth: Truth, state: State, budget: Budget) -> Value | None:
 
 
 POSITION_STEPS = 10_000
-"""For a position of a game that is judged."""
+"""The most for a position of a game that is judged."""
 GAME_STEPS = 60_000
-"""For all positions of one game."""
+"""The most for all positions of one game."""
 PATIENCE = 2
-"""After so many positions in a row that can't be known, all before them are only looked up: games
-are judged from their end, and earlier positions are harder."""
+"""How many positions in a row may not be known until all before them are only looked up: games are
+judged from their end, and earlier positions are harder."""
 MOST_SHOWN = 6
 """Best moves that are named."""
 

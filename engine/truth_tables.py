@@ -33,7 +33,8 @@ from engine.truth import Advance, Budget, Truth, Value, wants
 
 FORMAT = 1
 KEY_BYTES = 12
-"""Of a digest: two of a million million positions are alike by chance once in 10^5 tables."""
+"""How many of a digest a key has: two of a million million positions are alike by chance once in
+10^5 tables."""
 LONGEST_HEADER = 10_000
 FURTHEST = 127
 """The highest value that a byte holds; the lowest is that below zero."""
@@ -291,12 +292,12 @@ class Notes:
         self._open.flush()
 
     def drop(self) -> None:
-        """The table is made."""
+        """Deletes the notes, once the table is made."""
         self._file.unlink()
 
 
 def _layers(truth: Truth, start: State, plies: int, advance: Advance) -> list[dict[str, State]]:
-    """For each ply the positions that are not over, one of those that look alike, by their keys."""
+    """The positions after each ply that are not over, one of those alike, by their keys."""
     layers = [{truth.key(start): start}]
     for ply in range(1, plies + 1):
         later: dict[str, State] = {}

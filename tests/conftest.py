@@ -40,7 +40,7 @@ FIRST = (
     "test_backup",
     "test_scale",
 )
-"""In the names of files whose tests are begun first, as they take ten seconds and more."""
+"""Parts of the names of files whose tests are begun first, as they take ten seconds and more."""
 
 
 ON_SQLITE = ("bots", "competitions")

@@ -26,7 +26,7 @@ class _Marked(NullTranslations):
 
 
 MARKED = Translation("it", _Marked())
-"""By the tag of a language that there is: what goes by that finds it."""
+"""A made-up translation under the tag of a language that there is: what goes by that finds it."""
 
 
 def unmarked(text: str) -> set[str]:

@@ -47,7 +47,8 @@ class Installation:
     home: Path
     """Where they lie, and the server's socket does."""
     numbers: tuple[int, int] | None
-    """Of the user and the group that they are run as; None for those of this process."""
+    """The numbers of the user and the group that they are run as; None for those of this
+    process."""
 
     @property
     def user(self) -> Mapping[str, Any]:

@@ -214,8 +214,8 @@ MANY, UNHEARD = 2000, 20_000
 """So many messages wait for a recorder that is behind; and for none but one that is away."""
 AWAY_SECONDS = 60.0
 UNHEARD_SECONDS = 15.0
-"""After which nobody takes what counts only until it is said anew; less than a worker is silent
-that is taken for dead."""
+"""How long what counts only until it is said anew waits for somebody to take it; less than a worker
+is silent that is taken for dead."""
 REFUSED_SECONDS = 600.0
 """How long what a login may not do is not tried again."""
 _refusals: dict[str, float] = {}

@@ -44,14 +44,15 @@ MAX_MEMBERS = 20 * MAX_FILES
 MAX_HEADER_BYTES = 4096
 """What a tar may say of one file beside its name and size."""
 MAX_HEADERS_BYTES = 4 * MAX_HEADER_BYTES
-"""The same in all headers before the file, and in what lists the holes of a sparse one."""
+"""What a tar may have in all headers before a file, and in what lists the holes of a sparse one."""
 SPARE_BYTES = 4 * MIB
 """What an archive has besides its files: headers and padding; so has a tar unpacked from gzip."""
 MAX_ARCHIVE_BYTES = MAX_BYTES + SPARE_BYTES
 """A bundle's tar, in which no large file is. No more of an archive is ever in memory."""
 
 MADE_BY_BUILDS = frozenset({"CMakeFiles", "cmake-build-*", "meson-private"})
-"""Of the following: what a build leaves on its author's machine, with programs of its own in it."""
+"""What a build leaves on its author's machine, of what is left out: it has programs of its own in
+it."""
 LEFT_OUT = MADE_BY_BUILDS | {
     *(".git", ".hg", ".svn", ".venv", "__pycache__", "__MACOSX", ".DS_Store"),
     "._*",  # beside each file, where a Mac's disk or archive has no other place for attributes
@@ -308,7 +309,7 @@ class _InTar:
         pass
 
     def read(self, size: int) -> bytes:
-        """So many bytes more, or all that are left."""
+        """Reads so many bytes more, or all that are left."""
         wanted = min(size, self._left)
         found = self._file.read(wanted)
         if len(found) != wanted:

@@ -37,7 +37,7 @@ class AtHome(Protocol):
             AwayError: it is away.
         """
 
-    def present(self) -> Mapping[int, int]:
+    def connected(self) -> Mapping[int, int]:
         """The versions that are connected, each with how many games it takes at once."""
 
     @property
@@ -50,7 +50,7 @@ class _Here:
 
 
 def open_here(at_home: AtHome) -> None:
-    """From now on this worker plays with bots at home."""
+    """Has this worker play with bots at home from now on."""
     _Here.at_home = at_home
 
 
@@ -83,7 +83,7 @@ class Starter:
         self._has_begun = False
 
     def __call__(self) -> Program:
-        """Starts one.
+        """Starts a program at home, as soon as its bot can take one.
 
         Raises:
             AwayError: it is away, and its match has not begun.

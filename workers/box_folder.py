@@ -44,7 +44,7 @@ def default_folder() -> Path:
 
 
 class BoxFolder:
-    """The box folder."""
+    """A folder where a worker keeps what boxes need from it."""
 
     def __init__(self, folder: Path | None = None) -> None:
         """Makes it, if need be.

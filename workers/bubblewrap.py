@@ -23,7 +23,8 @@ LIBRARY = "/arena"
 RUNTIME = "/runtime"
 """The folder of a bot's runtime, if it has one."""
 DEVICES = ("/dev/null", "/dev/full", "/dev/random", "/dev/urandom")
-"""Not /dev/zero: a shared map of it is memory that RLIMIT_DATA does not count."""
+"""The devices that a box has. /dev/zero is none of them: a shared map of it is memory that
+RLIMIT_DATA does not count."""
 SYSTEM_PATHS = (
     "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache", "/etc/alternatives",
 )  # fmt: skip

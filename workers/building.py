@@ -60,8 +60,8 @@ LIMITS = Limits(memory_bytes=1024 * MIB, threads=128, work_bytes=256 * MIB)
 MAX_FILES = 10_000
 """Files in the folder of a build, while it runs."""
 MAX_OPEN_FILES = 4096
-"""For which all its processes have room, outside a memory group, each for 64 at least: the kernel
-keeps some 200 KiB of what was written to a socket and not yet read."""
+"""How many all processes of a build have room for, outside a memory group, each for 64 at least:
+the kernel keeps some 200 KiB of what was written to a socket and not yet read."""
 MAX_BUILT_BYTES = 64 * MIB
 """All files together, those of the bundle and those made of them."""
 LOG_BYTES = 32 * 1024

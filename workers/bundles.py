@@ -336,7 +336,7 @@ def sweep(cache: Path, *, unused_seconds: float) -> None:
 
 
 def _tar(files: Files) -> bytes:
-    """The one tar of these files."""
+    """Writes files as the one tar that any order of them gives."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w", format=tarfile.GNU_FORMAT) as archive:
         for name in sorted(files):

@@ -33,7 +33,7 @@ MAIN = "arena-worker"
 SWAP_LIMIT = "memory.memsw.limit_in_bytes"
 """The file of v1 for memory and swap together, missing where the kernel does not count swap."""
 FILE_BYTES = 4096
-"""More than a file has that tells of a group as a whole."""
+"""How much is read of a file that tells of a group as a whole: more than it has."""
 _NUMBERS = itertools.count(1)
 
 
@@ -53,7 +53,7 @@ class Places:
 
     @property
     def folders(self) -> set[Path]:
-        """All of them, each once."""
+        """All folders of the places, each once."""
         return {self.memory, self.pids, self.unified}
 
     def make(self, *, memory_bytes: int, tasks: int, freezable: bool = False) -> Group:

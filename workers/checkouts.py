@@ -24,7 +24,7 @@ from workers.launches import Launch, box_program
 from workers.sandbox import Sandbox
 
 SECONDS = 60.0
-"""For git to unpack it all."""
+"""How long git may take to unpack it all."""
 PACK = "pack"
 LFS = b"version https://git-lfs.github.com/spec/v1\n"
 """How a file begins that stands for one in Git LFS (its specification, The Pointer)."""

@@ -62,7 +62,7 @@ def claimed_core() -> Iterator[int | None]:
 
 @contextmanager
 def unclaimed_core() -> Iterator[int | None]:
-    """The same if nobody has claimed that core.
+    """A core that nobody else has claimed; None where cores can't be claimed.
 
     Raises:
         BusyError: all are claimed.

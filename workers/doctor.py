@@ -313,7 +313,8 @@ def _versions(programs: Collection[str]) -> dict[str, str]:
 VERSION_OPTIONS = {"go": "version", "lua": "-v"}
 """How programs are asked that do not take --version."""
 SILENT = frozenset({"sh", "javac"})
-"""Not asked: a shell need not know, and javac takes long to say what java says as well."""
+"""The commands that are not asked for a version: a shell need not know, and javac takes long to say
+what java says as well."""
 VERSION_SECONDS = 0.5
 
 

@@ -40,13 +40,13 @@ class File:
     """One file of a bot."""
 
     content: bytes
-    """Of a large one the beginning."""
+    """All of it; of a large one only the beginning."""
     executable: bool = False
     large: Large | None = None
 
     @property
     def size(self) -> int:
-        """Bytes."""
+        """How many bytes it has."""
         return self.large.size if self.large else len(self.content)
 
 
@@ -101,7 +101,7 @@ class Collected:
 
     @property
     def max_bytes(self) -> int:
-        """All files together."""
+        """How many bytes all files may have together."""
         return self._max_bytes
 
     @property
@@ -151,7 +151,7 @@ class Collected:
         self._settle()
 
     def take_folder(self, folder: Path, left_out: Collection[str] = ()) -> None:
-        """The same of all files below a folder, but for those in folders that are left out.
+        """Takes in all wanted files below a folder, but for those in folders that are left out.
 
         Raises:
             BundleError: as `take`.

@@ -13,8 +13,8 @@ MIB = 1 << 20
 BUILT = "bot"
 """The program that a compiler makes, at the top of the bot's folder."""
 MAIN, STEM, SOURCES = "{main}", "{stem}", "{sources}"
-"""In a command: the main file, its name without the ending (in Java with its package before it),
-all files of the language."""
+"""What stands in a command for the main file, its name without the ending (in Java with its package
+before it), and all files of the language."""
 
 
 class LanguageError(ValueError):

@@ -58,7 +58,7 @@ class Readable(Protocol):
     """Whatever is read in order."""
 
     def read(self, size: int, /) -> bytes:
-        """So many bytes more at most; none only at the end."""
+        """Reads so many bytes more at most; none only at the end."""
 
 
 def write(file: IO[bytes], data: bytes) -> None:

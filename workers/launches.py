@@ -63,7 +63,7 @@ class Launch:
     processes: int = 1
     """The most processes that it uses at once."""
     told_by: str = ""
-    """As `engine.program.Program` has it."""
+    """The beginning of what a bridge says, as `engine.program.Program` has it."""
     options: tuple[str, ...] = ()
     """What can be chosen about it, each as the bot's manifest declares it."""
     runtime: Path | None = None
@@ -77,7 +77,7 @@ class Launch:
         return False
 
     def placed(self, library: str, place: str) -> Launch:
-        """The same where the library and the runtime have their places, as the bot sees them."""
+        """The launch with the library and the runtime in their places, as the bot sees them."""
         if self.runtime is None:
             return self
 
@@ -99,7 +99,7 @@ class Marks(NamedTuple):
 
 
 RUNTIME = Marks("\0library\0", "\0runtime\0")
-"""With zero bytes, which no author's word has."""
+"""Marks with zero bytes, which no author's word has."""
 
 
 def command_for(path: Path) -> list[str]:

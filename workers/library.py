@@ -16,7 +16,7 @@ from engine.games import GAMES
 from engine.shelf import GROUP, OWN, Declared
 
 MOST_BYTES = 64 << 20
-"""Of one game's package: bots of every match are shown a copy of it."""
+"""The most that one game's package may have: bots of every match are shown a copy of it."""
 log = logging.getLogger(__name__)
 
 

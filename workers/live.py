@@ -40,10 +40,10 @@ ANSWER_SECONDS = 2.0
 AWAY_SECONDS = 5.0
 """How long a broker is left alone that did not answer."""
 REFUSED_SECONDS = 600.0
-"""And one that does not let this worker tell."""
+"""How long a broker is left alone that does not let this worker tell."""
 
 Logged = tuple[dict[int, str], dict[int, str]]
-"""As `engine.live.logged`."""
+"""What is logged, as `engine.live.logged` gives it."""
 
 log = logging.getLogger("workers")
 
@@ -57,11 +57,11 @@ class _Play:
     plies: Sequence[Ply]
     told: int = 0
     logs: Sequence[LogSoFar] = ()
-    """Of each seat, as it was after the last ply at which somebody was to read it."""
+    """Each seat's log, as it was after the last ply at which somebody was to read it."""
     looked_at: Sequence[LogSoFar] = ()
-    """Those that are put together already."""
+    """The logs that are put together already."""
     texts: list[Logged] = field(default_factory=list)
-    """Of each seat what is to be told of its log."""
+    """What is to be told of each seat's log."""
     told_texts: list[Logged] = field(default_factory=list)
 
     def log_news(self, lease: Lease) -> Iterator[LiveLog]:
@@ -98,7 +98,7 @@ class LiveMatch:
         self._is_over = False
 
     def begin(self) -> None:
-        """From now on it is told of."""
+        """Has the match told of from now on."""
         if self._broker:
             _Teller.of(self._broker).begin(self)
 
@@ -145,7 +145,7 @@ class LiveMatch:
             yield LivePlies(self._lease, plays[-1].game, plays[-1].again, len(plays[-1].plies))
 
     def heard(self, listeners: int, now: float) -> None:
-        """So many listened to the last word."""
+        """Takes in that so many listened to the last word."""
         self._asked = now
         if listeners > self._listeners:
             self._whole = now - WHOLE_SECONDS  # all of it is told at once
@@ -172,7 +172,7 @@ class LiveMatch:
         return found or [LiveLog(self._lease, plays[-1].game, plays[-1].again, 0)]
 
     def log_heard(self, readers: int, now: float) -> None:
-        """So many listened to the last word of logs."""
+        """Takes in that so many listened to the last word of logs."""
         if readers > self._readers:
             self._log_whole = now - WHOLE_SECONDS
         self._readers = readers
@@ -200,7 +200,7 @@ class _Teller:
 
     @classmethod
     def of(cls, broker: str) -> _Teller:
-        """The one of this process."""
+        """The teller of this process, for a broker."""
         with cls._making:
             if broker not in cls._all:
                 cls._all[broker] = cls(broker)

@@ -99,7 +99,8 @@ class Manifest:
     options: tuple[str, ...] = ()
     """What can be chosen about it, each as `engine.bot_options` declares it."""
     package: str = ""
-    """Of a language that starts a class by its whole name: what stands before that of the file."""
+    """What stands before the name of the file, in a language that starts a class by its whole
+    name."""
 
     def launch(self, runtime: UnpackedRuntime | None = None) -> Launch:
         """The command for a box on this machine.
@@ -129,7 +130,7 @@ class Manifest:
         return replace(found, processes=self.processes)
 
     def _launch_alone(self) -> Launch:
-        """The same without a bridge, and without a runtime."""
+        """The command for a box on this machine without a bridge, and without a runtime."""
         if self.language and self.words:
             return launch_words(self.language, self.words, threads=self.threads)
         file = f"{self.package}.{PurePosixPath(self.main).name}" if self.package else self.main

@@ -35,9 +35,9 @@ log = logging.getLogger("workers.measuring")
 ROUNDS, PLIES = 5, 20
 """Repetitions of each piece, and answers at once after each repetition."""
 AGAIN_SECONDS = 600.0
-"""After which a measure is not believed for much longer."""
+"""How old a measure becomes until it is not believed for much longer."""
 SOON_SECONDS = 60.0
-"""The same of one by which this worker is not to play by the reference machine's clock."""
+"""How old one becomes by which this worker is not to play by the reference machine's clock."""
 PATIENCE_SECONDS = 10.0
 LIMITS = Limits(threads=2)
 CODE = Path(__file__).with_name("measured_bot.py")

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 STATUS_BYTES = 1 << 14
-"""More than /proc/PID/status has."""
+"""How much is read of /proc/PID/status: more than it has."""
 USED = re.compile(rb"^(RssAnon|VmRSS|VmSwap|VmPTE|FDSize):\s+(\d+)", re.MULTILINE)
 """Fields of it, in KiB but the last, which is a number."""
 ENDED = re.compile(rb"^State:\s+[ZX]", re.MULTILINE)
@@ -21,7 +21,7 @@ PIDFD_INFO = "Q52xi"
 ended; its group, numbers and users stand between them."""
 PIDFD_GET_INFO, PIDFD_INFO_EXIT = 0xC040FF0B, 1 << 3
 RLIMIT_LOCKS = 10
-"""Of asm-generic/resource.h; Python has no name for it."""
+"""The number in asm-generic/resource.h; Python has no name for it."""
 
 
 def exit_status(pidfd: int) -> int | None:

@@ -34,7 +34,7 @@ WAIT_SECONDS = 1.0
 MOST_BYTES = 40_000_000
 """JSON in a message of reports, which Celery writes a third longer; the broker takes 64 MiB."""
 RULES_SECONDS = 60.0
-"""That one call into a game's rules may take."""
+"""How long one call into a game's rules may take."""
 HUNG = 4
 """The exit code of a process whose game hung."""
 TOO_LONG = "left out: the broker takes no report of a match that is so long\n"
@@ -101,7 +101,7 @@ class ProgressTeller:
     ends_hangs = True
     """Whether rules that hang end this process: where it plays one match, which is theirs."""
     _under_way: ClassVar[set[ProgressTeller]] = set()
-    """Those of this process that tell now."""
+    """The tellers of this process that tell now."""
 
     def __init__(self, lease: jobs.Lease, reports: Reports, longest_silence: float) -> None:
         self._lease = lease

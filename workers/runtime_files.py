@@ -62,7 +62,7 @@ class _Proven:
         return data
 
     def digest(self) -> str:
-        """That of all there is."""
+        """The digest of all there is."""
         while self.read(CHUNK):
             pass
         return self._digest.hexdigest()
@@ -80,7 +80,7 @@ class _Counted:
         return self._file.write(data)
 
     def digest(self) -> str:
-        """That of all that was written."""
+        """The digest of all that was written."""
         return self._digest.hexdigest()
 
 

@@ -104,9 +104,10 @@ class WantedPackages:
     """What an operator asks for."""
 
     packages: tuple[str, ...]
-    """As pip or npm take them, without options."""
+    """The packages as pip or npm take them, without options."""
     indexes: Mapping[str, str] = field(default_factory=dict)
-    """Of those Python packages that are to come from an index of their own, its address."""
+    """The addresses of the indexes that some Python packages are to come from, by these
+    packages."""
 
 
 def read_wanted(words: Sequence[str], indexes: Mapping[str, str]) -> WantedPackages:

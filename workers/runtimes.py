@@ -27,7 +27,7 @@ REGISTER = "register.mjs"
 """What has modules of a bot find those of a runtime for Node."""
 FORMAT = 1
 KINDS = {"python": "Python", "node": "JavaScript"}
-"""Of runtimes, each with the language whose bots it is for."""
+"""The kinds of runtimes, each with the language whose bots it is for."""
 MOST_CARD_BYTES = 4 << 20
 THREADS = (
     "OMP_NUM_THREADS",
@@ -55,7 +55,7 @@ class Package:
     name: str
     version: str
     licence: str
-    """As its authors say it; empty if they don't."""
+    """The licence as its authors say it; empty if they don't."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class Card:
 
     @property
     def language(self) -> Language:
-        """That of the bots that it is for."""
+        """The language of the bots that it is for."""
         found = language_named(KINDS[self.kind])
         assert found is not None
         return found
@@ -132,7 +132,7 @@ class UnpackedRuntime:
 
     @classmethod
     def read(cls, folder: Path, digest: str) -> UnpackedRuntime:
-        """That of an unpacked folder.
+        """The runtime in an unpacked folder.
 
         Raises:
             NoRuntimeError: it is none.
@@ -223,7 +223,7 @@ def interpreter_here(kind: str) -> str:
 
 
 def platforms_here() -> tuple[str, ...]:
-    """For which platforms runtimes can be that are used on this machine."""
+    """The platforms of the runtimes that can be used on this machine."""
     found = [os.uname().machine]
     for kind in KINDS:
         with suppress(LanguageError):

@@ -106,7 +106,7 @@ class Sandbox:
             self.bundles = self._folder.closed("bundles")
             """A place for unpacked bundles, each of which is shown to its bot's user alone."""
             self.builds = self._folder.closed("builds")
-            """The same for what was built of them."""
+            """A place for what was built of them, likewise."""
             self.kept = KeptFiles(
                 self._folder.closed("large"), (self.bundles, self.builds), most_bytes=kept_bytes
             )

@@ -74,7 +74,7 @@ WAKING = """
 GROWING = """
     mremap
 """
-# They run long in the kernel, where no stop is noticed before the end; none is of use to a game.
+# They run long in the kernel, where no stop is heeded before the end; none is of use to a game.
 DEAF_TO_STOPS = """
     mincore remap_file_pages readahead
 """
@@ -191,7 +191,7 @@ AARCH64 = Architecture(
 )
 
 ARCHITECTURES = {"x86_64": X86_64, "aarch64": AARCH64}
-"""By the machine's name as os.uname() tells it."""
+"""The architectures by the machine's name as os.uname() tells it."""
 
 # linux/bpf_common.h
 LOAD = 0x20  # BPF_LD | BPF_W | BPF_ABS

@@ -66,7 +66,7 @@ log = logging.getLogger("workers")
 
 ALIVE_SECONDS = 10.0
 SOONEST_SECONDS = 0.5
-"""Between two signs of life of which the second says something new."""
+"""The least time between two signs of life of which the second says something new."""
 UNUSED_SECONDS = 30 * 24 * 60 * 60
 """How long a worker keeps a bot's unpacked files that nobody uses."""
 TIDY_SECONDS = 24 * 60 * 60
@@ -206,7 +206,7 @@ def live(sender: Any, **_: Any) -> None:
                 told = replace(sign, slots=slots, clock=time.time())
                 told = replace(told, measure=GAUGE.last, cores=len(available()))
                 if home := at_home.here():
-                    told = replace(told, at_home={} if is_to_end else home.present())
+                    told = replace(told, at_home={} if is_to_end else home.connected())
                 next(ways)(jobs.WORKER_ALIVE, told.to_json())
                 tidy_if_due()
             except Exception:

@@ -310,7 +310,7 @@ def _spawn(
 
 
 def _abandon(process: subprocess.Popen[bytes]) -> None:
-    """Ends a program whose box was never finished, and its child, which might not notice."""
+    """Ends a program whose box was never finished, and its child, which might not heed it."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
@@ -364,7 +364,7 @@ def _arguments(words: Sequence[str]) -> FileIO:
 
 
 def _call_filter(limits: Limits, group: Group | None) -> FileIO:
-    """The program of the call filter."""
+    """Writes the call filter's program where a box reads it."""
     building = limits.work_bytes > 0
     one_process = limits.processes == 1 and not building
     return _memory_file(_filter_code(one_process, group is not None, building))

@@ -50,9 +50,9 @@ from engine.translation import gettext, ngettext
 
 DAY = timedelta(hours=24)
 MOST_BOTS = 8
-"""That are asked at once."""
+"""The most bots that are asked at once."""
 LONGEST_MS, USUAL_MS = 10_000, 1000
-"""That a bot may think about a position."""
+"""The longest, and the usual time that a bot may think about a position."""
 OFFERED = 12
 
 
@@ -241,7 +241,7 @@ def _answered(session: Session, version: int, keys: Collection[str], move_ms: in
 
 
 def asked_lately(session: Session, user: int, now: datetime) -> float:
-    """For how many seconds bots were asked to think by somebody within the last day."""
+    """The seconds that bots were asked to think by somebody within the last day."""
     lately = is_lately(Question.created, DAY, now)
     query = sa.select(sa.func.sum(Question.asked_ms)).where(Question.user_id == user, lately)
     return (session.scalar(query) or 0) / 1000

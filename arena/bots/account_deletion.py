@@ -59,7 +59,7 @@ class UserGone(NamedTuple):
     """What became of an account that was deleted."""
 
     name: str
-    """That it had."""
+    """The name that it had."""
     bots_deleted: int
     bots_passed_on: int
     """Shared ones, which are a co-owner's now."""
@@ -184,7 +184,7 @@ def _forget(session: Session, user: User) -> None:
 
 
 def _make_nameless(session: Session, user: User, names: Collection[str], now: datetime) -> None:
-    """What stays names nobody."""
+    """Takes name, password and addresses from what stays of a user: it names nobody."""
     after = f"deleted {'team' if user.is_team else 'user'} {user.id}"
     written_names.replace_names(session, user, names, after)
     user.name = user.lower_name = after

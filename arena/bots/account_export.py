@@ -80,7 +80,7 @@ class _Parts:
         return self._size
 
     def flush(self) -> None:
-        """Everything is kept already."""
+        """Does nothing: everything is kept already."""
 
     def take(self) -> bytes:
         """What was written since the last time."""

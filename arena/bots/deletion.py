@@ -68,7 +68,7 @@ class BotGone(NamedTuple):
     """What became of a bot that was deleted."""
 
     name: str
-    """That it had."""
+    """The name that it had."""
     tombstone: str | None
     """What games still call it; None if nothing is left of it."""
 

@@ -51,9 +51,9 @@ class Narrowing:
     page: int = 1
     tag: str = ""
     language: str = ""
-    """In which some version is written."""
+    """The language that some version is written in."""
     game: str = ""
-    """That some version has entered."""
+    """The game of a competition that some version has entered."""
     owner: str = ""
 
     @property
@@ -72,9 +72,9 @@ class ListedBot:
     bot: Bot
     languages: Sequence[str]
     ladders: Sequence[Ladder]
-    """On which it is active."""
+    """The ladders that it is active on."""
     games: int
-    """That it played, in all competitions."""
+    """How many games it played, in all competitions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class ListedPerson:
 
 
 def is_listed() -> sa.ColumnElement[bool]:
-    """Of bots: whether the directory has them."""
+    """The condition that the directory has a bot."""
     entered = (
         sa.select(Entrant.id)
         .join(BotVersion, BotVersion.id == Entrant.version_id)
@@ -96,7 +96,7 @@ def is_listed() -> sa.ColumnElement[bool]:
 
 
 def narrowed(wish: Narrowing) -> list[sa.ColumnElement[bool]]:
-    """Of bots: what is asked of them."""
+    """The conditions that a bot is one of those that are wished for."""
     found: list[sa.ColumnElement[bool]] = []
     if wish.tag:
         tagged = sa.select(BotTag.bot_id).where(BotTag.tag == wish.tag.strip().lower())
@@ -163,8 +163,7 @@ def _people(session: Session, wish: Narrowing, kind: str) -> Page[ListedPerson]:
 
 
 def is_listed_person(wish: Narrowing = ALL) -> sa.ColumnElement[bool]:
-    """Of users, teams too: whether the directory has them, with a bot of which something is
-    asked."""
+    """The condition that the directory has a user, or a team, with a bot of those wished for."""
     which = is_listed(), *narrowed(wish)
     owned = owners_of_bots().subquery()
     theirs = sa.select(owned.c.user_id).join(Bot, Bot.id == owned.c.bot_id).where(*which)
@@ -226,7 +225,7 @@ def told(session: Session, those: Sequence[Bot]) -> list[ListedBot]:
 
 
 def languages(session: Session) -> Sequence[str]:
-    """In which listed bots are written."""
+    """The languages that listed bots are written in."""
     query = sa.select(BotVersion.language).join(BotVersion.bot).where(is_listed())
     return session.scalars(query.distinct().order_by(BotVersion.language)).all()
 
@@ -252,7 +251,7 @@ class SearchResult:
     """What a search has found, a page of each kind."""
 
     words: Sequence[str]
-    """By which it was looked for; none finds nothing."""
+    """The words that were looked for; none finds nothing."""
     bots: Page[ListedBot]
     people: Page[ListedPerson]
     competitions: Page[Competition]

@@ -15,7 +15,7 @@ from arena.bots.first_tests import give_up, waiting
 from arena.bots.sharing import belongs_to
 from arena.bots.submissions import SubmissionError, is_under_way
 from arena.competitions.dates import demand_not_frozen, frozen, shut
-from arena.ground.db import present
+from arena.ground.db import database_time
 from arena.ground.locks import locking
 from arena.models import (
     AT_HOME,
@@ -74,7 +74,7 @@ def fitting(session: Session, version: BotVersion) -> list[Ladder]:
     away = there | checked | tested
     return [
         ladder
-        for ladder in ladders_taking_bots(session, present(session))
+        for ladder in ladders_taking_bots(session, database_time(session))
         if ladder.game in games and ladder.id not in away and ladder.admits(version)
     ]
 

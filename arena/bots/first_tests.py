@@ -18,7 +18,7 @@ from arena.competitions.players import NamedPlayer, player_of
 from arena.competitions.strength_plans import StrengthPlan
 from arena.competitions.strength_tallies import sides_of
 from arena.competitions.strength_tests import create, end
-from arena.ground.db import present
+from arena.ground.db import database_time
 from arena.ground.locks import lock
 from arena.models import (
     TRIED,
@@ -94,7 +94,7 @@ def _what_hinders(session: Session, check: Check) -> str:
     if ladder.state is CompetitionState.CLOSED:
         return "the ladder was closed by then, and its table is final"
     active = active_on(session, ladder, version.bot_id)
-    if check.test_first and active and is_frozen(session, ladder, present(session)):
+    if check.test_first and active and is_frozen(session, ladder, database_time(session)):
         return "the bots were frozen by then, and it was to be tested first"
     candidates = [candidate for _, candidate in waiting(session, version.bot_id, ladder)]
     for there in [*filter(None, [active]), *candidates]:
@@ -176,7 +176,7 @@ def _enter(session: Session, test: StrengthTest, now: datetime) -> str:
         return f"version {active.version.number} had entered {ladder.title} meanwhile"
     if ladder.state is CompetitionState.CLOSED:
         return f"{ladder.title} was closed meanwhile, and its table is final"
-    if is_frozen(session, ladder, present(session)):
+    if is_frozen(session, ladder, database_time(session)):
         return f"the bots on {ladder.title} were frozen meanwhile"
     lock(session, ladder)
     if why := why_barred(session, ladder, candidate.real):

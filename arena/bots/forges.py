@@ -39,13 +39,13 @@ KNOWN: Mapping[str, Forge] = {
     "bitbucket.org": Forge("/commits/{new}", "/branches/compare/{new}..{old}"),
     "git.sr.ht": Forge("/commit/{new}", ""),
 }
-"""By their hosts."""
+"""The forges that are known, by their hosts."""
 ALIKE: Sequence[tuple[str, Forge]] = (
     ("gitlab.", _GITLAB),
     ("gitea.", _GITEA),
     ("forgejo.", _GITEA),
 )
-"""Of others, by how the names of their hosts begin."""
+"""The forges of other hosts, by how these hosts' names begin."""
 
 
 @dataclass(frozen=True, slots=True)

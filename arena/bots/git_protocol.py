@@ -21,9 +21,10 @@ from arena.ground.outside import OutsideAddress, OutsideConnection, OutsideError
 from engine.protocol import visible
 
 MAX_PACK_BYTES = 64 << 20
-"""Of a commit without its history, as it is sent: more than any bot has that is no large one."""
+"""The most that a commit without its history may have, as it is sent: more than any bot has that is
+no large one."""
 MAX_SAID_BYTES = 4 << 20
-"""Of all else that a server says."""
+"""The most that a server may say besides."""
 TOO_LARGE = "the commit has more than {} MiB, of which a bot may have less"
 TOO_MANY = (
     "the repository's server lists more than {} MiB of branches and tags, and so none is taken"
@@ -33,7 +34,7 @@ MAX_LINE = 65520
 """A packet line's length, with the four digits that tell it."""
 FLUSH, DELIMITER = 0, 1
 DATA, FAILED = 1, 3
-"""Of a packet of a pack: what is of the pack, and why there is no more."""
+"""What a packet of a pack is by its first byte: some of the pack, or why there is no more."""
 USER = "x-token-auth"
 """Stands for the user where a token is all that counts: GitHub, GitLab and Gitea take any, and
 Bitbucket this one."""
@@ -55,7 +56,7 @@ class Tip(NamedTuple):
 
     @property
     def object_format(self) -> str:
-        """By what its objects are named, as git calls it."""
+        """The hash that its objects are named by, as git calls it."""
         return FORMATS[len(self.object)]
 
 
@@ -118,7 +119,7 @@ class Remote:
         file.flush()
 
     def _greet(self) -> str:
-        """By what the repository's objects are named.
+        """Begins to speak, and gives the hash that the repository's objects are named by.
 
         Raises:
             RepositoryError: there is none, or its server does not speak this protocol.
@@ -172,7 +173,7 @@ class Remote:
         return answer
 
     def _refused(self, answer: http.client.HTTPResponse) -> str:
-        """What a status says."""
+        """Words for the status of an answer that is no success."""
         where = f"{self.place.shown}{self.place.path}"
         match answer.status:
             case 401 | 403 if self.token:

@@ -50,7 +50,7 @@ class Sender:
     """Whoever hands files in, as far as it matters which are taken."""
 
     most_bytes: int
-    """That the files may have together, if that is more than every bot may."""
+    """How many bytes the files may have together, if that is more than every bot may."""
     given: Callable[[str], Path | None]
     """Where a large file lies that is only named by its digest; None if they may not name it."""
     claim: Callable[[Mapping[str, int]], None]
@@ -69,7 +69,8 @@ class Intake(Protocol):
     """Names of files that tell of a folder, other than the bot's own, that is not taken in."""
 
     languages: Mapping[str, str]
-    """In what bots can be begun, by the names that `starter` takes, and what people call these."""
+    """The languages that bots can be begun in, by the names that `starter` takes, and what people
+    call these."""
 
     def starter(self, name: str, language: str, variant: Variant) -> FirstFiles:
         """A bot that plays, to begin with.

@@ -1,4 +1,4 @@
-"""Bots whose files were lost: noticed once, when a match with one fails, and played no more.
+"""Bots whose files were lost: found out once, when a match with one fails, and played no more.
 
 The store is looked at only where the worker, too, said that it could not have these files, and only
 where it can be seen: a recorder on another machine than the pages may have none, or one that is out

@@ -61,7 +61,7 @@ _IS = {
 
 
 class JoinCode(NamedTuple):
-    """By what a competition is joined."""
+    """The code that a competition is joined by."""
 
     code: Annotated[str | None, "The code; null if it is joined by none"]
 

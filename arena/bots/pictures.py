@@ -19,11 +19,11 @@ FORMATS = ("PNG", "JPEG", "WEBP", "GIF")
 MOST_SENT = 2 * 1024 * 1024
 """Bytes of what may be sent."""
 MOST_PIXELS = 16_000_000
-"""Of what may be sent; as many as a camera's picture has."""
+"""The most that a picture that is sent may have: as many as a camera's."""
 SIDE = 160
 """Pixels of the longer side of what is kept."""
 MOST_KEPT = 20_000
-"""Bytes of that."""
+"""Bytes of what is kept."""
 QUALITIES = (85, 70, 50, 30, 10)
 """One after the other, until it is small enough."""
 

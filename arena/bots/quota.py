@@ -123,5 +123,5 @@ def demand_fewer_bots(session: Session, person: User, usual: int | None) -> None
 
 
 def in_mib(size: int) -> str:
-    """Bytes for people."""
+    """Tells people bytes in MiB, to a tenth."""
     return f"{size / 2**20:.1f} MiB"

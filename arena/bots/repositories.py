@@ -33,16 +33,17 @@ from arena.signing import unseal
 from engine.translation import N_
 
 LEASE = timedelta(minutes=5)
-"""After which somebody else may ask who takes a repository to be asked: more than that takes."""
+"""How long whoever takes a repository to ask it has it, before somebody else may: more than that
+takes."""
 LEAST_PAUSE = timedelta(seconds=10)
-"""Between two times that one is asked, whatever is told of pushes."""
+"""The least time between two times that one is asked, whatever is told of pushes."""
 LONGEST_PAUSE = timedelta(days=1)
 WITH_PUSHES = 6
 """So many times as long a repository may rest of which pushes are told; one may be lost."""
 FAIL = "fetch failed"
 """What the audit log calls the first failure in a row."""
 FETCH = "git"
-"""From where, in the audit log, what a repository brought was handed in."""
+"""The place, in the audit log, from where what a repository brought was handed in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +64,9 @@ class WantedRepository:
     began: datetime
     """When it was begun to ask it, before which deadlines may lie."""
     until: datetime
-    """Until when nobody else asks it."""
+    """The moment until which nobody else asks it."""
     most_bytes: int
-    """That the largest of these takes."""
+    """How many bytes the largest of these takes."""
     problem: str = ""
     """Why it need not even be asked; empty if it can be."""
 

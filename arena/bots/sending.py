@@ -41,11 +41,11 @@ DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
 PART_BYTES = 8 * 1024 * 1024
 """The most that one request brings."""
 MOST_BYTES = 1 << 30
-"""Of one file: no ladder may grant more to all files of a bot."""
+"""The most that one file may have: no ladder may grant more to all files of a bot."""
 KEPT = timedelta(days=1)
 JUST_SENT, LONGEST_SENDING = timedelta(minutes=15), timedelta(hours=2)
-"""For so long a file that came belongs to what is handed in next; and no sending counts from longer
-ago, or who begins one in time could go on with it for ever."""
+"""How long a file that came belongs to what is handed in next; and how long ago a sending counts
+from at most, or who begins one in time could go on with it for ever."""
 LEAST_GRACE, LEAST_RATE = timedelta(minutes=5), 125_000
 """So long any sending may take, and how many bytes a second it brings besides: 1 Mbit/s."""
 STORING_SECONDS = 60

@@ -25,7 +25,7 @@ _MASK = aliased(Bot)
 
 
 def belongs_to(user_id: int) -> sa.ColumnElement[bool]:
-    """Of bots: whether somebody is one of their owners, or of that behind a mask."""
+    """The condition that somebody is an owner of a bot, or of that behind a mask."""
     return sa.or_(Bot.owner_id == user_id, Bot.id.in_(_shared_with(user_id)))
 
 

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from arena.models import Bot, BotVersion, Build, Check, Competition, Entrant, SpentKind, SpentQuota
 
 DAY = timedelta(hours=24)
-"""For so long all counts but the bots that entered a ladder."""
+"""How long what was used up counts; only that a bot entered a ladder counts for ever."""
 
 
 def keep(session: Session, bot: Bot, now: datetime) -> None:

@@ -13,7 +13,7 @@ LINK = re.compile(r"sha256:([0-9a-f]{64}):([0-9]+)", re.ASCII)
 """What stands in a bundle for a large file (`workers.large_files`)."""
 CHUNK = 1 << 18
 END = bytes(2 * tarfile.BLOCKSIZE)
-"""Of a tar."""
+"""How a tar ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class StoredFile:
 
     size: int
     content: bytes
-    """As much of it as was asked for; nothing of a large one."""
+    """The beginning of it, as much as was asked for; nothing of a large one."""
     large: str = ""
     """The digest of a large one."""
 

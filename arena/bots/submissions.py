@@ -55,9 +55,9 @@ LONGEST_NOTE = 500
 NONE: Mapping[str, int] = MappingProxyType({})
 
 AGAINST = "against"
-"""Of the wish for a test first: the number of the version that was active when it was handed in. If
-none is active when its check passes, it was taken off: a version that was to be tested does not
-enter without a test."""
+"""The key in the wish for a test first that has the number of the version that was active when it
+was handed in. If none is active when its check passes, it was taken off: a version that was to be
+tested does not enter without a test."""
 
 
 DAY = timedelta(hours=24)
@@ -189,7 +189,7 @@ def submit(
 
 
 def is_only_refused() -> sa.ColumnElement[bool]:
-    """Of bots: whether no version of it ever passed a check, or may by one that is not over."""
+    """The condition that no version of a bot ever passed a check, or may by one that goes on."""
     versions = sa.select(BotVersion.id).where(BotVersion.bot_id == Bot.id).correlate(Bot)
     ready = sa.exists().where(BotVersion.bot_id == Bot.id, BotVersion.status == VersionStatus.READY)
     entered = sa.exists().where(Entrant.version_id.in_(versions))
@@ -290,7 +290,7 @@ def demand_admission(ladder: Ladder, *, at_home: bool) -> None:
 
 
 def is_under_way(version_id: int) -> sa.ColumnElement[bool]:
-    """Of checks: whether it is of a version, and that is to enter by it soon."""
+    """The condition that a check is of a version, and that this is to enter by it soon."""
     return sa.and_(
         Check.version_id == version_id,
         Check.status.in_((JobStatus.OPEN, JobStatus.ISSUED)),

@@ -35,7 +35,7 @@ from engine.translation import N_, gettext
 
 
 class TeamCode(NamedTuple):
-    """By what a team is joined."""
+    """The code that a team is joined by."""
 
     code: Annotated[str | None, "The code; null if it is joined by none"]
 

@@ -53,7 +53,7 @@ from engine.translation import N_, gettext
 
 MOST_MEMBERS = 20
 MOST_TEAMS = 10
-"""Of how many somebody may be a member."""
+"""The most that somebody may be a member of."""
 
 
 def find(session: Session, name: str) -> Team:

@@ -142,7 +142,7 @@ def _in_notifications(session: Session, names: Collection[str], after: str) -> N
 
 
 def _in_letters(session: Session, names: Collection[str], after: str) -> None:
-    """In those that wait to be sent; not where it is part of an address, or a bot's."""
+    """Renames in letters that wait to be sent; not in an address, or a bot's name."""
     any_of = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
     pattern = re.compile(rf"(?<![\w./-])(?:{any_of})(?![\w-]|\.\w| v\d)", re.IGNORECASE)
     for letter in session.scalars(sa.select(Mail).where(_has_one(Mail.text, names))):

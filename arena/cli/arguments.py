@@ -250,7 +250,7 @@ def _distinct_name(bot: GivenBot, bots: Sequence[GivenBot]) -> str:
 
 
 def _same_at_the_front(commands: Iterable[Sequence[str]]) -> int:
-    """So many words, from the first on, are the same in all of them."""
+    """How many words, from the first on, are the same in all commands."""
     return len([*takewhile(lambda words: len({*words}) == 1, zip(*commands, strict=False))])
 
 
@@ -298,7 +298,7 @@ def _command(word: str) -> tuple[str, ...]:
 
 
 def read_hypotheses(text: str) -> tuple[float, float]:
-    """The two of ``--elo``.
+    """Reads the two hypotheses of ``--elo``.
 
     Raises:
         InputError: they are no two numbers.

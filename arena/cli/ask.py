@@ -43,7 +43,7 @@ class _Asked:
     plies: Sequence[int]
     """How many moves were played before each that is asked about."""
     played: Sequence[Ply] = ()
-    """Of a game that was played its plies."""
+    """The plies of a game that was played."""
 
 
 @click.command()
@@ -216,7 +216,7 @@ def _of_record(
 
 
 Told = Mapping[int, Mapping[str, Answer]]
-"""By the plies that were asked about, what each bot answered there."""
+"""What each bot answered, by the plies that were asked about."""
 
 
 def _ask_all(asked: _Asked, launchers: Sequence[Launcher], *, in_json: bool) -> Told:
@@ -266,7 +266,7 @@ def _who(asked: _Asked, ply: int) -> str:
 
 
 def _head(asked: _Asked) -> None:
-    """What is asked about."""
+    """Prints what is asked about."""
     ply, words = asked.plies[0], str(asked.game.variant)
     if asked.played:
         words += f": {', '.join(asked.game.players)}"

@@ -54,7 +54,7 @@ from workers.cores import claimed_core
 SHOWN_GAMES = 5
 """Games whose replay a failing test suggests."""
 LOST, WITH_FAULTS = "lost games", "games with faults"
-"""Which."""
+"""The kinds of games that are kept of a failing test, as it names them."""
 
 
 class Assertions:

@@ -1,4 +1,4 @@
-"""From the path of a bot to what a box of this machine starts, as an arena does it."""
+"""Makes of the path of a bot what a box of this machine starts, as an arena does it."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Boxed:
 
     @property
     def allowances(self) -> Allowances:
-        """Its language may be slow to start."""
+        """What the protocol allows, but that its language may be slow to start."""
         return replace(ALLOWANCES, start_seconds=self.ready.launch.start_seconds)
 
     def start(self, core: int | None = None) -> Program:

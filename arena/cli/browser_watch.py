@@ -84,7 +84,7 @@ class BrowserWatch(Watching):
                 self.end_headers()
 
             def log_message(self, *_: Any) -> None:
-                """Nobody reads it."""
+                """Logs nothing: nobody reads it."""
 
         return Handler
 

@@ -21,7 +21,7 @@ from workers.manifest import read_manifest
 
 ENDING = re.compile(r"(\.tar)?\.\w+$")
 MOST_TEXT_BYTES = 256 * 1024
-"""Of a bundle that can be read and written in a form."""
+"""The most that a bundle may have whose texts are read, for forms."""
 TIDY_SECONDS = 24 * 60 * 60
 """How often the store of bundles is rid of what was not finished, when one is taken in."""
 

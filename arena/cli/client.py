@@ -121,7 +121,7 @@ def server_address(text: str) -> str:
 
 
 def whole_address(text: str) -> str:
-    """The same of an address that says whether it is of http or https."""
+    """An arena's address that says whether it is of http or https, as it is kept."""
     try:
         parts = urllib.parse.urlsplit(text)
         # As whoever opens it reads them: an overlong part of a name is none, nor is port 99999.

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from arena.cli import InputError, refusing
 from arena.ground.config import SettingError, Settings, load
-from arena.ground.db import FAILED, Database, SchemaError, present, unusable
+from arena.ground.db import FAILED, Database, SchemaError, database_time, unusable
 from arena.ground.refusals import Refusal
 from engine.translation import gettext
 
@@ -72,4 +72,4 @@ def opened(data: Path | None, *, new: bool = False) -> Iterator[tuple[Database, 
 def changing(data: Path | None) -> Iterator[tuple[Session, datetime]]:
     """A transaction on the arena of a data folder, and its moment; errors as for `opened`."""
     with opened(data) as (database, _), database.begin() as session:
-        yield session, present(session)
+        yield session, database_time(session)

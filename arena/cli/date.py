@@ -15,7 +15,7 @@ from arena.cli.reading import read
 from arena.competitions.dates import dates_of
 from arena.competitions.founding import find_named
 from arena.ground.config import Settings
-from arena.ground.db import present
+from arena.ground.db import database_time
 from arena.models import Competition
 from arena.web.api.competition_shapes import DateList, DateShape
 from engine.translation import N_
@@ -38,7 +38,7 @@ def list_command(name: str, where: Where, in_json: bool) -> None:
 
     def here(session: Session, _: Settings) -> DateList:
         its = dates_of(session, find_named(session, Competition, name))
-        return DateList(now=present(session), items=[DateShape.of(one) for one in its])
+        return DateList(now=database_time(session), items=[DateShape.of(one) for one in its])
 
     found = read(where, f"/competitions/{quote(name, safe='')}/dates", here)
     columns = (N_("what"), N_("at"), N_("happened"), N_("made"), N_("outcome"))

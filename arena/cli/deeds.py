@@ -27,7 +27,7 @@ from arena.cli.options import as_json
 from arena.deeds import By, Deed, Done, Part, fields_of, look_ahead, perform
 from arena.ground import bot_names
 from arena.ground.config import Settings
-from arena.ground.db import present
+from arena.ground.db import database_time
 from arena.ground.refusals import Refusal
 from arena.models import Scope
 from arena.people import accounts
@@ -45,14 +45,14 @@ class Told(NamedTuple):
     """What a deed came to."""
 
     said: str
-    """In words, after the address of the server if it was done on one."""
+    """What was done in words, after the address of the server if it was done on one."""
     answer: Any
-    """As JSON's types, as the API has it; None where nobody asked for it."""
+    """The answer as JSON's types, as the API has it; None where nobody asked for it."""
 
 
 def here(session: Session) -> By:
     """Whoever runs a command at the arena's machine, and may do everything."""
-    now = present(session)
+    now = database_time(session)
     return By(audit.operator(), frozenset(Scope), now, at_machine=True, reader=EVERYTHING)
 
 

@@ -27,7 +27,7 @@ from arena.bots.git_protocol import Remote, RepositoryError
 from arena.bots.repositories import WantedRepository
 from arena.cli.bundle_intake import BundleIntake
 from arena.ground.config import Settings, load
-from arena.ground.db import FAILED, Database, present
+from arena.ground.db import FAILED, Database, database_time
 from arena.ground.logs import begin_log
 from arena.ground.outside import OutsideError, connected, read_address
 from arena.ground.refusals import Refusal
@@ -39,9 +39,9 @@ from workers.sandbox import Sandbox
 AT_ONCE = 4
 LOOK_SECONDS = 0.5
 RUN_SECONDS = 1200.0
-"""After which it ends, and is begun again if there is more."""
+"""How long it runs until it ends, and is begun again if there is more."""
 SECONDS = 60.0
-"""That a host may take to give a commit."""
+"""How long a host may take to give a commit."""
 
 log = logging.getLogger("arena.fetch")
 
@@ -50,7 +50,7 @@ class Fetching:
     """What asks repositories, until none is due."""
 
     def __init__(self, settings: Settings, database: Database, parent: int) -> None:
-        """Asks none yet.
+        """Prepares to ask; it asks no repository yet.
 
         Args:
             parent: the process without which this one ends.
@@ -93,7 +93,7 @@ class Fetching:
         with self._lock:
             busy: Set[int] = frozenset(self._busy)
             found = self._database.run(
-                lambda session: repositories.take_due(session, busy, present(session))
+                lambda session: repositories.take_due(session, busy, database_time(session))
             )
             if found:
                 self._busy.add(found.user_id)
@@ -114,7 +114,7 @@ class Fetching:
             log.info("%s of %s: %s", wanted.address, wanted.bot, problem)
         self._database.run(
             lambda session: repositories.conclude(
-                session, wanted, problem, self._settings, present(session), commit=commit
+                session, wanted, problem, self._settings, database_time(session), commit=commit
             )
         )
 

@@ -87,12 +87,13 @@ class Running:
         self._is_told_to_quit = False
         self._seat = ""
         self._spoken = spoken()
-        """To whoever is told of it; the arena hears English, as the thread speaks by itself."""
+        """The language of whoever is told of it; the arena hears English, as the thread speaks by
+        itself."""
         self.thread = threading.Thread(target=self._run, name=f"program {number}", daemon=True)
         self.thread.start()
 
     def tell(self, text: str) -> None:
-        """Lines for it."""
+        """Gives it lines of the arena, each ended; they wait until it is ready."""
         self._texts.put(text)
 
     def end(self) -> None:

@@ -115,7 +115,7 @@ def runtime_for(manifest: Manifest, box: Sandbox) -> UnpackedRuntime | None:
 
 
 def _offered_here(name: str) -> RuntimeFiles | None:
-    """That of the arena of this machine's data folder."""
+    """The runtime's files that the arena of this machine's data folder has."""
     settings = load()
     if not settings.database and not (settings.data / "arena.db").exists():
         return None

@@ -21,7 +21,7 @@ from engine.protocol import visible
 from engine.translation import gettext, pgettext, spoken, translated
 
 GOOD, BAD, DOUBTFUL = "green", "bold red", "yellow"
-"""In which colours it is said what passed, what failed, and what is not known."""
+"""The colours in which it is said what passed, what failed, and what is not known."""
 OF_STATES = ("status", "state", "verdict", "check")
 """Columns that say how something stands."""
 STATES: Mapping[str, str] = {

@@ -26,7 +26,7 @@ from engine.translation import gettext, spoken
 from engine.unix_sockets import connect_to
 
 COME_BACK_SECONDS = 1.0
-"""After which a stream that broke is opened anew; each time that fails it takes longer."""
+"""How long until a stream that broke is opened anew; each time that fails it takes longer."""
 TIMES = 5
 WAIT_SECONDS = 40.0
 """A stream that lives says so more often."""
@@ -122,15 +122,16 @@ class FollowedGame:
     """One play of a game of a match, as far as it is known."""
 
     number: int
-    """Of the match, from 1."""
+    """The game's number in the match, from 1."""
     games: int
-    """That the match has."""
+    """How many games the match has."""
     name: str
-    """Of the variant."""
+    """The name of the variant."""
     players: list[tuple[str, str]]
-    """Of each seat its name, and who sits there."""
+    """Each seat's name, and who sits there."""
     states: list[State] = field(default_factory=list)
-    """After no ply, one and so on, as far as the rules at hand go; none of an unknown game."""
+    """The states after no ply, one and so on, as far as the rules at hand go; none of an unknown
+    game."""
     plies: list[Ply] = field(default_factory=list)
     variant: Variant | None = None
     left: list[float] | None = None

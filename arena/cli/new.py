@@ -246,7 +246,7 @@ def test_it_plays_without_a_fault(arena):
 
 
 def _readme(name: str, template: Template, variant: Variant) -> str:
-    """In the language of whoever begins the bot."""
+    """The text of a new bot's README, in the language of whoever begins it."""
     kit = Path(template.kit[0]).name if template.kit else ""
     games = "" if entrants_needed(variant) == 1 else " --games 10"
     paragraphs = [

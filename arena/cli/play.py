@@ -66,7 +66,7 @@ from workers.cores import claimed_core
 
 WATCHED = ("terminal", "browser")
 """Where running games can be watched."""
-SETTLED = {
+RECORDED = {
     "games",
     "seed",
     "clock",
@@ -78,7 +78,7 @@ SETTLED = {
     "records",
     "watch",
 }
-"""The options that a recorded game has settled."""
+"""The options that a recorded game was played by, and takes no more."""
 
 
 class _PlayCommand(click.Command):
@@ -289,7 +289,7 @@ def _refuse_settled(context: click.Context) -> None:
     """
     for option in context.command.params:
         given = context.get_parameter_source(option.name or "")
-        if option.name in SETTLED and given is not ParameterSource.DEFAULT:
+        if option.name in RECORDED and given is not ParameterSource.DEFAULT:
             raise InputError(
                 gettext(
                     "%(option)s does not go with --replay: that game was played already",

@@ -15,9 +15,9 @@ from engine.protocol import visible
 from engine.translation import gettext
 
 WORTH_TENTHS = 20
-"""Of shorter work not every tenth is told."""
+"""The shortest work of which every tenth is told."""
 BAR_WIDTH = 20
-"""In columns, so that all stands in a line of 80."""
+"""The columns that it takes, so that all stands in a line of 80."""
 LINE_SECONDS = 5.0
 """So long after a line another one tells what was done since."""
 
@@ -67,11 +67,11 @@ class ProgressBar(OnTerminal):
             self._task = self._bar.add_task(doing, total=total, count=self._count())
 
     def advance(self, more: int = 1, words: str = "") -> None:
-        """So many more are done; ``words`` as for `show`."""
+        """Shows that so many more are done; ``words`` as for `show`."""
         self.show(self._done + more, words=words)
 
     def show(self, done: int, *, total: int | None = None, words: str = "") -> None:
-        """So many are done.
+        """Shows that so many are done.
 
         Args:
             total: how many there are by now; by default as many as before.

@@ -21,7 +21,7 @@ from arena.web.api.shapes import Shape
 T = TypeVar("T")
 
 PAGE = 100
-"""As many of a list as a server gives at once."""
+"""How much of a list a server gives at once."""
 
 
 def told(

@@ -374,7 +374,7 @@ def junit(its: Case) -> str:
 
 
 def json_text(data: dict[str, Any]) -> str:
-    """For a file: with indents, so that people can read it, too."""
+    """Writes JSON for a file: with indents, so that people can read it, too."""
     return json.dumps(data, indent=1) + "\n"
 
 

@@ -134,7 +134,7 @@ def check_ply(record: GameRecord, seating: Mapping[Seat, int], ply: int) -> None
 def seat_bots(
     record: GameRecord, bots: Sequence[GivenBot], seats: Sequence[int]
 ) -> dict[Seat, int]:
-    """For each seat that is asked the number of its bot.
+    """The number of the bot for each seat that is asked.
 
     Raises:
         InputError: it can't be told.

@@ -93,7 +93,7 @@ class Launcher:
         )
 
     def choosing(self, chosen: Mapping[str, str]) -> Launcher:
-        """The same with values of its options.
+        """A launcher of the same bot that is told values of its options.
 
         Raises:
             InputError: it has no such option, none that takes such a value, or does not start.
@@ -106,7 +106,7 @@ class Launcher:
         return replace(learned, chosen=told)
 
     def learning(self) -> Launcher:
-        """The same with all its options, for which it is started once.
+        """A launcher of the same bot that knows all its options, for which it is started once.
 
         Raises:
             InputError: it does not start.

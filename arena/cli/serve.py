@@ -32,8 +32,8 @@ THREADS = 4 + downloads.MOST
 CONNECTIONS = 900
 """Connections at once: a browser that looks at a page keeps one or more for two minutes."""
 FILES = 4096
-"""That may be open, if the system lets us: most allow a process 1,024 until it asks, and an answer
-that waits for its reader is a file as well."""
+"""How many may be open, if the system lets us: most allow a process 1,024 until it asks, and an
+answer that waits for its reader is a file as well."""
 LARGEST_REQUEST = MAX_ARCHIVE_BYTES + 1024 * 1024
 """Bytes; waitress would spool more to disk before the app saw it."""
 

@@ -56,7 +56,7 @@ def status(bot: str | None, server: str | None, in_json: bool) -> None:
 
 
 def _rows(there: RemoteArena, name: str) -> Iterable[dict[str, Any]]:
-    """Of a bot each version on a ladder, and its newest version wherever that is."""
+    """The versions of a bot that are on a ladder, and its newest version wherever that is."""
     found = there.get(f"/bots/{name}")
     name, on = found["name"], found["ladders"]
     newest = there.get(f"/bots/{name}/versions", limit=1)["items"]

@@ -34,7 +34,7 @@ from arena.cli.sources import commit_at, git_folder
 from arena.competitions.founding import find_named
 from arena.competitions.strength_plans import MAX_GAMES
 from arena.ground import texts
-from arena.ground.db import present
+from arena.ground.db import database_time
 from arena.models import BotVersion, Ladder, User
 from arena.people import accounts
 from arena.strength.terms import StrengthTerms
@@ -185,7 +185,7 @@ def submit(
         )
 
         def enter(session: Session) -> str:
-            now = present(session)
+            now = database_time(session)
             version = hand_in(
                 session,
                 audit.operator(),
@@ -247,7 +247,7 @@ def _wish(test_first: bool, elo: str | None, max_games: int | None) -> StrengthT
 
 
 def _words(commit: Commit) -> str:
-    """Of which commit it is, for whoever submits it."""
+    """Tells whoever submits a bot by which commit it is."""
     if commit.dirty:
         return gettext(
             "of commit %(commit)s, with changes that are in no commit", commit=commit.short

@@ -74,7 +74,8 @@ class RunTally:
         # In a race the two have a game each, and are compared once.
         cells = RACE_CELLS if variant.seats == 1 else PAIR_CELLS
         self._pairs = [0] * cells if len(names) == 2 else None
-        """Of two bots how many whole matches gave the first so many half points."""
+        """How many whole matches gave the first of two bots so many half points; None if there are
+        not two."""
         self._digests = hashlib.sha256()
         self._isolations: set[str] = set()
 
@@ -85,7 +86,7 @@ class RunTally:
 
     @property
     def elo(self) -> tuple[Estimate, Estimate] | None:
-        """Of two bots, how much stronger each is than the other by their whole matches."""
+        """How much stronger each of two bots is than the other by their whole matches."""
         if self._pairs is None:
             return None
         return estimate(self._pairs), estimate(self._pairs[::-1])

@@ -28,7 +28,7 @@ GROUND: Mapping[Shade, str] = {
     Shade.POINT: "#8a7346",
     Shade.WALL: "#77726a",
 }
-"""Of colours between, on which both white and black are seen."""
+"""What squares are painted with: colours between, on which both white and black are seen."""
 LAST, COUNTED, EDGE = "#a3386b", "#3d7a52", "#4c4639"
 """The ground of the last move's squares and of rows that count, and what is on free ones."""
 FREE: Mapping[Shade, str] = {Shade.SPECIAL: "+"}

@@ -56,7 +56,7 @@ class TerminalWatch(Watching):
         self._thread.join()
 
     def advance(self, more: int, words: str) -> None:
-        """So many more are done, and it stands so."""
+        """Shows that so many more are done, and that it stands so."""
         self._done += more
         self._words = words
         if self._is_left:

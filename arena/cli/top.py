@@ -25,10 +25,9 @@ from arena.cli.listing import BAD, GOOD, Output
 from arena.cli.options import as_json
 from arena.ground.config import Settings
 from arena.ground.db import Database
-from arena.operation import queues
+from arena.operation import overview, queues
 from arena.operation.broker import EmbeddedBroker
-from arena.operation.health import ago, look
-from arena.operation.jobs_under_way import under_way
+from arena.operation.health import ago
 from engine.protocol import visible
 from engine.translation import gettext, pgettext, translated
 
@@ -61,10 +60,9 @@ def top(where: Where, once: bool, every: float, in_json: bool) -> None:
 
 
 def _look_here(database: Database, settings: Settings) -> dict[str, Any]:
+    waiting = queues.look(settings.broker or EmbeddedBroker(settings.data.resolve()).url)
     with database.read() as session:
-        health, jobs = look(session, settings, datetime.now(UTC)), under_way(session)
-    broker = settings.broker or EmbeddedBroker(settings.data.resolve()).url
-    return health.as_json(queues.look(broker), jobs)
+        return overview.as_json(session, settings, datetime.now(UTC), waiting)
 
 
 def _follow(now: Callable[[], dict[str, Any]], *, once: bool, every: float, in_json: bool) -> None:

@@ -95,7 +95,6 @@ def _telling(bar: ProgressBar) -> Advance:
 
 
 def _words(variant: Variant, value: Value | None) -> str:
-    """A value in words."""
     if value is None:
         return gettext("not known within these steps")
     if variant.seats == 1:

@@ -44,7 +44,7 @@ def version_of(bot: GivenBot, *, no_box: bool = False) -> Version:
 
 
 def _digest(parts: Iterator[tuple[str, str]]) -> str:
-    """Of names and the digests of what is behind them, in their order."""
+    """The digest of names and of the digests of what is behind them, in their order."""
     whole = sha256()
     for part in parts:
         whole.update(repr(part).encode())

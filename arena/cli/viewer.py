@@ -77,7 +77,7 @@ def move_words(variant: Variant, move: Ply) -> str:
 
 
 def said(move: Ply) -> str:
-    """The same without whose it is."""
+    """A ply's move, its time and its text, without whose it is."""
     time = "" if move.cpu_us is None else f"  {move.cpu_us / 1000:.1f} ms"
     text = f"  {move.text}" if move.text else ""
     return visible(f"{move.move}{time}{text}", but="")

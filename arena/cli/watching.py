@@ -42,7 +42,7 @@ class SeatNow:
     player: str
     is_due: bool
     left_ms: int | None
-    """On its clock; None where each move has its own time."""
+    """How much is left on its clock; None where each move has its own time."""
     last: Ply | None
     """Its last move."""
 
@@ -52,9 +52,10 @@ class GameNow:
     """A running game as it stands."""
 
     match: int
-    """Of those of this command, from 1 in the order in which they were begun."""
+    """The match's number among those of this command, from 1 in the order in which they were
+    begun."""
     game: int
-    """Of the match, from 0."""
+    """The game's number in its match, from 0."""
     spec: MatchSpec
     state: State
     plies: tuple[Ply, ...]
@@ -217,7 +218,7 @@ class Watching:
         self._bar.__exit__(*ending)
 
     def advance(self, more: int, words: str) -> None:
-        """So many more are done, and it stands so."""
+        """Shows that so many more are done, and that it stands so."""
         self._bar.advance(more, words)
 
     def match(

@@ -23,7 +23,8 @@ from engine.plurals import counted
 from engine.translation import ENGLISH, gettext, speaking
 
 MOST_CHARACTERS, MOST_OPENINGS = 200_000, 5000
-"""Of a book on a site, where the rules judge each of its moves while its sender waits."""
+"""The most that a book on a site may have, where the rules judge each of its moves while its sender
+waits."""
 MOST_OF_ANYBODY = 20
 """Books of somebody who is no organiser."""
 RESERVED = frozenset(map(str, OpeningPolicy))

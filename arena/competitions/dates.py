@@ -1,11 +1,12 @@
 """Dates of competitions: which there may be, how one is set, and what one that is past forbids.
 
-Theory of operation. A date is a moment by the clock of the database (`arena.ground.db.present`), so
-that it does not matter whose clocks are wrong. What a date forbids it forbids from that moment on,
-whether or not the recorder has come to it: who hands something in is asked when that began
-(`demand_in_time`). What it brings about the recorder does (`arena.competitions.happenings`), in the
-order of the dates, each once; then it has happened, and is moved no more. Only that of rounds comes
-again: it is set to its next moment then (`arena.competitions.rounds`).
+Theory of operation. A date is a moment by the clock of the database
+(`arena.ground.db.database_time`), so that it does not matter whose clocks are wrong. What a date
+forbids it forbids from that moment on, whether or not the recorder has come to it: who hands
+something in is asked when that began (`demand_in_time`). What it brings about the recorder does
+(`arena.competitions.happenings`), in the order of the dates, each once; then it has happened, and
+is moved no more. Only that of rounds comes again: it is set to its next moment then
+(`arena.competitions.rounds`).
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ from arena.models import (
 from engine.translation import N_, gettext
 
 RANKS: Mapping[DateKind, int] = {kind: rank for rank, kind in enumerate(DateKind)}
-"""In this order the dates of a competition have to be."""
+"""The order in which the dates of a competition have to be."""
 TITLES: Mapping[DateKind, str] = {
     DateKind.OPENS: N_("Opens"),
     DateKind.ENTRIES_CLOSE: N_("Entries close"),

@@ -27,7 +27,7 @@ from arena.competitions.sign_ups import (
 )
 from arena.competitions.tournament_progress import frame_of
 from arena.formats.catalogue import FORMATS, settings_for
-from arena.ground.db import At, present
+from arena.ground.db import At, database_time
 from arena.ground.locks import lock
 from arena.ground.refusals import Refusal
 from arena.models import (
@@ -141,7 +141,7 @@ def open_check_ins(session: Session) -> None:
     when nobody could check in, not yet."""
     if maintenance(session) is not None:
         return
-    now = present(session)
+    now = database_time(session)
     query = to_check_in(now + timedelta(minutes=LONGEST_CHECK_IN))
     for tournament, until in session.execute(query).all():
         opens = check_in_opens(conditions_of(tournament), until)

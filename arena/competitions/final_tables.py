@@ -38,14 +38,14 @@ PODIUM = 3
 
 @dataclass(frozen=True, slots=True)
 class Trophy:
-    """That a bot was among the first of what is over."""
+    """A place of a bot among the first of what is over."""
 
     entrant: Entrant
-    """With its competition and its version."""
+    """The entrant that has it, with its competition and its version."""
 
     @property
     def place(self) -> int:
-        """From 1."""
+        """The final place, from 1."""
         assert self.entrant.final_place is not None
         return self.entrant.final_place
 

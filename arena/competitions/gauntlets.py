@@ -52,9 +52,9 @@ from engine.record import GameRecord
 from engine.translation import ENGLISH, N_, gettext, speaking
 
 LEGS = (1, 2)
-"""Of a round: the candidate's match, and the baseline's."""
+"""The legs of a round: the candidate's match, and the baseline's."""
 MOST_ASIDE = 3
-"""While so many matches wait for the operator, no more are made."""
+"""How many matches that wait for the operator keep more from being made."""
 LONGEST_TITLE = 120
 
 
@@ -72,11 +72,12 @@ class Gauntlet(Competition):
 
 @dataclass(frozen=True, slots=True)
 class GauntletPlan:
-    """By which rules, and how much, a gauntlet is to be played."""
+    """The rules by which a gauntlet is to be played, and how much."""
 
     rules: Rules
     games: int
-    """Of both bots together; whole turns of the field are played, so it can be a few more."""
+    """How many both bots play together; whole turns of the field are played, so it can be a few
+    more."""
     seed: int
     openings: str = "random"
     """Random, or the name of a book."""
@@ -246,9 +247,9 @@ class Gauntlets(ComparisonKind[Gauntlet]):
             for one, outcome in outcomes_in(session, gauntlet, Match.round == match.round)
         }
         _keep(gauntlet, _with_round(standing(gauntlet), match.round, both))
-        self.settle(session, gauntlet, now)
+        self.end_or_reopen(session, gauntlet, now)
 
-    def settle(self, session: Session, competition: Gauntlet, now: datetime) -> None:
+    def end_or_reopen(self, session: Session, competition: Gauntlet, now: datetime) -> None:
         if competition.reason:
             return
         # A match that was just made void is in what is kept until that is made anew.

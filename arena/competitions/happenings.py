@@ -24,7 +24,7 @@ from arena.competitions.founding import come_back
 from arena.competitions.kinds import kind_of
 from arena.competitions.ladder_tournaments import demand_enough, make, ready_on
 from arena.competitions.seasons import begin_again, lock_what_moves
-from arena.ground.db import FAILED, At, present
+from arena.ground.db import FAILED, At, database_time
 from arena.ground.locks import lock, locking
 from arena.ground.refusals import Refusal
 from arena.models import (
@@ -58,7 +58,7 @@ def happen_next(session: Session) -> CompetitionDate | None:
     """Has the first date happen that is due; None if none is, or nothing happens for now."""
     if maintenance(session) is not None:
         return None
-    now = present(session)
+    now = database_time(session)
     rank = sa.case(RANKS, value=CompetitionDate.what)
     found = session.scalar(due(now).order_by(CompetitionDate.at, rank, CompetitionDate.id).limit(1))
     if found is None:

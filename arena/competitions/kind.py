@@ -45,7 +45,7 @@ class Moment:
     due: Mapping[int, Sequence[DueMatch]]
     """The matches of each competition that are not fixed, by its id; kept up with what is made."""
     trickle_seconds: float = 0.0
-    """How long a settled ladder rests after each match."""
+    """How long a converged ladder rests after each match."""
     has_room: HasRoom = lambda *_: True
     made_for: Mapping[int, str] = field(default_factory=dict)
     """The platforms that the runtimes of entrants are made for, by their ids; who is not in it has
@@ -71,7 +71,7 @@ class Conclusion(NamedTuple):
     """How a competition ended, for people."""
 
     message: str
-    """In English, as catalogues know it."""
+    """The message in English, as catalogues know it."""
     places: Mapping[str, str | int]
     """What stands at its places."""
     words: str = ""
@@ -115,7 +115,7 @@ class CompetitionKind(ABC, Generic[C]):
     takes_home = False
     """Whether bots at home may play in them."""
     topic = Topic.TEST
-    """Under which people are told of one."""
+    """The topic under which people are told of one."""
     dates: tuple[DateKind, ...] = ()
     """Which dates one can have."""
     follows_up = True
@@ -133,11 +133,12 @@ class CompetitionKind(ABC, Generic[C]):
         return Matchmaker(self, moment)
 
     def at_rest(self, now: datetime, trickle_seconds: float) -> sa.ColumnElement[bool]:
-        """Of competitions: which of its kind have no match to make now, where a statement can tell
-        so at once. Of others their matchmaker finds out.
+        """The condition that one of its kind has no match to make now, where a statement can tell.
+
+        Whether others have one their matchmaker finds out.
 
         Args:
-            trickle_seconds: how long a settled ladder rests after each match.
+            trickle_seconds: how long a converged ladder rests after each match.
         """
         return sa.false()
 
@@ -146,8 +147,10 @@ class CompetitionKind(ABC, Generic[C]):
         """Who meets next in an open competition; None if nobody can for now."""
 
     def seatings(self, variant: Variant) -> tuple[tuple[int, ...], ...]:
-        """Of each game of a match the place of the entrant in each seat; by default, which is
-        empty, all take turns in the seats, one in each."""
+        """The place of the entrant in each seat, for each game of a match.
+
+        By default, which is empty, all take turns in the seats, one in each.
+        """
         return ()
 
     def options_of(self, match: Match) -> Mapping[str, Any]:
@@ -179,16 +182,16 @@ class CompetitionKind(ABC, Generic[C]):
         return GameResult(tuple(entrants), tuple(sides), tuple(ranks))
 
     def draw_probability(self, competition: C) -> float:
-        """By which results are rated, if they are."""
+        """The probability of a draw between equals that results are rated by, if they are."""
         return 0.5
 
     def follow_up(
         self, session: Session, match: Match, games: Sequence[GameRecord], now: datetime
     ) -> None:
         """What follows from a match that was just fixed and stored."""
-        self.settle(session, self._own(match), now)
+        self.end_or_reopen(session, self._own(match), now)
 
-    def settle(self, session: Session, competition: C, now: datetime) -> None:
+    def end_or_reopen(self, session: Session, competition: C, now: datetime) -> None:
         """Ends a competition that is over; opens one again that is not, since a match is void."""
 
     @abstractmethod
@@ -196,7 +199,7 @@ class CompetitionKind(ABC, Generic[C]):
         self, session: Session, competition: C, entrant: Entrant, why: str, now: datetime
     ) -> None:
         """Takes an entrant out for good whose bot is gone, of a competition that is locked and not
-        over: no more matches with it are made, and what `settle` says later doesn't change that.
+        over: no more matches with it are made, and `end_or_reopen` doesn't change that later.
 
         Args:
             why: for people, in English.
@@ -207,7 +210,7 @@ class CompetitionKind(ABC, Generic[C]):
 
     def close(self, session: Session, competition: C, now: datetime) -> None:
         """Ends one whose date has come on which it closes; it is locked, and its matches that are
-        not played. What `settle` says later doesn't change that."""
+        not played. `end_or_reopen` doesn't change that later."""
         set_over(session, competition, over=True, now=now)
 
     def final_places(self, session: Session, competition: C) -> Mapping[int, Placed]:
@@ -257,7 +260,7 @@ class Matchmaker(Generic[C]):
         self.kind, self.moment = kind, moment
 
     def urgency(self, competition: C) -> int:
-        """Among the competitions of the kind those of the smallest number come first."""
+        """A number by which competitions of the kind take turns, the smallest first."""
         return 0
 
     def next_pairing(self, competition: C) -> Pairing | None:

@@ -20,7 +20,7 @@ ALL: tuple[AnyKind, ...] = (
     Gauntlets(),
 )
 KINDS: Mapping[str, AnyKind] = {kind.name: kind for kind in ALL}
-"""By the names that the database knows them by."""
+"""The kinds, by the names that the database knows them by."""
 
 
 def names_of(which: Callable[[AnyKind], bool]) -> list[str]:

@@ -27,8 +27,8 @@ from arena.ratings.bradley_terry import fit_counted
 from arena.ratings.result import GameResult
 
 MOST_FITTED = 600
-"""Of more entrants only those are looked at that were active to the end: to estimate all together
-takes as many steps as the cube of their number."""
+"""The most entrants that are all estimated; of more only those are that were active to the end: to
+estimate all together takes as many steps as the cube of their number."""
 AT_A_TIME = 10_000
 """Rows that are read at a time."""
 ResultOf = Callable[[Sequence[int], Sequence[int], Sequence[int]], GameResult[int]]

@@ -31,7 +31,7 @@ def ready_on(session: Session, ladder: Ladder) -> list[NamedPlayer]:
 
 
 def fewest(ladder: Ladder) -> int:
-    """Of how many bots a tournament of a ladder's game can be."""
+    """The fewest bots that a tournament of a ladder's game can have."""
     return 2 if ladder.variant.seats == 1 else max(2, entrants_needed(ladder.variant))
 
 

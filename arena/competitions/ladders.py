@@ -264,7 +264,7 @@ def _is_resting(ladder: Ladder, field: LadderField, now: datetime, trickle_secon
     It does where all is known well, and where nothing comes of its matches: to try them costs the
     workers more than to play them.
     """
-    seconds = trickle_seconds if field.roster.is_settled else 0.0
+    seconds = trickle_seconds if field.roster.is_converged else 0.0
     if field.is_unplayable:
         seconds = max(seconds, UNPLAYABLE_SECONDS)
     if not seconds or ladder.last_match is None:
@@ -334,13 +334,13 @@ class Ladders(CompetitionKind[Ladder]):
         """Where nobody is left to learn of, and the last match was lately; and where nobody is, or
         one alone."""
         its = Entrant.competition_id == Competition.id
-        unsettled = sa.exists().where(its, IS_UNSETTLED)
+        uncertain = sa.exists().where(its, IS_UNSETTLED)
         rest = timedelta(seconds=trickle_seconds)
         last = Competition.last_match
         is_lately = sa.and_(last.is_not(None), last > now - rest, last < now + rest)
         another = sa.select(Entrant.id).where(its, Entrant.state == EntrantState.ACTIVE)
         alone = another.order_by(Entrant.id).limit(1).offset(1).scalar_subquery().is_(None)
-        return sa.and_(Competition.kind == self.name, sa.or_(sa.and_(is_lately, ~unsettled), alone))
+        return sa.and_(Competition.kind == self.name, sa.or_(sa.and_(is_lately, ~uncertain), alone))
 
     def next_pairing(self, competition: Ladder, moment: Moment) -> Pairing | None:
         return self.matchmaker([competition], moment).next_pairing(competition)

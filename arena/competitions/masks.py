@@ -121,7 +121,7 @@ def is_named_there(competition: Competition, bot: Bot) -> bool:
 def masked_players(
     session: Session, competition: Competition, players: Iterable[NamedPlayer], now: datetime
 ) -> list[NamedPlayer]:
-    """Players as they enter a competition."""
+    """Players as they enter a competition: behind their masks, if it is anonymous."""
     return [one._replace(version=masked(session, competition, one.version, now)) for one in players]
 
 
@@ -318,7 +318,7 @@ def _move_seats(session: Session, version: BotVersion, most: int) -> int:
 
 WHOLE = {"synchronize_session": False}
 SEATS_AT_ONCE = 5000
-"""Of how many games the player is named anew in one transaction."""
+"""The most games in which the player is named anew by one transaction."""
 
 
 def _are_both_in_one(session: Session, mask: BotVersion, real: BotVersion) -> bool:

@@ -16,7 +16,7 @@ class OrganisedDeed(Deed):
 
     scope = Scope.ORGANISE
     kind: ClassVar[type[Competition]] = Competition
-    """Of what kind that is."""
+    """The class of those that it can be done to."""
     name: str
 
     def concerns(self, session: Session) -> Competition | None:

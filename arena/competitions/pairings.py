@@ -20,7 +20,7 @@ class Pairing:
     entrants: tuple[int, ...]
     """Their ids, in the order of their seats in the first game."""
     round: int | None = None
-    """Of a tournament, from 1."""
+    """The round of a tournament that it is in, from 1."""
     leg: int = 1
     """Which of the fixtures of the same entrants in the same round it is."""
     key: tuple[str | int, ...] | None = None

@@ -31,13 +31,13 @@ def platforms_of_entrants(session: Session) -> dict[int, str]:
 
 
 def platforms_in_use(session: Session) -> set[str]:
-    """For which platforms runtimes are that versions of bots have."""
+    """The platforms of the runtimes that versions of bots have."""
     has = sa.exists().where(BotVersion.runtime_id == Runtime.id)
     return set(session.scalars(sa.select(Runtime.platform).where(has).distinct()))
 
 
 def wanted_by(session: Session, game: str, *, several: bool) -> dict[str, list[str]]:
-    """Of the platforms of runtimes, which bots are to play a game with one, by their names.
+    """The names of the bots that are to play a game with a runtime, by its platform.
 
     Args:
         several: where bots are granted several processes, and not where they aren't.

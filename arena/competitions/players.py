@@ -38,7 +38,8 @@ class NamedPlayer(NamedTuple):
 
     version: BotVersion
     options: str = ""
-    """As ``depth=8,style=fast``, each as the bot is told it; empty if nothing is chosen."""
+    """The options as ``depth=8,style=fast``, each as the bot is told it; empty if nothing is
+    chosen."""
     own_time: str = ""
     """Its time control in the words of `TimeControl`, if that is not the competition's."""
     own_threads: int = 0
@@ -61,8 +62,8 @@ def player_of(entrant: Entrant) -> NamedPlayer:
 
 
 def handed_in() -> sa.ColumnElement[bool]:
-    """Of versions: whether they were handed in, and not only tried; of one of a mask, whether that
-    behind it was, where it plays."""
+    """The condition that a version was handed in, and not only tried; one of a mask, if its real
+    one was."""
     its = aliased(Check)
     checked = sa.exists().where(its.version_id == BotVersion.id)
     # Asked of the tables: readers do not see what tells whose a mask is.

@@ -36,7 +36,7 @@ class Standing:
     place: int | None
     """None while its format has not decided it, and in a tournament that was called off."""
     number: int
-    """In the seeding."""
+    """Its number in the seeding."""
     points: float
     games: int
     unplayed: int
@@ -51,9 +51,9 @@ class Standing:
     places: tuple[int, ...]
     """How often it had each place, in games of more than two sides (`engine.places`)."""
     mean_place: float | None
-    """Of these games; None without any."""
+    """The mean of these places; None without any such game."""
     tie_breaks: Mapping[str, float]
-    """By their names, in their order; the last is the lot, from 0 to 1."""
+    """The tie-breaks by their names, in their order; the last is the lot, from 0 to 1."""
     strength: Strength | None
     """Whatever the order of its games; None before the first."""
 
@@ -75,7 +75,7 @@ class Pair:
 
     @property
     def words(self) -> str:
-        """Where it stands."""
+        """How the pair's match stands in a word, or why there is none."""
         return str(self.match.status) if self.match else self.unmade
 
     @property
@@ -85,7 +85,7 @@ class Pair:
 
     @property
     def points(self) -> tuple[float, ...] | None:
-        """Of each of its entrants; None before it is played."""
+        """The points of each of its entrants; None before it is played."""
         return self.match.result.points if self.match and self.match.result.games else None
 
 
@@ -104,7 +104,7 @@ class Results:
 
     tournament: Tournament
     entrants: Mapping[int, Entrant]
-    """By their numbers, with their bots."""
+    """The entrants by their numbers, with their bots."""
     standings: tuple[Standing, ...]
     cells: tuple[tuple[Score | None, ...], ...]
     """The crosstable, both ways in the order of the standings."""
@@ -116,7 +116,7 @@ class Results:
     planned: int | None
     """How many matches it has in all; None where that depends on results."""
     points_by_round: Mapping[int, tuple[float, ...]]
-    """For each entrant its points after each round that somebody has played in."""
+    """Each entrant's points after each round that somebody has played in."""
 
     @property
     def matches(self) -> list[SetMatch]:
@@ -313,7 +313,7 @@ def summary(tournament: Tournament) -> dict[str, Any]:
 
 
 def _conditions(tournament: Tournament) -> dict[str, Any] | None:
-    """By what bots sign up for it, or did; None if its field was named."""
+    """The conditions by which bots sign up, or did, as JSON; None if its field was named."""
     if tournament.sign_up is None:
         return None
     wanted = "places", "games", "check_in", "seeding"

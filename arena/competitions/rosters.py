@@ -35,19 +35,20 @@ from arena.ratings.trueskill import Rating
 from engine.match import entrants_needed
 
 LATELY_A_PERSON, LATELY_AT_MOST = 50, 2000
-"""By how many of a ladder's last matches people take turns: so many for each who has a bot there.
+"""How many of a ladder's last matches people take turns by: so many for each who has a bot there.
 Enough that who begins with a placement all the time gets a tenth more than others at most."""
 OWNERS_SECONDS = 30.0
 """How long a kept roster may not know that a bot has got another owner."""
 MOST_KEPT = 100_000
 """Entrants of all rosters that are kept, each of which takes a kilobyte."""
 MOST_NAMED = 500
-"""Of how many versions it is asked by their ids whose they are; of more, of all of a ladder."""
+"""The most versions of which it is asked by their ids whose they are; of more, it is of all of a
+ladder."""
 AT_ONCE = 500
 """Rows that are read, compared and let go together: with all of them in hand, the interpreter would
 look through all that is kept for garbage."""
 Row = tuple[int, float, float, int, int]
-"""Of an entrant its id, mu, sigma, games, and version."""
+"""An entrant's id, mu, sigma, games, and version."""
 
 _LADDER: sa.BindParameter[int] = sa.bindparam("ladder")
 _IS_ACTIVE = Entrant.competition_id == _LADDER, Entrant.state == EntrantState.ACTIVE
@@ -100,7 +101,7 @@ class Rosters:
     """Those of several ladders, as they were when they were last read."""
 
     def __init__(self) -> None:
-        """None was read yet."""
+        """Begins with no roster."""
         self._kept: dict[tuple[int, bool, bool], LadderRoster] = {}
         self._size = 0
         """How many entrants are in them."""
@@ -111,7 +112,7 @@ class Rosters:
         self._size = 0
 
     def read(self, session: Session, ladder: Ladder, *, boxed: bool, at_home: bool) -> LadderRoster:
-        """That of a ladder at this moment.
+        """The roster of a ladder at this moment.
 
         Args:
             boxed, at_home: whether the bots are in it that were uploaded, and those at home.
@@ -137,7 +138,7 @@ class LadderRoster:
     """A roster, and what was read for it."""
 
     def __init__(self, *, boxed: bool, at_home: bool) -> None:
-        """Nothing was read yet."""
+        """Begins with nobody."""
         self._takes = {False: boxed, True: at_home}
         self.roster = Roster()
         self.other: set[int] = set()
@@ -240,12 +241,12 @@ class LadderRoster:
 
 
 class _Lately:
-    """By whose bots the last matches of a ladder were played."""
+    """The people whose bots played the last matches of a ladder."""
 
     def __init__(
         self, session: Session, ladder: Ladder, most: int, person: Callable[[int], int]
     ) -> None:
-        """Reads them.
+        """Reads who played them.
 
         Args:
             most: how many matches.

@@ -31,7 +31,7 @@ class RoundPlace(NamedTuple):
     """Where a bot came in a round."""
 
     number: int
-    """The round's."""
+    """The number of the round."""
     division: int
     """0 where there were none."""
     made: Tournament
@@ -51,13 +51,13 @@ class PlayedRound:
 
     @property
     def begun(self) -> datetime:
-        """When it was."""
+        """When its tournaments began."""
         return self.parts[0].begun
 
     @property
-    def settled(self) -> datetime | None:
+    def ended(self) -> datetime | None:
         """When it was over for the ladder."""
-        return self.parts[0].settled
+        return self.parts[0].ended
 
 
 @dataclass(slots=True)
@@ -66,14 +66,14 @@ class RoundLine:
 
     bot: Bot
     division: int | None = None
-    """In which it is; None if in none."""
+    """The division that it is in; None if in none."""
     standing: int | None = None
     """Where it stands there, as it is seeded in the next round."""
     is_boss: bool = False
     is_active: bool = False
     """Whether it is on the ladder."""
     points: float = 0.0
-    """Of all rounds that are over, added up."""
+    """What it got in all rounds that are over, added up."""
     rounds: int = 0
     """How many these are."""
     places: dict[int, RoundPlace] = field(default_factory=dict)
@@ -81,7 +81,7 @@ class RoundLine:
 
     @property
     def results(self) -> list[RoundPlace]:
-        """The same in a row, the newest first."""
+        """Where it came in those rounds that are told of, the newest first."""
         return [self.places[number] for number in sorted(self.places, reverse=True)]
 
 
@@ -93,9 +93,9 @@ class RoundTable:
     rounds: Sequence[PlayedRound]
     """The newest first."""
     lines: Sequence[RoundLine]
-    """By divisions, and where they stand there; then by points."""
+    """The bots by divisions, and where they stand there; then by points."""
     size: int
-    """Of how many bots the whole table is."""
+    """How many bots the whole table has."""
 
     @property
     def divisions(self) -> Mapping[int, Sequence[RoundLine]]:

@@ -31,7 +31,7 @@ from arena.competitions.ladder_tournaments import demand_enough, fewest, make, r
 from arena.competitions.players import NamedPlayer
 from arena.competitions.ranks import active_on, games_to_be_ranked
 from arena.formats.divisions import DivisionResult, cut, moved
-from arena.ground.db import FAILED, present
+from arena.ground.db import FAILED, database_time
 from arena.ground.locks import lock
 from arena.ground.refusals import Refusal
 from arena.models import (
@@ -123,7 +123,7 @@ def _demand_last_over(session: Session, ladder: Ladder) -> int:
     going_on = sa.select(LadderRound.id).join(LadderRound.made)
     going_on = going_on.where(
         of_it,
-        sa.or_(LadderRound.settled.is_(None), Tournament.state != CompetitionState.CLOSED),
+        sa.or_(LadderRound.ended.is_(None), Tournament.state != CompetitionState.CLOSED),
         LadderRound.number == last,
     )
     if session.scalars(going_on).first() is not None:
@@ -237,7 +237,7 @@ def _placed(session: Session, ladder: Ladder) -> set[int]:
 
 _OTHER, _MADE = aliased(LadderRound), aliased(Tournament)
 OVER = sa.select(LadderRound).where(
-    LadderRound.settled.is_(None),
+    LadderRound.ended.is_(None),
     ~sa.exists().where(
         _OTHER.competition_id == LadderRound.competition_id,
         _OTHER.number == LadderRound.number,
@@ -248,7 +248,7 @@ OVER = sa.select(LadderRound).where(
 """The divisions of rounds that are over, by which nobody rose or fell yet."""
 
 
-def settle_next(session: Session) -> bool:
+def rise_and_fall(session: Session) -> bool:
     """Has bots rise and fall by a round of some ladder that is over; whether there was one.
 
     During maintenance none do.
@@ -268,26 +268,28 @@ def settle_next(session: Session) -> bool:
     for part in sorted(parts, key=lambda one: one.made_id):
         lock(session, part.made)
     over = [one.made.state is CompetitionState.CLOSED and not one.made.rebuild_due for one in parts]
-    if found.settled is not None or not all(over):
+    if found.ended is not None or not all(over):
         return True  # by another recorder, or a match was just made void
-    now = present(session)
+    now = database_time(session)
     try:
         with session.begin_nested():
-            changed = _settle(session, ladder, parts, now)
+            changed = _move_bots(session, ladder, parts, now)
     except FAILED:
         raise
     except Exception:
         log.exception("round %s of %s", found.number, ladder.name)
         changed = "something went wrong, which is in the recorder's log: nobody rises or falls"
     for part in parts:
-        part.settled = now
+        part.ended = now
     words = ", ".join(filter(None, [f"round {found.number}", changed]))
     audit.note(session, ARENA, "round", f"ladder {ladder.name}", words, now=now)
     session.flush()
     return True
 
 
-def _settle(session: Session, ladder: Ladder, parts: Sequence[LadderRound], now: datetime) -> str:
+def _move_bots(
+    session: Session, ladder: Ladder, parts: Sequence[LadderRound], now: datetime
+) -> str:
     """Keeps the tables of a round, and has its bots rise and fall; gives who did in words."""
     for part in parts:
         if part.made.placed_games != part.made.games:

@@ -1,4 +1,4 @@
-"""By which rules something is played: those of a ladder, or of a game by itself."""
+"""The rules by which something is played: those of a ladder, or of a game by itself."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from engine.translation import gettext
 
 
 class Rules(NamedTuple):
-    """By what a competition is played."""
+    """The rules by which a competition is played."""
 
     ladder: Ladder | None
     """Whose rules they are; None if they are a game's."""

@@ -32,7 +32,7 @@ from arena.competitions.tournament_progress import demand_not_too_long
 from arena.competitions.visibility import shows_none
 from arena.formats.catalogue import settings_for
 from arena.formats.settings import Frame
-from arena.ground.db import present
+from arena.ground.db import database_time
 from arena.ground.locks import lock
 from arena.ground.refusals import NotThere, Refusal
 from arena.models import (
@@ -63,7 +63,7 @@ LONGEST_CHECK_IN = 7 * 24 * 60
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """By what bots sign up for a tournament."""
+    """The conditions by which bots sign up for a tournament."""
 
     places: int
     """How many bots play; those that come later wait."""
@@ -81,7 +81,7 @@ class Conditions:
     """Whether it was told that the check-in is open."""
 
     def to_json(self) -> dict[str, Any]:
-        """As a tournament keeps them."""
+        """The conditions as a tournament keeps them."""
         return {**asdict(self), "settings": dict(self.settings)}
 
 
@@ -91,7 +91,7 @@ class SignedUp:
 
     sign_up: SignUp
     number: int
-    """From 1: its place, or behind the places its place on the waiting list."""
+    """Its place from 1, or behind the places that on the waiting list."""
     waits: bool
     """Whether it is on the waiting list."""
     hindered: str
@@ -99,7 +99,7 @@ class SignedUp:
 
 
 def conditions_of(tournament: Tournament) -> Conditions:
-    """By what bots sign up for a tournament, or did.
+    """The conditions by which bots sign up for a tournament, or did.
 
     Raises:
         Refusal: its field was named.
@@ -130,7 +130,7 @@ def closes(session: Session, tournament: Tournament) -> datetime | None:
 
 
 def check_in_opens(conditions: Conditions, until: datetime | None) -> datetime | None:
-    """From when on bots are checked in; None where that is not asked for, or nobody knows yet."""
+    """When bots begin to be checked in; None where that is not asked for, or nobody knows yet."""
     if not conditions.check_in or until is None:
         return None
     return until - timedelta(minutes=conditions.check_in)
@@ -194,7 +194,7 @@ def to_json(session: Session, tournament: Tournament) -> dict[str, Any]:
                 "checked_in": one.sign_up.checked_in and one.sign_up.checked_in.isoformat(),
                 "hindered": one.hindered or None,
             }
-            for one in places_of(session, tournament, present(session))
+            for one in places_of(session, tournament, database_time(session))
         ],
     }
 
@@ -337,10 +337,12 @@ def demand_undrawn(tournament: Tournament) -> Conditions:
 
 
 def demand_signing_up(session: Session, tournament: Tournament, now: datetime) -> Conditions:
-    """The same, if its entries are not closed by their date, though nobody came to draw the field.
+    """The conditions of a tournament for which bots sign up still.
+
+    Its entries may be closed by their date, though nobody came to draw the field.
 
     Raises:
-        Refusal: they are.
+        Refusal: they are closed, or nobody signs up for it.
     """
     conditions = demand_undrawn(tournament)
     until = closes(session, tournament)
@@ -364,7 +366,7 @@ def why_not(
 
 
 def why_not_each(session: Session, tournament: Tournament, bots: Sequence[Bot]) -> dict[int, str]:
-    """The same of several bots, by their ids."""
+    """Why bots can't be signed up for a tournament, as `why_not` says it, by their ids."""
     its = fitting_versions(session, tournament, [(bot, None) for bot in bots])
     return {bot: found if isinstance(found, str) else "" for bot, found in its.items()}
 

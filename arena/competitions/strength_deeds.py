@@ -51,7 +51,7 @@ from engine.translation import N_, gettext
 MOST_HOURS = 100_000.0
 MOST_THREADS = 1024
 USUAL_PLIES = 60
-"""In a game of so many it is seen which of two time controls is the longer one."""
+"""The plies of a game in which it is seen which of two time controls is the longer one."""
 MOST_BOARDS = 16
 
 

@@ -16,9 +16,9 @@ from engine.clock import TimeControl
 from engine.match import entrants_needed
 
 PRIOR = 20
-"""As many results as this speak for the usual share of draws, beside those of a ladder."""
+"""How many results the usual share of draws weighs as much as, beside those of a ladder."""
 LAST_GAMES = 200
-"""Of a ladder, by which it is told how long games are."""
+"""How many of a ladder's newest games tell how long games are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class TestEstimate:
     game_seconds: float | None
     """How long a worker is likely to play a game; None where no ladder has such games."""
     points: list[Forecast]
-    """By true difference, in equal steps."""
+    """A forecast for each true difference, in equal steps."""
 
     @property
     def told(self) -> list[Forecast]:
@@ -82,7 +82,7 @@ def _draws(ladder: Ladder | None) -> float:
 
 
 def _game_seconds(session: Session, plan: StrengthPlan, ladder: Ladder | None) -> float | None:
-    """As on the ladder, in proportion to the time that a bot has for a game of usual length."""
+    """How long a game takes a worker, as on the ladder, by what a bot has for a usual one."""
     if ladder is None or not ladder.worker_seconds:
         return None
     last = (

@@ -37,9 +37,9 @@ class Exclusion(NamedTuple):
     excluded: bool
     """Whether they are left out now."""
     games: int
-    """Of this worker in this test."""
+    """How many this worker played in this test."""
     counted: SequentialTest
-    """With them, and without those of the workers that are left out besides."""
+    """The test with its games, and without those of the workers that are left out besides."""
     without: SequentialTest
     verdict: TestVerdict
     """The test's, as it is now."""

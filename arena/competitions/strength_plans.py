@@ -29,7 +29,7 @@ SITE_TERMS = StrengthTerms(max_games=MAX_GAMES)
 
 @dataclass(frozen=True, slots=True)
 class StrengthPlan:
-    """By which rules, terms and share of the workers' time two versions are to be tested."""
+    """The rules, terms and share of the workers' time by which two versions are to be tested."""
 
     variant: Variant
     time: TimeControl
@@ -141,8 +141,10 @@ def _sits(variant: Variant) -> tuple[str, tuple[int, ...], tuple[int, ...]]:
 
 
 def openings_on(competition: Competition) -> str:
-    """By which openings a test under the conditions of a competition is played: never by the empty
-    one alone, from which two bots have few different games."""
+    """The openings of a test under the conditions of a competition.
+
+    It is never played from the empty one alone, from which two bots have few different games.
+    """
     return competition.book_name or "random"
 
 

@@ -36,7 +36,7 @@ POINTS = 80
 KEPT_TESTS = 64
 """The scores of so many tests stay in memory, those asked for last."""
 RECENT_MATCHES = 100
-"""By the last ones it is told how fast a test is played."""
+"""How many of its last matches tell how fast a test is played."""
 STILL_SECONDS = 60 * 60.0
 """A test of which no match ended for so long has no pace."""
 FAULTS_SHOWN = 20

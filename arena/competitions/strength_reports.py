@@ -48,7 +48,7 @@ class StrengthReport:
     """Who approved it, where somebody had to."""
     tallies: tuple[TestTally, ...]
     standing: sequential.SequentialTest
-    """By all workers but the excluded ones."""
+    """How it stands by all workers but the excluded ones."""
     odd: dict[str, float]
     """The workers whose results differ from the others', with how likely chance does that."""
     speeds: tuple[SpeedTally, ...] = ()
@@ -84,7 +84,7 @@ class StrengthReport:
 
     @property
     def stands(self) -> str:
-        """In a word: its verdict, or that it waits for approval."""
+        """Its verdict in a word, or that it waits for approval."""
         if self.test.waits:
             return pgettext("a strength test", "waits for approval")
         return verdict_words(self.test.verdict)
@@ -306,9 +306,9 @@ class Wanted:
 
     verdict: TestVerdict | None = None
     waits: bool = False
-    """For somebody's approval."""
+    """Whether only those that wait for somebody's approval are."""
     bot: str = ""
-    """Of which a version is tested."""
+    """The bot of which a version is tested."""
     creator: str = ""
 
     @property
@@ -338,7 +338,7 @@ class Wanted:
 
 
 RUNNING_FIRST = StrengthTest.verdict != TestVerdict.RUNNING, StrengthTest.id.desc()
-"""In which order tests are listed: those that run, then the last made."""
+"""The order in which tests are listed: those that run, then the last made."""
 
 
 def listed_tests(session: Session, wanted: Wanted = Wanted()) -> list[StrengthReport]:
@@ -347,6 +347,6 @@ def listed_tests(session: Session, wanted: Wanted = Wanted()) -> list[StrengthRe
 
 
 def page_of_tests(session: Session, wanted: Wanted, page: int) -> Page[StrengthReport]:
-    """A page of them, from 1."""
+    """A page of the tests that are wanted, from 1."""
     found = page_of(session, wanted.query, RUNNING_FIRST, page)
     return replace(found, items=reports(session, found.items))

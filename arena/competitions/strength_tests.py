@@ -217,7 +217,7 @@ class _Series:
         self._found: list[Opening] | None = None
 
     def opening(self, session: Session, test: StrengthTest) -> Opening | None:
-        """That of the test's next match; None if the board has no more."""
+        """The opening of the test's next match; None if the board has no more."""
         boards = 1 + len(test.boards)
         turn, board = divmod(test.matches_made, boards)
         if self._found is None or len(self._found) < turn:
@@ -237,7 +237,7 @@ _series = lru_cache(maxsize=100)(_Series)
 
 
 def _next_opening(session: Session, test: StrengthTest) -> Opening | None:
-    """That of a test's next match; None if there are no more."""
+    """The opening of a test's next match; None if there are no more."""
     if test.book is None:
         board = test.variants[test.matches_made % (1 + len(test.boards))]
         return _series(board, test.seed, test.opening_plies).opening(session, test)

@@ -38,7 +38,7 @@ def demand_not_over(tournament: Tournament) -> None:
         raise Refusal(gettext(is_so, name=tournament.name))
 
 
-def settle(session: Session, tournament: Tournament, now: datetime) -> None:
+def end_or_reopen(session: Session, tournament: Tournament, now: datetime) -> None:
     """Closes a tournament of which all is played; a closed one of which a match is due again is
     opened.
 
@@ -61,7 +61,7 @@ def _void_strays(session: Session, strays: Sequence[int], now: datetime) -> None
     """Makes matches void that have no place in a tournament any more."""
     query = sa.select(Match).where(Match.id.in_(strays), Match.status != JobStatus.VOID)
     # Who has one locked waits for the tournament: it makes it void itself, or it records it, and
-    # then settles the tournament in its turn.
+    # then ends or reopens the tournament in its turn.
     for match in session.scalars(locking(query, Match, anew=True, free=True)).all():
         make_void(session, match, ANOTHER_WAY)
         audit.note(session, ARENA, "void match", f"match {match.id}", ANOTHER_WAY, now=now)

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from arena import audit
 from arena.competitions.fields import demand_field, enter_field, entrants_of
 from arena.competitions.players import NamedPlayer, choose, demand_allowed, player_of
-from arena.competitions.tournament_ends import demand_not_over, settle
+from arena.competitions.tournament_ends import demand_not_over, end_or_reopen
 from arena.competitions.tournament_notifications import tell_entered
 from arena.competitions.tournament_progress import demand_not_too_long, frame_of, progress_of
 from arena.competitions.voids import make_void
@@ -186,7 +186,7 @@ def withdraw(
     entrant.state, entrant.reason = EntrantState.RETIRED, why
     audit.note(session, actor, WITHDRAW, subject, detail, now=now)
     session.flush()
-    settle(session, tournament, now)
+    end_or_reopen(session, tournament, now)
     return True
 
 

@@ -26,7 +26,7 @@ class TournamentForecast:
     match_seconds: float | None
     """How long a worker takes for one; None where none was played yet."""
     workers: int
-    """That are there."""
+    """How many workers are there."""
     slots: int
     """How many matches they play at a time."""
 

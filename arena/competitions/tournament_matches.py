@@ -21,7 +21,7 @@ class SetMatch:
     id: int
     status: JobStatus
     result: Result
-    """Without games as long as it is not fixed."""
+    """What came of it; it has no games as long as it is not fixed."""
     games: tuple[GameResult[int], ...] = ()
     """Its games as ratings take them."""
 

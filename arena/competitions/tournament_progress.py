@@ -120,7 +120,7 @@ def frame_of(tournament: Tournament, size: int) -> Frame:
 
 
 def new_frame(variant: Variant, size: int, seed: int) -> Frame:
-    """The same of a tournament that is not made yet."""
+    """What the format must know of a tournament of so many entrants that is not made yet."""
     race = variant.seats == 1
     entrants = 2 if race else entrants_needed(variant)
     return Frame(size, entrants, race, derive(seed, "format"))

@@ -35,7 +35,7 @@ from arena.competitions.masks import in_lots
 from arena.competitions.pairings import Pairing
 from arena.competitions.players import NamedPlayer, demand_allowed
 from arena.competitions.results import results
-from arena.competitions.tournament_ends import demand_not_over, settle
+from arena.competitions.tournament_ends import demand_not_over, end_or_reopen
 from arena.competitions.tournament_notifications import tell_entered
 from arena.competitions.tournament_progress import demand_not_too_long, new_frame, progress_of
 from arena.competitions.visibility import put_within
@@ -77,16 +77,16 @@ class TournamentPlan:
     """What a tournament is to be; its field comes beside it."""
 
     name: str
-    """In addresses and commands."""
+    """The name in addresses and commands."""
     variant: Variant
     time: TimeControl
     format: str
     title: str = ""
-    """For people; by default the name."""
+    """What people see it called; by default the name."""
     settings: Mapping[str, int] = field(default_factory=dict)
     """Those of the format that are not to be by default."""
     tie_breaks: tuple[str, ...] | None = None
-    """By default the format's."""
+    """The tie-breaks in their order; by default the format's."""
     openings: str = "random"
     """Random, empty, or the name of a book."""
     limits: CompetitionLimits = USUAL_LIMITS
@@ -101,8 +101,8 @@ class TournamentPlan:
     anonymous: bool = False
     """Whether bots play in it by masks until it is over."""
     sign_up: Mapping[str, Any] | None = None
-    """By what bots sign up for it, as `arena.competitions.sign_ups.Conditions` has it; None if
-    its field is named now."""
+    """The conditions by which bots sign up for it, as `arena.competitions.sign_ups.Conditions` has
+    them; None if its field is named now."""
     ladder_id: int | None = None
     """The ladder on which those have to be."""
     tells: bool = True
@@ -272,8 +272,8 @@ class Tournaments(CompetitionKind[Tournament]):
             )
         return gettext("Nothing else can be played before those matches that were set aside.")
 
-    def settle(self, session: Session, competition: Tournament, now: datetime) -> None:
-        settle(session, competition, now)
+    def end_or_reopen(self, session: Session, competition: Tournament, now: datetime) -> None:
+        end_or_reopen(session, competition, now)
 
     def close(self, session: Session, competition: Tournament, now: datetime) -> None:
         call_off(session, competition, TIME_IS_OVER, now, ARENA)

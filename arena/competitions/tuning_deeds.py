@@ -37,7 +37,7 @@ from engine.plurals import counted
 from engine.translation import N_, gettext
 
 GAMES = 10_000
-"""By how many games if nothing is said."""
+"""How many games a tuning has if nothing is said."""
 
 
 @dataclass(frozen=True)

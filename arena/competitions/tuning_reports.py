@@ -27,7 +27,8 @@ class TunedNumber:
 
     parameter: Parameter
     points: tuple[tuple[int, float, float], ...]
-    """After how many games it was which, and the step from there."""
+    """How many games were played, the value then, and the step from there, for each point of its
+    way."""
     told: str
     """Its present value, as the bot is told it."""
     start: str
@@ -56,7 +57,7 @@ class TuningReport:
     """The version, and what is chosen about it besides."""
     creator: str | None
     standing: Tuning
-    """By whole batches."""
+    """How it stands by whole batches."""
     proof: StrengthTest | None
     """The test of what came out."""
 
@@ -90,7 +91,7 @@ class TuningReport:
 
     @property
     def state_words(self) -> str:
-        """The same for people."""
+        """The state in words for people."""
         match self.state:
             case "over":
                 return pgettext("a tuning", "over")
@@ -114,7 +115,7 @@ class TuningReport:
 
     @property
     def seconds_left(self) -> float | None:
-        """Of workers' time, by what games took so far; None before the first."""
+        """The workers' time that what is left takes, as games did so far; None before the first."""
         tuning = self.tuning
         if self.standing.is_over:
             return 0.0
@@ -264,7 +265,7 @@ class WantedTunings:
 
 
 RUNNING_FIRST = BotTuning.state == CompetitionState.CLOSED, BotTuning.id.desc()
-"""In which order tunings are listed: those that are not over, then the last made."""
+"""The order in which tunings are listed: those that are not over, then the last made."""
 
 
 def listed_tunings(
@@ -275,6 +276,6 @@ def listed_tunings(
 
 
 def page_of_tunings(session: Session, wanted: WantedTunings, page: int) -> Page[TuningReport]:
-    """A page of them, from 1."""
+    """A page of the tunings that are wanted, from 1."""
     found = page_of(session, wanted.query, RUNNING_FIRST, page)
     return replace(found, items=reports(session, found.items))

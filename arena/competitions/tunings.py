@@ -91,7 +91,7 @@ class TuningPlan(NamedTuple):
     """Rounded up to whole batches."""
     batch: int = BATCH
     proof: StrengthTerms = StrengthTerms(0.0, 5.0, max_games=20_000)
-    """Of the test at the end."""
+    """The terms of the test at the end."""
     weight: float = 1.0
     limits: CompetitionLimits = USUAL_LIMITS
     note: str = ""
@@ -179,7 +179,7 @@ def create(session: Session, plan: TuningPlan, now: datetime, actor: Actor) -> B
 
 
 def _whole(games: int, settings: TuningSettings) -> int:
-    """So many games, rounded up to whole batches."""
+    """Rounds a number of games up to whole batches."""
     size = settings.games_a_match * settings.batch
     return -(-games // size) * size
 
@@ -270,7 +270,7 @@ def outcomes_of(
 
 
 def _number_of_batch(now: Tuning) -> int:
-    """That of the batch which is played, from 1."""
+    """The number of the batch that is played, from 1."""
     return now.matches // now.settings.batch + 1
 
 
@@ -286,7 +286,7 @@ class _Series:
         self._rest: Iterator[Opening] | None = None
 
     def opening(self, session: Session, tuning: BotTuning, number: int) -> Opening | None:
-        """That of a match by its number, from 0; None if the board has no more."""
+        """The opening of a match by its number, from 0; None if the board has no more."""
         if self._rest is None:
             self._found = _openings_so_far(session, tuning)
             series = openings(self._variant, self._seed, known=self._found)
@@ -311,7 +311,7 @@ def _openings_so_far(session: Session, tuning: BotTuning) -> list[Opening]:
 
 
 def opening_of(session: Session, tuning: BotTuning, number: int) -> Opening | None:
-    """That of a match by its number, from 0; None if there are no more."""
+    """The opening of a match by its number, from 0; None if there are no more."""
     if tuning.book is None:
         return _series(tuning.variant, tuning.seed).opening(session, tuning, number)
     return tuning.book.opening(tuning.seed, number) if number < tuning.book.size else None
@@ -517,7 +517,7 @@ class Tunings(ComparisonKind[BotTuning]):
             end(session, tuning, "", now)
             prove(session, tuning, now)
 
-    def settle(self, session: Session, competition: BotTuning, now: datetime) -> None:
+    def end_or_reopen(self, session: Session, competition: BotTuning, now: datetime) -> None:
         """Nothing: what is void is due again, and only a batch that is counted can be the last."""
 
     def withdraw(

@@ -194,8 +194,7 @@ def demand_shown(
 def _hidden_in(
     session: Session, versions: Collection[BotVersion], *, named: bool = False
 ) -> dict[int, set[int]]:
-    """In which competitions each version is known that is known only where not everybody sees it,
-    by its id.
+    """The competitions in which each version is known that not everybody may know, by its id.
 
     Args:
         named: of what is known by another name, as in anonymous ones, is not known.

@@ -19,7 +19,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, aliased, joinedload
 
 from arena.competitions.dates import find_date
-from arena.ground.db import present
+from arena.ground.db import database_time
 from arena.ground.refusals import NotThere, Refusal
 from arena.models import (
     Bot,
@@ -45,11 +45,11 @@ class HandIn(NamedTuple):
     version: BotVersion
     at: datetime
     late: timedelta
-    """By how much; nothing if it was in time."""
+    """How late it was; nothing if it was in time."""
 
 
 class _Having(NamedTuple):
-    """That somebody has the bots of an owner, from one moment until before another."""
+    """A time in which somebody has the bots of an owner, from one moment until before another."""
 
     user_id: int
     since: datetime = datetime.min.replace(tzinfo=UTC)
@@ -68,7 +68,7 @@ class Student(NamedTuple):
 
     @property
     def counts(self) -> HandIn | None:
-        """By which they are marked; None if they have handed in nothing."""
+        """The one by which they are marked; None if they have handed in nothing."""
         if self.late is not None and (self.takes_late or self.in_time is None):
             return self.late
         return self.in_time
@@ -131,7 +131,7 @@ def students(session: Session, course: TaughtCourse, user_id: int | None = None)
         its = its.where(User.id == user_id)
     people = session.scalars(its.order_by(User.lower_name)).all()
     deadline = deadline_of(session, course)
-    whose = deadline or present(session)
+    whose = deadline or database_time(session)
     owners = _owners(session, [one.id for one in people])
     moments: dict[int, list[tuple[datetime, BotVersion]]] = defaultdict(list)
     for at, version in _moments(session, course, list(owners)):

@@ -25,7 +25,7 @@ from arena.competitions.tournaments import TournamentPlan, call_off
 from arena.courses.hand_ins import HandIn, Student, deadline_of, students, waits
 from arena.courses.marks import CourseMark, MarkTable, read_table
 from arena.ground.bot_names import read_player
-from arena.ground.db import At, present
+from arena.ground.db import At, database_time
 from arena.ground.locks import lock
 from arena.ground.refusals import Refusal
 from arena.models import (
@@ -168,7 +168,7 @@ def begin_due(session: Session) -> str | None:
 
     What can't be begun is told to the organisers, who do it themselves once they have mended it.
     """
-    now = present(session)
+    now = database_time(session)
     query = due(now, now - LATELY).order_by(TaughtCourse.ladder_id)
     for course, is_late in session.execute(query).all():
         is_first, late_until = course.marked is None, course.late_until
@@ -198,9 +198,11 @@ def begin_due(session: Session) -> str | None:
 
 
 def _has_more(now: At, lately: At) -> sa.ColumnElement[bool]:
-    """Of courses and their deadlines: whether the check of something has ended after it was marked,
-    that came after the deadline and yet in time, as what began to be sent before; or that was late,
-    and came so after the time for that."""
+    """The condition that a course, with its deadline, has more to mark than when it was marked.
+
+    It has if a check has ended since of what came after the deadline and yet in time, as what began
+    to be sent before; or of what came late, once the time for that is over.
+    """
     known = sa.select(Entrant.version_id).where(Entrant.competition_id == TaughtCourse.marking_id)
     began = sa.func.coalesce(Check.began, Check.created)
     in_time = began <= CompetitionDate.at

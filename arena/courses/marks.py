@@ -59,9 +59,9 @@ class LateRule(NamedTuple):
     """What being late takes off."""
 
     span: timedelta
-    """For each of these that was begun after the deadline"""
+    """The step in which lateness is counted; one that has begun counts whole."""
     percent: float
-    """so much is taken off, of all points."""
+    """How much each such step takes off, in percent of all points."""
 
     def kept(self, late: timedelta) -> float:
         """The share of the points that is left, from 0 to 1."""

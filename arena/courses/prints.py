@@ -21,9 +21,9 @@ from arena.bots.stored_files import read
 from arena.courses.similarity import MOST_BYTES, RUN, Allowance, is_known, prints_of
 
 FILE_SECONDS, ALL_SECONDS = 1.0, 10
-"""Of a core, for a file and for all of a hand-in."""
+"""The most of a core's time for a file, and for all of a hand-in."""
 LONGEST_SECONDS = 60
-"""By the clock."""
+"""The most by the clock."""
 MEMORY_BYTES = 1 << 30
 USUAL = ("a.py", "a.cpp", "a.c", "a.java", "a.js", "a.rs", "a.go")
 MOST_FILES = 200

@@ -25,7 +25,7 @@ from sqlalchemy.orm import Session
 from arena.competitions.players import named_players
 from arena.courses.hand_ins import students
 from arena.ground.config import Settings, load
-from arena.ground.db import Database, present
+from arena.ground.db import Database, database_time
 from arena.ground.logs import begin_log
 from arena.ground.refusals import Refusal
 from arena.models import BotVersion, CompetitionDate, DateKind, ReadCode, TaughtCourse
@@ -36,7 +36,7 @@ WORDS = (sys.executable, "-P", "-m", "arena.courses.reading")
 READS = (sys.executable, "-P", "-m", "arena.courses.prints")
 LOOK_SECONDS, RETRY_SECONDS = 10.0, 60.0
 RECENT = timedelta(days=30)
-"""For so long after its marking a course is looked at for what is to be read."""
+"""How long after its marking a course is looked at for what is to be read."""
 SAMPLES = Path(__file__).parents[2] / "bots"
 """What `arena new` begins with, and the sample bots: everybody was given them."""
 BROKEN_OFF, NOT_STORED = "its reading was broken off", "it is not stored"
@@ -48,7 +48,7 @@ class Reading:
     """The process that reads hand-ins, while there is one to read."""
 
     def __init__(self, settings: Settings, words: Sequence[str] = WORDS) -> None:
-        """None runs yet.
+        """Prepares to read; no process runs yet.
 
         Args:
             words: how it is started.
@@ -94,7 +94,7 @@ def unread(session: Session, store: Path) -> list[str]:
     """The digests of what is to be read and is not yet: all hand-ins of courses whose deadline is
     past, and what everybody was given; what was not stored, as soon as it is. Of what nothing
     happened to for a while nothing is new."""
-    now = present(session)
+    now = database_time(session)
     past = sa.select(CompetitionDate.competition_id).where(
         CompetitionDate.what == DateKind.FREEZE, CompetitionDate.at <= now
     )
@@ -145,7 +145,7 @@ def given_to_all(session: Session, course: TaughtCourse) -> list[str]:
 
 @cache
 def samples_digest() -> str:
-    """By what the samples' fingerprints are kept: another for each release of them."""
+    """The digest that the samples' fingerprints are kept by: another for each release of them."""
     known = hashlib.sha256(b"samples")
     for path in sorted(SAMPLES.rglob("*")):
         if path.is_file() and "__pycache__" not in path.parts:

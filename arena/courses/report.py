@@ -37,7 +37,7 @@ class Report(NamedTuple):
     """How alike the hand-ins of a course are."""
 
     compared: int
-    """Of how many students."""
+    """How many students' hand-ins are compared."""
     waiting: int
     """How many hand-ins are not read yet."""
     prints: dict[str, int]

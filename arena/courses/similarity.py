@@ -29,21 +29,22 @@ from pygments.util import ClassNotFound
 RUN, WINDOW = 20, 15
 """How many tokens a fingerprint stands for, and of how many runs one is chosen."""
 MOST_BYTES = 256 * 1024
-"""Of a file; of a longer one nothing is read."""
+"""The most that a file may have; of a longer one nothing is read."""
 MOST_ALL_BYTES = 2 * 1024 * 1024
 MOST_TOKENS = 200_000
-"""Of a submission, by the order of its files' names; what is beyond either is not read."""
+"""The most that are read of a submission, by the order of its files' names; what is beyond either
+is not."""
 MOST_PAIRS = 2_000_000
-"""Of submissions with a fingerprint in common, over all fingerprints. Beyond that what most have is
-taken for given."""
+"""The most pairs of submissions with a fingerprint in common, over all fingerprints. Beyond that
+what most have is taken for given."""
 MOST_PLACES = 100_000
-"""Of two submissions that are put side by side: what stands in few places comes first. So many
-take about a second, for which whoever asks waits."""
+"""The most that are looked at of two submissions put side by side: what stands in few places comes
+first. So many take about a second, for which whoever asks waits."""
 MOST_ALIKE = 20
 """What stands more often in a submission is not looked for in fragments: such code is made by a
 program, or is a table."""
 _BASE, _MODULUS = 1_000_003, (1 << 61) - 1
-"""Of the rolling hash (Karp and Rabin)."""
+"""The numbers of the rolling hash (Karp and Rabin)."""
 
 
 class Passage(NamedTuple):
@@ -61,7 +62,7 @@ class Prints:
 
     hashes: tuple[int, ...]
     passages: tuple[Passage, ...]
-    """Of each."""
+    """Where each of them stands."""
 
     def without(self, known: Collection[int]) -> Prints:
         """Those that are not known already, as of code that everybody was given."""
@@ -99,7 +100,7 @@ class Allowance:
     """How much is read still of a submission: all of its files share one."""
 
     def __init__(self) -> None:
-        """Nothing is read yet."""
+        """Begins with all that may be read."""
         self.bytes, self.tokens = MOST_ALL_BYTES, MOST_TOKENS
 
 

@@ -18,7 +18,7 @@ class DumpFile:
     """A file of a dump."""
 
     name: str
-    """Within its folder, as ``games/part-00001.parquet``."""
+    """Its path within its folder, as ``games/part-00001.parquet``."""
     size: int
     """Bytes."""
 
@@ -42,12 +42,12 @@ class KeptDump:
 
     @property
     def games(self) -> int:
-        """How many it has."""
+        """How many games it has."""
         return self.manifest.count
 
     @property
     def plies(self) -> int:
-        """How many those have."""
+        """How many plies all of its games have."""
         return sum(part.plies for part in self.manifest.parts)
 
     @property

@@ -16,19 +16,19 @@ from engine.translation import gettext
 FORMAT = 1
 MANIFEST = "dump.json"
 TABLES = ("games", "seats", "plies")
-"""Of each there is a folder, with a file of every part."""
+"""The tables: for each there is a folder, with a file of every part."""
 
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What a dump is of."""
+    """The arena and the games that a dump is of, and their licence."""
 
     arena: str
     """Which arena: its address, if it has one."""
     where: Mapping[str, str]
     """The words of the filter that its games are narrowed by."""
     licence: str = ""
-    """Under which licence the games may be used; empty if nobody says."""
+    """The licence under which the games may be used; empty if nobody says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class DumpPart:
     games: int
     plies: int
     digest: str
-    """Of all that was told of its games, and of what was made of that."""
+    """A digest of all that was told of its games, and of what was made of that."""
     left_out: Sequence[int] = ()
     """The numbers of games whose records can't be read."""
 
@@ -55,7 +55,7 @@ class DumpManifest:
     where: Mapping[str, str]
     licence: str
     games: dict[str, dict[str, str]]
-    """By whose rules positions are told: of each game ``rules``, with their version, and
+    """The rules by which positions are told, of each game: ``rules``, with their version, and
     ``licence``, that of the package."""
     made: str
     """The moment that it shows the arena at, in ISO 8601."""
@@ -66,7 +66,7 @@ class DumpManifest:
 
     @classmethod
     def read(cls, folder: Path) -> DumpManifest | None:
-        """That of a folder; None if there is none.
+        """The manifest of a folder; None if there is none.
 
         Raises:
             Refusal: it is damaged, or of another release.

@@ -128,7 +128,7 @@ def _begun(folder: Path, about: About) -> DumpManifest | None:
 
 
 def _whose(game: str) -> dict[str, str]:
-    """By which rules of a game positions are told here, and their licence; empty if by none."""
+    """The rules of a game by which positions are told here, and their licence."""
     try:
         edition = GAMES.edition(game)
         told = metadata(edition.package)

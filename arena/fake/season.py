@@ -65,7 +65,7 @@ class Season:
         began: datetime,
         now: datetime,
     ) -> None:
-        """Begins one.
+        """Begins a season.
 
         Args:
             bots: the bot of each version, by their ids.
@@ -98,7 +98,7 @@ class Season:
         self._note_ranks(self.now)
 
     def _note_ranks(self, when: datetime) -> None:
-        """As `arena.competitions.ranks.note_best` does in an arena that plays."""
+        """Notes best ranks, as `arena.competitions.ranks.note_best` does in an arena that plays."""
         needed = games_to_be_ranked(self.ladder, len(self.field))
         played = self.total.entrants
         ranked = [e for e in self.strength if e in played and played[e].games >= needed]

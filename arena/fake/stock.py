@@ -29,7 +29,7 @@ from engine.referee import play_game
 
 TAGS = ("book", "sacrifice", "endgame")
 FAULTS = (CrashError, TimeForfeitError, MemoryForfeitError, ProtocolError)
-"""In the first game of as many matches one leaves by its fault."""
+"""The faults by which one leaves the first game of as many matches."""
 STOCK = 12
 """Real matches of a variant, which all its records are taken from."""
 
@@ -56,7 +56,7 @@ class _RandomPlayer:
         tags = (self.random.choice(TAGS),) if self.random.random() < 0.05 else ()
         return Choice(move, cpu_us=spent, wall_us=spent + 200, values=values, tags=tags, pv=(move,))
 
-    def settle(self) -> None:
+    def end_turn(self) -> None:
         pass
 
     def end_game(self, end: GameEnd) -> None:

@@ -32,7 +32,8 @@ PASSES = 20
 """How often the whole schedule is gone over at most."""
 
 LARGE_FIELD = 40
-"""In a larger one so many pairs meet that it takes long to find the rounds for the last few."""
+"""The largest field whose rounds are sought at length: in a larger one so many pairs meet that it
+takes long to find the rounds for the last few."""
 
 Tables = list[list[int]]
 """The tables of one round: the places in the field of those who sit together."""
@@ -194,9 +195,9 @@ Block = tuple[int, int]
 
 
 def _seated(dealt: Sequence[Tables], seats: int) -> tuple[tuple[tuple[int, ...], ...], ...]:
-    """The same tables, in the order of seats."""
+    """Tables in the order of seats."""
     at_block: dict[Block, dict[int, dict[int, Block]]] = {}
-    """For each block the table, itself a map from seats to blocks, where it has a seat."""
+    """The table for each block, itself a map from seats to blocks, where it has a seat."""
     played: Counter[int] = Counter()
     rounds = []
     for tables in dealt:

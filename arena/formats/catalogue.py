@@ -23,8 +23,8 @@ FORMATS: dict[str, type[Format]] = {
         Balanced,
     )
 }
-"""By the names that commands and the database know them by. Commands, forms and pages offer
-whatever stands here, and tests try it."""
+"""The formats by the names that commands and the database know them by. Commands, forms and pages
+offer whatever stands here, and tests try it."""
 
 
 def settings_of_all() -> dict[str, tuple[FormatSetting, list[str]]]:

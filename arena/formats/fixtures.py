@@ -39,7 +39,7 @@ class Result:
 
     fixture: Fixture
     games: tuple[tuple[float, ...], ...] = ()
-    """For each game the points, from 0 to 1, of each entrant in the fixture's order."""
+    """The points of each game, from 0 to 1, of each entrant in the fixture's order."""
 
     def __post_init__(self) -> None:
         for game in self.games:

@@ -34,7 +34,8 @@ class Tie:
     round: int
     """Numbered from 1, and above those of the ties that it takes its sides from."""
     part: int = 0
-    """Of the bracket, where it has several that are drawn one below the other; from 0."""
+    """Which part of the bracket it is in, where that has several, drawn one below the other; from
+    0."""
     sides: tuple[Entrant | None, Entrant | None] = (None, None)
     """The better seed first once both are known; None is nobody, or not known yet."""
     winner: Entrant | None = None
@@ -92,9 +93,9 @@ class Format(ABC):
     __slots__ = ()
 
     name: ClassVar[str]
-    """By which commands and the database know it: small letters and hyphens, 20 at most."""
+    """The name that commands and the database know it by: small letters and hyphens, 20 at most."""
     title: ClassVar[str]
-    """For pages, which translate it as all its words."""
+    """What pages call it, which translate it as all its words."""
     words: ClassVar[str] = ""
     """What it does, in a sentence or two for those who choose one."""
     settings: ClassVar[Mapping[str, FormatSetting]] = {}

@@ -34,7 +34,7 @@ Fits = Callable[[Rival], bool]
 # How even a match would be does not depend on how likely draws are.
 MODEL = TrueSkill(draw_probability=0.0)
 ROUNDING = 1e-12
-"""By how much, relative to it, what bounds a quality may be computed too low."""
+"""How much too low what bounds a quality may be computed, relative to it."""
 
 
 def all_met(rivals: Sequence[Rival], met: Met) -> bool:
@@ -248,7 +248,7 @@ def _most_even(
     is_near: Fits,
     comes: Fits,
 ) -> Rival | None:
-    """With whom a match of somebody in placement would be most even, as little as they have met.
+    """The one with whom a match of somebody in placement is most even, as little as they have met.
 
     They are looked at from its mu to both sides, until nobody further away could be as even.
     """
@@ -310,7 +310,7 @@ def _least_met_of_the_nearest(
     is_near: Fits,
     comes: Fits,
 ) -> Rival | None:
-    """Of the k nearest of somebody placed the one least met."""
+    """The one least met among the k nearest of somebody placed."""
     mu = chosen[0].rating.mu
     # 1 - random() is in (0, 1], so that k is finite.
     k = min(math.ceil(NEAREST / (1 - random.random()) ** SPREAD), len(roster))

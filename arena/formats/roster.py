@@ -21,12 +21,12 @@ PLACEMENT_GAMES = 20
 Had = Mapping[int, int]
 """The games that each person's bots had lately, and have due; none of who is not in it."""
 NONE_HAD: Had = {}
-SETTLED_SIGMA = 1.0
-"""A rating as firm as this is settled: 92 points to each side, on the scale that people see."""
-SETTLED_GAMES = 200
-"""So is one of so many games: whoever always wins stays less certain for ever."""
+CONVERGED_SIGMA = 1.0
+"""A rating as firm as this has converged: 92 points to each side, on the scale that people see."""
+CONVERGED_GAMES = 200
+"""So has one of so many games: whoever always wins stays less certain for ever."""
 Meetings = Iterable[tuple[int, int, int]]
-"""Of two, by their ids, how many matches they have against each other."""
+"""The ids of two, and how many matches they have against each other; for any pairs of them."""
 
 
 class Met:
@@ -48,7 +48,7 @@ class Met:
             self.add(one, other, matches)
 
     def add(self, one: int, other: int, matches: int = 1) -> None:
-        """Counts so many more."""
+        """Counts so many more matches of two."""
         self._add(one, other, matches)
         self._add(other, one, matches)
 
@@ -98,7 +98,7 @@ class Rival:
     id: int
     rating: Rating
     games: int
-    """Since it came or came back: finished, and due in matches that are not."""
+    """How many it had since it came or came back: finished, and due in matches that are not."""
     person: int = 0
     """Whose it is."""
 
@@ -108,10 +108,10 @@ class Rival:
         return self.games < PLACEMENT_GAMES
 
     @property
-    def is_settled(self) -> bool:
+    def is_converged(self) -> bool:
         """Whether more games would teach little of it."""
         return not self.in_placement and (
-            self.rating.sigma <= SETTLED_SIGMA or self.games >= SETTLED_GAMES
+            self.rating.sigma <= CONVERGED_SIGMA or self.games >= CONVERGED_GAMES
         )
 
 
@@ -120,7 +120,7 @@ class _Turn(NamedTuple):
 
     games: int
     certainty: float
-    """Less its sigma: of as many games the less certain goes first."""
+    """Its sigma, negated: of as many games the less certain goes first."""
     id: int
 
 
@@ -128,7 +128,7 @@ class _Due(NamedTuple):
     """The place of the first of a person's bots in the order in which all are due."""
 
     had: int
-    """Of its person, less what a placement brings it forward."""
+    """How many matches its person had, less what a placement brings it forward."""
     turn: _Turn
     person: int
     in_placement: bool
@@ -138,7 +138,7 @@ class Roster:
     """The active entrants of a ladder, kept in order as they change."""
 
     def __init__(self, rivals: Iterable[Rival] = (), had: Had = NONE_HAD) -> None:
-        """Takes who is there.
+        """Takes in who is there.
 
         Args:
             had: by which people take turns; by default all entrants do.
@@ -146,7 +146,7 @@ class Roster:
         self._rivals = {rival.id: rival for rival in rivals}
         self._had: Counter[int] = Counter(had)
         self._turns: dict[tuple[int, bool], list[_Turn]] = {}
-        """Of each person those in placement, and the others."""
+        """Each person's bots in placement, and the others."""
         for rival in self._rivals.values():
             self._turns.setdefault((rival.person, rival.in_placement), []).append(_turn(rival))
         for its in self._turns.values():
@@ -155,7 +155,7 @@ class Roster:
         by_mu: list[tuple[float, float]]
         by_mu = [(rival.rating.mu, rival.id) for rival in self._rivals.values()]
         self._up, self._down = sorted(by_mu), sorted((-mu, number) for mu, number in by_mu)
-        self._unsettled = {one.id for one in self._rivals.values() if not one.is_settled}
+        self._uncertain = {one.id for one in self._rivals.values() if not one.is_converged}
         sigmas = [one.rating.sigma for one in self._rivals.values()]
         self.least_sigma, self.most_sigma = min(sigmas, default=inf), max(sigmas, default=0.0)
         """Nobody's is beyond these."""
@@ -175,12 +175,12 @@ class Roster:
 
     @property
     def all(self) -> list[Rival]:
-        """All of them, by their ids."""
+        """All rivals, by their ids."""
         return sorted(self._rivals.values(), key=attrgetter("id"))
 
     @property
     def had(self) -> Had:
-        """By which people take turns."""
+        """The games that each person's bots had, by which people take turns."""
         return self._had
 
     @property
@@ -189,9 +189,9 @@ class Roster:
         return len({person for person, _ in self._turns})
 
     @property
-    def is_settled(self) -> bool:
+    def is_converged(self) -> bool:
         """Whether more games would teach little of anybody."""
-        return not self._unsettled
+        return not self._uncertain
 
     def draw(self, random: Random) -> Rival:
         """One of them, each as likely."""
@@ -211,8 +211,8 @@ class Roster:
         self._come(*whose)
         insort(self._up, (rival.rating.mu, rival.id))
         insort(self._down, (-rival.rating.mu, rival.id))
-        if not rival.is_settled:
-            self._unsettled.add(rival.id)
+        if not rival.is_converged:
+            self._uncertain.add(rival.id)
         self.least_sigma = min(self.least_sigma, rival.rating.sigma)
         self.most_sigma = max(self.most_sigma, rival.rating.sigma)
 
@@ -227,7 +227,7 @@ class Roster:
         self._come(*whose)
         _take(self._up, (rival.rating.mu, entrant))
         _take(self._down, (-rival.rating.mu, entrant))
-        self._unsettled.discard(entrant)
+        self._uncertain.discard(entrant)
 
     def set_had(self, person: int, games: int) -> None:
         """Takes it that a person's bots had so many games lately."""
@@ -281,7 +281,7 @@ class Roster:
             yield self._rivals[int(self._down[place][1])]
 
     def fewest_games(self, person: int) -> int:
-        """Of the bots of somebody who has one there."""
+        """The fewest games that any bot has of somebody who has one there."""
         young = self._turns.get((person, True))
         # Who is in placement has had fewer than any other.
         return (young or self._turns[person, False])[0].games
@@ -293,7 +293,7 @@ class Roster:
                 yield self._rivals[turn.id]
 
     def least_had(self, *, placed: bool = False) -> float:
-        """By whoever had the fewest games; infinite if there is nobody.
+        """The games that the bots of whoever had the fewest had; infinite if there is nobody.
 
         Args:
             placed: of those alone who have a bot that is placed.

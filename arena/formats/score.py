@@ -18,12 +18,12 @@ class Score:
 
     @property
     def turned(self) -> Score:
-        """The same games as the other sees them."""
+        """The score of these games as the other sees them."""
         return Score(self.losses, self.draws, self.wins)
 
     @property
     def games(self) -> int:
-        """However they ended."""
+        """How many games there were, however they ended."""
         return self.wins + self.draws + self.losses
 
     @property

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 Settings = Mapping[str, int]
-"""Of a format, complete; a yes is 1 and a no 0."""
+"""A format's settings, complete; a yes is 1 and a no 0."""
 
 
 @dataclass(frozen=True, slots=True)

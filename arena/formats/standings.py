@@ -117,7 +117,8 @@ class Table:
                 if side != its:
                     counts[one, other][(mine >= theirs) + (mine > theirs)] += 1
         self.cells = {pair: Score(*count) for pair, count in counts.items()}
-        """By the entrant and its opponent; who never met has none, and allies do not meet."""
+        """The scores by the entrant and its opponent; who never met has none, and allies do not
+        meet."""
 
     def points_before(self, entrant: Entrant, round_: int) -> float:
         """The points that an entrant had when a round began."""
@@ -179,7 +180,7 @@ def buchholz(table: Table, _: Levels) -> dict[Entrant, float]:
 
 
 def sonneborn_berger(table: Table, _: Levels) -> dict[Entrant, float]:
-    """For each game won the opponent's points, and half of them for each drawn one.
+    """The opponent's points for each game won, and half of them for each drawn one.
 
     FIDE's handbook, C.07 article 9; byes are games against the virtual opponent.
     """
@@ -288,7 +289,7 @@ def standings(
 
 
 def crosstable(table: Table, order: Sequence[Entrant]) -> list[list[Score | None]]:
-    """For each entrant its games against each other, both in the given order.
+    """The games of each entrant against each other, both in the given order.
 
     None where two have not met, and on the diagonal.
     """

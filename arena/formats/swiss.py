@@ -139,7 +139,7 @@ class _Standing:
         return sum(self._unmet[entrant] + self.byes[entrant] for entrant in there)
 
     def ranked(self, entrants: Sequence[Entrant]) -> list[Entrant]:
-        """By points, and those of equal points as they are seeded."""
+        """The entrants by points, and those of equal points as they are seeded."""
         return sorted(entrants, key=lambda entrant: -self.points[entrant])
 
     def claim(self, entrant: Entrant) -> int:

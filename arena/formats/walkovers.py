@@ -120,7 +120,7 @@ def still_set(voided: Sequence[Fixture], results: Sequence[Result]) -> list[Resu
 
 
 def as_byes(walkovers: Sequence[Result]) -> list[Result]:
-    """The same as standings take them: for whoever is given one it is as if a round was sat out."""
+    """Walkovers as standings take them: to be given one is as if a round was sat out."""
     return [
         _alone(one, entrant, 1.0)
         for one in walkovers
@@ -130,7 +130,7 @@ def as_byes(walkovers: Sequence[Result]) -> list[Result]:
 
 
 def as_forfeits(walkovers: Sequence[Result], withdrawn: Collection[Entrant]) -> list[Result]:
-    """The same where more than two meet: lost by who left, and for the others it never was.
+    """Walkovers where more than two meet: lost by who left, and for the others they never were.
 
     They were to meet each other, too, and have not beaten one another.
     """

@@ -58,7 +58,7 @@ def read(text: str, refusal: type[Exception] = Refusal) -> Named:
 
 
 def read_player(text: str, refusal: type[Exception] = Refusal) -> Named:
-    """The same with options, ``greedy:depth=8`` or ``greedy:2:depth=8,style=fast``, or without.
+    """What somebody names, with options or without: ``greedy:2:depth=8,style=fast``.
 
     Raises:
         refusal: it is no such name.

@@ -27,7 +27,7 @@ class Rule(NamedTuple):
     """What a setting must be."""
 
     words: str
-    """As `gettext` takes them."""
+    """What is wrong, as `gettext` takes it."""
     holds: Callable[[Any], bool]
     choices: tuple[str, ...] = ()
     """What stands there at ``%(choices)s``."""
@@ -63,14 +63,15 @@ OF_OTHERS = {
     "TOKEN",
     "WORKER_NAME",
 }
-"""After the prefix: what workers, commands, sample bots, and docs/containers' compose file read."""
+"""The names after the prefix that workers, commands, sample bots, and docs/containers' compose file
+read."""
 SECRET = {"database", "database_read", "broker", "metrics_token", "mail", "cold"}
 """Settings that hold a password, and are shown nowhere."""
 
 
 # ruff: noqa: RUF009 - each call makes a field of its own, as `field` does
 def _setting(default: T, doc: str, rule: Rule | None = None, *, changeable: bool = False) -> T:
-    """A setting.
+    """A field for a setting: its default, its words, what it must be, whether it is changeable.
 
     Args:
         changeable: whether every process asks for its present value each time it needs it, so that

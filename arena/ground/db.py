@@ -30,7 +30,7 @@ what they need not know of, so that a release can be changed for the next while 
 SERVED_MARK = "schema.served_from"
 """Where a database says so."""
 MARKS = sa.table("mark", sa.column("key"), sa.column("value"))
-"""As `arena.models.Mark` has it."""
+"""The table of marks as `arena.models.Mark` has it."""
 LARGEST_ID = 2**31 - 1
 """An id has 4 bytes in PostgreSQL; to ask a database for a larger one is an error there."""
 ONLY_READS = "25006"
@@ -40,13 +40,13 @@ LOOKED_UP: dict[str, Any] = {"arena.looked_up": True}
 only there it leaves out what they don't see (`arena.sight`). All else that such a session finds is
 the same whoever asks."""
 SUGGESTED: dict[str, Any] = LOOKED_UP | {"arena.suggested": True}
-"""The same of a select of what nobody has named, such as names that may have been meant: there it
-leaves out what is unlisted, too."""
+"""Execution options of a select of what nobody has named, such as names that may have been meant:
+there it leaves out what is unlisted, too."""
 COLD = "arena.cold"
-"""Under this a session's `info` says where the cold store is."""
+"""The key in a session's `info` under which it says where the cold store is."""
 KEPT = "arena.kept"
-"""Under this all sessions of a database share what they know of rows that never change, until one
-connects anew."""
+"""The key in a session's `info` under which all sessions of a database share what they know of rows
+that never change, until one connects anew."""
 PRAGMAS = ("journal_mode=WAL", "synchronous=NORMAL", "busy_timeout=30000", "foreign_keys=ON")
 DAMAGED = (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT)
 FAILED = (sa.exc.OperationalError, sa.exc.InternalError)
@@ -275,7 +275,7 @@ At: TypeAlias = datetime | sa.BindParameter[datetime]
 """A moment that a query is about; a parameter in one that is written once."""
 
 
-def present(session: Session) -> datetime:
+def database_time(session: Session) -> datetime:
     """This moment by the clock of the database, of which there is one, whoever asks.
 
     That is PostgreSQL's server; beside SQLite it is this machine. What has a date is decided by it,
@@ -286,6 +286,11 @@ def present(session: Session) -> datetime:
     # Not that of the transaction, which may have begun long before.
     moment: datetime = session.scalars(sa.select(sa.func.clock_timestamp())).one()
     return moment.astimezone(UTC)
+
+
+def is_id(number: int) -> bool:
+    """Whether a number can be that of a row, so that a database may be asked for it."""
+    return 0 < number <= LARGEST_ID
 
 
 def count_rows(session: Session, kind: type[Any], *which: sa.ColumnElement[bool]) -> int:

@@ -22,5 +22,5 @@ def lock_file(file: int) -> bool:
 
 
 def wait_for_lock(file: int) -> None:
-    """The same, for whoever waits until the other has closed it."""
+    """Locks an open file until it is closed, waiting until whoever has it has closed it."""
     fcntl.flock(file, fcntl.LOCK_EX)

@@ -20,7 +20,7 @@ from typing import Any, Literal, TypeVar
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena.ground.db import LARGEST_ID, LOOKED_UP
+from arena.ground.db import LOOKED_UP, is_id
 
 T = TypeVar("T")
 S = TypeVar("S", bound="sa.Select[*tuple[Any, ...]]")
@@ -50,7 +50,7 @@ def find(session: Session, kind: type[T], number: int, *, to_change: bool = Fals
         kind: a class of `arena.models`.
         to_change: locks it, and looks at it anew.
     """
-    if not 0 < number <= LARGEST_ID:
+    if not is_id(number):
         return None
     how = _how(kind) if to_change else None
     return session.get(kind, number, with_for_update=how, execution_options=LOOKED_UP)

@@ -24,7 +24,7 @@ class Page(Generic[T]):
     found: int
     """How many there are on all pages."""
     page: int
-    """From 1; one beyond the last is empty."""
+    """Its number from 1; one beyond the last is empty."""
 
     @property
     def pages(self) -> int:

@@ -30,14 +30,14 @@ from engine.translation import gettext
 LONGEST = 500
 """Characters of an address."""
 CONNECT_SECONDS = 10.0
-"""For each address of a host, at most."""
+"""The most for each address of a host."""
 MOST_ADDRESSES = 4
-"""Of a host, that are tried."""
+"""The most addresses of a host that are tried."""
 LEAST_PORT = 1024
-"""Of those beside 443: below it are services that speak something else."""
+"""The least port that is spoken to besides 443: below it are services that speak something else."""
 _HOST = re.compile(r"(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]{0,62})(\.[a-z0-9_][a-z0-9_-]{0,62})*\.?")
 _OPEN_V6 = ipaddress.ip_network("2000::/3")
-"""Of IPv6 what was ever given out for the public internet (RFC 4291, 2.4)."""
+"""The part of IPv6 that was ever given out for the public internet (RFC 4291, 2.4)."""
 _NOT_OPEN = tuple(
     map(
         ipaddress.ip_network,
@@ -61,7 +61,7 @@ class OutsideAddress(NamedTuple):
     """An https address, taken apart."""
 
     host: str
-    """In small letters."""
+    """The host's name in small letters."""
     port: int
     path: str
     """What is asked for there, with what stands behind a ``?``; begins with a slash."""
@@ -213,7 +213,7 @@ class OutsideConnection(http.client.HTTPConnection):
         return left
 
     def getresponse(self) -> http.client.HTTPResponse:
-        """What is answered."""
+        """Gives the answer, and keeps it to be closed."""
         self._answers.append(super().getresponse())
         return self._answers[-1]
 

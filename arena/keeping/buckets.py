@@ -26,24 +26,24 @@ from urllib3.exceptions import HTTPError
 from arena.keeping.stores import StoreError
 
 SECONDS = (5.0, 30.0)
-"""To connect, and until the next bytes come."""
+"""How long may pass until there is a connection, and until the next bytes come."""
 SLOWEST = 64_000
 """Bytes a second. What is sent may take as long as the first bytes may, and as long as it takes at
 this speed: else one that sends a few now and then would be waited for without end."""
 CHUNK = 1 << 16
 NOTHING = hashlib.sha256().hexdigest()
 AWAY_SECONDS = 30.0
-"""For so long nobody waits for a part of a file, but one who tries, after there was no answer."""
+"""How long nobody waits for a part of a file, but one who tries, after there was no answer."""
 LONGEST_ANSWER = 16 << 20
 """Bytes of a list of names, which has a thousand."""
 
 
 class _NoAnswer(StoreError):
-    """It is not there, or broke off."""
+    """A bucket that is not there, or broke off."""
 
 
 class Credentials(NamedTuple):
-    """By whom requests are signed, and for where."""
+    """The key and secret by which requests are signed, and the region that they are for."""
 
     key: str
     secret: str
@@ -175,7 +175,7 @@ class BucketStore:
 
     @property
     def _client(self) -> requests.Session:
-        """That of this thread."""
+        """The client of this thread."""
         if not hasattr(self._own, "client"):
             self._own.client = requests.Session()
         client: requests.Session = self._own.client
@@ -222,7 +222,7 @@ class _Body:
         self._waited, self._came = 0.0, 0
 
     def read(self, size: int = -1, *, decoded: bool = False) -> bytes:
-        """So many bytes, or all; fewer only at the end."""
+        """Reads so many bytes, or all; fewer only at the end."""
         found = bytearray()
         while size < 0 or len(found) < size:
             most = CHUNK if size < 0 else min(CHUNK, size - len(found))

@@ -18,7 +18,7 @@ from itertools import accumulate
 from typing import IO, NamedTuple
 
 FRAME_BYTES = 1 << 18
-"""Of lines: with so many a frame is full."""
+"""With so many bytes of lines a frame is full."""
 SUFFIX = ".jsonl.xz"
 
 
@@ -40,7 +40,7 @@ class DayFrame(NamedTuple):
 
     @property
     def games(self) -> int:
-        """How many those are."""
+        """How many games those are."""
         return sum(last - first + 1 for first, last in self.runs)
 
     def has(self, number: int) -> bool:

@@ -28,7 +28,7 @@ from typing import IO, NamedTuple
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, undefer
 
-from arena.ground.db import Database, present
+from arena.ground.db import Database, database_time
 from arena.ground.locks import locking
 from arena.keeping.day_files import (
     SUFFIX,
@@ -49,7 +49,7 @@ from engine.record import digest_of
 FILE_NUMBERS = 100_000
 """How many games a file has at most."""
 FILE_BYTES = 1 << 28
-"""Of one, after which no more games are added."""
+"""With so many a file is full: no more games are added."""
 AT_A_TIME = 200
 """Games that are read, or changed, in one transaction."""
 CHUNK = 1 << 18
@@ -112,7 +112,7 @@ def _first_since(session: Session, moment: datetime) -> int:
     It is looked for by halves, as no index has the moments; games that are said to end in times to
     come, by a clock that was wrong, tell nothing.
     """
-    game, now = PlayedGame, present(session)
+    game, now = PlayedGame, database_time(session)
     low, high = 0, (session.scalar(sa.select(sa.func.max(game.id))) or 0) + 1
     while low + 1 < high:
         middle = (low + high) // 2
@@ -285,12 +285,12 @@ class Mover:
 
 
 class Brought(NamedTuple):
-    """What came of files."""
+    """What bringing records back from files came to."""
 
     games: int
-    """Of which the records are in their rows again."""
+    """How many have their records in their rows again."""
     others: int
-    """That no row asked for: it has its record, or there is no such game."""
+    """How many records no row asked for: it has its record, or there is no such game."""
 
 
 def _locked(session: Session, which: sa.ColumnElement[bool]) -> DayFile | None:
@@ -363,7 +363,7 @@ def proven(
 
 
 def _exactly(content: IO[bytes], size: int) -> bytes:
-    """So many bytes, or as many as there are."""
+    """Reads so many bytes, or as many as there are."""
     found = b""
     while len(found) < size and (more := content.read(size - len(found))):
         found += more

@@ -23,7 +23,7 @@ def pack(record: GameRecord, dictionary: bytes | None = None) -> bytes:
 
 
 def pack_text(text: bytes, dictionary: bytes | None = None) -> bytes:
-    """The same, of what is JSON already."""
+    """Packs a text that is JSON already."""
     if dictionary is None:
         return zlib.compress(text)
     packer = zlib.compressobj(zdict=dictionary)

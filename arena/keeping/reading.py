@@ -26,7 +26,7 @@ from engine.translation import gettext
 KEPT_FRAMES = 16
 """How many frames that were read last a process keeps, since neighbours are asked for together."""
 KEPT_FILES = 64
-"""Of how many files it keeps which games are where."""
+"""The most files of which a process remembers which games are where."""
 
 log = logging.getLogger("arena.keeping")
 
@@ -48,7 +48,7 @@ def record_of(session: Session, number: int, stored: bytes) -> GameRecord:
 
 
 def text_of(session: Session, number: int, stored: bytes) -> bytes:
-    """The same as JSON."""
+    """The record of a game as JSON."""
     return text_in(session, stored) if stored else _cold_text(session, number)
 
 
@@ -77,7 +77,7 @@ def _cold_text(session: Session, number: int) -> bytes:
 
 
 def _frames(session: Session, number: int, name: str) -> list[DayFrame]:
-    """Those of a file, which never change."""
+    """The frames of a file, which never change."""
     found = _kept_frames.get(name)
     if found is None:
         stored = session.scalars(sa.select(DayFile.frames).where(DayFile.id == number)).one()

@@ -22,7 +22,7 @@ class ColdStore(Protocol):
     """Where files of the cold store are; every method may raise `StoreError`."""
 
     where: str
-    """As people are told."""
+    """The place as people are told."""
 
     def names(self) -> Iterator[tuple[str, int]]:
         """All files that there are, with their sizes in bytes."""

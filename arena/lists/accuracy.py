@@ -29,7 +29,7 @@ class Accuracy:
     bot: str
     version: int
     games: int
-    """In which some of its moves were judged."""
+    """How many games there are in which some of its moves were judged."""
     judged: int
     kept: int
     results: int
@@ -70,7 +70,7 @@ def accuracies(session: Session, competition: Competition) -> list[Accuracy]:
 
 
 def accuracy_of(session: Session, version: BotVersion, competition: Competition) -> Accuracy | None:
-    """That of a version in a competition; None if nothing of it was judged."""
+    """The accuracy of a version in a competition; None if nothing of it was judged."""
     if not is_solved(competition.variant):
         return None
     newest = (

@@ -157,7 +157,7 @@ def _opened(session: Session, lines: Collection[bytes]) -> set[bytes]:
 
 
 def _parts(lines: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
-    """As many at a time as a statement takes well."""
+    """Cuts lines into parts, each as many as a statement takes well."""
     for start in range(0, len(lines), 500):
         yield lines[start : start + 500]
 

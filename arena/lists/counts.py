@@ -35,7 +35,7 @@ MOST_RECORDS = 100
 MOST_TOLD = 2_000
 """Games of which numbers are read, for their means over the games."""
 POINTS = 60
-"""Into how many stretches the games are cut, for the means of a number."""
+"""How many stretches the games are cut into, for the means of a number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +88,9 @@ class Counts:
     endings: dict[Termination, int]
     """How many games ended by each."""
     faults: dict[Termination, int]
-    """Of that seat, how often it left by each; of all seats, if the filter is about none."""
+    """How often that seat left by each; any seat, if the filter is about none."""
     others_faults: dict[Termination, int]
-    """The same of the other seats of these games."""
+    """How often the other seats of these games left by each."""
     plies: Sequence[tuple[int, int]]
     """How many games have each number of plies, the shortest first."""
 

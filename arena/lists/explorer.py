@@ -22,7 +22,7 @@ from arena.models import GameLine, LineBranch, Match, PlayedGame, SeatResult
 WINDOW = 8_000
 """Where more games have a line, the newest so many of all are looked at for its last ones."""
 MOST_GAMES = 2_000
-"""Of so many of the newest games it is told who played them."""
+"""The most of the newest games of which it is told who played them."""
 MOST_BOTS = 20
 MOST_STARTS = 50
 """How many starts are told apart, those with the most games."""
@@ -33,13 +33,13 @@ class BranchTally:
     """What came of the games that went on by one move, or of all of them."""
 
     results: dict[int, list[int]] = field(default_factory=dict)
-    """Of each seat, from 0, how often it won, drew and lost."""
+    """How often each seat, from 0, won, drew and lost."""
     chosen: int = 0
-    """In how many games a bot chose the move; in the others the opening set it."""
+    """How many games there are in which a bot chose the move; in the others the opening set it."""
 
     @property
     def games(self) -> int:
-        """How many there are."""
+        """How many games there are."""
         return sum(self.results.get(0, ()))
 
     def add(self, seat: int, results: Sequence[int], chosen: int) -> None:

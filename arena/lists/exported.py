@@ -92,7 +92,7 @@ def _read(session: Session, some: Sequence[int]) -> list[bytes]:
 
 
 def _seats(session: Session, games: Sequence[int]) -> dict[int, list[dict[str, Any]]]:
-    """Of some games who sat where, and what came of it there."""
+    """Who sat where in some games, and what came of it there; by the games' numbers."""
     seat = GameSeat
     rows = session.execute(
         sa.select(seat.game_id, Bot.name.label("bot"), BotVersion.number.label("version"))

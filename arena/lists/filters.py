@@ -63,7 +63,7 @@ class Bounds:
 
     @property
     def ends(self) -> tuple[int | None, int | None]:
-        """Both."""
+        """The least and the most, None where there is no bound."""
         return self.least, self.most
 
     def __str__(self) -> str:
@@ -86,7 +86,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class ValueBound:
-    """That a bot gave a number, and how its mean over the game compares."""
+    """A part of a filter: that a bot gave a number, and how its mean over the game compares."""
 
     key: str
     comparison: str = ""
@@ -280,7 +280,7 @@ class GameFilter:
     bot: Named | None = None
     against: tuple[Named, ...] = ()
     seat: int | None = None
-    """From 1, as people count."""
+    """The seat's number from 1, as people count."""
     result: SeatResult | None = None
     fault: Termination | None = None
     ending: Termination | None = None
@@ -338,7 +338,7 @@ class GameFilter:
         return bool(any(one is not None for one in of_seat) or self.tag or self.value)
 
     def but(self, **changes: Any) -> GameFilter:
-        """The same with some of it changed."""
+        """A filter that is the same but for some of its parts."""
         return replace(self, **changes)
 
 
@@ -403,4 +403,4 @@ WORDS: Mapping[str, FilterWord] = {
     ),
     "sort": _chosen("Order", "Which come first", Order),
 }  # fmt: skip
-"""By their names in addresses, in the order of the form."""
+"""The words of filters by their names in addresses, in the order of the form."""

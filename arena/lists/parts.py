@@ -117,7 +117,8 @@ class Stream:
     which: Sequence[Condition]
     tie: RowTie
     order: Any = None
-    """By what the index has the rows, where that is not by the games' numbers."""
+    """The columns in whose order the index has the rows, where that is not by the games'
+    numbers."""
 
     @property
     def is_ordered(self) -> bool:
@@ -125,8 +126,8 @@ class Stream:
         return self.order is None
 
     def few(self, most: int) -> Stream:
-        """The same where there are so many at most; they are read by their index, whatever a
-        server thinks of how many there are."""
+        """So many rows of it at most, read by their index, however many a server thinks there
+        are."""
         if self.is_ordered:
             return self
         its = sa.select(self.table).where(*self.which).order_by(self.order).limit(most)
@@ -141,7 +142,7 @@ class FilterPart:
     tried: Callable[[Any], Condition]
     stream: Stream | None = None
     column: str = ""
-    """Of one that is a value in a column of all seats."""
+    """The column, where the part is that all seats of a game have one value in it."""
 
 
 def hidden(column: Any) -> Any:
@@ -160,7 +161,7 @@ def _there(query: sa.Select[Any]) -> Condition:
 
 
 def _of_game(name: str, value: Any) -> FilterPart:
-    """That all seats of a game have a value in a column."""
+    """The part that says that all seats of a game have a value in a column."""
     table = a_seat()
     which = (getattr(table, name) == value, table.seat == FIRST_SEAT)
     stream = Stream(table, which, RowTie.FIRST)
@@ -181,7 +182,7 @@ def _is(row: Any, sitter: Sitter) -> Condition:
 
 
 def _by_options(row: Any, sitter: Sitter) -> list[Condition]:
-    """That somebody who sits there was told what is chosen, letter by letter."""
+    """The conditions that somebody who sits there was told what is chosen, letter by letter."""
     options = "," + hidden(row.options) + ","
     return [sa.func.replace(options, f",{one},", "") != options for one in sitter.chosen]
 
@@ -197,7 +198,7 @@ def _sits(sitter: Sitter, tie: RowTie) -> Stream:
 
 
 def _against(sitter: Sitter, *, is_of_seat: bool) -> FilterPart:
-    """That somebody sits in a game: in another seat, if something is said of one."""
+    """The part that says that somebody sits in a game: in another seat, if one is spoken of."""
 
     def tried(row: Any) -> Condition:
         other = a_seat()
@@ -219,7 +220,7 @@ def _tagged(tag: str) -> FilterPart:
 
 
 def _told(key: str) -> FilterPart:
-    """That a bot gave a number, whatever it was."""
+    """The part that says that a bot gave a number, whatever it was."""
     table = aliased(GameValue)
     return FilterPart(lambda _: sa.true(), Stream(table, (table.key == key,), RowTie.SEAT))
 
@@ -247,7 +248,7 @@ def _compared(key: str, comparison: str, value: float) -> FilterPart:
 
 
 def _begun(line: bytes) -> FilterPart:
-    """That a game began with a line."""
+    """The part that says that a game began with a line."""
 
     def tried(row: Any) -> Condition:
         query = sa.select(ONE).where(
@@ -261,7 +262,7 @@ def _begun(line: bytes) -> FilterPart:
 
 
 def _uncounted() -> FilterPart:
-    """That it counts for nothing, which is rare."""
+    """The part that says that a game counts for nothing, which is rare."""
     table = a_seat()
     which = (table.counts == sa.false(), table.seat == FIRST_SEAT)
     stream = Stream(table, which, RowTie.FIRST)
@@ -317,7 +318,7 @@ def parts(wanted: GameFilter, known: Known) -> Iterator[FilterPart]:
 
 
 def _tried(wanted: GameFilter) -> Iterator[FilterPart]:
-    """Those by which no index helps."""
+    """The parts that no index helps to find."""
     if not wanted.is_of_seat:
         yield FilterPart(lambda row: row.seat == FIRST_SEAT)
     if wanted.seat is not None:

@@ -16,7 +16,7 @@ from arena.ratings.trueskill import Rating
 from engine.game import Termination
 
 LOOKED_AT = 1000
-"""For the least expected win, so many of the last games."""
+"""How many of the last games the least expected win is looked for in."""
 MOST_PASSED = 10_000
 """So many games that ended otherwise are passed over."""
 
@@ -34,7 +34,7 @@ class Records:
 
     @property
     def games(self) -> list[int]:
-        """All of them."""
+        """The numbers of all games that hold a record."""
         return [one for one in (self.longest, self.shortest, self.upset) if one is not None]
 
 

@@ -118,7 +118,7 @@ class Days:
             self._counts[day, row["game"]] += row["seat"] == 0 and number in games.public
 
     def write(self, connection: sa.Connection) -> None:
-        """Writes them, once."""
+        """Writes the days, once."""
         ends = [
             {"day": day, "first_id": one, "last_id": end}
             for day, (one, end) in sorted(self._ends.items())

@@ -79,7 +79,7 @@ class ListPlace:
 
     number: int
     plies: int = 0
-    """Of that game, where they say what the order is."""
+    """How many that game has, where they say what the order is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +133,7 @@ class Walk:
     row: Any
     """The row of a seat that is looked at."""
     source: Any
-    """Both."""
+    """The seat and the game, joined if both are needed."""
     conditions: Sequence[Condition]
     """All that is wanted."""
     keys: Sequence[Any]
@@ -186,7 +186,7 @@ class Walk:
 
     @property
     def order(self) -> list[Any]:
-        """How they are sorted."""
+        """The columns by which they are sorted, each with its direction."""
         return [key.desc() if self.falls else key.asc() for key in self.keys]
 
     def edge(self, session: Session, games: int) -> ListPlace | None:
@@ -223,7 +223,7 @@ def _behind(span: Span, number: int, *, falls: bool) -> Span:
 
 
 def everything() -> Stream:
-    """All games."""
+    """The stream of all games."""
     table = a_seat()
     return Stream(table, (table.seat == FIRST_SEAT,), RowTie.FIRST)
 

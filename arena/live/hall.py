@@ -5,7 +5,7 @@ rules, pictures and the database, runs in one other thread, a match at a time, s
 hang hold up no connection. For each match that is watched there is a task: it takes in what came
 from the worker, and tells each viewer what follows on what they have seen, which is made once for
 all who have seen the same. Nothing is kept here that can't be had anew: of a process that dies the
-worker notices that nobody listens, the next one hears all of the match, and browsers say what they
+worker sees that nobody listens, the next one hears all of the match, and browsers say what they
 have seen.
 
 What bots log is told to those alone whom the pages say may read it, and heard of the broker only
@@ -37,7 +37,7 @@ from engine.live import CHANNELS, LOGS, LiveLog, LivePlies, LiveWord, channel_of
 from engine.translation import gettext, speaking
 
 PACE_SECONDS = 0.1
-"""Between two times that the viewers of a match are told something."""
+"""The least time between two moments at which the viewers of a match are told something."""
 LOOK_SECONDS = 1.0
 """How often the database is asked how matches stand."""
 LINGER_SECONDS = 15.0
@@ -45,13 +45,14 @@ LINGER_SECONDS = 15.0
 SIGN_SECONDS = 15.0
 """How often a stream is told that it lives; proxies end what is silent for long."""
 READ_SECONDS = 60.0
-"""For how long it is taken for granted that somebody may read a log; until the next sign."""
+"""How long it is taken for granted that somebody may read a log; until the next sign."""
 MOST_WAITING = 1 << 18
 """Bytes that a viewer may leave waiting before they are told no more, until they took them."""
 MOST_PENDING = 10_000
 """Messages of a match that wait to be taken in; of more the oldest are dropped, and told again."""
 RETRY_MS = 1000, 4000
-"""After how long browsers come back whose stream broke, so that not all do at once."""
+"""The least and the most after which browsers come back whose stream broke, so that not all do at
+once."""
 HEAD = (
     "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nCache-Control: no-store\r\n"
     "X-Content-Type-Options: nosniff\r\nX-Accel-Buffering: no\r\nConnection: close\r\n{more}\r\n"
@@ -136,7 +137,7 @@ class Viewer(asyncio.Protocol):
 
     @property
     def telling(self) -> Telling:
-        """By what it follows what it is to be told; who have the same are told the same."""
+        """What it is to be told, by what it follows; who have the same are told the same."""
         return Telling(self.once, self.seen, self.reads, self.heard, self.language)
 
     def tell(self, events: bytes, seen: Seen, heard: int, *, is_over: bool) -> None:
@@ -191,7 +192,7 @@ class _Watched:
         self.viewers: set[Viewer] = set()
         self.pending: list[LiveWord] = []
         self.read_until = 0.0
-        """Until when somebody who reads a log may come back."""
+        """The time until which somebody who reads a log may come back."""
         self.hears_logs = False
         self.wake = asyncio.Event()
         self.task: asyncio.Task[None] | None = None
@@ -253,7 +254,7 @@ class Hall:
             watched.task = self._loop.create_task(self._follow(viewer.match, watched))
 
     def miss(self, viewer: Viewer) -> None:
-        """Somebody has gone."""
+        """Forgets a viewer who has gone."""
         self._viewers.pop(viewer, None)
         if watched := self._watched.get(viewer.match):
             watched.viewers.discard(viewer)

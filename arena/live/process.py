@@ -34,9 +34,9 @@ from engine.unix_sockets import listen_alone
 
 LISTENER = "ARENA_LIVE_LISTENER"
 FILES = 16_384
-"""That may be open: one a connection."""
+"""How many may be open: one a connection."""
 SPARE = 64
-"""Those that are no connections."""
+"""Files that are open and no connections."""
 LONGEST_LETTER = 10_000
 WAIT_SECONDS = 1.0
 PATIENCE_SECONDS = 10

@@ -25,8 +25,8 @@ class RunningLogs:
     def __init__(self) -> None:
         self._number = 0
         self._plays: dict[tuple[int, int], list[tuple[Kept, Kept]]] = {}
-        """Of each play, by game and try, for each seat what its bot wrote and the lines exchanged
-        with it."""
+        """What each seat's bot wrote, and the lines exchanged with it, for each play by game and
+        try."""
 
     def take(self, told: LiveLog, seats: int) -> None:
         """Takes in what is told of a seat of so many."""
@@ -75,7 +75,7 @@ class RunningLogs:
 def _joined(
     number: int, entrants: Collection[int], seating: Sequence[int], logs: Sequence[Kept]
 ) -> Iterator[tuple[tuple[int, int], str]]:
-    """By entrant and ply what is newer than a number; one may have several seats."""
+    """What is newer than a number, by entrant and ply; one may have several seats."""
     joined: dict[tuple[int, int], tuple[int, str]] = {}
     for entrant, log in zip(seating, logs, strict=True):
         for ply, (its, words) in log.items() if entrant in entrants else ():

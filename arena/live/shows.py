@@ -110,7 +110,7 @@ class Play:
         self._clocks = list(map(Clock.start, controls))
         self._states = [self.state]
         self._drawings: dict[str, _Drawing] = {}
-        """By language."""
+        """The drawings in each language."""
         self._out: list[tuple[int, int]] = []
         """The seats that left while others played on, each with the ply before which it did."""
 
@@ -197,7 +197,7 @@ class Play:
 
     @property
     def boards(self) -> int:
-        """How many there are."""
+        """How many boards there are: one before each ply, and the last one."""
         return len(self.plies) + 1
 
     @property
@@ -254,7 +254,7 @@ class Play:
         return [clock.left_ms for clock in self._clocks]
 
     def players(self) -> list[list[str]]:
-        """Of each seat its name, and who sits there."""
+        """Each seat's name, and who sits there."""
         seating = self.spec.seating(self.game)
         names = [self.spec.entrants[entrant] for entrant in seating]
         return [list(one) for one in zip(self.variant.seat_names, names, strict=True)]
@@ -273,7 +273,7 @@ class LiveStanding:
     """What stands in these words."""
     is_over: bool = False
     records: tuple[GameRecord, ...] = ()
-    """Of a match that was played its games."""
+    """The games of a match that was played."""
 
 
 class LiveShow:
@@ -290,7 +290,7 @@ class LiveShow:
         return self.standing.is_over
 
     def stand(self, standing: LiveStanding) -> None:
-        """It stands so by now."""
+        """Takes in how it stands by now."""
         if standing.attempt != self.standing.attempt:
             self._plays = []  # it is played anew
             self._logs.forget()

@@ -20,16 +20,16 @@ from engine.live import LiveWord
 from engine.translation import N_
 
 SOONEST_SECONDS = 0.2
-"""After which a match is looked up again, of whose worker another tells than was known."""
+"""How soon a match may be looked up again, of whose worker another tells than was known."""
 
 
 class Standings:
-    """Those of an arena; for one thread."""
+    """The standings of an arena's matches; for one thread."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._matches: dict[int, Match] = {}
-        """As they were last read."""
+        """The matches as they were last read."""
         self._read: dict[int, float] = {}
 
     def show(self, number: int) -> LiveShow | None:

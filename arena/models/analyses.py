@@ -49,7 +49,8 @@ class Question(Leasable, Base):
 
 
 IS_SWEPT = sa.text("NOT kept")
-"""Of an answer, whether it goes when it is old; spelt out, or no index of just these is used."""
+"""The condition that an answer goes when it is old; spelt out, or no index of just these is
+used."""
 
 
 class BotAnswer(Base):
@@ -66,7 +67,7 @@ class BotAnswer(Base):
     """What the position is known by."""
     version_id: Mapped[int] = mapped_column(ForeignKey("bot_version.id"), index=True)
     seat: Mapped[int]
-    """From 0 as in code."""
+    """The seat's number from 0, as in code."""
     move: Mapped[str] = mapped_column(sa.Text)
     """Empty if it answered with a fault."""
     fault: Mapped[Termination | None]
@@ -96,7 +97,7 @@ class Analysis(Base):
 
     id: Mapped[int] = mapped_column(primary_key=True)
     code: Mapped[str] = mapped_column(sa.String(32), unique=True)
-    """By which its address names it: nobody can guess it."""
+    """The code that its address names it by: nobody can guess it."""
     owner_id: Mapped[int | None] = mapped_column(ForeignKey("user.id"))
     """Who keeps it; None of one that is kept at the arena's machine."""
     name: Mapped[str] = mapped_column(sa.String(80))
@@ -104,11 +105,11 @@ class Analysis(Base):
     """The variant in words."""
     position: Mapped[str] = mapped_column(sa.Text)
     moves: Mapped[str] = mapped_column(sa.Text)
-    """As `engine.analysis` writes them."""
+    """The moves as `engine.analysis` writes them."""
     game_number: Mapped[int | None]
-    """Of the game that it began with, if that was played here."""
+    """The number of the game that it began with, if that was played here."""
     comments: Mapped[dict[str, Any]]
-    """By the numbers of the moves that they are on."""
+    """The comments by the numbers of the moves that they are on."""
     shared: Mapped[bool]
     """Whether whoever has the address may see it, and not its owner alone."""
     created: Mapped[datetime]

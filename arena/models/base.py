@@ -76,8 +76,8 @@ class Base(DeclarativeBase):
 
 
 NUMBERED_ONCE = {"sqlite_autoincrement": True}
-"""Of a table of which rows go: SQLite, too, gives no number twice. What stands in an address, in
-the audit log or in somebody's file never comes to mean something else."""
+"""What a table has of which rows go: SQLite, too, then gives no number twice. What stands in an
+address, in the audit log or in somebody's file never comes to mean something else."""
 
 
 class Mark(Base):

@@ -36,9 +36,10 @@ class OpeningBook(Base):
     creator_id: Mapped[int | None] = mapped_column(ForeignKey("user.id"))
     created: Mapped[datetime]
     removed: Mapped[datetime | None]
-    """Since when nothing new is played by it; it is there for competitions that were."""
+    """When it was removed: nothing new is played by it since, and it is there for competitions that
+    were."""
 
     def opening(self, seed: int, number: int) -> Opening:
-        """That of a match with this number, from 0: none comes again before all have come."""
+        """The opening of a match by its number, from 0: none comes again before all have come."""
         options, moves = self.openings[place(self.size, seed, number)]
         return Opening(GAMES.find(self.variant.split()[0], options), tuple(moves))

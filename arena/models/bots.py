@@ -42,7 +42,7 @@ class Bot(Base):
     """No bot may pass for another by the size of letters."""
     owner_id: Mapped[int] = mapped_column(ForeignKey("user.id"), index=True)
     owned: Mapped[datetime | None]
-    """Since when that one has it; None of whoever made it."""
+    """When its owner got it; None of whoever made it."""
     open_source: Mapped[bool] = mapped_column(default=False)
     """Whether its code and its logs are for everybody, and not its owner's alone."""
     created: Mapped[datetime]
@@ -95,14 +95,13 @@ class Bot(Base):
 
     @classmethod
     def is_of(cls, person_id: int) -> sa.ColumnElement[bool]:
-        """Of bots that are no masks: whether they are this person's; found by the index of
-        owners."""
+        """The condition that a bot is this person's, and no mask; found by the index of owners."""
         team = sa.select(Team.id).where(Team.captain_id == person_id).scalar_subquery()
         return cls.owner_id.in_((person_id, team))
 
     @classmethod
     def named(cls, name: str) -> sa.ColumnElement[bool]:
-        """Of bots: whether it is called so, or was, in whatever letters' size."""
+        """The condition that a bot is called so, or was, in whatever letters' size."""
         return sa.or_(cls.lower_name == name.lower(), cls.id == FormerName.of("bot", name))
 
 
@@ -132,7 +131,7 @@ class DiscardedFile(Base):
 
     digest: Mapped[str] = mapped_column(sa.String(64), primary_key=True)
     after: Mapped[datetime]
-    """From when on it goes: what runs with it has ended by then."""
+    """The moment at which it goes: what runs with it has ended by then."""
 
 
 class CoOwner(Base):
@@ -152,7 +151,7 @@ def owners_of_bots() -> sa.CompoundSelect[int, int]:
 
 
 def sharers_of_bots() -> sa.CompoundSelect[int, int]:
-    """As `owners_of_bots`, without the owner."""
+    """Who may do so besides the owner, as `owners_of_bots` gives it."""
     return sa.union_all(*_beside())
 
 
@@ -199,7 +198,7 @@ class BotVersion(Base):
     """What can be chosen about it, each as `engine.bot_options` declares it: by its manifest, and
     by what it said in its last check. None if nobody has asked it yet."""
     masks_id: Mapped[int | None] = mapped_column(ForeignKey("bot_version.id"), index=True)
-    """Of a mask the version that it stands for."""
+    """The version that a mask's stands for; None for all that are of no mask."""
 
     bot: Mapped[Bot] = relationship()
     masks: Mapped[BotVersion | None] = relationship(remote_side=[id])
@@ -222,7 +221,7 @@ class BotVersion(Base):
 
     @classmethod
     def is_of(cls, bot_id: Any) -> sa.ColumnElement[bool]:
-        """Of versions: whether it is one of a bot, or of a mask of it."""
+        """The condition that a version is one of a bot, or of a mask of it."""
         behind = sa.select(Bot.__table__.c.id).where(Bot.__table__.c.masks_id == bot_id)
         return sa.or_(cls.bot_id == bot_id, cls.bot_id.in_(behind))
 
@@ -233,7 +232,7 @@ class BotVersion(Base):
 
 
 class LargeFile(Base):
-    """That a bundle has a large file (`workers.large_files`), for as long as there are versions."""
+    """A large file that a bundle has (`workers.large_files`), for as long as there are versions."""
 
     __tablename__ = "large_file"
 
@@ -268,8 +267,8 @@ class Presence(Base):
 
     version_id: Mapped[int] = mapped_column(ForeignKey("bot_version.id"), primary_key=True)
     worker: Mapped[str] = mapped_column(sa.String(120))
-    """That last said so."""
+    """The home worker that last said so."""
     games: Mapped[int]
     """How many matches it plays at once; 0 if it is away."""
     since: Mapped[datetime]
-    """Since when it is there, or away."""
+    """When it came there, or went away."""

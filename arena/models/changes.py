@@ -14,16 +14,15 @@ from arena.models.base import Base
 
 
 class Epoch(Base):
-    """From when on changes are noted by its number: a backup begins one before it reads."""
+    """A span in which changes are noted by its number: a backup begins one before it reads."""
 
     __tablename__ = "epoch"
 
     id: Mapped[int] = mapped_column(primary_key=True)
     token: Mapped[str] = mapped_column(sa.String(32))
-    """By which the backup knows it again, and no other: a database that was put back to an older
+    """What the backup knows it again by, and no other: a database that was put back to an older
     state of it as files begins epochs of the same numbers. It has another one until the backup has
-    begun to read.
-    """
+    begun to read."""
 
 
 class ChangedPart(Base):

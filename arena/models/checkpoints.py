@@ -39,7 +39,7 @@ class CheckedChapter(Base):
     after: Mapped[int] = mapped_column(primary_key=True)
     """The `Match.seq` of the last match before them."""
     last: Mapped[int]
-    """That of the last of them."""
+    """The `Match.seq` of the last of them."""
     matches: Mapped[int]
     digest: Mapped[str] = mapped_column(sa.String(64))
     looked: Mapped[datetime]

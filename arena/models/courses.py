@@ -14,7 +14,7 @@ from arena.models.kinds import Ladder
 
 
 class TaughtCourse(Base):
-    """That a ladder is a course, by which rules. Its deadline is the ladder's date ``freeze``."""
+    """The rules of a ladder that is a course. Its deadline is the ladder's date ``freeze``."""
 
     __tablename__ = "course"
 
@@ -26,7 +26,7 @@ class TaughtCourse(Base):
     cycles: Mapped[int]
     """How many matches each hand-in plays with each of them."""
     late_until: Mapped[datetime | None]
-    """Until when hand-ins are taken that are late; None if none are."""
+    """The moment until which hand-ins are taken that are late; None if none are."""
     given: Mapped[list[Any]] = mapped_column(default=list)
     """The bots whose code everybody was given."""
     bot_ids: Mapped[dict[str, Any]] = mapped_column(default=dict)
@@ -42,7 +42,7 @@ class TaughtCourse(Base):
     """The tournament by which hand-ins are marked. Students do not see that one, but this row: so
     it is no key by which the row would be hidden, too."""
     marked: Mapped[datetime | None]
-    """Up to when what was handed in is marked; None if nothing is yet."""
+    """The moment up to which what was handed in is marked; None if nothing is yet."""
     problem: Mapped[str] = mapped_column(LongText, default="")
     """Why there is no marking, for organisers; empty if nothing is wrong."""
 

@@ -44,7 +44,7 @@ class CompetitionDate(Base):
     competition_id: Mapped[int] = mapped_column(ForeignKey("competition.id"))
     what: Mapped[DateKind]
     at: Mapped[datetime]
-    """By the clock of the database, as all that is decided by dates."""
+    """The moment by the clock of the database, as all that is decided by dates."""
     settings: Mapped[dict[str, Any]] = mapped_column(default=dict)
     """What it needs besides, such as the format of a final."""
     happened: Mapped[datetime | None]

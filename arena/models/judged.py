@@ -22,7 +22,7 @@ class JudgedSeat(Base):
 
     game_id: Mapped[int] = mapped_column(ForeignKey("game.id"), primary_key=True)
     seat: Mapped[int] = mapped_column(primary_key=True)
-    """From 0, as in code."""
+    """The seat's number from 0, as in code."""
     judged: Mapped[int]
     """How many of its moves were judged: they had something to lose."""
     kept: Mapped[int]

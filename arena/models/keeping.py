@@ -26,14 +26,15 @@ class DayFile(Base):
 
     id: Mapped[int] = mapped_column(primary_key=True)
     name: Mapped[str] = mapped_column(sa.String(80))
-    """In the cold store; what is in the file is part of it, so that no other file has it."""
+    """Its name in the cold store; what is in the file is part of it, so that no other file has
+    it."""
     day: Mapped[str] = mapped_column(sa.String(10))
-    """On which its games ended, by UTC, as ``2026-11-26``."""
+    """The day on which its games ended, by UTC, as ``2026-11-26``."""
     first: Mapped[int]
-    """From which number on it has games; of lower ones they are in files before, or were brought
-    back."""
+    """The lowest number of a game that it may have; those of lower ones are in files before, or
+    were brought back."""
     last: Mapped[int]
-    """Up to which number it has games."""
+    """The highest number of a game that it may have."""
     games: Mapped[int]
     """How many it has."""
     size: Mapped[int] = mapped_column(sa.BigInteger)
@@ -44,7 +45,7 @@ class DayFile(Base):
     """Which games are in which part of it (see `arena.keeping.day_files.pack_frames`)."""
     made: Mapped[datetime]
     emptied: Mapped[datetime | None]
-    """Since when none of its games is in its row, too."""
+    """When the last of its games went from its row, too."""
 
 
 class Dictionary(Base):

@@ -37,9 +37,10 @@ class LineBranch(Base):
     move: Mapped[bytes] = mapped_column(sa.LargeBinary, primary_key=True)
     competition_id: Mapped[int] = mapped_column(ForeignKey("competition.id"), primary_key=True)
     seat: Mapped[int] = mapped_column(primary_key=True)
-    """From 0, as in code."""
+    """The seat's number from 0, as in code."""
     won: Mapped[int]
     drawn: Mapped[int]
     lost: Mapped[int]
     chosen: Mapped[int]
-    """In how many of them a bot chose the move; in the others the opening set it."""
+    """How many of them there are in which a bot chose the move; in the others the opening set
+    it."""

@@ -45,7 +45,7 @@ def _of_games(*columns: str) -> Index:
 
 
 WITHOUT_ROWID: dict[str, Any] = {"sqlite_with_rowid": False}
-"""On SQLite the rows lie in the order of their primary key, without another one."""
+"""What has the rows lie in the order of their primary key on SQLite, without another one."""
 
 
 class ListedSeat(Base):
@@ -80,7 +80,7 @@ class ListedSeat(Base):
 
     game_id: Mapped[int] = mapped_column(ForeignKey("game.id"), primary_key=True)
     seat: Mapped[int] = mapped_column(primary_key=True)
-    """From 0, as in code."""
+    """The seat's number from 0, as in code."""
     bot_id: Mapped[int]
     version_id: Mapped[int]
     options: Mapped[str] = mapped_column(sa.String(LONGEST_CHOSEN), default="")
@@ -140,7 +140,7 @@ class GameDay(Base):
     __tablename__ = "game_day"
 
     day: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    """By its number: 1 is the first of January of year 1."""
+    """The day's number: 1 is the first of January of year 1."""
     first_id: Mapped[int] = mapped_column(ForeignKey("game.id"))
     last_id: Mapped[int] = mapped_column(ForeignKey("game.id"))
 
@@ -152,7 +152,7 @@ class GameDayCount(Base):
     __table_args__ = (WITHOUT_ROWID,)
 
     day: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    """As `GameDay` has it."""
+    """The day's number as `GameDay` has it."""
     game: Mapped[str] = mapped_column(sa.String(40), primary_key=True)
     games: Mapped[int]
 
@@ -168,5 +168,5 @@ class Selection(Base):
     """Who keeps it; None of one that is kept at the arena's machine."""
     name: Mapped[str] = mapped_column(sa.String(80))
     words: Mapped[str] = mapped_column(sa.Text)
-    """As an address has it behind its question mark."""
+    """The filter as an address has it behind its question mark."""
     created: Mapped[datetime]

@@ -56,7 +56,7 @@ class MatchSet(Base):
     words: Mapped[str] = mapped_column(sa.Text)
     """The filter, as an address has it behind its question mark."""
     note: Mapped[str] = mapped_column(sa.Text)
-    """Why, for everybody."""
+    """Why it was decided so, for everybody."""
     made: Mapped[datetime]
     maker_id: Mapped[int | None] = mapped_column(ForeignKey("user.id"), index=True)
     maker: Mapped[str] = mapped_column(Words(40))
@@ -64,11 +64,11 @@ class MatchSet(Base):
     state: Mapped[SetState]
     matches: Mapped[int]
     games: Mapped[int]
-    """That these matches have."""
+    """How many games these matches have."""
     looked: Mapped[int] = mapped_column(default=0)
     """How many games were gone through to find what it would change."""
     to_look: Mapped[int] = mapped_column(default=0)
-    """Of how many."""
+    """How many there were to go through."""
     changes: Mapped[list[Any]] = mapped_column(default=list)
     """What it changes, competition by competition (see `arena.recorder.outlooks`)."""
     decided: Mapped[datetime | None]

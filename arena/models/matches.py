@@ -106,8 +106,8 @@ class Match(Leasable, Base):
     opening: Mapped[list[Any]]
     seed: Mapped[int] = mapped_column(sa.BigInteger)
     chosen: Mapped[list[Any] | None] = mapped_column(sa.JSON(none_as_null=True))
-    """For each place the options that the bot is told, by their names; None if nobody is told any.
-    """
+    """The options that the bot at each place is told, by their names; None if nobody is told
+    any."""
     progress: Mapped[dict[str, Any] | None]
     """The running game: its number, its moves, the clocks."""
     seq: Mapped[int | None] = mapped_column(unique=True)
@@ -259,7 +259,7 @@ class Build(Base):
     __table_args__ = (Index("ix_build_ended", "ended"),)
 
     ticket: Mapped[str] = mapped_column(sa.String(64), primary_key=True)
-    """Of the attempt at the job."""
+    """The ticket of the attempt at the job."""
     version_id: Mapped[int] = mapped_column(ForeignKey("bot_version.id"), primary_key=True)
     seconds: Mapped[float]
     ended: Mapped[datetime]
@@ -286,7 +286,7 @@ class PlayedGame(Base):
     finished: Mapped[datetime]
     digest: Mapped[str] = mapped_column(sa.String(64))
     speed: Mapped[float | None]
-    """As `ListedSeat` has it."""
+    """The speed as `ListedSeat` has it."""
     record: Mapped[bytes] = mapped_column(sa.LargeBinary, deferred=True)
     """The GameRecord's JSON, compressed (see `arena.keeping.packing`); empty if it is cold: then a
     `DayFile` has it. Whoever reads it does so by `arena.keeping.reading`."""
@@ -299,7 +299,8 @@ class PlayedGame(Base):
 
 
 IS_LOGGED = sa.text("log <> ''")
-"""Of a game's seat, whether a log of it is kept; spelt out, or no index of just these is used."""
+"""The condition that a log is kept of a game's seat; spelt out, or no index of just these is
+used."""
 
 
 class GameSeat(Base):
@@ -328,7 +329,7 @@ class GameSeat(Base):
     mu_after: Mapped[float | None]
     sigma_after: Mapped[float | None]
     log: Mapped[str] = mapped_column(sa.Text, deferred=True)
-    """For the bot's owner alone; empty, too, once it was kept long enough
+    """What the bot wrote, which its owner alone reads; empty, too, once it was kept long enough
     (`arena.operation.retention`)."""
 
     game: Mapped[PlayedGame] = relationship(back_populates="seats")
@@ -354,13 +355,13 @@ class Worker(Base):
     at_home: Mapped[bool] = mapped_column(default=False)
     """Whether it is a home worker, to which bots at home are connected."""
     platforms: Mapped[list[Any] | None]
-    """For which platforms runtimes can be that it keeps; None if it does not say."""
+    """The platforms of which it keeps runtimes, if they are there; None if it does not say."""
     format: Mapped[int]
     """The format of jobs that it knows (see `engine.jobs.FORMAT`)."""
     failed: Mapped[list[Any]] = mapped_column(default=list)
     """The jobs that it failed at since it last did one (see `arena.schedule.workers`)."""
     set_aside: Mapped[datetime | None]
-    """Since when it gets no jobs, until somebody readmits it."""
+    """When it was set aside: it gets no jobs until somebody readmits it."""
     problem: Mapped[str] = mapped_column(Words, default="")
     """Why the last of those failed, for the operator."""
     measure: Mapped[dict[str, Any] | None]

@@ -22,7 +22,7 @@ class MemberRole(StrEnum):
 
 
 class Membership(Base):
-    """That somebody belongs to a competition."""
+    """Somebody who belongs to a competition, and as what."""
 
     __tablename__ = "membership"
 

@@ -28,8 +28,8 @@ class FormerName(Base):
     user_id: Mapped[int | None] = mapped_column(ForeignKey("user.id"), index=True)
     competition_id: Mapped[int | None] = mapped_column(ForeignKey("competition.id"), index=True)
     versions: Mapped[dict[str, int] | None] = mapped_column(sa.JSON(none_as_null=True))
-    """Of what was made up for a bot in an anonymous competition: which number each of its versions
-    there has by now, by the one that it had."""
+    """Which number each version of a bot has by now in an anonymous competition, by the one that it
+    had; None where the name was not made up for one."""
 
     @classmethod
     def of(cls, kind: str, name: str) -> sa.ScalarSelect[int | None]:

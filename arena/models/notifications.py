@@ -18,7 +18,7 @@ from arena.models.competitions import Competition
 from arena.models.people import User
 
 LONGEST_ADDRESS = 500
-"""Of a page or of a hook, in characters."""
+"""The most characters that the address of a page or of a hook may have."""
 HOOK_SECRET_PREFIX = "whsec_"  # noqa: S105 - as the Standard Webhooks have it
 _UNREAD = sa.text("read IS NULL")
 _MAILED_LATER = sa.text("mail_waits")
@@ -47,7 +47,7 @@ class MailChoice(StrEnum):
 
 
 class Follow(Base):
-    """That somebody hears of a bot or a competition, or does not though they else would."""
+    """Somebody who hears of a bot or a competition, or does not though they else would."""
 
     __tablename__ = "follow"
     __table_args__ = (
@@ -61,7 +61,7 @@ class Follow(Base):
     bot_id: Mapped[int | None] = mapped_column(ForeignKey("bot.id"), index=True)
     competition_id: Mapped[int | None] = mapped_column(ForeignKey("competition.id"), index=True)
     muted: Mapped[bool] = mapped_column(default=False)
-    """Of their own bot or competition: whether they hear nothing of it."""
+    """Whether they hear nothing of a bot or a competition that is their own."""
     since: Mapped[datetime]
 
     bot: Mapped[Bot | None] = relationship()
@@ -80,7 +80,8 @@ class Wishes(Base):
     mailed: Mapped[datetime | None]
     """When they last got what they are told by mail."""
     feed_digest: Mapped[str | None] = mapped_column(sa.String(64), unique=True)
-    """Of the secret in the address of the feed of what they were told; None without one."""
+    """The digest of the secret in the address of the feed of what they were told; None without
+    one."""
 
 
 class Notification(Base):
@@ -105,7 +106,7 @@ class Notification(Base):
     topic: Mapped[str] = mapped_column(sa.String(20))
     """One of `Topic`."""
     message: Mapped[str] = mapped_column(sa.Text)
-    """In English, as catalogues know it, with places."""
+    """The message in English, as catalogues know it, with places."""
     places: Mapped[dict[str, Any]]
     address: Mapped[str] = mapped_column(sa.String(LONGEST_ADDRESS))
     """The path of the page where more can be seen."""
@@ -155,14 +156,15 @@ class Hook(Base):
     url: Mapped[str] = mapped_column(sa.String(LONGEST_ADDRESS))
     format: Mapped[HookFormat]
     secret: Mapped[str] = mapped_column(sa.String(64), default=_hook_secret)
-    """By which what it is sent is signed: 32 bytes in base64, behind `HOOK_SECRET_PREFIX`."""
+    """The key by which what it is sent is signed: 32 bytes in base64, behind
+    `HOOK_SECRET_PREFIX`."""
     created: Mapped[datetime]
     disabled: Mapped[str] = mapped_column(Words, default="")
     """Why nothing is sent there any more; empty while something is."""
     rests_until: Mapped[datetime | None]
     """Where the last try failed, until when nothing is tried."""
     failing_since: Mapped[datetime | None]
-    """Since when each try has failed; None if the last one arrived."""
+    """When tries began to fail, each since then; None if the last one arrived."""
 
     user: Mapped[User] = relationship()
 
@@ -194,7 +196,7 @@ class Delivery(Base):
     due: Mapped[datetime]
     """When it is to be tried; while somebody tries it, when that is given up."""
     expires: Mapped[datetime]
-    """After which it is not tried again."""
+    """The moment after which it is not tried again."""
     tries: Mapped[int] = mapped_column(default=0)
     tried: Mapped[datetime | None]
     status: Mapped[int | None]

@@ -98,8 +98,8 @@ class User(Base):
     mail_wanted: Mapped[str | None] = mapped_column(sa.String(254))
     """The one that is not proven yet, and takes its place then."""
     totp_secret: Mapped[str | None] = mapped_column(sa.String(64))
-    """Of which an app makes codes (RFC 6238), in base32; None for who has no such app. It is kept
-    as it is: what could encrypt it would lie in the same database."""
+    """The secret of which an app makes codes (RFC 6238), in base32; None for who has no such app.
+    It is kept as it is: what could encrypt it would lie in the same database."""
     totp_counter: Mapped[int | None] = mapped_column(sa.BigInteger)
     """The time step of the last code that was taken: each code counts once."""
     description: Mapped[str] = mapped_column(sa.Text, default="")
@@ -109,7 +109,7 @@ class User(Base):
     deleted: Mapped[datetime | None]
     """When the account was deleted: what is left has no name, and lets nobody in."""
     language: Mapped[str | None] = mapped_column(sa.String(20))
-    """In which they are written to, by its tag; None for English."""
+    """The language in which they are written to, by its tag; None for English."""
 
     @property
     def is_team(self) -> bool:
@@ -118,7 +118,7 @@ class User(Base):
 
     @property
     def person_id(self) -> int:
-        """As whom it has turns and quotas, and who decides whose its bots are: itself."""
+        """The person as whom it has turns and quotas, and who decides about its bots: itself."""
         return self.id
 
     @property
@@ -133,7 +133,7 @@ class User(Base):
 
     @classmethod
     def named(cls, name: str) -> sa.ColumnElement[bool]:
-        """Of users: whether one is called so, or was, in whatever letters' size."""
+        """The condition that a user is called so, or was, in whatever letters' size."""
         return sa.or_(cls.lower_name == name.lower(), cls.id == FormerName.of("user", name))
 
 
@@ -147,7 +147,7 @@ class Team(User):
     """Who decides about it, one of its members; None of one that was dissolved. Each is the captain
     of one team at most."""
     join_code: Mapped[str | None] = mapped_column(sa.String(20), index=True, unique=True)
-    """By what one becomes a member; None if by nothing."""
+    """The code by which one becomes a member; None if there is none."""
 
     captain: Mapped[User | None] = relationship(foreign_keys=[captain_id], remote_side=[User.id])
 
@@ -158,7 +158,7 @@ class Team(User):
 
 
 class TeamMember(Base):
-    """That somebody belongs to a team."""
+    """Somebody who belongs to a team."""
 
     __tablename__ = "team_member"
 
@@ -170,7 +170,7 @@ class TeamMember(Base):
 
 
 class FormerMember(Base):
-    """That somebody belonged to a team once: what it handed in to a course by then stays theirs."""
+    """Somebody who left a team: what it handed in to a course by then stays theirs."""
 
     __tablename__ = "former_member"
 
@@ -193,7 +193,7 @@ class BrowserSession(Base):
     created: Mapped[datetime]
     last_used: Mapped[datetime]
     address: Mapped[str] = mapped_column(sa.String(60))
-    """From where it was signed in."""
+    """The address from where it was signed in."""
     browser: Mapped[str] = mapped_column(sa.String(80))
     """What browser that was, as ``Firefox, Linux``; empty if it did not say."""
 
@@ -201,7 +201,7 @@ class BrowserSession(Base):
 
 
 class Identity(Base):
-    """As whom a provider of sign-ins (OpenID Connect, GitHub) knows a user."""
+    """The user that a provider of sign-ins (OpenID Connect, GitHub) knows by an identity."""
 
     __tablename__ = "identity"
     __table_args__ = (UniqueConstraint("issuer", "subject"), NUMBERED_ONCE)
@@ -232,7 +232,7 @@ class Passkey(Base):
     credential: Mapped[str] = mapped_column(sa.String(1400), unique=True)
     """Its id, in base64url."""
     public_key: Mapped[bytes]
-    """In COSE."""
+    """The key in COSE."""
     sign_count: Mapped[int] = mapped_column(sa.BigInteger)
     """How often it has signed, as far as it counts; one that counts backwards is a copy."""
     created: Mapped[datetime]

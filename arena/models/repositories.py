@@ -26,13 +26,13 @@ class Repository(Base):
 
     bot_id: Mapped[int] = mapped_column(ForeignKey("bot.id", ondelete="CASCADE"), primary_key=True)
     user_id: Mapped[int] = mapped_column(ForeignKey("user.id"), index=True)
-    """In whose name they are handed in: whoever said that they be."""
+    """The user in whose name they are handed in: whoever said that they be."""
     address: Mapped[str] = mapped_column(sa.String(500))
     """An https address, without any secret."""
     revision: Mapped[str] = mapped_column(sa.String(200), default="")
     """A branch or a tag; empty for the branch that the repository itself begins with."""
     folder: Mapped[str] = mapped_column(sa.String(200), default="")
-    """That of the bot in it; empty for all of it."""
+    """The bot's folder in it; empty for all of it."""
     ladders: Mapped[list[Any]]
     """The ids of the ladders that commits are handed in to."""
     test_first: Mapped[bool] = mapped_column(default=False)
@@ -40,7 +40,7 @@ class Repository(Base):
     sealed: Mapped[str] = mapped_column(sa.Text, default="")
     """The token that opens it, as `arena.signing.seal` has it; empty where none is needed."""
     code: Mapped[str] = mapped_column(sa.String(40), unique=True, default=_code)
-    """By which a push is told of, in an address; the secret of that follows from it."""
+    """The code in the address that is told of a push; the secret of that follows from it."""
     commit_hash: Mapped[str] = mapped_column(sa.String(64), default="")
     """The last commit that was looked at, whatever became of it."""
     problem: Mapped[str] = mapped_column(Words, default="")

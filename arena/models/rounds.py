@@ -27,13 +27,13 @@ class LadderRound(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     competition_id: Mapped[int] = mapped_column(ForeignKey("competition.id"))
     number: Mapped[int]
-    """From 1."""
+    """The round's number, from 1."""
     division: Mapped[int] = mapped_column(default=0)
-    """From 1, which is the highest; 0 where there are none."""
+    """The division's number, from 1, which is the highest; 0 where there are none."""
     moves: Mapped[int] = mapped_column(default=0)
     """How many rise and fall by it at most, as was chosen when it began."""
     begun: Mapped[datetime]
-    settled: Mapped[datetime | None]
+    ended: Mapped[datetime | None] = mapped_column("settled")
     """When it was over for the ladder: who rises and falls by it did so."""
     boss_id: Mapped[int | None] = mapped_column(ForeignKey("bot.id"))
     """The bot that has to be beaten to rise; None if there is none."""
@@ -44,8 +44,9 @@ class LadderRound(Base):
 
     @classmethod
     def lists(cls, ladder_id: int | None = None) -> sa.ColumnElement[bool]:
-        """Of competitions: whether a list has them. None has rounds, of which there may be one an
-        hour, but that of a ladder's rounds.
+        """The condition that a list of competitions has one.
+
+        No list has rounds, of which there may be one an hour, but that of a ladder's rounds.
 
         Args:
             ladder_id: the ladder whose rounds are asked for.
@@ -57,7 +58,7 @@ class LadderRound(Base):
 
 
 class DivisionPlace(Base):
-    """In which division of a ladder a bot is, whichever of its versions is fielded."""
+    """The division of a ladder that a bot is in, whichever of its versions is fielded."""
 
     __tablename__ = "division_place"
     __table_args__ = (
@@ -69,7 +70,7 @@ class DivisionPlace(Base):
     competition_id: Mapped[int] = mapped_column(ForeignKey("competition.id"))
     bot_id: Mapped[int] = mapped_column(ForeignKey("bot.id"), index=True)
     division: Mapped[int]
-    """From 1, which is the highest."""
+    """The division's number, from 1, which is the highest."""
     number: Mapped[int] = mapped_column(default=0)
     """Where it stands there, from 1; 0 of a boss."""
     is_boss: Mapped[bool] = mapped_column(default=False)

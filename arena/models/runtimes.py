@@ -12,7 +12,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from arena.models.base import Base
 
 OFFERED = sa.text("withdrawn IS NULL")
-"""Of runtimes, those that a bot that is handed in now can have; spelt out for the index."""
+"""The condition that a bot that is handed in now can have a runtime; spelt out for the index."""
 
 
 class Runtime(Base):
@@ -36,10 +36,10 @@ class Runtime(Base):
     size: Mapped[int] = mapped_column(sa.BigInteger)
     """Bytes of its file."""
     kind: Mapped[str] = mapped_column(sa.String(20))
-    """For which interpreter it is: ``python`` or ``node``."""
+    """The interpreter that it is for: ``python`` or ``node``."""
     interpreter: Mapped[str] = mapped_column(sa.String(80))
     language: Mapped[str] = mapped_column(sa.String(40))
-    """That of the bots that can have it."""
+    """The language of the bots that can have it."""
     platform: Mapped[str] = mapped_column(sa.String(80))
     """What workers must be that keep it."""
     packages: Mapped[list[Any]]
@@ -50,4 +50,5 @@ class Runtime(Base):
     creator: Mapped[str] = mapped_column(sa.String(80))
     created: Mapped[datetime]
     withdrawn: Mapped[datetime | None]
-    """Since when no bot that is handed in gets it; those that have it keep it."""
+    """When it was withdrawn: no bot that is handed in gets it since, and those that have it keep
+    it."""

@@ -34,11 +34,11 @@ KINDS: tuple[tuple[str, Any], ...] = (
     ("competition", Competition),
 )
 _TEXTS = ("name", "title", "description", "note", "tags", "deleted")
-"""By what of any kind it is found, or whether it is."""
+"""The columns of any kind that it is found by, or that say whether it is."""
 
 
 class SearchEntry(Base):
-    """By what one thing is found."""
+    """The words that one thing is found by."""
 
     __tablename__ = "search_entry"
     __table_args__ = (UniqueConstraint("kind", "subject_id"),)
@@ -49,7 +49,7 @@ class SearchEntry(Base):
     subject_id: Mapped[int]
     """Its id there."""
     words: Mapped[str] = mapped_column(sa.Text)
-    """As `words_of` gives them, with spaces between them."""
+    """The words as `words_of` gives them, with spaces between them."""
 
 
 def lexemes(words: sa.SQLColumnExpression[str]) -> sa.ColumnElement[Any]:

@@ -16,9 +16,9 @@ class ChangedSetting(Base):
     __tablename__ = "setting"
 
     name: Mapped[str] = mapped_column(sa.String(80), primary_key=True)
-    """As `arena.ground.config.Settings` has it."""
+    """The name as `arena.ground.config.Settings` has it."""
     value: Mapped[str] = mapped_column(sa.Text)
-    """As it would stand in the environment."""
+    """The value as it would stand in the environment."""
     changed_by: Mapped[str] = mapped_column(Words(40))
     """The name of who changed it."""
     at: Mapped[datetime]

@@ -13,7 +13,7 @@ from arena.models.base import Base
 
 
 class SpentKind(StrEnum):
-    """What that was."""
+    """The kinds of what somebody had that a quota counts."""
 
     BOT = "bot"
     """A bot that entered a ladder."""
@@ -40,7 +40,7 @@ class SpentQuota(Base):
     ladder_id: Mapped[int | None] = mapped_column(ForeignKey("competition.id"))
     """None of what counts wherever it was."""
     number: Mapped[int]
-    """That of the bot's or the version's row, which is never another's."""
+    """The number of the bot's or the version's row, which is never another's."""
     at: Mapped[datetime]
     seconds: Mapped[float] = mapped_column(default=0.0)
-    """Of a build."""
+    """How long a build took."""

@@ -48,15 +48,16 @@ class BackupContents:
     """What belongs to a backup."""
 
     tables: dict[str, list[SomeRows]] = field(default_factory=dict)
-    """Of each table its rows, some at a time."""
+    """Each table's rows, some at a time."""
     files: list[str] = field(default_factory=list)
     """The parts that are files, as ``bundles/DIGEST``."""
     elsewhere: dict[str, list[str]] = field(default_factory=dict)
-    """By the names of other backups in the same folder, the parts that are there and not here."""
+    """The parts that are in other backups of the same folder and not here, by the names of
+    these."""
 
     @classmethod
     def read(cls, text: bytes) -> Self:
-        """What `write` wrote.
+        """Reads what `write` wrote.
 
         Raises:
             BackupError: it is nothing of the kind.
@@ -78,7 +79,7 @@ class BackupContents:
         return cls(tables, files, elsewhere)
 
     def write(self) -> bytes:
-        """As JSON."""
+        """Writes it as JSON."""
         data = {"tables": self.tables, "files": self.files, "elsewhere": self.elsewhere}
         return json.dumps(data).encode()
 

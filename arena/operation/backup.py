@@ -58,8 +58,8 @@ AT_A_TIME = 1000
 WORDS = 200
 """So many words that rows begin with are asked for at once."""
 PART_BYTES = 1 << 24
-"""Of such rows, after which those that follow are kept for themselves: logs may be long, and each
-part is in memory while it is written or read."""
+"""With so many bytes a part of the rows is full, and those that follow are kept in another: logs
+may be long, and each part is in memory while it is written or read."""
 
 EPOCH = "epoch"
 """What a backup says of itself: the token of the epoch that began with it, empty if none did."""
@@ -131,7 +131,7 @@ class _Before:
 
     about: Mapping[str, Any] = field(default_factory=dict)
     parts: dict[str, str] = field(default_factory=dict)
-    """By their names, with the file that each is in."""
+    """The file that each part is in, by the part's name."""
     tables: Mapping[str, list[SomeRows]] = field(default_factory=dict)
 
     def changed(self, session: Session, about: Mapping[str, Any]) -> Changed | None:
@@ -210,7 +210,6 @@ def _write(
 
 
 def _add_table(parts: PartWriter, session: Session, table: sa.Table) -> Iterator[SomeRows]:
-    """Writes all rows of a table."""
     columns, key = columns_of(table), next(iter(table.primary_key))
     at = columns.index(key)
     rows = session.execute(
@@ -259,7 +258,6 @@ def _add_parts(
 
 
 def _add_rows(parts: PartWriter, part: int, rows: Iterable[Any]) -> Iterator[SomeRows]:
-    """Writes the rows of a part."""
     for lines in _pieces(json.dumps([plain(value) for value in row]).encode() for row in rows):
         text = b"\n".join(lines)
         digest = hashlib.sha256(text).hexdigest()

@@ -39,7 +39,7 @@ NUMBERS = 1 << 14
 PATIENCE_SECONDS = 300.0
 """How long transactions are waited for that were under way as an epoch began."""
 LOOK_SECONDS = 0.05
-"""After which it is looked again whether they are over."""
+"""How long passes until it is looked again whether they are over."""
 ATTEMPTS, LOCK_MS = 50, 200
 """How often it is tried to put triggers there, and how long others may have to wait each time: less
 than it takes PostgreSQL to see that two wait for each other."""
@@ -72,7 +72,7 @@ def root_of(column: sa.Column[int]) -> sa.Column[int]:
 
 
 def long_tables() -> Iterator[tuple[sa.Table, sa.Column[int]]]:
-    """Those tables, with their columns of numbers."""
+    """The tables that are kept in parts, with their columns of numbers."""
     for table in Base.metadata.sorted_tables:
         column = number_of(table)
         if column is not None:
@@ -98,7 +98,7 @@ def begin_epoch(database: Database) -> str:
 
 
 def name_epoch(database: Database, begun: str) -> str:
-    """Gives an epoch its token; to be called when it is settled what is read.
+    """Gives an epoch its token; to be called when it is decided what is read.
 
     Raises:
         CannotNote: it can't be written, or the epoch is known no more.

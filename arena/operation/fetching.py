@@ -19,7 +19,8 @@ from engine.timers import Every
 RETRY_SECONDS = 60.0
 """How long after one that failed the next process is begun."""
 LONGEST_SECONDS = 1800.0
-"""After which one is taken to hang: each repository has its own time, and all are asked in turn."""
+"""How long one may take until it is taken to hang: each repository has its own time, and all are
+asked in turn."""
 
 log = logging.getLogger("arena.fetching")
 
@@ -41,7 +42,7 @@ class Fetches:
         return self.process is not None
 
     def look(self, session: Session, now: datetime) -> None:
-        """Goes on."""
+        """Follows its process; starts one if a repository is to be asked, and none runs."""
         if self.process is not None:
             self._hear(self.process)
         is_time = not self._failed or self._retrying.is_due()

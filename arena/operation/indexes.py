@@ -1,7 +1,7 @@
 """What the schema has and a database may have lost: indexes, and that values are there only once.
 
 No program of the arena drops any; people and restores by other tools do. Pages are then slow, and
-what keeps a match from being counted twice is gone, which nobody would notice.
+what keeps a match from being counted twice is gone, which nobody would see.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ class JobUnderWay:
 
 
 def under_way(session: Session) -> list[JobUnderWay]:
-    """All of them, by worker."""
+    """All jobs under way, by worker."""
     found = [*_matches(session), *_checks(session)]
     return sorted(found, key=lambda one: (one.worker, one.kind, one.number))
 

@@ -49,12 +49,12 @@ class Queues:
 
 
 def keys_of(queue: str) -> list[str]:
-    """Under which keys a queue lies, the one of the first to be taken first."""
+    """The keys under which a queue lies, that of the first to be taken first."""
     return [f"{queue}{step}" for step in PRIORITIES]
 
 
 def keys_of_jobs(client: redis.Redis) -> list[str]:
-    """Under which keys jobs wait, those of games and runtimes that nobody has any more, too."""
+    """The keys under which jobs wait, those of games and runtimes that nobody has any more, too."""
     names = {MATCHES_QUEUE}
     for key in client.scan_iter(match=f"{MATCHES_QUEUE}[.+]*", count=1000):
         names.add(key.decode().partition(STEP)[0])
@@ -62,7 +62,7 @@ def keys_of_jobs(client: redis.Redis) -> list[str]:
 
 
 def keys_of_results(client: redis.Redis) -> list[str]:
-    """Under which keys waits what is said to recorders, of each shard and of those that were."""
+    """The keys under which waits what is said to recorders, of each shard and those that were."""
     its = {key.decode() for key in client.scan_iter(match=f"{RESULTS_QUEUE}.[0-9]*", count=1000)}
     return [*keys_of(RESULTS_QUEUE), *sorted(its)]
 

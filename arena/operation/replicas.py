@@ -21,13 +21,13 @@ from arena.signing import ARENA_MARK
 
 LOOK_SECONDS = 1.0
 STALE_SECONDS = 3.0
-"""After so long without a look nobody knows whether it follows."""
+"""How long after a look nobody knows any more whether it follows."""
 MOST_BEHIND = 5.0
 PATIENCE_SECONDS = 2
 """How long a replica is waited for before it counts as away."""
 POSITION = re.compile(r"([0-9A-F]{1,8})/([0-9A-F]{1,8})")
 PAGE_BYTES, HEADS = 8192, (24, 40)
-"""Of PostgreSQL's log; how long the heads of its pages are."""
+"""How long the pages of PostgreSQL's log are, and how long the heads of these."""
 WRITTEN = sa.select(sa.cast(sa.literal_column("pg_current_wal_insert_lsn()"), sa.Text))
 REPLAYED = sa.select(sa.cast(sa.literal_column("pg_last_wal_replay_lsn()"), sa.Text))
 

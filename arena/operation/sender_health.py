@@ -14,7 +14,7 @@ from engine.plurals import counted
 from engine.translation import gettext
 
 MAIL_WAITS, HOOKS_WAIT = timedelta(minutes=30), timedelta(minutes=15)
-"""For how long a letter may wait, and a message to a hook be late."""
+"""How long a letter may wait, and how late a message to a hook may be."""
 
 
 def unsent(session: Session, settings: Settings, now: datetime) -> Iterator[tuple[str, str]]:

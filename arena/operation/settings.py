@@ -47,7 +47,7 @@ class SettingState:
     name: str
     variable: str
     value: str
-    """That holds; secrets are hidden."""
+    """The value that holds; secrets are hidden."""
     usual: str
     """What holds where nobody has changed it: the environment's, or the default."""
     source: SettingSource

@@ -65,7 +65,7 @@ class Visitors:
 
     @classmethod
     def at(cls, place: Path, environment: Callable[[int], Mapping[str, str]]) -> Visitors:
-        """Those who come at a path."""
+        """The visitors who come at a path."""
         return cls(place, listen_at(place), environment)
 
     def close(self) -> None:

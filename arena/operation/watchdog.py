@@ -53,7 +53,7 @@ class Listener:
 
     @property
     def address(self) -> str:
-        """For NOTIFY_SOCKET."""
+        """The socket's address as NOTIFY_SOCKET has it."""
         name: bytes = self._socket.getsockname()
         return f"@{name[1:].decode()}"
 

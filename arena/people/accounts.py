@@ -94,7 +94,7 @@ def person_of(session: Session, actor: Actor, now: datetime) -> User:
 
 
 def is_person() -> sa.ColumnElement[bool]:
-    """Of users: whether it is somebody's account."""
+    """The condition that a user is somebody's account."""
     return sa.and_(User.kind == PERSON, User.name != HOUSE, User.deleted.is_(None))
 
 

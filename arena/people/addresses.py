@@ -25,7 +25,7 @@ RESET_LASTS = timedelta(hours=1)
 MOST_RESETS = 3
 """How many of them somebody has at a time."""
 MOST_ACCOUNTS = 5
-"""To how many accounts of one address a letter goes."""
+"""How many accounts of one address a letter goes to."""
 
 
 def want(session: Session, actor: Actor, user: User, address: str, now: datetime) -> None:

@@ -1,4 +1,4 @@
-"""As whom providers know people: an identity lets its account in, and each account has several.
+"""Identities, by which providers know people: one lets its account in, each account has several.
 
 An identity is a provider's address and what that names somebody by for ever. Mail addresses link
 nothing: whoever has one at a provider need not be who has it here.

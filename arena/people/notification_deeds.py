@@ -22,7 +22,7 @@ from engine.translation import ENGLISH, gettext
 
 
 class Choices(NamedTuple):
-    """How somebody is told."""
+    """How somebody is told of what happens, as they chose."""
 
     mail: str
     silenced: str

@@ -40,7 +40,7 @@ TOPICS: Mapping[Topic, str] = {
 }
 """Those that people can choose not to hear of, in words."""
 DELIVERY_LASTS = timedelta(days=1)
-"""For how long it is tried to tell a hook of something."""
+"""How long it is tried to tell a hook of something."""
 _MOMENT = "moment"
 
 

@@ -29,7 +29,7 @@ from engine.translation import gettext
 ALLOWED = 20
 LONGEST_CREDENTIAL = 1400
 LONGEST_ANSWER = 20_000
-"""Of what browsers send, in characters."""
+"""The most characters that a browser's answer may have."""
 _UNREADABLE = (
     ValueError, KeyError, IndexError, TypeError, AttributeError, OverflowError, RecursionError,
     struct.error,

@@ -28,7 +28,7 @@ KINDS = {
     "github": ("GitHub", "https://github.com"),
     "gitlab": ("GitLab", "https://gitlab.com"),
 }
-"""With title and issuer, where those are known."""
+"""The kinds of providers with title and issuer, where those are known."""
 KEYS = frozenset(
     {"kind", "title", "issuer", "client_id", "client_secret", "client_secret_file", "accounts"}
 )

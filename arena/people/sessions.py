@@ -31,7 +31,8 @@ BROWSERS = {
     "Safari": "Safari",
     "curl": "curl",
 }
-"""By what stands in front of a slash in what they say, those first that also name others."""
+"""The browsers by what stands in front of a slash in what they say, those first that also name
+others."""
 SYSTEMS = {
     "Android": "Android",
     "iPhone": "iPhone",

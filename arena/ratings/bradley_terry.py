@@ -69,7 +69,7 @@ def fit(results: Iterable[GameResult[E]], *, prior_draws: float = 1.0) -> dict[E
 def fit_counted(
     counted: Mapping[GameResult[E], int], *, prior_draws: float = 1.0
 ) -> dict[E, Strength]:
-    """The same of results with how often each of them came.
+    """The strengths of all who played, by results with how often each of them came.
 
     Raises:
         ValueError: prior_draws is not above 0.

@@ -26,7 +26,8 @@ _LEAST_SCORE = 1e-3
 """A score so close to 0 or 1 stands for 1200 Elo, and so does one that is closer still."""
 
 FEWEST_MATCHES = 10
-"""Of fewer no Elo is told: the intervals of ten pairs are some 300 wide already."""
+"""The fewest matches of which an Elo is told: the intervals of ten pairs are some 300 wide
+already."""
 FEWEST_GAMES = 2 * FEWEST_MATCHES
 TOO_FEW = N_("too few games to say")
 FINE = 100
@@ -45,7 +46,7 @@ class Estimate:
     los: float
     """Likelihood of superiority: the probability that the first bot is the stronger one."""
     matches: int
-    """By so many it was measured."""
+    """How many matches it was measured by."""
 
     @property
     def tells(self) -> bool:
@@ -67,7 +68,7 @@ class Estimate:
 
     @property
     def words(self) -> str:
-        """For people: ``-21.3 [-30.1, -12.2]``, or of nothing but wins ``above +234``."""
+        """Words for people: ``-21.3 [-30.1, -12.2]``, or of nothing but wins ``above +234``."""
         if not self.tells:
             return translated(TOO_FEW)
         elo, lower, upper = (signed(x, self._digits) for x in (self.elo, self.lower, self.upper))
@@ -79,7 +80,7 @@ class Estimate:
 
     @property
     def measured(self) -> str:
-        """The same as ``-94 ±36``, where the interval is about as wide to either side."""
+        """Words as ``-94 ±36``, where the interval is about as wide to either side."""
         half = (self.upper - self.lower) / 2
         is_even = abs((self.upper + self.lower) / 2 - self.elo) < half / 10
         if not (is_even and self.tells and self.has_bounds):

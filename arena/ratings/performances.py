@@ -4,7 +4,7 @@ Two sides are compared once, and the posterior has a closed form. Of three and m
 compared with the next in the order of their ranks; what a comparison says of a side changes what
 is believed of its other neighbour, so they go down the table and up again until nothing changes.
 That is message passing on the factor graph of Herbrich, Minka and Graepel (TrueSkill: A Bayesian
-Skill Rating System, 2007; figure 1 and table 1). How often is not settled there: it is done as
+Skill Rating System, 2007; figure 1 and table 1). How often is not decided there: it is done as
 the trueskill package does, so that both give the same figures.
 """
 
@@ -19,7 +19,7 @@ _LEAST_PROBABILITY = 1e-300
 deviations of a game, or 218 units of mu at least."""
 
 _SWEEPS = 10
-_SETTLED = 1e-4
+_NEGLIGIBLE = 1e-4
 """Sides are compared so often at most, and no more once no message changes by as much."""
 
 _SQRT_HALF = sqrt(0.5)
@@ -32,7 +32,7 @@ class Performance(NamedTuple):
     mean: float
     variance: float
     noise: float
-    """That part of the variance which is the game's: the side would show it however well known."""
+    """The part of the variance that is the game's: the side would show it however well known."""
 
 
 class Pull(NamedTuple):
@@ -68,7 +68,7 @@ def pulls(sides: Sequence[Performance], ranks: Sequence[int], draw_quantile: flo
     # those at its ends. Who stands where is for the ratings to say, not for the seats.
     order = sorted(range(len(sides)), key=lambda i: (ranks[i], sides[i]))
     table = _Table([sides[i] for i in order], [ranks[i] for i in order], draw_quantile)
-    found = dict(zip(order, table.settle(), strict=True))
+    found = dict(zip(order, table.converge(), strict=True))
     return [found[i] for i in range(len(sides))]
 
 
@@ -106,7 +106,7 @@ class _Table:
         self._of_second = [_NOTHING] * len(sides)
         """What is said of each side where it is the first of a comparison, and the second."""
 
-    def settle(self) -> list[Pull]:
+    def converge(self) -> list[Pull]:
         """Compares neighbours until nothing changes, and says what came of it for each side."""
         last = len(self._orders) - 1
         for _ in range(_SWEEPS):
@@ -117,7 +117,7 @@ class _Table:
             for i in range(last, 0, -1):
                 change = max(change, self._compare(i))
                 self._tell_first(i)
-            if change <= _SETTLED:
+            if change <= _NEGLIGIBLE:
                 break
         self._tell_first(0)
         self._tell_second(last)
@@ -199,7 +199,7 @@ def _win_factors(t: float) -> tuple[float, float]:
 
 
 def _draw_factors(t: float, margin: float) -> tuple[float, float]:
-    """The same for a draw; t is the first side's expected lead."""
+    """How far a draw shifts means and shrinks variances; t is the first side's expected lead."""
     above, below = margin - abs(t), -margin - abs(t)
     # On the lower tail, where probabilities are small numbers and keep their digits.
     probability = _cdf(above) - _cdf(below)

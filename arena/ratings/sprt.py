@@ -67,10 +67,10 @@ class Sprt:
     """Probability of accepting elo0 when elo1 is true."""
     model: Model = "normalized"
     min_matches: int = 16
-    """Before so many matches nothing is decided: the spread of the results, which the fits rest
-    on, cannot be told from a few, least of all when they are all alike."""
+    """The fewest matches that decide anything: the spread of the results, which the fits rest on,
+    cannot be told from a few, least of all when they are all alike."""
     max_matches: int | None = None
-    """After so many the test ends undecided. Without it a test whose truth lies midway between
+    """How many matches end the test undecided. Without it a test whose truth lies midway between
     the hypotheses can take very long, and nothing but draws under elo0 = -elo1 for ever."""
     games_per_match: float | None = None
 

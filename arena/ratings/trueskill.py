@@ -79,7 +79,7 @@ class TrueSkill:
     """
 
     draw_probability: float
-    """That of a game between equals; 0 only where the rules know no draw."""
+    """The probability of a draw between equals; 0 only where the rules know no draw."""
     beta: float = SIGMA / 2
     """The deviation of one performance. Who is better by so much wins three games of four."""
     tau: float = SIGMA / 100

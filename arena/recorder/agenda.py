@@ -19,7 +19,7 @@ from arena.competitions import drawn_fields, final_tables, happenings, masks, no
 from arena.competitions.kinds import KINDS
 from arena.competitions.sign_ups import LONGEST_CHECK_IN
 from arena.courses import marking
-from arena.ground.db import present
+from arena.ground.db import database_time
 from arena.models import CompetitionDate
 from arena.recorder import outlooks, rebuild
 from arena.schedule import leases
@@ -34,7 +34,7 @@ _NOW, _LATELY, _SOON = (sa.bindparam(name, type_=CompetitionDate.at.type) for na
 
 
 def conditions() -> Iterator[sa.Exists]:
-    """Of each kind of what may wait: that there is some."""
+    """The conditions that there is some of each kind of what may wait."""
     yield rounds.OVER.exists()
     yield happenings.due(_NOW).exists()
     yield drawn_fields.to_check_in(_SOON).exists()
@@ -65,4 +65,4 @@ def moments(now: datetime) -> dict[str, datetime]:
 
 def is_any(session: Session) -> bool:
     """Whether there is anything at this moment."""
-    return session.scalars(_whether_any(tuple(KINDS)), moments(present(session))).one()
+    return session.scalars(_whether_any(tuple(KINDS)), moments(database_time(session))).one()

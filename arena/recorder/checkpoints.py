@@ -25,7 +25,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena.ground.db import Database, count_rows, present
+from arena.ground.db import Database, count_rows, database_time
 from arena.ground.locks import lock
 from arena.models import CheckedChapter, Checkpoint, Competition
 from arena.ratings.book import RatingBook
@@ -35,14 +35,15 @@ from arena.recorder.fold import Chapter, Entry, Fold, as_stored
 from arena.recorder.storage import EntrantTally, MeetingTally, Tally
 
 FORMAT = 1
-"""Of what is stored. What is of another one is not read: the next check begins anew."""
+"""The format of what is stored. What is of another one is not read: the next check begins anew."""
 TURNS = 30
 """Within so many checks every chapter is read again."""
 MODULUS = 1 << 128
-"""Of the sum of all meetings (`number_of`)."""
+"""The modulus by which the numbers of all meetings are added up (`number_of`)."""
 NONE = MeetingTally()
 _COUNTS = attrgetter(*(one.name for one in fields(MeetingTally)))
-"""As `astuple` gives them, in a tenth of its time: a check asks for those of every meeting."""
+"""Gives a tally's counts as `astuple` does, in a tenth of its time: a check asks for those of every
+meeting."""
 
 
 def number_of(pair: tuple[int, int], both: MeetingTally) -> int:
@@ -82,7 +83,7 @@ def keep(session: Session, competition: Competition, fold: Fold) -> None:
         fold: one in which nothing was found that is stored otherwise.
     """
     lock(session, competition)
-    number, now = competition.id, present(session)
+    number, now = competition.id, database_time(session)
     looked = now
     if fold.kept is None:
         forget(session, number)
@@ -147,7 +148,7 @@ def read_again(database: Database, number: int) -> Generator[None, None, str]:
                     CheckedChapter.after == chapter.after,
                     CheckedChapter.digest == chapter.digest,
                 )
-                .values(looked=present(session))
+                .values(looked=database_time(session))
             )
     return ""
 

@@ -46,14 +46,14 @@ from engine.plurals import counted
 log = logging.getLogger("arena.recorder")
 
 KEY = int.from_bytes(b"arena")
-"""Of the advisory lock of the first shard, after which the others follow; that before it is shared
-by all recorders. Each database of a server has locks of its own."""
+"""The advisory lock of the first shard, after which the others' follow; that before it is shared by
+all recorders. Each database of a server has locks of its own."""
 HIGH, LOW = divmod(KEY, 2**32)
 """The halves of that number, as the server lists it."""
 ASK_SECONDS, TELL_SECONDS = 0.5, 60.0
-"""Between two attempts, and between two lines about them."""
+"""The time between two attempts, and between two lines about them."""
 AGREE_SECONDS = 5.0
-"""For so long a recorder waits for the others to be of its number of shards, or to end."""
+"""How long a recorder waits for the others to be of its number of shards, or to end."""
 TRY, LEAVE = "SELECT pg_try_advisory_lock(%s)", "SELECT pg_advisory_unlock(%s)"
 BE_THERE = "SELECT pg_advisory_lock_shared(%s)"
 FILE = "claim"
@@ -63,7 +63,7 @@ KEEPALIVES = (
     "SET tcp_keepalives_interval = 5",
     "SET tcp_keepalives_count = 3",
 )
-"""By which a server finds within 25 seconds that a host is gone, and ends its session."""
+"""What has a server find within 25 seconds that a host is gone, and end its session."""
 SESSIONS = """
     SELECT l.pid, l.objid::bigint - %(low)s, l.pid = pg_backend_pid(),
         coalesce(a.state_change < clock_timestamp() - make_interval(secs => %(silence)s)
@@ -174,7 +174,7 @@ class Claims:
         self.held = frozenset(mine)
 
     def _look_for_all(self, connection: Any) -> None:
-        """Takes all, or nothing."""
+        """Takes all shards, or none."""
         mine = list(takewhile(partial(_locks, connection), range(self._count)))
         if len(mine) < self._count:
             for shard in mine:
@@ -249,7 +249,7 @@ class Claims:
             time.sleep(ASK_SECONDS)
 
     def _known(self, connection: Any) -> int:
-        """Into how many shards the arena is divided; one that is not prepared will be as asked."""
+        """How many shards the arena is divided into; one that is not prepared will be as asked."""
         is_there = connection.execute("SELECT to_regclass('mark') IS NOT NULL").fetchone()[0]
         row = connection.execute(COUNT, (COUNT_MARK,)).fetchone() if is_there else (self._count,)
         return row[0] if row else 1

@@ -43,7 +43,7 @@ RATING_COLUMNS = ("mu_before", "sigma_before", "mu_after", "sigma_after")
 
 
 class Entry(NamedTuple):
-    """That an entrant came, or came back."""
+    """An entrant that came, or came back."""
 
     after: int
     """The `Match.seq` of the last match before."""
@@ -61,7 +61,7 @@ class Chapter:
     after: int
     """The `Match.seq` of the last match before them."""
     last: int
-    """That of the last of them."""
+    """The `Match.seq` of the last of them."""
     matches: int = 0
     digest: str = ""
 
@@ -107,8 +107,8 @@ class Fold:
     games_before: dict[int, int] = field(default_factory=dict)
     """How many games each had that came back, when it last did."""
     met: int = 0
-    """Of a fold that goes on from a checkpoint: the sum of all meetings of then. Those of
-    ``total`` are what came since."""
+    """The sum of all meetings at the checkpoint from which the fold goes on. Those of ``total`` are
+    what came since."""
     kept: int | None = None
     """`last`, as it was when this was last stored as a checkpoint; None if it never was."""
     chapters: list[Chapter] = field(default_factory=list)
@@ -116,7 +116,7 @@ class Fold:
 
     @classmethod
     def of(cls, competition: Competition, *, without: int | None = None) -> Fold:
-        """That over no match yet."""
+        """A fold over no match yet."""
         draws = _draws(competition)
         book = RatingBook[int](TrueSkill(draw_probability=draws))
         return cls(draws, book, without=without)

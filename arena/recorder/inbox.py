@@ -36,14 +36,15 @@ The last message may bring more.
 LIGHT_TOGETHER = 1024
 """So many signs are handled at once, at most: workers of a release before put them here, too."""
 LIGHT_READ = 64
-"""After one of those so many messages are read by one command: mostly they follow each other."""
+"""How many messages are read by one command after a sign: mostly signs follow each other."""
 TOGETHER_BYTES = 8_000_000
-"""After so many nothing more is read at once: a message may have eight times as many."""
+"""How many bytes are read at once before no more is: a message may have eight times as many."""
 UNREADABLE_AT_ONCE = 1000
 """So many that can't be read are dropped before something else is done."""
 PACE_SECONDS = 0.25
-"""Of messages that follow each other faster, so many seconds' are handled together: a transaction
-for each would cost several times as much, and workers have a match waiting meanwhile."""
+"""Messages that follow each other faster are handled together, so many seconds' of them: a
+transaction for each would cost several times as much, and workers have a match waiting
+meanwhile."""
 GLANCE_SECONDS = 0.05
 """How often the queue is looked at meanwhile, for what nobody lets wait; and a full broker's."""
 MOST_WAITING = 50_000
@@ -65,7 +66,7 @@ class Said:
     args: Sequence[Any]
     named: Mapping[str, Any]
     raw: bytes
-    """As it stands in the queue."""
+    """The message as it stands in the queue."""
 
 
 def _weight(said: Said) -> float:
@@ -75,7 +76,7 @@ def _weight(said: Said) -> float:
 
 
 class Backlog:
-    """Up to when everything that was said has been handled.
+    """Knows up to when everything that was said has been handled.
 
     By this process's clock alone: it remembers how much waited at which moment.
     """
@@ -86,7 +87,7 @@ class Backlog:
         self._heard: datetime | None = None
 
     def note(self, waiting: int, now: datetime) -> None:
-        """So many messages wait now."""
+        """Takes in that so many messages wait now."""
         if self._seen:
             # What waited and does not any more is gone, as with a broker that was emptied.
             self._handled = max(self._handled, self._seen[-1][1] - waiting)
@@ -94,7 +95,7 @@ class Backlog:
         self.handled(0)
 
     def handled(self, count: int) -> None:
-        """So many more are handled, the oldest."""
+        """Takes in that so many more are handled, the oldest."""
         self._handled += count
         while self._seen and self._seen[0][1] <= self._handled:
             self._heard, _ = self._seen.popleft()

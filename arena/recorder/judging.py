@@ -50,10 +50,10 @@ ASIDE_MARK = "games that can't be judged"
 AT_A_TIME = 5
 """Games that are written down together."""
 RUN_SECONDS = 25.0
-"""After so long the process ends; the recorder starts another one, if there is more to judge."""
+"""How long the process runs; the recorder starts another one, if there is more to judge."""
 GAME_SECONDS = 120
-"""Of a core that one game may take: a package's rules may go on for ever, and by the clock a
-process that gives way to all others may take long for little."""
+"""The most of a core's time that one game may take: a package's rules may go on for ever, and by
+the clock a process that gives way to all others may take long for little."""
 NOT_JUDGED = "game %s can't be judged"
 
 log = logging.getLogger("arena.judging")
@@ -64,7 +64,7 @@ class Unjudged(NamedTuple):
 
     number: int
     record: bytes | None
-    """As JSON; None if nothing can be said of it."""
+    """What is certain as JSON; None if nothing can be said of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,20 +74,20 @@ class Again:
     look: str = ""
     """What the folder of tables looks like for which that is done."""
     known: dict[str, list[str]] = field(default_factory=dict)
-    """By variant the digests of the tables by which its games were judged."""
+    """The digests of the tables by which a variant's games were judged, by its key."""
     competition: int | None = None
-    """From which on games are to be judged; None if all is done."""
+    """The least number of a competition whose games are to be judged still; None if all is done."""
     before: int | None = None
     """Those of it with lower numbers; None if all are."""
 
     @classmethod
     def read(cls, session: Session) -> Again:
-        """As it stands."""
+        """How far it is, as the database has it."""
         mark = session.get(Mark, AGAIN_MARK)
         return cls(**json.loads(mark.value)) if mark else cls()
 
     def write(self, session: Session) -> None:
-        """Keeps it."""
+        """Has the database keep how far it is."""
         session.merge(Mark(key=AGAIN_MARK, value=json.dumps(asdict(self))))
 
 
@@ -97,7 +97,7 @@ class Judge:
     def __init__(
         self, tables: Path, steps: int = GAME_STEPS, tell: Callable[[int], object] = lambda _: None
     ) -> None:
-        """Knows nothing yet.
+        """Begins with nothing known of games.
 
         Args:
             tables: the folder of tables.

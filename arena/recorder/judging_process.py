@@ -26,9 +26,10 @@ from engine.games import GAMES
 
 WORDS = (sys.executable, "-P", "-m", "arena.recorder.judging")
 GRACE_SECONDS = 30.0
-"""That a game may take beyond what it may: the process breaks it off by itself, if it can."""
+"""How much longer a game may take than it may: the process breaks it off by itself, if it can."""
 STILL = 30
-"""After so many times as much by the clock a process stands still that takes no time of a core."""
+"""How many times as much must pass by the clock until a process stands still that takes no time of
+a core."""
 MOST_ASIDE = 1_000
 """Games that are remembered as set aside: the newest."""
 
@@ -45,7 +46,7 @@ class Judging:
         words: Sequence[str] = WORDS,
         patience_seconds: float = GAME_SECONDS + GRACE_SECONDS,
     ) -> None:
-        """None runs yet.
+        """Prepares to judge; no process runs yet.
 
         Args:
             environment: what it is started with.
@@ -60,7 +61,7 @@ class Judging:
         self._at = 0
         """The game that it is at; 0 if at none."""
         self._since = self._cpu = 0.0
-        """Since when, and what time of a core it had taken then."""
+        """When it began, and what time of a core it had taken then."""
         self._died_at = 0
 
     def look(self, session: Session) -> None:

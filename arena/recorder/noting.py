@@ -17,7 +17,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from arena.ground.config import Settings
-from arena.ground.db import LARGEST_ID
+from arena.ground.db import is_id
 from arena.ground.locks import locking
 from arena.ground.refusals import Refusal
 from arena.models import Check, Competition, JobStatus, Match, Worker
@@ -81,7 +81,7 @@ def _note_words(
     """Renews the leases that count, and keeps how far it is; of the others nothing is told."""
     by_job: dict[str, dict[int, list[jobs.Lease]]] = {}
     for lease in words:
-        if 0 < lease.job <= LARGEST_ID:
+        if is_id(lease.job):
             by_job.setdefault(lease.kind, {}).setdefault(lease.job, []).append(lease)
     fates: dict[jobs.Lease, Fate] = {}
     ends = now + timedelta(seconds=settings.lease_seconds)

@@ -50,9 +50,9 @@ FEW = 1000
 PART = 500
 """Matches that are folded at a time beside other work."""
 SECONDS_A_TICK = 0.5
-"""For how long sets are seen to in one tick of the recorder."""
+"""How long sets are seen to in one tick of the recorder."""
 KEPT = timedelta(days=7)
-"""For how long a set is kept that nobody decides on."""
+"""How long a set is kept that nobody decides on."""
 MOST_SHOWN = 1000
 """Changes of one competition that are kept."""
 
@@ -64,7 +64,7 @@ class Stand:
     """Where somebody stands in a competition."""
 
     rank: int | None = None
-    """On the board of a ladder; None without a place there."""
+    """Its rank on the board of a ladder; None without a place there."""
     mu: float | None = None
     sigma: float | None = None
     games: int | None = None
@@ -89,7 +89,7 @@ class Outlook:
     title: str
     kind: str
     matches: int
-    """That something is done to."""
+    """How many matches something is done to."""
     games: int
     left: int
     """Matches of the set that stay as they are."""
@@ -98,12 +98,12 @@ class Outlook:
     last: int | None
     """The `Match.seq` of the last match that was counted; None where nothing was."""
     changed: int
-    """Of how many something changes."""
+    """How many entrants something changes for."""
     changes: tuple[StandChange, ...]
-    """Of these, in the order in which they stand."""
+    """What changes for these, in the order in which they stand."""
 
     def as_json(self) -> dict[str, Any]:
-        """It as JSON's types."""
+        """Tells it as JSON's types."""
         return asdict(self)
 
 
@@ -266,7 +266,7 @@ class SetsAtWork:
     """What the recorder does for sets of matches, a part at a time."""
 
     def __init__(self, *, part: int = PART, few_seconds: float = SECONDS_A_TICK) -> None:
-        """Nothing is under way.
+        """Begins with no set under way.
 
         Args:
             part: how many matches are folded in one go.

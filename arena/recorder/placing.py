@@ -37,7 +37,7 @@ class Placing:
     """The process that makes final tables, while there is one to make."""
 
     def __init__(self, environment: Mapping[str, str], words: Sequence[str] = WORDS) -> None:
-        """None runs yet.
+        """Prepares to place; no process runs yet.
 
         Args:
             environment: what it is started with.
@@ -56,7 +56,7 @@ class Placing:
 
     @property
     def ended(self) -> bool:
-        """Whether none runs."""
+        """Whether no process runs."""
         return self._process is None or self._process.poll() is not None
 
     def look(self, session: Session) -> None:

@@ -39,7 +39,7 @@ from arena.ground.file_locks import lock_file
 from arena.ground.logs import begin_log
 from arena.keeping import dictionaries
 from arena.lists import branches
-from arena.operation import health, indexes, queues
+from arena.operation import alarms, health, indexes, queues
 from arena.operation.cold import ColdRecords
 from arena.operation.dumps import DailyDumps
 from arena.operation.fetching import Fetches
@@ -66,13 +66,13 @@ days and may go."""
 INDEXES_SECONDS = 600.0
 """How often it is seen that the database has all its indexes."""
 WAIT_SECONDS = 1.0
-"""For a message, at most: then it is seen whether this process is to end."""
+"""How long a message is waited for at most: then it is seen whether this process is to end."""
 REFUSED = 3
 """The exit code of a process that can't do its work here (see `arena.operation.supervisor`)."""
 
 WHOLE_TICKS = 5
-"""At each of so many ticks it is seen to what may wait, too, and at the next one if there was more
-of that than is done at once."""
+"""How many ticks there are to one at which it is seen to what may wait, too; the next one does so
+as well if there was more of that than is done at once."""
 MASKS_AT_ONCE = 20
 """How many bots are shown under their names in one tick, which must not hold anybody up."""
 
@@ -160,7 +160,7 @@ class Recorder:
 
     def _begin_what_is_due(self, now: datetime) -> None:
         transact = self.writer.transact
-        while transact(rounds.settle_next):  # before the next ones begin
+        while transact(rounds.rise_and_fall):  # before the next ones begin
             pass
         while transact(happenings.happen_next):
             pass
@@ -190,7 +190,7 @@ class Recorder:
             wrong = transact(lambda session: self._cold.look(session, settings.cold_days, now))
             transact(lambda session: health.note(session, health.COLD_MARK, wrong))
             transact(lambda session: dictionaries.make_next(session, now))
-            transact(lambda session: health.log_alarms(session, settings, now))
+            transact(lambda session: alarms.write_to_log(session, settings, now))
             transact(lambda session: ranks.note_best(session, now))
             transact(self._judging.look)
         if self._looking_for_indexes.is_due():

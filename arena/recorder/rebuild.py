@@ -325,7 +325,7 @@ class Upkeep:
     """
 
     def __init__(self, check_seconds: float, *, matches: int = PART) -> None:
-        """Nothing is under way.
+        """Begins with nothing under way.
 
         Args:
             check_seconds: how often each competition is checked.

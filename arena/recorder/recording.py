@@ -356,7 +356,7 @@ def _rate(
 
 
 _COUNTED = ("wins", "draws", "losses", "points", "faults")
-"""Of an entrant these are written though they stay the same: rows of which the same columns are
+"""What is written of every entrant, though it may stay the same: rows of which the same columns are
 written are written by one statement."""
 
 
@@ -446,7 +446,7 @@ def record_void(
     played = job if failed and isinstance(job, Match) else None
     if played and suspend_lost(session, played, problem, settings.bundles, now):
         # Who left is waited for no more.
-        kind_of(played.competition).settle(session, played.competition, now)
+        kind_of(played.competition).end_or_reopen(session, played.competition, now)
         return leases.Fate.ROLLED_BACK
     if failed and job.worker is not None:
         failed = workers.note_failure(

@@ -1,4 +1,4 @@
-"""Up to which game all are there, though several recorders store games at the same time.
+"""Finds up to which game all are there, though several recorders store games at the same time.
 
 Who stores games has a lock from before they are numbered until they are seen, which is shared by
 all who do. So a game that was seen is settled when all have ended who had the lock just then: only

@@ -34,13 +34,15 @@ from engine.timers import Every
 PACE_SECONDS = 0.5
 SHARE = 0.1
 LONGEST_PACE_SECONDS = 5.0
-"""Less than leases last, and than workers are silent that are taken for dead."""
+"""The longest pause between two looks: less than leases last, and than workers are silent that are
+taken for dead."""
 AT_ONCE = 500
 """About so many are handled at once: what is reported meanwhile waits for no more."""
 FEW, HEAVY_BYTES = 8, 32_000_000
 """So few are fetched at once where all weigh more."""
 MOST = 20_000
-"""Of a thousand workers, and of the most matches that they are given."""
+"""The most signs that are taken at once: those of a thousand workers, and of the most matches that
+they are given."""
 LONGEST = 4_000_000
 """Bytes of one; the findings of a check may be long."""
 
@@ -77,7 +79,7 @@ class Signs:
         self._complaints = Every(COMPLAINT_SECONDS)
 
     def remaining(self) -> float:
-        """In how many seconds there may be something to take; 0 or less if there is."""
+        """The seconds until there may be something to take; 0 or less if there is."""
         return self._due - time.monotonic()
 
     def heard(self, now: datetime) -> datetime | None:

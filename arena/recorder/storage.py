@@ -52,7 +52,7 @@ class EntrantTally:
     draws: int = 0
     losses: int = 0
     points: float = 0.0
-    """Of each game the share of opponents beaten, ties half, added up."""
+    """The share of opponents beaten in each game, ties half, added up."""
     faults: int = 0
     places: list[int] = field(default_factory=list)
     """How often it had each place, in games of more than two sides (`engine.places`)."""
@@ -109,7 +109,7 @@ class Tally:
     """How many of those two shared a rank."""
     entrants: dict[int, EntrantTally] = field(default_factory=dict)
     meetings: dict[tuple[int, int], MeetingTally] = field(default_factory=dict)
-    """By the ids of both, the lower first."""
+    """The tallies of those who met, by the ids of both, the lower first."""
 
     def add(self, one: Tally) -> None:
         """Adds a match, number by number as the recorder does: sums of floats have an order."""
@@ -177,11 +177,11 @@ class PlayedMatch:
     match: Match
     report: reporting.MatchReport
     seatings: Sequence[Sequence[int]]
-    """For each game the place of the entrant in each seat."""
+    """The place of the entrant in each seat, for each game."""
     results: Sequence[GameResult[int]]
     """One for each game, or a single one for a race."""
     changes: Sequence[Sequence[RatingChange[int]]] | None
-    """Of the ratings, for each result and its places; None if nothing was rated."""
+    """The changes of the ratings, for each result and its places; None if nothing was rated."""
     tally: Tally | None
     """None if it counts in no table."""
     faulty: Sequence[int]
@@ -265,7 +265,7 @@ def _in_common(match: Match) -> OfMatch:
 
 
 def _versions(match: Match) -> dict[int, tuple[int, int]]:
-    """Of each entrant the ids of its version and its bot."""
+    """The ids of each entrant's version and of its bot, by the id of the entrant."""
     versions = {place.entrant_id: place.entrant.version for place in match.places}
     return {entrant: (version.id, version.bot_id) for entrant, version in versions.items()}
 

@@ -26,7 +26,7 @@ from sqlalchemy.orm import Session
 
 from arena import sittings
 from arena.analyses import asking
-from arena.ground.db import FAILED, LARGEST_ID
+from arena.ground.db import FAILED, is_id
 from arena.ground.texts import cut
 from arena.models import Match, Worker
 from arena.recorder import noting, recording
@@ -54,7 +54,7 @@ Report = TypeVar(
 OFTEN = {jobs.RECORD_MATCH, *SIGNS}
 """The tasks that can be done together."""
 CHANGING = Fate.FIXED, Fate.REFUSED, Fate.ROLLED_BACK
-"""After these there may be room for other jobs."""
+"""The fates after which there may be room for other jobs."""
 
 log = logging.getLogger("arena.recorder")
 
@@ -67,7 +67,7 @@ class Tasks:
         self.inbox = self._inbox_of(0)
         """The one from which messages are in hand."""
         self._inboxes = {0: self.inbox}
-        """By the shards whose queues they are."""
+        """The inboxes by the shards whose queues they are."""
         self.signs: Signs | None = self._make_signs()
         """None while another recorder has the first shard."""
         self._handlers: Mapping[str, Callable[..., None]] = {
@@ -84,7 +84,7 @@ class Tasks:
         }
         """What a message may be for."""
         self._falsehoods: dict[tuple[str, str], str] = {}
-        """Of a worker and a task the last that can't be read, until it is written down."""
+        """The last message that can't be read of a worker and a task, until it is written down."""
 
     def listen(self) -> None:
         """Reads what is said to the shards that this recorder has now, and to no others."""
@@ -130,7 +130,7 @@ class Tasks:
         return min((one for one in ways if one), default=None) if all(ways) else None
 
     def remaining(self) -> float:
-        """In how many seconds there is something to do though no message comes."""
+        """The seconds until there is something to do though no message comes."""
         return self.signs.remaining() if self.signs is not None else inf
 
     def wait(self, seconds: float) -> None:
@@ -474,7 +474,7 @@ def _match_of(said: Any) -> int | None:
     """The number of the match that something is said of; None if it is of none."""
     lease = said.get("lease") if isinstance(said, dict) else None
     number = lease.get("job") if isinstance(lease, dict) and lease.get("kind") == "match" else None
-    return number if isinstance(number, int) and 0 < number <= LARGEST_ID else None
+    return number if isinstance(number, int) and is_id(number) else None
 
 
 def _line(text: str) -> str:

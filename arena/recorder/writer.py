@@ -62,7 +62,7 @@ class Writer:
 
     def __init__(self, settings: Settings) -> None:
         self.own_settings = settings
-        """Those of the environment."""
+        """The settings of the environment."""
         self._present = Watch(lambda: self.database)
         self.app = Celery("arena")
         configure(self.app, settings)

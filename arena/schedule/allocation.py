@@ -233,7 +233,7 @@ class _Issuing:
         return their < AHEAD * self._hands.slots_for(words, platforms)
 
     def _has_room(self, words: str) -> bool:
-        """The same of all competitions that need so much."""
+        """Whether the workers for all competitions that need so much have not enough yet."""
         their = 0.0 if self._looks_ahead else self.load.by_needs[words]
         return their < AHEAD * self._hands.by_needs.get(words, 0)
 
@@ -307,7 +307,7 @@ class _Issuing:
 
     @property
     def _ours(self) -> sa.ColumnElement[bool]:
-        """Of matches: whether they are of the shards that this recorder has."""
+        """The condition that a match is of the shards that this recorder has."""
         return self._shards.having(Match.competition_id)
 
     def take_requests(self, most: float = inf) -> None:

@@ -31,7 +31,8 @@ from engine.reporting import Built
 BUDGETED = timedelta(hours=1)
 """The builds of so long are what an owner's budget counts."""
 SINCE, UNTIL = (sa.bindparam(name, type_=Build.ended.type) for name in ("since", "until"))
-"""As `arena.ground.db.is_lately`, in a query that is written once (see `lately`)."""
+"""The bounds that `arena.ground.db.is_lately` has, in a query that is written once (see
+`lately`)."""
 _EACH = sa.union_all(
     sa.select(Bot.person_id.label("person_id"), Build.seconds.label("seconds"))
     .join(BotVersion, BotVersion.bot_id == Bot.id)
@@ -41,17 +42,18 @@ _EACH = sa.union_all(
         SpentQuota.kind == SpentKind.BUILD, SpentQuota.at.between(SINCE, UNTIL)
     ),
 ).subquery()
-"""Of bots that are there, and of those that were deleted since."""
+"""The time that builds took, and whose it was: of bots that are there, and of those deleted
+since."""
 BUILT = (
     sa.select(_EACH.c.person_id, sa.func.sum(_EACH.c.seconds).label("seconds"))
     .group_by(_EACH.c.person_id)
     .subquery()
 )
-"""For how long the bots of each person were built lately."""
+"""How long the bots of each person were built lately."""
 
 
 def lately(now: datetime) -> dict[str, datetime]:
-    """Between which moments builds count."""
+    """The moments between which builds count."""
     return {"since": now - BUDGETED, "until": now + BUDGETED}
 
 

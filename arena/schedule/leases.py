@@ -29,7 +29,7 @@ from sqlalchemy.orm import Session
 from arena.competitions.kinds import KINDS, kind_of, names_of
 from arena.competitions.voids import make_void
 from arena.ground.config import Settings
-from arena.ground.db import LARGEST_ID
+from arena.ground.db import is_id
 from arena.ground.locks import locking
 from arena.models import (
     Bot,
@@ -85,7 +85,7 @@ def find_all(session: Session, leases: Iterable[jobs.Lease]) -> dict[tuple[str, 
     """
     numbers: dict[str, set[int]] = {}
     for lease in leases:
-        if 0 < lease.job <= LARGEST_ID:
+        if is_id(lease.job):
             numbers.setdefault(lease.kind, set()).add(lease.job)
     found: dict[tuple[str, int], Leased] = {}
     for name, kind in JOBS.items():
@@ -135,8 +135,8 @@ def forgery(session: Session, job: Leased | None, lease: jobs.Lease) -> str | No
         return "it was never made"
     if lease.attempt > job.attempt:
         return f"its attempt {lease.attempt} was never issued"
-    present = job.status is JobStatus.ISSUED and job.attempt == lease.attempt
-    return "the ticket is wrong" if present and not _knows_ticket(job, lease) else None
+    is_current = job.status is JobStatus.ISSUED and job.attempt == lease.attempt
+    return "the ticket is wrong" if is_current and not _knows_ticket(job, lease) else None
 
 
 def _knows_ticket(job: Leased | sa.Row[Any], lease: jobs.Lease) -> bool:
@@ -241,10 +241,10 @@ def forfeit(session: Session, now: datetime, shards: Shards = ALL) -> None:
     is_ours = shards.having(Match.competition_id)
     for match in session.scalars(locking(left_aside().where(is_ours), Match)).all():
         make_void(session, match, f"somebody in it was withdrawn, and {match.problem}")
-        kind_of(match.competition).settle(session, match.competition, now)
+        kind_of(match.competition).end_or_reopen(session, match.competition, now)
     for match in session.scalars(locking(of_deleted().where(is_ours), Match)).all():
         make_void(session, match, "a bot in it was deleted")
-        kind_of(match.competition).settle(session, match.competition, now)
+        kind_of(match.competition).end_or_reopen(session, match.competition, now)
 
 
 def roll_back_overdue(
@@ -351,7 +351,7 @@ def _issued(
 
 
 def _is_of(shards: Shards, kind: type[Leased]) -> sa.ColumnElement[bool]:
-    """Of jobs of a kind, whether they are of some shards."""
+    """The condition that a job of a kind is of some shards."""
     if issubclass(kind, Match):
         return shards.having(kind.competition_id)
     return sa.true() if shards.is_first else sa.false()

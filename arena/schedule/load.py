@@ -35,13 +35,13 @@ from arena.schedule.needs import Needs, is_any, needs_of
 from engine import jobs
 from engine.shelf import Missing
 
-PRESENT = timedelta(seconds=60)
-"""For so long after a person's last move the next one may come at any moment."""
+ATTENDANCE = timedelta(seconds=60)
+"""How long after a person's last move the next one may come at any moment."""
 ASKED = Match.requester_id.is_not(None)
 TURN_SECONDS = 1.0
 """Matches that are shorter go to a worker several at a time, as many as take so long."""
 SHORTEST_TURN = 1 / jobs.MOST_MATCHES
-"""That a match is said to take, however short it is."""
+"""What a match is said to take at least, however short it is."""
 
 
 @dataclass(slots=True)
@@ -78,7 +78,9 @@ class Load:
     @classmethod
     def read(cls, session: Session, now: datetime) -> Load:
         """How much there is at this moment."""
-        load = cls(*session.execute(_LOAD, {"since": now - PRESENT, "until": now + PRESENT}).one())
+        load = cls(
+            *session.execute(_LOAD, {"since": now - ATTENDANCE, "until": now + ATTENDANCE}).one()
+        )
         for competition, issued, asked, asked_issued, under_way in session.execute(_MATCHES):
             turn = load._turn(competition, under_way)
             load.matches += turn * issued
@@ -263,7 +265,7 @@ class Reach:
 
     met: Met
     platforms: Collection[str] | None
-    """For which runtimes somebody keeps; None if no bot with a runtime waits for anybody."""
+    """The platforms of which somebody keeps runtimes; None if no bot with one waits for anybody."""
 
     def beyond(self, session: Session) -> dict[str, list[int]]:
         """The ladders with open checks, and the runtimes, that are out of reach."""

@@ -41,14 +41,14 @@ from arena.schedule.verdicts import hold, play_again, try_again, why_not_replaye
 from engine.translation import ENGLISH, gettext, speaking
 
 MOST_MATCHES = 20_000
-"""That a set may have."""
+"""The most matches that a set may have."""
 MOST_PAGES = 50
-"""Of games that are looked at for a filter."""
+"""The most pages of games that are looked at for a filter."""
 PAGE = 8000
 BATCH = 50
 """Matches that are decided on in one transaction."""
 AT_A_TIME = 1000
-"""Of numbers in one statement."""
+"""The most numbers in one statement."""
 STANDING = (Match.status, Match.competition_id, Match.round)
 """What of a match says whether it can be decided on."""
 OF_UNPLAYED = frozenset({"competition", "game", "bot", "since", "until"})
@@ -78,7 +78,7 @@ def choose(session: Session, wanted: GameFilter, *, aside: bool) -> list[int]:
 
 
 def _parts(numbers: Sequence[int]) -> Iterator[Sequence[int]]:
-    """So many numbers at a time as one statement takes."""
+    """Cuts numbers into parts, each as many as one statement takes."""
     for start in range(0, len(numbers), AT_A_TIME):
         yield numbers[start : start + AT_A_TIME]
 
@@ -266,7 +266,7 @@ def _decide(
     make_all_void(session, matches, found.note)
     competitions = {match.competition_id: match.competition for match in matches}
     for _, competition in sorted(competitions.items()):
-        kind_of(competition).settle(session, competition, now)
+        kind_of(competition).end_or_reopen(session, competition, now)
     if found.verdict is SetVerdict.REPLAY:
         for member, match in able:
             if kind_of(match.competition).replays:

@@ -63,7 +63,7 @@ def new_matches(
         has_room: as `Moment` has it.
         only: the name of the one competition whose turn it may be.
         reserved: whether it may be the turn of those alone that have a reserve of the workers.
-        trickle_seconds: how long a settled ladder rests after each match.
+        trickle_seconds: how long a converged ladder rests after each match.
         free_at_home: as `Moment` has it, of which the caller keeps count.
         made_for, rosters: as `Moment` has them; by default no roster is kept.
         shards: whose competitions; by default all.
@@ -135,7 +135,7 @@ class NewMatches(Iterator[Match]):
 
     @property
     def rights(self) -> dict[str, Right]:
-        """By kinds, of the competition whose turn is next, of those in which one can be made."""
+        """The right of each kind's competition whose turn is next, if it can have a match."""
         return {kind: turn.right for kind, turn in self._turns.firsts().items()}
 
     def _make(self, turn: _Turn) -> Match:
@@ -170,7 +170,7 @@ class _Turns:
                 self._groups.append((kind.name, kind.matchmaker(its, moment), its))
 
     def firsts(self) -> dict[str, _Turn]:
-        """Of each kind the competition whose turn it is, where somebody can meet."""
+        """The competition of each kind whose turn it is, where somebody can meet."""
         firsts = {}
         for kind, maker, competitions in self._groups:
             order = [(self._right(maker, one), one) for one in competitions]

@@ -29,7 +29,7 @@ class Needs(NamedTuple):
 
     @property
     def words(self) -> str:
-        """The same for all that is played by the same rules, as workers are counted by it."""
+        """The needs in words, alike for all games by the same rules: workers are counted by it."""
         return _words(GAMES.rules(self.game), several=self.several, clocked=self.clocked)
 
     @property
@@ -55,7 +55,7 @@ def needs_of_job(job: Leased) -> Needs:
 
 
 def needs_told(job: jobs.AnyJob) -> Needs:
-    """The same of a job as a worker is told of it."""
+    """What it takes to do a job, as a worker is told of it."""
     game = jobs.variant_of(job).game
     return Needs(game, job.grant.processes > 1, jobs.is_clocked(job))
 

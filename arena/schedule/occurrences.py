@@ -39,11 +39,11 @@ class Occurrences:
 
     ever: Mapping[str, int]
     lately: Mapping[str, int]
-    """In the last five minutes or so."""
+    """How often it happened in the last five minutes or so."""
 
 
 def note(session: Session, counts: Mapping[str, int], now: datetime) -> None:
-    """So much more happened since the last tick."""
+    """Notes how much more happened since the last tick."""
     if session.get(Mark, MARK) is None:
         # Another recorder may just be beginning, too.
         with suppress(IntegrityError), session.begin_nested():

@@ -63,7 +63,7 @@ class Room:
     needs: frozenset[str]
     """The needs that they meet (see `arena.schedule.needs`)."""
     platforms: frozenset[str] = frozenset()
-    """For which they keep the runtimes of boxed bots."""
+    """The platforms of which they keep runtimes for boxed bots."""
 
     @classmethod
     def read(
@@ -80,8 +80,8 @@ class Room:
         query = (
             locking(there, Presence, free=True) if locks else there.order_by(Presence.version_id)
         )
-        present = session.execute(query).all()
-        if not present:
+        connected = session.execute(query).all()
+        if not connected:
             return None
         able = {
             one.name: one
@@ -93,7 +93,7 @@ class Room:
         jobs, busy = _issued(session)
         return cls(
             sum(one.slots for one in able.values()) - jobs,
-            {version: games - busy[version] for version, games, name in present if name in able},
+            {version: games - busy[version] for version, games, name in connected if name in able},
             frozenset(needs for one in able.values() for needs in met_by(one)),
             frozenset(platform for one in able.values() for platform in one.platforms or ()),
         )
@@ -145,7 +145,7 @@ class Whereabouts(NamedTuple):
 
     connected: bool
     since: datetime | None
-    """Since when it is, or is not; None if it never was."""
+    """When it came or went; None if it never was there."""
 
 
 def whereabouts(session: Session, version: BotVersion, now: datetime) -> Whereabouts | None:

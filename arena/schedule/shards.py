@@ -30,13 +30,13 @@ from arena.models import Mark
 COUNT_MARK = "shards"
 MOST_SHARDS = 64
 GOOD = timedelta(seconds=10)
-"""For so long a bid is waited for that was not said again."""
+"""How long a bid is waited for that was not said again."""
 AGAIN = timedelta(seconds=2)
-"""After so long one is said again that is still the same."""
+"""How long until a bid is said again that is still the same."""
 
 
 class Right(NamedTuple):
-    """By what it is decided whose turn it is among the competitions of a kind."""
+    """What decides whose turn it is among the competitions of a kind."""
 
     urgency: int
     seconds: float
@@ -46,7 +46,7 @@ class Right(NamedTuple):
     needs: str = ""
     """What workers need to play it, in words (`arena.schedule.needs`)."""
     step: float = 0.0
-    """By how much a match more raises its seconds."""
+    """How much a match more raises its seconds."""
 
     def after(self, matches: float) -> Right:
         """The right that it has after so many more matches."""
@@ -54,12 +54,12 @@ class Right(NamedTuple):
 
     @property
     def place(self) -> tuple[int, float, float]:
-        """The least goes first."""
+        """Its place in the order of turns: the least goes first."""
         return self.urgency, self.seconds, self.since
 
     @property
     def share(self) -> tuple[float, float]:
-        """By what it is decided among those of all kinds."""
+        """What decides among those of all kinds."""
         return self.seconds, self.since
 
 
@@ -68,9 +68,10 @@ class Bid:
     """What a recorder would still give to workers if there were room."""
 
     turns: int = 0
-    """Of what goes before new matches."""
+    """How many jobs of those that go before new matches."""
     firsts: Mapping[str, Right] = field(default_factory=dict)
-    """By kinds of competitions: of that whose turn it would be, if a match can be made there."""
+    """The right of the competition of each kind whose turn it would be, if a match can be made
+    there."""
 
 
 NOTHING = Bid()
@@ -116,7 +117,7 @@ class Shards:
         return self.of(competition) in self.held
 
     def having(self, competition: sa.SQLColumnExpression[int]) -> sa.ColumnElement[bool]:
-        """The same as a condition of a statement."""
+        """The condition that a competition is of one of those held."""
         return sa.true() if self.is_all else (competition % self.count).in_(sorted(self.held))
 
     def others(self, session: Session, now: datetime) -> dict[int, Bid]:
@@ -147,7 +148,7 @@ class Shards:
         self._said = bid, now
 
     def change(self, held: Iterable[int]) -> None:
-        """It has others now."""
+        """Has other shards from now on, for which nothing was said yet."""
         self.held, self._said = frozenset(held), None
 
 
@@ -156,7 +157,7 @@ ALL = Shards()
 
 
 def count(session: Session) -> int:
-    """Into how many shards the arena is divided, as the recorders at work have it."""
+    """How many shards the arena is divided into, as the recorders at work have it."""
     mark = session.get(Mark, COUNT_MARK)
     return int(mark.value) if mark else 1
 

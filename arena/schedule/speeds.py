@@ -27,7 +27,7 @@ from engine.translation import gettext
 NEWEST = 2000
 """How many of the newest games are looked at."""
 LEAST_GAMES = 5
-"""Of a bot, in one seat, on one worker; from fewer nothing follows."""
+"""The fewest games of a bot, in one seat, on one worker, that tell something of its speed."""
 NODES = "nodes"
 """What bots call the number of positions that they looked at for a ply."""
 MOST_OFF = 0.5

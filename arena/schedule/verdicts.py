@@ -21,7 +21,7 @@ from arena.competitions.voids import make_void
 from arena.deeds import LONGEST_NOTE, By, Deed, Done, asked
 from arena.ground import bot_names, locks, texts
 from arena.ground.bot_names import Named
-from arena.ground.db import LARGEST_ID
+from arena.ground.db import is_id
 from arena.ground.locks import lock
 from arena.ground.refusals import NotThere, Refusal
 from arena.models import (
@@ -164,7 +164,7 @@ def hold(session: Session, numbers: Collection[int]) -> None:
 
     To be called before several of them are decided on in one transaction.
     """
-    known = [number for number in numbers if 0 < number <= LARGEST_ID]
+    known = [number for number in numbers if is_id(number)]
     its = sa.select(Match.competition_id).where(Match.id.in_(known))
     ids = set(session.scalars(locks.locking(its, Match)))
     theirs = sa.select(Competition).where(Competition.id.in_(ids))
@@ -203,7 +203,7 @@ def void(
     if replay and (problem := why_not_replayed(match)):
         raise Refusal(problem)
     make_void(session, match, note)
-    kind.settle(session, competition, now)
+    kind.end_or_reopen(session, competition, now)
     again = play_again(session, match, now) if replay and kind.replays else None
     detail = match.problem + (f"; replayed as match {again.id}" if again else "")
     audit.note(session, actor, "void match", f"match {match.id}", detail, now=now)
@@ -233,7 +233,7 @@ def why_not_replayed(match: Match) -> str | None:
 
 
 def play_again(session: Session, match: Match, now: datetime) -> Match:
-    """The same match to be played once more."""
+    """Makes a match anew that is to be played once more."""
     again = Match(
         competition_id=match.competition_id,
         status=JobStatus.OPEN,

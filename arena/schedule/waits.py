@@ -1,4 +1,4 @@
-"""For what something waits that only its turn keeps from beginning."""
+"""Tells what something waits for that only its turn keeps from beginning."""
 
 from __future__ import annotations
 

@@ -46,11 +46,13 @@ ENOUGH = 3
 REMEMBERED = 20
 """Jobs that a worker failed at, the last ones."""
 MOST_WORKERS, MOST_SLOTS = 4000, 1024
-"""That are believed: how many names are kept, and how many matches each says to play at once."""
+"""What is believed at most: how many names are kept, and how many matches each says to play at
+once."""
 MOST_MATCHES = 10_000
-"""That all workers are given at the same time; each that is issued is a row and a message."""
+"""The most matches that all workers are given at the same time; each that is issued is a row and a
+message."""
 GONE_SECONDS = 24 * 60 * 60.0
-"""After which a worker may be forgotten, if there is no room for another."""
+"""How long a worker is not heard of until it may be forgotten, if there is no room for another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,12 +175,12 @@ class Hands:
     by_needs: Mapping[str, int]
     """Those of workers that meet a need, by its words (`arena.schedule.needs`)."""
     each: Sequence[tuple[int, Collection[str], Collection[str]]] = ()
-    """Of the workers that are alike all slots, the needs that they meet, and the platforms of their
+    """All slots of the workers that are alike, the needs that they meet, and the platforms of their
     runtimes."""
 
     @classmethod
     def of(cls, session: Session, minimum_isolation: str, now: datetime) -> Hands:
-        """Those of an arena.
+        """The hands of an arena.
 
         That is asked for whenever something was reported, so no row of a worker is made an object.
         """
@@ -215,7 +217,7 @@ class Hands:
 
     @property
     def platforms(self) -> set[str]:
-        """Those for which somebody keeps runtimes."""
+        """The platforms of the runtimes that somebody keeps."""
         return {platform for slots, _, kept in self.each if slots for platform in kept}
 
 

@@ -42,15 +42,15 @@ from engine.plurals import counted
 from engine.translation import ENGLISH, N_, gettext, speaking
 
 HELD, LETTER_HELD = timedelta(minutes=5), timedelta(minutes=10)
-"""For how long a message to a hook, and a letter, are whoever's who has taken them."""
+"""How long a message to a hook, and a letter, are whoever's who has taken them."""
 FIRST_PAUSE, LONGEST_PAUSE = timedelta(seconds=10), timedelta(hours=1)
-"""Before the second try, and before one of the last."""
+"""The pause before the second try, and the longest one before those after it."""
 MAIL_LASTS = timedelta(days=2)
-"""For how long a letter is tried."""
+"""How long a letter is tried."""
 TOGETHER, DAY = timedelta(minutes=1), timedelta(days=1)
 """How far apart letters of notifications are for who wants them at once, and daily."""
 FAILS_FOR = timedelta(days=3)
-"""After which a hook is disabled that no message reaches."""
+"""How long no message reaches a hook until it is disabled."""
 DELIVERIES_KEPT, NOTIFICATIONS_KEPT = timedelta(days=30), timedelta(days=180)
 LETTERS_AT_ONCE, PEOPLE_AT_ONCE, LINES, FORGOTTEN_AT_ONCE = 20, 50, 50, 500
 GONE = 410

@@ -22,7 +22,7 @@ from arena.people.notifications import text_of
 from engine.translation import ENGLISH, N_, gettext, speaking
 
 VERSION = 1
-"""Of the objects that hooks are sent; docs/notifications.md has it."""
+"""The version of the objects that hooks are sent; docs/notifications.md has it."""
 TEST = N_("This is a test of the hook %(number)s of %(name)s")
 _MARKED = re.compile(r"([\\`*_~|>\[\]()#-])")
 

@@ -17,7 +17,7 @@ from arena.ground.config import Settings
 from arena.models import Mail
 
 SECONDS = 20.0
-"""For which each step with the server may take."""
+"""How long each step with the server may take."""
 BEGUN_WITHIN = 30.0
 """The seconds after which no further letter is begun: even if each step with the server takes as
 long as it may, it is over before another sender may take it (`arena.sender.backlog.LETTER_HELD`).

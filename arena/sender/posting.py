@@ -10,7 +10,7 @@ from arena.ground.outside import OutsideAddress, connected
 from engine.protocol import visible
 
 SECONDS = 10.0
-"""For one try, from the connection to the beginning of the answer."""
+"""How long one try may take, from the connection to the beginning of the answer."""
 LONGEST_ANSWER = 500
 """Bytes of an answer that are read."""
 
@@ -20,7 +20,7 @@ class HookAnswer(NamedTuple):
 
     status: int
     words: str = ""
-    """The beginning of it."""
+    """The beginning of what it answered."""
     retry_after: float | None = None
     """The seconds until it wants to be asked again, if it says so."""
 

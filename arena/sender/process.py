@@ -21,7 +21,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from arena.ground.config import SettingError, Settings, load
-from arena.ground.db import FAILED, Database, SchemaError, present, unusable
+from arena.ground.db import FAILED, Database, SchemaError, database_time, unusable
 from arena.ground.logs import begin_log
 from arena.ground.outside import OutsideError, read_address
 from arena.models import Delivery, Mail
@@ -36,7 +36,7 @@ AT_ONCE = 8
 """Hooks that are tried at the same time."""
 TURN_SECONDS, TIDY_SECONDS = 1.0, 60.0
 AWAY_SECONDS = 5.0
-"""Until a database that is away is asked again."""
+"""How long it takes until a database that is away is asked again."""
 PATIENCE_SECONDS = 30
 REFUSED = 3
 """The exit code of a process that can't do its work here (see `arena.operation.supervisor`)."""
@@ -55,7 +55,7 @@ class Sending:
         self,
         settings: Settings,
         database: Database,
-        clock: Callable[[Session], datetime] = present,
+        clock: Callable[[Session], datetime] = database_time,
     ) -> None:
         self._settings, self._database, self._clock = settings, database, clock
         self._mail = MailServer(settings) if settings.mail else None
@@ -89,7 +89,7 @@ class Sending:
         if hooks:
             self._begin_hooks(busy, now)
 
-    def settle(self) -> None:
+    def join(self) -> None:
         """Waits until all is sent that was begun."""
         with self._lock:
             threads = list(self._busy.values())

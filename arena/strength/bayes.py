@@ -26,13 +26,14 @@ Point = tuple[float, ...]
 
 BOLDNESS = 1.5
 SMOOTH = (0.3, 3.0)
-"""Over which part of the range a result tells something of its neighbours, from and to."""
+"""The part of the range over which a result tells something of its neighbours, from and to."""
 SPREAD = (0.003, 1.0)
 """The variance of shares over the range, from and to."""
 GAME_VARIANCE = 0.25
-"""Of a game that is won or lost by the toss of a coin: no game has more."""
+"""The variance of a game that is won or lost by the toss of a coin: no game has more."""
 LOOKS, CLIMBS = 2000, 4
-"""By lot so many points are looked at, and from so many of them the highest is climbed to."""
+"""How many points, drawn by lot, are looked at, and from how many of them the highest is climbed
+to."""
 ALL_ABOUT = 1e-6
 """The variance of what is certain."""
 
@@ -47,7 +48,7 @@ class Tried:
 
     point: Point
     share: float
-    """From 0 to 1."""
+    """The share that came of it, from 0 to 1."""
     games: int
 
 

@@ -19,12 +19,13 @@ class Odds(NamedTuple):
     """How many of the tests pass that should not, of which one in twenty may."""
 
     once: float
-    """If somebody looks once, in the middle, and leaves out the worst worker."""
+    """How many pass if somebody looks once, in the middle, and leaves out the worst worker."""
     always: float
-    """If somebody looks after every match, and leaves out the one without whom the test passes."""
+    """How many pass if somebody looks after every match, and leaves out the one without whom the
+    test passes."""
 
     def words(self, workers: int) -> str:
-        """The same for people, in a sentence without its full stop.
+        """Says for people how many pass, in a sentence without its full stop.
 
         Args:
             workers: of how many.
@@ -45,7 +46,7 @@ OF_WORKERS = {
     8: Odds(0.098, 0.118),
     16: Odds(0.072, 0.113),
 }
-"""By how many workers played for the test."""
+"""The odds by how many workers played for the test."""
 
 
 def odds(workers: int) -> Odds | None:

@@ -16,8 +16,8 @@ test lie apart by default. Beyond that it is the faults that decide."""
 ALWAYS = 1
 """Faults that are borne however few the games: anything may happen once."""
 DEVIATIONS = 3
-"""By so many standard deviations of chance (a Poisson count's is its root) faults are beyond what
-is borne, where a test does not wait for its end."""
+"""How many standard deviations of chance (a Poisson count's is its root) faults have to be beyond
+what is borne, where a test does not wait for its end."""
 
 
 def too_many(faults: int, games: int, entrants: int = 2) -> bool:

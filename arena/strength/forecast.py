@@ -30,9 +30,9 @@ from arena.strength.terms import StrengthTerms
 from engine.translation import gettext
 
 OVERSHOOT = 0.583
-"""By so many spreads of a match the LLR ends beyond its bound, in the mean (Siegmund)."""
+"""How many spreads of a match the LLR ends beyond its bound, in the mean (Siegmund)."""
 POINTS = 25
-"""Of a curve; with an odd number the middle is one."""
+"""How many points a curve has; with an odd number the middle is one."""
 USUAL_DRAWS = 0.05
 """The share of draws where nothing is known of it."""
 SUREST = 1e-9
@@ -196,7 +196,9 @@ def _first_passage(
 
 
 def _numbers(time: float) -> Sequence[int]:
-    """Of the terms of the series that matter after some time, in which a motion without drift
-    has gone the way between the bounds once."""
+    """The numbers of the terms of the series that matter after some time.
+
+    In a time of 1 a motion without drift has gone the way between the bounds once.
+    """
     last = math.sqrt(2 * _NEGLIGIBLE / time) / math.pi
     return range(1, min(math.ceil(last) + 2, 100_000))

@@ -65,12 +65,12 @@ class GauntletLine:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """It as JSON's types."""
+        """Tells it as JSON's types."""
         return asdict(self) | {"faults": faults_json(self.faults)}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> GauntletLine:
-        """What `to_json` told."""
+        """Reads what `to_json` told."""
         return cls(**{**data, "faults": _faults(data["faults"])})
 
 
@@ -90,7 +90,7 @@ class GauntletTest:
     opponents: tuple[Faults, ...]
     """Their faults; they are met in this order, again and again."""
     met: tuple[int, ...]
-    """In how many rounds each of them was."""
+    """How many rounds each of them was in."""
     candidate: GauntletLine = GauntletLine()
     baseline: GauntletLine = GauntletLine()
     allow_faults: bool = False
@@ -137,7 +137,7 @@ class GauntletTest:
     def counting(
         self, candidate: Outcome, baseline: Outcome, opponent: int | None = None
     ) -> GauntletTest:
-        """The same of a round that comes in late, when it may be over."""
+        """The gauntlet after a round that comes in late, when it may be over."""
         counts, opponents, met = list(self.counts), list(self.opponents), list(self.met)
         which = self.played % len(opponents) if opponent is None else opponent
         for outcome in (candidate, baseline):
@@ -156,12 +156,12 @@ class GauntletTest:
 
     @property
     def played(self) -> int:
-        """The rounds so far."""
+        """How many rounds were played so far."""
         return sum(self.counts)
 
     @property
     def games(self) -> int:
-        """Those of both bots."""
+        """How many games both bots played together."""
         return 2 * self.played * len(seatings(self.variant))
 
     def score(self, line: GauntletLine) -> float:
@@ -229,7 +229,7 @@ class GauntletTest:
         )
 
     def spoilt_words(self, names: Sequence[str]) -> str:
-        """By whose faults it is spoilt; empty if it is not.
+        """Says by whose faults it is spoilt; empty if it is not.
 
         Args:
             names: of candidate, baseline and opponents.
@@ -297,7 +297,7 @@ class GauntletTest:
         }
 
     def with_counts(self, data: Mapping[str, Any]) -> GauntletTest:
-        """This gauntlet with what `counts_json` told."""
+        """This gauntlet with the counts that `counts_json` told."""
         candidate, baseline = map(GauntletLine.from_json, data["lines"])
         return replace(
             self,

@@ -12,13 +12,14 @@ from engine.bot_options import BotOption, OptionKind
 from engine.translation import gettext, pgettext
 
 R_END = 0.02
-"""For some thousand games. fishtest and OpenBench propose 0.002, for some hundred thousand."""
+"""R at the end, for some thousand games. fishtest and OpenBench propose 0.002, for some hundred
+thousand."""
 STEPS = 20
-"""By default the last step of a parameter is such a part of its range."""
+"""The parts of a parameter's range of which its last step is one, by default."""
 SMALLEST, LARGEST = 1e-100, 1e100
-"""Of a step: its square is to be a number still."""
+"""The bounds of a step: its square is to be a number still."""
 DIGITS = 7
-"""Of a number as a bot is told it; a step is far larger than what is lost."""
+"""How many a number has as a bot is told it; a step is far larger than what is lost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,7 @@ class Parameter:
         return self.option.value(f"{clipped:.{DIGITS}g}")
 
     def to_json(self) -> dict[str, Any]:
-        """It as JSON's types."""
+        """Tells it as JSON's types."""
         return {
             "option": self.option.declaration,
             "start": self.start,

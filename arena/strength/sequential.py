@@ -31,7 +31,8 @@ T = TypeVar("T")
 
 FORMAT = 1
 MOST_PLIES = 40
-"""Of a random opening: of longer ones too few leave a game open, and it takes long to find them."""
+"""The most of a random opening: of longer ones too few leave a game open, and it takes long to find
+them."""
 
 
 class StrengthError(Refusal):
@@ -134,7 +135,7 @@ class StrengthSettings:
 
     @property
     def game_words(self) -> str:
-        """The same in words."""
+        """The boards in words."""
         return " and ".join(map(str, self.boards))
 
     @property
@@ -143,7 +144,7 @@ class StrengthSettings:
 
     @property
     def most_matches(self) -> int | None:
-        """After so many the test is over, whatever they say."""
+        """How many matches end the test, whatever they say."""
         return self.terms.most_matches(self.games_a_match)
 
     def openings(self) -> Iterator[Opening]:
@@ -204,7 +205,7 @@ class OnBoard:
     losses: int = 0
 
     def add(self, outcome: Outcome) -> OnBoard:
-        """The same after one more match."""
+        """The count after one more match."""
         counts = list(self.counts)
         counts[outcome.half_points] += 1
         return OnBoard(
@@ -215,7 +216,7 @@ class OnBoard:
         )
 
     def plus(self, other: OnBoard) -> OnBoard:
-        """Both together."""
+        """The count of both boards together."""
         return OnBoard(
             tuple(map(sum, zip(self.counts, other.counts, strict=True))),
             self.wins + other.wins,
@@ -229,7 +230,7 @@ class OnBoard:
         return estimate(self.counts)
 
     def to_json(self) -> dict[str, Any]:
-        """It as JSON's types."""
+        """Tells it as JSON's types."""
         return asdict(self) | {"counts": list(self.counts)}
 
 
@@ -310,7 +311,7 @@ class SequentialTest:
 
     @property
     def llr_bounds(self) -> tuple[float, float]:
-        """At which the LLR decides."""
+        """The bounds at which the LLR decides."""
         sprt = self.settings.sprt
         return sprt.lower, sprt.upper
 
@@ -341,7 +342,7 @@ class SequentialTest:
 
     @property
     def spoilt_words(self) -> str:
-        """By what faults it is spoilt."""
+        """Says by what faults it is spoilt."""
         bots = (self.settings.candidate, self.settings.baseline)
         counts = [sum(side.values()) for side in self.faults]
         each = ", ".join(f"{bot.name} {n}" for bot, n in zip(bots, counts, strict=True))
@@ -365,7 +366,7 @@ class SequentialTest:
 
     @property
     def shortened(self) -> SequentialTest:
-        """The same as one of just so many games as there are, if it is of a fixed number."""
+        """The test as one of just so many games as there are, if it is of a fixed number."""
         terms = self.settings.terms
         if terms.games is None or not self.games:
             return self

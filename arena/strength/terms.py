@@ -1,4 +1,4 @@
-"""By what a strength test is decided: the same value wherever it is asked for, played and kept."""
+"""The terms that decide a strength test: the same value wherever asked for, played and kept."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ class StrengthTerms:
 
     @property
     def most_games(self) -> int | None:
-        """After so many it is over, whatever they say; None for never."""
+        """How many games end it, whatever they say; None if none do."""
         return self.max_games if self.games is None else self.games
 
     def most_matches(self, games_a_match: int) -> int | None:
-        """The same in whole matches."""
+        """How many whole matches end it."""
         if self.games is not None:
             return -(-self.games // games_a_match)
         return None if self.max_games is None else self.max_games // games_a_match

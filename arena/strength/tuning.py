@@ -53,17 +53,17 @@ from engine.translation import gettext, translated
 
 FORMAT = 1
 ALPHA, GAMMA = 0.602, 0.101
-"""Of Spall's paper, and everybody's."""
+"""The exponents of Spall's paper, and everybody's."""
 A_SHARE = 0.1
 """A, as a share of the matches."""
 MOST_PARAMETERS = 64
 BATCH = 16
 """Matches from the same values, by default; of SPSA."""
 TRIALS = 30
-"""By default the matches are shared out on so many trials at most; of Bayesian optimisation."""
+"""How many trials of Bayesian optimisation the matches are shared out on by default, at most."""
 ELO_A_RESULT = 100 / math.log(10) * 4
-"""By how much Elo two are apart, by a small result: a quarter of that is a share of a game, and
-around an even share one is 1600 / ln 10 Elo."""
+"""How much Elo two are apart, by a small result: a quarter of that is a share of a game, and around
+an even share one is 1600 / ln 10 Elo."""
 EDGE = 0.001
 """No share is thought to be nearer to 0 or 1."""
 PATH = 200
@@ -136,7 +136,7 @@ class TuningSettings:
         return self.book.series(self.seed) if self.book else openings(self.variant, self.seed)
 
     def gains(self, match: int) -> list[tuple[float, float]]:
-        """For each parameter its step in a match, and how far a result of 1 moves it.
+        """Each parameter's step in a match, and how far a result of 1 moves it.
 
         Args:
             match: from 0.
@@ -151,7 +151,7 @@ class TuningSettings:
         return found
 
     def flips(self, match: int) -> list[int]:
-        """For each parameter 1 or -1, by lot."""
+        """Draws 1 or -1 for each parameter."""
         dice = Random(derive(self.seed, "flips", match))
         return [1 if dice.random() < 0.5 else -1 for _ in self.parameters]
 
@@ -177,17 +177,17 @@ class Tuning:
 
     settings: TuningSettings
     values: tuple[float, ...]
-    """Of the parameters, as the last whole batch left them."""
+    """What the parameters are, as the last whole batch left them."""
     path: tuple[tuple[int, tuple[float, ...]], ...]
-    """After how many matches the values were which; the start and the end are among them."""
+    """The values after so many matches; the start and the end are among them."""
     matches: int = 0
-    """Those of whole batches."""
+    """How many matches whole batches had."""
     pending: tuple[float, ...] = ()
     """The results of the batch that is under way, in their order."""
     wins: int = 0
     draws: int = 0
     losses: int = 0
-    """Of the side moved by the flips, in games."""
+    """Games that the side lost which was moved by the flips, as it won and drew those before."""
     faults: Faults = field(default_factory=dict)
     digest: str = ""
     """SHA-256 over the matches in their order."""
@@ -196,11 +196,11 @@ class Tuning:
     point: tuple[float, ...] = ()
     """The values that the batch under way tries; empty of SPSA."""
     moves: tuple[float, ...] = ()
-    """Of SPSA, how far the last whole batch moved the values."""
+    """How far the last whole batch moved the values, by SPSA."""
     gain: float = 0.0
-    """By how much Elo the values are thought to be better than the start."""
+    """How much Elo the values are thought to be better by than the start."""
     gain_variance: float = 0.0
-    """Of that, in Elo squared."""
+    """The variance of that, in Elo squared."""
 
     @classmethod
     def begin(cls, settings: TuningSettings) -> Tuning:

@@ -16,7 +16,7 @@ from engine.translation import gettext, pgettext, translated
 RAREST = 1e-9
 """What is rarer needs no number."""
 MOST_COUNTS = 9
-"""More cells than these are shown in JSON alone."""
+"""The most cells that are shown; more are in JSON alone."""
 WIDTHS = (9, 7, 7, 8, 7)
 """Characters of the columns of a forecast, unless what stands above them has more."""
 
@@ -79,13 +79,13 @@ def result_rows(test: SequentialTest) -> list[tuple[str, str]]:
 
 
 def conditions_row(game: object, time: TimeControl, seed: int) -> tuple[str, str]:
-    """By what it is played."""
+    """The row that says what it is played by."""
     words = gettext("%(game)s, %(time)s, seed %(seed)s", game=game, time=time.words, seed=seed)
     return pgettext("a kind of game", "game"), words
 
 
 def gauntlet_rows(gauntlet: GauntletTest, names: Sequence[str]) -> list[tuple[str, str]]:
-    """The same of a gauntlet.
+    """The rows that say what a gauntlet is played by.
 
     Args:
         names: of candidate, baseline and opponents.

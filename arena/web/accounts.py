@@ -34,19 +34,9 @@ from arena.web.forms import (
     TokenForm,
     password_rule,
 )
-from arena.web.identity import (
-    anybody,
-    before_change,
-    begin_session,
-    current,
-    database,
-    demand_session,
-    keep_to_itself,
-    needs,
-    settings,
-    signed_in,
-)
+from arena.web.identity import begin_session, current, database, keep_to_itself, settings, signed_in
 from arena.web.passkeys import asked_alone
+from arena.web.permissions import anybody, before_change, demand_session, needs
 from arena.web.present import open_in_maintenance
 from arena.web.words import sentence
 from engine.translation import N_, gettext, translated

@@ -21,8 +21,9 @@ from arena.people.user_deeds import (
     find_user,
 )
 from arena.web.deeds import add_deed
-from arena.web.identity import database, demand_session, keep_to_itself, needs, settings, signed_in
+from arena.web.identity import database, keep_to_itself, settings, signed_in
 from arena.web.lookup import reading
+from arena.web.permissions import demand_session, needs
 from engine.translation import gettext, translated
 
 administration = Blueprint("administration", __name__)

@@ -41,8 +41,9 @@ from arena.web import evaluation_charts, queries
 from arena.web.analysis_views import AnalysisView, Beginning, Opinions, number_in
 from arena.web.boards import position_drawn
 from arena.web.deeds import REFUSED, add_deed, do
-from arena.web.identity import current, needs, settings
+from arena.web.identity import current, settings
 from arena.web.lookup import find_record, find_sitting, reading
+from arena.web.permissions import needs
 from arena.web.words import opposed, sentence
 from engine import svg
 from engine.analysis import (

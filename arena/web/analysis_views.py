@@ -64,7 +64,7 @@ class Beginning:
     record: GameRecord | None = None
     """The game that was played, if it is one's."""
     game: int | None = None
-    """That game's number."""
+    """The number of the game that was played."""
     kept: Analysis | None = None
     """What it is kept as."""
     anchor: str = ""
@@ -204,7 +204,7 @@ class AnalysisView:
         return f"{self.base.page}?{asked}{self._fragment}"
 
     def played(self, move: str) -> AnalysisView:
-        """The same after a move from here.
+        """A view of the tree after a move from here.
 
         Raises:
             GameError: it can't be played.
@@ -214,7 +214,7 @@ class AnalysisView:
         return replace(self, tree=tree, node=tree.child(self.node, canonical), clicked=())
 
     def going_on(self, moves: Sequence[str]) -> tuple[AnalysisView, list[tuple[str, AnalysisView]]]:
-        """The same after a line from here, and each of its moves with the view after it.
+        """The view after a line from here, and each of its moves with the view after it.
 
         It ends where the rules do not allow the next.
         """
@@ -229,7 +229,7 @@ class AnalysisView:
 
     @property
     def without(self) -> AnalysisView | None:
-        """The same without this move and what follows; None of what it began with."""
+        """The view without this move and what follows; None of what it began with."""
         if self.node <= len(self.base.tree.nodes):
             return None
         parent = self.tree.nodes[self.node - 1].parent
@@ -292,7 +292,7 @@ class Opinions:
     """What was said of the positions of the line that is shown."""
 
     here: Sequence[BotAnswer]
-    """By who was asked about the position that is shown."""
+    """What bots said of the position that is shown, by who was asked."""
     said: Sequence[Evaluation]
     expectations: Sequence[Expectation]
     swings: Sequence[Swing]

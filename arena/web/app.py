@@ -33,6 +33,7 @@ from arena.web import (
     markup,
     metrics,
     outage,
+    permissions,
     picking,
     present,
     profiles,
@@ -307,6 +308,7 @@ def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
     app.before_request(repositories.keep_body)
     metrics.install(app)
     identity.install(app)
+    permissions.install(app)
     app.before_request(_refuse_what_is_no_form)
     text_guard.install(app)
     app.url_map.converters["int"] = lookup.Number
@@ -316,10 +318,10 @@ def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
     app.jinja_env.globals |= ASKED_OF_DATES
     app.jinja_env.globals.update(
         url_for=_remembered(app),
-        may_read=identity.may_read,
-        told_reason=identity.told_reason,
-        may_follow=identity.may_follow,
-        may_know_workers=identity.may_know_workers,
+        may_read=permissions.may_read,
+        told_reason=permissions.told_reason,
+        may_follow=permissions.may_follow,
+        may_know_workers=permissions.may_know_workers,
         notice=lookup.notice,
         unread_here=unread_here,
         hears_of=hears_of,
@@ -344,7 +346,7 @@ def create_app(settings: Settings, intake: Intake | None = None) -> Flask:
 
 
 def healthz() -> tuple[str, dict[str, str]]:
-    """That this process serves pages."""
+    """Answers that this process serves pages."""
     return "ok\n", {"Content-Type": "text/plain"}
 
 

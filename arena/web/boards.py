@@ -22,7 +22,7 @@ SQUARE_PIXELS = 72
 PIECE_PIXELS, CELL_PIXELS = 34, 11
 """How large what is held is drawn beside a board, and each square of a polyomino."""
 LISTED = 600
-"""More moves than these are not listed: nobody looks through them."""
+"""The most moves that are listed: nobody looks through more."""
 MARKED = 16
 """The moves of how many plies are marked at most."""
 
@@ -128,7 +128,7 @@ class TrayPlace:
     address: str = ""
     """Where it leads if it is chosen, or, once it is, if it is let go."""
     move: Move | None = None
-    """As for a word."""
+    """The move that is chosen by it, as by a word."""
 
     @property
     def words(self) -> str:

@@ -32,7 +32,7 @@ class _WithFile(DeedForm):
     """A book may be chosen as a file instead of typed."""
 
     def said(self) -> dict[str, Any]:
-        """As of every form, with the file as the text."""
+        """What is filled in, as of every form, with the file as the text."""
         found = super().said()
         sent = found.pop("file", None)
         if isinstance(sent, FileStorage) and sent.filename:

@@ -25,15 +25,16 @@ from arena.bots.forges import Commit, commit_of
 from arena.competitions.final_tables import trophies_of
 from arena.competitions.masks import masks_of
 from arena.ground import bot_names
-from arena.ground.db import present
+from arena.ground.db import database_time
 from arena.models import Bot, BotVersion, Competition, Scope, Team
 from arena.schedule.presence import whereabouts
 from arena.web import encounters, queries
 from arena.web.api.results import Encounter, EncounterResultsShape
 from arena.web.encounters import EncounterResults, Side
 from arena.web.entrants import SPLIT_GAMES, on_ladder, shown_first
-from arena.web.identity import current, may_read
+from arena.web.identity import current
 from arena.web.lookup import find_bot, reading
+from arena.web.permissions import may_read
 from arena.web.words import sentence
 from engine.translation import gettext
 
@@ -124,7 +125,7 @@ def _owners_choices(session: Session, bot: Bot) -> dict[str, Any]:
         return {}
     if bot.masks_id is not None:
         return {"behind": bot.real}
-    now = present(session)
+    now = database_time(session)
     there = session.scalars(entries.on_ladders(bot, now)).first()
     return {
         "ladders": entries.ladders_taking_bots(session, now),
@@ -136,7 +137,7 @@ def _owners_choices(session: Session, bot: Bot) -> dict[str, Any]:
 
 
 def _may_have(session: Session, bot: Bot) -> list[str]:
-    """To whom a bot can be given: teams of its owner; of a team's bot the members."""
+    """The names of those who can be given a bot: teams of its owner, or of its team the members."""
     if isinstance(bot.owner, Team):
         return [one.user.name for one in teams.members_of(session, bot.owner) if one.user.active]
     return [one.name for one in teams.teams_of(session, bot.owner_id)]

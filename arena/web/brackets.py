@@ -13,7 +13,7 @@ class Stage:
     """Ties side by side."""
 
     name: str
-    """For people."""
+    """What people see it called."""
     ties: tuple[Tie, ...]
 
 

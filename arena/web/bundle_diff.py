@@ -17,8 +17,8 @@ LARGEST_FILE = 256 * 1024
 """Larger files are only said to differ."""
 MOST_LINES = 2000
 MOST_PAIRS = 25_000_000
-"""Of lines that are compared, in all files together: it takes as long as there are pairs of them
-where their author wants it to, and so many about a second."""
+"""The most pairs of lines that are compared, in all files together: it takes as long as there are
+pairs of them where their author wants it to, and so many about a second."""
 NOTHING = StoredFile(0, b"")
 """What a file is in a version that has none of its name."""
 

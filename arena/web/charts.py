@@ -26,7 +26,7 @@ class RatedGame:
     version: int
     rating: Rating
     number: int = 0
-    """The game's."""
+    """The number of the game."""
 
 
 def sparkline(values: Sequence[float], span: float) -> Markup:

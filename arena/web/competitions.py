@@ -141,7 +141,7 @@ def live(name: str) -> WsgiResponse:
 
 
 def _stands(session: Session, found: Competition) -> dict[str, Any]:
-    """What that part tells."""
+    """What the live part of a competition's page tells."""
     entrants = session.scalars(
         sa.select(Entrant)
         .where(Entrant.competition_id == found.id)

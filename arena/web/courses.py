@@ -21,17 +21,18 @@ from arena.web.deeds import DeedForm, add_deed, form_of
 from arena.web.downloads import Download
 from arena.web.exports import csv_answer
 from arena.web.forms import later
-from arena.web.identity import keep_to_itself, needs, settings
+from arena.web.identity import keep_to_itself, settings
 from arena.web.lookup import find_ladder, reading
+from arena.web.permissions import needs
 from engine.plurals import time_span
 from engine.translation import N_, gettext
 
 courses = Blueprint("courses", __name__)
 
 MOST_LINES, MOST_FRAGMENTS = 200, 50
-"""Of a fragment, and of a pair, so much is shown."""
+"""How much is shown of a fragment, and of a pair."""
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""With what a cell begins that spreadsheets would compute."""
+"""The characters with which a cell begins that spreadsheets would compute."""
 CourseForm = form_of(
     SetCourse,
     marks=TextAreaField(

@@ -31,8 +31,9 @@ from arena.formats.catalogue import FORMATS
 from arena.ground.refusals import Refusal
 from arena.models import DateKind, Scope
 from arena.web.deeds import DeedForm, add_deed, form_of, sent
-from arena.web.identity import began, demand_organiser, needs
+from arena.web.identity import began
 from arena.web.lookup import find_competition, reading
+from arena.web.permissions import demand_organiser, needs
 from arena.web.words import sentence
 from engine.match import entrants_needed
 from engine.translation import gettext

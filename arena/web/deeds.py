@@ -15,7 +15,8 @@ from arena.deeds import Deed, Done, Part, asked_before, fields_of, look_ahead, p
 from arena.ground import bot_names
 from arena.ground.refusals import NotAllowed, NotThere, Refusal, WrongField
 from arena.web.forms import SECRET, WholeNumber, later
-from arena.web.identity import database, demand_session, needs, own_address, signed_in, signer
+from arena.web.identity import database, own_address, signed_in, signer
+from arena.web.permissions import demand_session, needs
 from arena.web.present import open_in_maintenance
 from arena.web.words import sentence
 from engine.translation import N_, gettext
@@ -25,7 +26,7 @@ REFUSED = 422
 MOST_UNDO_CHARACTERS, MOST_UNDONE = 2000, 100
 """How long what takes something back may be, packed and signed, and of how many deeds."""
 UNDO = "undo"
-"""For what it is signed."""
+"""The purpose for which the button that undoes a deed is signed."""
 MESSAGE = "message"
 """The category of what is said where nothing undoes it; of all else it says what does."""
 

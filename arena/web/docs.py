@@ -91,7 +91,7 @@ class Guide:
     sections: tuple[Section, ...]
     tokens: tuple[Token, ...]
     language: str = ENGLISH.language
-    """In which it is."""
+    """The language that it is in."""
 
     @property
     def game(self) -> str:

@@ -74,7 +74,7 @@ def file(name: str, path: str) -> Response:
 
 
 def _parts(path: Path, start: int, size: int) -> Iterator[bytes]:
-    """So many bytes of a file."""
+    """Reads so many bytes of a file, in chunks."""
     with path.open("rb") as file:
         file.seek(start)
         while size > 0 and (chunk := file.read(min(CHUNK, size))):

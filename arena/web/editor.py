@@ -32,8 +32,9 @@ from arena.schedule.requests import RequestUnratedMatch, asked_lately
 from arena.web import submissions, uploads
 from arena.web.deeds import REFUSED, do, tell
 from arena.web.games import standing
-from arena.web.identity import needs, settings, signed_in
+from arena.web.identity import settings, signed_in
 from arena.web.lookup import find_ladder, find_match, reading
+from arena.web.permissions import needs
 from arena.web.words import sentence
 from engine.shelf import Missing
 from engine.translation import N_, gettext
@@ -41,7 +42,8 @@ from engine.translation import N_, gettext
 editor = Blueprint("editor", __name__)
 
 PLAYS = "editor plays"
-"""In the session: the bot and the version that are to be played as soon as the check is passed."""
+"""The key in the session that has the bot and the version that are to be played as soon as the
+check is passed."""
 TOO_LARGE = N_(
     "The files of %(label)s are too many for the editor, or no texts: change them at home, and "
     "upload them."

@@ -44,7 +44,7 @@ class Side:
 
     @property
     def name(self) -> str:
-        """As addresses and commands have it: ``greedy``, or ``greedy:2``."""
+        """The name as addresses and commands have it: ``greedy``, or ``greedy:2``."""
         return self.bot.name if self.number is None else f"{self.bot.name}:{self.number}"
 
     def entrants(self) -> sa.Select[int]:
@@ -92,7 +92,8 @@ class EncounterResults:
     """Whether they played more games than are counted here."""
     score: Score
     elo: Estimate | None
-    """From whole matches; None if there is none. Games as allies are none against each other."""
+    """The Elo from whole matches; None if there is none. Games as allies are none against each
+    other."""
     faults: tuple[int, int]
     """Games in which either left by a fault of its own."""
     seats: tuple[Split, ...]

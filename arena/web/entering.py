@@ -19,7 +19,8 @@ from arena import audit
 from arena.audit import Actor
 from arena.models import User
 from arena.people import accounts, second_factor, sessions
-from arena.web.identity import begin_session, database, demand_session, own_address, signed_in
+from arena.web.identity import begin_session, database, own_address, signed_in
+from arena.web.permissions import demand_session
 from engine.translation import gettext
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -85,7 +85,7 @@ class OnLadder:
     """The version that is shown."""
     rank: Rank
     best: Entrant | None
-    """Of all its versions there the one that had the best rank; None if none was ever ranked."""
+    """The one that had the best rank of all its versions there; None if none was ever ranked."""
     history: Sequence[RatedGame]
     """The ratings of all its versions after their last games, in order."""
     opponents: Sequence[Opponent]
@@ -94,7 +94,7 @@ class OnLadder:
     openings: Sequence[OpeningSplit]
     """The openings that it had most often lately."""
     accuracy: Accuracy | None
-    """Against perfect play; None if nothing of it was judged."""
+    """How it plays against perfect play; None if nothing of it was judged."""
 
     @property
     def mean_score(self) -> float:
@@ -109,7 +109,7 @@ class OnLadder:
 
 
 def shown_first(entrants: Sequence[Entrant]) -> Entrant | None:
-    """Of a bot's entrants the one that is asked for most: active, and with the most games."""
+    """The one of a bot's entrants that is asked for most: active, and with the most games."""
     return max(
         entrants, key=lambda e: (e.state is EntrantState.ACTIVE, e.games, e.id), default=None
     )

@@ -24,7 +24,7 @@ from werkzeug.wrappers import Response
 
 from arena.ground.refusals import NotAllowed, NotThere, Refusal, UnderMaintenance, WrongField
 from arena.keeping.reading import RecordAway
-from arena.web import identity, outage, present, translations
+from arena.web import identity, outage, permissions, present, translations
 from arena.web.api import problems
 from arena.web.forms import SECRET
 from arena.web.uploads import UPLOADS, allowed
@@ -88,7 +88,7 @@ def install(app: Flask) -> None:
 
 
 def _to_its_reader(answer: Callable[[Any], Response]) -> Callable[[Any], Response]:
-    """The same, said to whoever asks, even where what they asked for speaks alike to all."""
+    """Has an error answered to whoever asks, even where what they asked for is alike for all."""
 
     def said(error: Any) -> Response:
         translations.speak_to_reader()
@@ -157,7 +157,7 @@ def _explain(error: HTTPException) -> Response:
     try:
         typed = (
             _typed()
-            if error.code in (401, 503) or error.description == translated(identity.TOO_OLD)
+            if error.code in (401, 503) or error.description == translated(permissions.TOO_OLD)
             else []
         )
         answer.set_data(render_template("error.html", error=error, typed=typed))
@@ -174,4 +174,4 @@ ANSWERS: dict[type[Exception], Callable[[Any], Response]] = {
     HTTPException: _explain,
     Refusal: _refuse,
 }
-"""By whom each kind of error is answered."""
+"""The functions that answer each kind of error."""

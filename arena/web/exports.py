@@ -56,7 +56,7 @@ def csv_answer(rows: Sequence[Mapping[str, Any]], columns: Iterable[str]) -> Res
 
 
 def csv_bytes(rows: Sequence[Mapping[str, Any]], columns: Iterable[str]) -> bytes:
-    """The same as what it has."""
+    """Rows as the bytes of a CSV file."""
     return _csv(rows, list(columns), header=True)
 
 

@@ -100,7 +100,7 @@ def _best(session: Session) -> Match | None:
 
 
 def _finest(games: Sequence[PlayedGame]) -> PlayedGame | None:
-    """Of some games that of the strongest bots, if one can: one that ended by the rules."""
+    """The game of the strongest bots, if one can: one that ended by the rules."""
 
     def fineness(game: PlayedGame) -> tuple[bool, float]:
         ratings = [seat.mu_before or 0.0 for seat in game.seats]

@@ -14,11 +14,11 @@ from arena.ground.refusals import NotAllowed
 from arena.lists.filters import GameFilter
 from arena.lists.search import ListPlace
 from arena.models import Bot, BotVersion, Competition, Entrant
-from arena.web.identity import may_know_workers
+from arena.web.permissions import may_know_workers
 from engine.translation import gettext
 
 CURSOR = r"[0-9a-f]{1,8}(?:\.[0-9a-f]{1,8})?"
-"""Of a list by length it has the plies of the last game shown, too."""
+"""The pattern of a cursor; that of a list by length has the plies of the last game shown, too."""
 
 
 def read_filter(words: Mapping[str, str]) -> GameFilter:
@@ -35,7 +35,7 @@ def read_filter(words: Mapping[str, str]) -> GameFilter:
 
 
 def counted_games(wanted: GameFilter) -> GameFilter:
-    """Of the games that are wanted those that are counted: what counts, if nothing is said."""
+    """The games that are counted of those that are wanted: what counts, if nothing is said."""
     return wanted if wanted.counts is not None else wanted.but(counts=True)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from arena.models import GameSeat, PlayedGame
-from arena.web.identity import may_read
+from arena.web.permissions import may_read
 from engine import bot_logs, exchange
 from engine.exchange import ExchangedLine
 from engine.game import Seat
@@ -23,7 +23,7 @@ class SeatLog:
         self.text = text
         self._record = record
         self.fault: Fault | None = next((one for one in record.faults if one.seat == seat), None)
-        """By which it left."""
+        """The fault by which it left."""
         self._last = self.fault.ply if self.fault else len(record.plies)
 
     @cached_property
@@ -63,7 +63,7 @@ class ShownLog:
 
     seat: GameSeat
     name: str
-    """The seat's."""
+    """The name of the seat."""
     is_kept: bool
     """Whether there is anything of the whole game."""
     written: str
@@ -74,7 +74,7 @@ class ShownLog:
     asked: int | None
     """The ply at which it was asked what led here, if it was this seat's turn."""
     fault: Fault | None
-    """By which it left here."""
+    """The fault by which it left here."""
 
 
 def readable_logs(game: PlayedGame, record: GameRecord) -> dict[Seat, SeatLog]:

@@ -125,7 +125,7 @@ class _View:
     """What an address asks for, as its form shows it."""
 
     words: dict[str, str]
-    """Of its filter, as they were typed where they can't be meant."""
+    """The words of its filter, as they were typed where they can't be meant."""
     wanted: GameFilter | None
     refusal: Refusal | None
     competition: Competition | None
@@ -143,7 +143,7 @@ class _View:
         return cls(wanted.words, wanted, None, competition)
 
     def demanded(self) -> GameFilter:
-        """Its filter.
+        """The filter that it asks for.
 
         Raises:
             Refusal: it can't be meant, or is not for who asks.
@@ -186,9 +186,9 @@ class ListedGame:
 
     game: PlayedGame
     opening: str
-    """By which the filter calls it."""
+    """What the filter calls it."""
     moves: str
-    """It in words."""
+    """The moves of the opening in words."""
 
 
 def _opening(game: PlayedGame) -> tuple[str, str]:
@@ -225,7 +225,7 @@ class ChartLine:
     name: str
     share: Share
     address: str
-    """Of the games that it is about."""
+    """Where the games are listed that it is about."""
 
 
 def _details(session: Session, wanted: GameFilter) -> dict[str, Any]:

@@ -21,8 +21,9 @@ from arena.web import queries, strips
 from arena.web.boards import position_drawn
 from arena.web.deeds import DeedForm, form_of
 from arena.web.game_logs import readable_logs, shown_at
-from arena.web.identity import current, keep_to_itself, refuse_reading, settings
+from arena.web.identity import current, keep_to_itself, settings
 from arena.web.lookup import find_game, find_match, find_record, reading
+from arena.web.permissions import refuse_reading
 from arena.web.truth import words_by_ply
 from arena.web.unchanging import DAY, unchanging
 from arena.web.words import outcome, sentence

@@ -20,9 +20,10 @@ from arena.web.api.gauntlet_shapes import GauntletShape
 from arena.web.competitions import list_page
 from arena.web.deeds import DeedForm, add_deed, form_of, sent
 from arena.web.forms import later
-from arena.web.identity import current, needs
+from arena.web.identity import current
 from arena.web.live_parts import Whose, live_part, part
 from arena.web.lookup import find_gauntlet, reading
+from arena.web.permissions import needs
 from arena.web.traces import of_competition
 from engine.translation import N_, gettext
 
@@ -31,7 +32,7 @@ gauntlets = Blueprint("gauntlets", __name__)
 
 @gauntlets.get("/gauntlets")
 def listing() -> str:
-    """The gauntlets."""
+    """Lists the gauntlets."""
     with reading() as session:
         wanted = sa.select(Gauntlet)
         return list_page(session, gettext("Gauntlets"), wanted, lambda _: gettext("Gauntlet"))
@@ -60,7 +61,7 @@ def live(name: str) -> WsgiResponse:
 
 
 def _stands(session: Session, found: Gauntlet) -> dict[str, Any]:
-    """What that part tells."""
+    """What the live part of a gauntlet's page tells."""
     entrants = entrants_of(session, found)
     return {
         "gauntlet": found,

@@ -26,7 +26,8 @@ from engine.translation import gettext
 from engine.unix_sockets import connect_to
 
 TAKE = "arena.take_connection"
-"""In a request's environment, of a server that has it: takes its connection, as a descriptor."""
+"""The key in a request's environment, of a server that has it, of what takes its connection, as a
+descriptor."""
 GUNICORN = "gunicorn.socket"
 HANDED_OVER = "arena.handed_over"
 ANSWER_SECONDS = 10.0

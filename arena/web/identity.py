@@ -1,10 +1,7 @@
-"""Who asks: a person by a session or a program by a token, and what either may do.
+"""Who asks: a person by a session, or a program by a token.
 
 `current` gives the one account of a request, whichever way it came; with a token in the request
-its cookies count for nothing. Each view says what it needs (`needs`, `anybody`), and `guard`
-refuses before it is called: who is not signed in, who lacks the scope, and any change that
-comes with neither a token nor the secret of a form that was sent from here (CSRF). A view that
-says nothing may be read by everybody and changes nothing.
+its cookies count for nothing. What it may do is `arena.web.permissions`.
 """
 
 from __future__ import annotations
@@ -12,11 +9,11 @@ from __future__ import annotations
 import re
 import secrets
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, NoReturn, TypeVar
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
 from flask import (
@@ -25,10 +22,8 @@ from flask import (
     abort,
     after_this_request,
     current_app,
-    flash,
     g,
     has_request_context,
-    redirect,
     request,
     session,
     url_for,
@@ -38,8 +33,6 @@ from flask.sessions import SecureCookieSession, SecureCookieSessionInterface, Se
 from flask_login import current_user
 from flask_security import RoleMixin, Security, UserDatastore, UserMixin, login_user
 from flask_security.utils import validate_redirect_url
-from flask_wtf import CSRFProtect
-from flask_wtf.csrf import CSRFError
 from itsdangerous import BadData, URLSafeSerializer
 from sqlalchemy.orm import Session, joinedload
 from werkzeug.wrappers import Response
@@ -49,14 +42,13 @@ from arena.audit import Actor
 from arena.bots import sharing
 from arena.deeds import By
 from arena.ground.config import Settings
-from arena.ground.db import FAILED, Database, present
+from arena.ground.db import FAILED, Database, database_time
 from arena.models import (
     SCOPES,
     ApiToken,
     Bot,
     BrowserSession,
     Competition,
-    Entrant,
     MemberRole,
     Role,
     Scope,
@@ -67,32 +59,12 @@ from arena.sight import STRANGER, Reader, SeenBy
 from arena.signing import secret_key
 from arena.web.present import watch
 from arena.web.replica import replica
-from engine.translation import N_, gettext, translated
 
 Answer = TypeVar("Answer", bound=Response)
-F = TypeVar("F", bound=Callable[..., Any])
 
-ANYBODY = "anybody"
 PASSWORD_LENGTH_MIN = 10
 ASTRAY = re.compile(r"[\\\0-\x1f]")
 KNOWN_COOKIE, KNOWN_LASTS = "arena-known", timedelta(days=365)
-
-WHOSE = {
-    Scope.READ: N_("everybody with an account"),
-    Scope.SUBMIT: N_("participants"),
-    Scope.CONNECT: N_("participants"),
-    Scope.ORGANISE: N_("organisers and administrators"),
-    Scope.ADMIN: N_("administrators"),
-}
-"""Who has each scope, in words."""
-UNKNOWN_BEARER = N_(
-    "This token is not known here: it was revoked, its user is shut out, or it was never one. "
-    "Make another on your account's page."
-)
-
-TOO_OLD = N_("This form is too old, or was not sent from here: reload it and try again.")
-
-csrf = CSRFProtect()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -115,7 +87,7 @@ class Account(UserMixin):
     lacks_factor: bool
     """Whether a second factor must be set up before anything else but that."""
     reader: Reader
-    """What it sees."""
+    """Whom it is as a reader, by which is decided what it sees."""
     organised: frozenset[int]
     """The ids of the competitions that it organises, and of those within these."""
 
@@ -162,7 +134,7 @@ class Account(UserMixin):
 
 
 BEGAN = "arena.began"
-"""In a request's environment, of a server that has it: when its first byte came, by
+"""The key in a request's environment, of a server that has it, of when its first byte came, by
 `time.monotonic`; else it began when the application got it."""
 
 
@@ -174,7 +146,7 @@ def began() -> datetime:
     found: datetime | None = g.get("moment")
     if found is None:
         with database().read() as reading:
-            now = present(reading)
+            now = database_time(reading)
         since = request.environ.setdefault(BEGAN, time.monotonic())
         found = g.moment = now - timedelta(seconds=time.monotonic() - since)
     return found
@@ -268,18 +240,6 @@ def bearer() -> str | None:
     return token.strip() if scheme.lower() == "bearer" else None
 
 
-def demand_session() -> None:
-    """Keeps programs from what only a person at a browser may do with tokens and passwords."""
-    if bearer() is not None:
-        abort(403, gettext("A token can't do this: sign in with a browser."))
-
-
-def demand_token() -> None:
-    """Keeps who signed in from doing by the API what their pages ask more for."""
-    if bearer() is None:
-        abort(403, gettext("The API takes a token for this: do it on your account's page."))
-
-
 def _of_token(_: object) -> Account | None:
     token = bearer()
     if not token:
@@ -315,7 +275,7 @@ def look(reading: Session) -> None:
     """
     if sight.look(reading, STRANGER).hides and has_request_context():
         g.is_anything_hidden = True
-        account = _asker()
+        account = asker()
         if account is not None:
             sight.look(reading, account.reader)
             g.is_for_who_asks = True
@@ -342,7 +302,7 @@ def seen_database() -> SeenBy:
     return SeenBy(read_database(), account.reader if account else STRANGER)
 
 
-def _asker() -> Account | None:
+def asker() -> Account | None:
     """Who asks; a reader without a cookie of ours is not looked for, so that caches for all keep
     what they get."""
     return None if is_stranger() else current()
@@ -358,146 +318,6 @@ def signed_in() -> Account:
     return current() or abort(401)
 
 
-def owns(bot: Bot) -> bool:
-    """Whether a bot is the asker's own, or shared with them."""
-    account = current()
-    return account is not None and account.owns(bot)
-
-
-def told_reason(entrant: Entrant) -> str:
-    """Why an entrant is not active, as who asks is told it: what an organiser wrote who took it off
-    is for its owners and for organisers; at the machine all is told."""
-    if not entrant.is_barred or not has_request_context():
-        return entrant.reason
-    account = current()
-    knows = account is not None and (
-        account.owns(entrant.version.bot) or account.organises(entrant.competition)
-    )
-    return entrant.reason if knows else entrant.public_reason
-
-
-def may_read(bot: Bot) -> bool:
-    """Whether who asks may read the code and the logs of a bot: its owner, or all if opened."""
-    return bot.open_source or may_follow(bot)
-
-
-def may_follow(bot: Bot) -> bool:
-    """Whether who asks may read what a bot logs while it plays: its owner alone.
-
-    Of one that is open to all its opponents, too, might learn what it is up to.
-    """
-    account = current()
-    return account is not None and account.owns(bot) and account.may(Scope.READ)
-
-
-def may_know_workers() -> bool:
-    """Whether who asks may know which worker played a match: who organises, and whoever runs the
-    arena, at its machine.
-    """
-    if not has_request_context():
-        return True
-    account = _asker()
-    return account is not None and account.may(Scope.ORGANISE)
-
-
-def refuse_reading(bot: Bot, words: str) -> NoReturn:
-    """Refuses what is a bot's owner's alone: in these words, unless it is a token that lacks it."""
-    who = current()
-    if who is not None and who.owns(bot):
-        words = _scopeless(Scope.READ)
-    abort(403 if who else 401, words)
-
-
-def needs(scope: Scope, *, of_one: bool = False) -> Callable[[F], F]:
-    """Marks a view that only those with this scope may call.
-
-    Args:
-        of_one: that it is about one competition, whose organisers may call it, too; it refuses
-            organisers of others.
-    """
-
-    def mark(view: F) -> F:
-        view.access = scope  # type: ignore[attr-defined]
-        view.of_one = of_one  # type: ignore[attr-defined]
-        return view
-
-    return mark
-
-
-def anybody(view: F) -> F:
-    """Marks a view that anybody may call, though it changes something."""
-    view.access = ANYBODY  # type: ignore[attr-defined]
-    return view
-
-
-def by_proof(view: F) -> F:
-    """Marks a view that programs may call without a token, since a signature or a secret in its
-    address is proof enough: no page elsewhere can have a browser do so."""
-    view.access, view.proven = ANYBODY, True  # type: ignore[attr-defined]
-    return view
-
-
-def access_of(view: Callable[..., Any], method: str) -> Scope | None:
-    """What a view needs for a method; None if anybody may call it."""
-    declared = getattr(view, "access", None)
-    if declared is None:
-        # Whoever forgot to say it has made a view for administrators.
-        return None if method in ("GET", "HEAD", "OPTIONS") else Scope.ADMIN
-    return None if declared == ANYBODY else Scope(declared)
-
-
-def guard() -> Response | None:
-    """Refuses, before a view is called, whoever may not call it."""
-    view = current_app.view_functions.get(request.endpoint or "")
-    if view is None:
-        return None
-    needed = access_of(view, request.method)
-    if needed is not None:
-        account = current()
-        if account is None:
-            abort(401, translated(UNKNOWN_BEARER) if bearer() is not None else None)
-        is_of_one = getattr(view, "of_one", False) and bool(account.organised)
-        if needed not in account.scopes and not is_of_one:
-            abort(403, _lacking(account, needed))
-        opened: set[str] = getattr(view, "before", set())
-        if account.must_change and bearer() is None and "change" not in opened:
-            return redirect(url_for("accounts.password"))
-        if account.lacks_factor and not opened:
-            return redirect(url_for("safety.overview"))
-    if bearer() is not None or getattr(view, "proven", False):
-        g.csrf_valid = True  # no other site knows the token, which is proof enough for forms
-    else:
-        try:
-            csrf.protect()
-        except CSRFError:
-            account = current()
-            if account is not None and request.endpoint == "accounts.sign_in":
-                # In another tab of this browser somebody has signed in since the form was made.
-                flash(gettext("You are signed in already, as %(name)s.", name=account.name))
-                return redirect(url_for("accounts.sign_in", next=request.form.get("next", "")))
-            abort(400, translated(TOO_OLD))
-    return None
-
-
-def _lacking(account: Account, needed: Scope) -> str:
-    if needed in SCOPES[account.role]:
-        return _scopeless(needed)
-    whose = translated(WHOSE[needed])
-    role = translated(account.role)
-    return gettext("This is for %(whose)s; your role is %(role)s.", whose=whose, role=role)
-
-
-def demand_organiser(competition: Competition) -> None:
-    """Refuses who is no organiser, neither of the site nor of this competition."""
-    account = signed_in()
-    if not account.organises(competition):
-        abort(403, _lacking(account, Scope.ORGANISE))
-
-
-def _scopeless(needed: Scope) -> str:
-    return gettext("This token has no scope %(scope)s.", scope=needed)
-
-
 def own_address(address: str | None) -> str | None:
     """An address as a page of this arena; None if it leads anywhere else."""
     local = (address or "").removeprefix(request.host_url.rstrip("/"))
@@ -511,18 +331,6 @@ def keep_to_itself(answer: Answer) -> Answer:
     """Lets no cache keep an answer that is not for everybody."""
     answer.headers["Cache-Control"] = "private, no-store"
     return answer
-
-
-def before_change(view: F) -> F:
-    """Marks a view that is open to who must change the password first."""
-    view.before = {"change", "factor"}  # type: ignore[attr-defined]
-    return view
-
-
-def before_factor(view: F) -> F:
-    """Marks a view that is open to who must set up a second factor first."""
-    view.before = {"factor"}  # type: ignore[attr-defined]
-    return view
 
 
 def begin_session(user: User) -> None:
@@ -604,15 +412,13 @@ def _note_reading(response: Answered) -> Answered:
 
 
 def install(app: Flask) -> None:
-    """Makes an application know who asks, and guards its views."""
+    """Makes an application know who asks."""
     app.config.update(
         SECRET_KEY=secret_key(app.extensions["arena.database"]),
         SESSION_COOKIE_NAME="arena",
         SESSION_COOKIE_SAMESITE="Lax",
         SESSION_REFRESH_EACH_REQUEST=False,  # or else pictures that may be kept would set it
         PERMANENT_SESSION_LIFETIME=sessions.LASTS,
-        WTF_CSRF_CHECK_DEFAULT=False,  # `guard` asks for it, where there is no token
-        WTF_CSRF_TIME_LIMIT=None,  # as long as the session
         SECURITY_PASSWORD_HASH="argon2",  # noqa: S106
         SECURITY_PASSWORD_SCHEMES=["argon2"],
         SECURITY_PASSWORD_SINGLE_HASH=True,  # as arena.people.accounts hashes what it gives out
@@ -621,12 +427,10 @@ def install(app: Flask) -> None:
         SECURITY_CLI_ROLES_NAME=None,
     )
     app.session_interface = _Sessions()
-    csrf.init_app(app)
     security = Security(app, _People(), register_blueprint=False)
     security.login_manager.request_loader(_of_token)
     # They would look up whoever is signed in for every picture, too, and nobody here asks them.
     security.principal.identity_loaders.clear()
     app.after_request(_keep_from_others)
     app.after_request(_note_reading)  # what was registered last is called first
-    app.before_request(guard)
     app.context_processor(lambda: {"account": current()})

@@ -58,7 +58,7 @@ class KeptFilms:
         return None
 
     def brought(self, name: str, make: Callable[[], bytes]) -> Path | None:
-        """The same, and it is made if it is not here; None if that would take too long now.
+        """Where a film lies, which is made if it is not here; None if that would take too long now.
 
         Raises:
             FilmsError: the folder can't be written.

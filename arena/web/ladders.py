@@ -36,17 +36,11 @@ from arena.web.dates import given_dates
 from arena.web.deeds import DeedForm, add_deed, form_of, sent
 from arena.web.downloads import Download
 from arena.web.forms import NEEDED, later
-from arena.web.identity import (
-    began,
-    demand_organiser,
-    needs,
-    seen_database,
-    settings,
-    signed_in,
-)
+from arena.web.identity import began, seen_database, settings, signed_in
 from arena.web.leaderboards import SORTS, LadderBoard, View
 from arena.web.live_parts import Whose, live_part, part
 from arena.web.lookup import asked_page, find_ladder, reading
+from arena.web.permissions import demand_organiser, needs
 from arena.web.traces import of_competition
 from arena.web.validators import answer_if_known
 from engine.game import Game
@@ -153,7 +147,7 @@ def leaderboard_part(name: str) -> WsgiResponse:
 
 
 def _of_board(session: Session, board: LadderBoard) -> dict[str, Any]:
-    """What that part tells."""
+    """What the live part of a ladder's page tells."""
     running, quiet = queries.happening(session, board.ladder, settings(), datetime.now(UTC))
     return {
         "ladder": board.ladder,
@@ -233,7 +227,7 @@ def rounds_json(name: str) -> Response:
 
 @ladders.get("/ladders/<name>/rounds.csv")
 def rounds_csv(name: str) -> Response:
-    """The same as CSV, a line for each bot in each round."""
+    """The rounds of a ladder as CSV, a line for each bot in each round."""
     return _rounds(
         name,
         lambda told: exports.csv_bytes(csv_lines(told.model_dump(mode="json")), CSV),

@@ -55,7 +55,7 @@ class BoardLine:
 
     @property
     def rating(self) -> Rating:
-        """What is believed of it."""
+        """Its rating: what is believed of it."""
         return Rating(self.entrant.mu, self.entrant.sigma)
 
     @property

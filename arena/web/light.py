@@ -36,11 +36,13 @@ TYPES = frozenset(
 LEAST_BYTES = 600
 """What is smaller fits into one packet anyway."""
 LEVEL = 5
-"""For a page that is made for one reader; a static file is compressed once, as well as it goes."""
+"""The level of compression for a page that is made for one reader; a static file is compressed
+once, as well as it goes."""
 SEES_TO_IT = "arena.sees_to_it"
-"""In a request's environment, where who called the application sees to it."""
+"""The key in a request's environment by which who called the application says that it sees to
+it."""
 OURS = frozenset(["same-origin", "none"])
-"""By `Sec-Fetch-Site`, who has a browser ask: a page of ours, or its user by the address."""
+"""What `Sec-Fetch-Site` says where a page of ours has a browser ask, or its user by the address."""
 
 
 def install(app: Flask) -> None:

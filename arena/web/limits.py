@@ -46,12 +46,12 @@ def _name() -> str:
 
 
 def _wanted() -> str:
-    """That account, and the browser if it was there before."""
+    """The account that somebody wants into, and the browser if it was there before."""
     return f"{_name()} {known_browser(_name()) or ''}"
 
 
 def _stranger() -> str:
-    """From where somebody wants into an account: an address, or a browser that was there before."""
+    """The address of who wants into an account, or the browser, if it was there before."""
     return known_browser(_name()) or address()
 
 
@@ -108,7 +108,7 @@ TAKEN_BACK = [
     )
 ]
 UPLOADS = [RateLimit("60 per hour", _account, N_("There were too many uploads: wait %(time)s."))]
-"""Of what both pages and the API take; each of the two counts by itself."""
+"""The limit to what both pages and the API take; each of the two counts by itself."""
 
 JOINED = [
     RateLimit(

@@ -17,8 +17,9 @@ from werkzeug.wrappers import Response
 from arena.models import Entrant, JobStatus, Match, Place
 from arena.web.games import TABS, live_game
 from arena.web.handover import can_hand_over, give
-from arena.web.identity import may_follow, refuse_reading, settings
+from arena.web.identity import settings
 from arena.web.lookup import find_match, reading
+from arena.web.permissions import may_follow, refuse_reading
 from arena.web.queries import latest_of_each
 from engine.translation import N_, gettext, spoken, translated
 
@@ -26,9 +27,9 @@ live = Blueprint("live", __name__)
 
 LONGEST_SEEN = 60
 MOST_LOGS = 100
-"""That one may ask for at once."""
+"""The most logs that one may ask for at once."""
 AFTERGLOW = timedelta(minutes=2)
-"""For so long a match that has ended is shown as the running ones are, at its end."""
+"""How long a match that has ended is shown as the running ones are, at its end."""
 NOTHING_PLAYED = N_("no match is being played just now")
 ABSENT = N_("Nobody tells of running matches just now: try again soon.")
 

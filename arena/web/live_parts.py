@@ -52,14 +52,14 @@ P = ParamSpec("P")
 
 
 class Whose(Enum):
-    """For whom a part is."""
+    """Who may be given the same part."""
 
     SIGHT = auto()
-    """For all who see the same."""
+    """All who see the same."""
     ALL = auto()
-    """For all, as strangers see it; for each reader where strangers do not."""
+    """All, as strangers see it; each reader alone where strangers do not."""
     OWN = auto()
-    """For one session: it has what only somebody may do."""
+    """One session: it has what only somebody may do."""
 
 
 class Address(NamedTuple):
@@ -71,9 +71,9 @@ class Address(NamedTuple):
     path: str
     query: str
     languages: str
-    """That the browser speaks."""
+    """The languages that the browser speaks."""
     language: str
-    """That was chosen."""
+    """The language that was chosen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +83,12 @@ class MadePart:
     text: bytes
     packed: bytes
     tag: str
-    """Of the text alone, so that it is the same in each process."""
+    """A digest of the text alone, so that it is the same in each process."""
     state: TraceState
-    """Of what it is made, or of what was before that."""
+    """The state of which it is made, or one before that."""
     at: float
     until: float
-    """Of the monotonic clock, when it was made, and until when it is good."""
+    """The monotonic clock's time until which it is good; `at` is that when its making began."""
 
 
 @dataclass(slots=True)
@@ -96,10 +96,10 @@ class LivePart:
     """A part for some readers, which is made again and again."""
 
     spread: float
-    """By how much of `GOOD_SECONDS` it is good for longer than others."""
+    """How much of `GOOD_SECONDS` it is good for longer than others, from 0 to 1."""
     making: threading.Lock = field(default_factory=threading.Lock)
     claimed: float = 0.0
-    """Of the monotonic clock, until when somebody is expected to make it."""
+    """The monotonic clock's time until which somebody is expected to make it."""
     made: MadePart | None = None
 
     def good(self, state: TraceState, now: float, *, waits: bool) -> MadePart | None:
@@ -142,10 +142,11 @@ class Answered:
     """What was answered at an address."""
 
     key: Key
-    """Of the part, which is kept for itself: addresses are many, and cost nobody anything."""
+    """The key of the part, which is kept for itself: addresses are many, and cost nobody
+    anything."""
     trace: Trace
     deeds: tuple[Any, ...]
-    """As of these whoever gets it was seen to see it."""
+    """The deeds by which whoever gets it was seen to see it."""
     is_for_all: bool
     endpoint: str
     headers: tuple[tuple[str, str], ...] = ()
@@ -182,7 +183,7 @@ class KeptParts:
         return None
 
     def keep(self, address: Address, cookie: str, answered: Answered) -> None:
-        """Keeps what was answered."""
+        """Keeps what was answered at an address, for all or for one session."""
         key = address, "" if answered.is_for_all else cookie
         with self._changing:
             self._answers[key] = answered
@@ -250,8 +251,9 @@ def part(session: Session, trace: Trace, make: Callable[[], str]) -> Response:
 
 
 CLOSE = "arena.close_connection"
-"""In a request's environment, of a server that has it: has the connection closed after the answer.
-A page asks again in seconds: to keep thousands meanwhile is dearer than to take new ones."""
+"""The key in a request's environment, of a server that has it, of what has the connection closed
+after the answer. A page asks again in seconds: to keep thousands meanwhile is dearer than to take
+new ones."""
 _FRONT, _MADE = "arena.front", "arena.made_part"
 _ANSWERED = light.SEES_TO_IT
 Environment = dict[str, Any]
@@ -311,8 +313,7 @@ class Front:
         return _tell(answered, environ[_MADE], environ, start_response, has_session=bool(cookie))
 
     def _asked(self, environ: Environment) -> tuple[Address, str] | None:
-        """For what a page asks again, and the cookie of its session; None if something else is
-        asked."""
+        """The address that a page asks for again, and the cookie of its session; else None."""
         if environ["REQUEST_METHOD"] != "GET" or "HTTP_HX_REQUEST" not in environ:
             return None
         cookies = parse_cookie(environ.get("HTTP_COOKIE", ""))

@@ -152,7 +152,7 @@ def find_tournament(session: Session, name: str) -> Tournament:
 
 
 def find_gauntlet(session: Session, name: str) -> Gauntlet:
-    """The one of this name."""
+    """The gauntlet of this name."""
     _open(session, Competition.named(name))
     gauntlet = session.scalar(
         sa.select(Gauntlet).where(Gauntlet.named(name)), execution_options=LOOKED_UP

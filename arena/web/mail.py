@@ -22,17 +22,9 @@ from arena.people.outbox import add_mail
 from arena.web.deeds import REFUSED
 from arena.web.entering import recently
 from arena.web.forms import ForgottenForm, MailForm
-from arena.web.identity import (
-    anybody,
-    database,
-    demand_session,
-    keep_to_itself,
-    needs,
-    settings,
-    signed_in,
-    signer,
-)
+from arena.web.identity import database, keep_to_itself, settings, signed_in, signer
 from arena.web.lookup import reading
+from arena.web.permissions import anybody, demand_session, needs
 from arena.web.words import sentence
 from engine.translation import ENGLISH, gettext, speaking
 

@@ -16,8 +16,9 @@ from arena.models import MatchSet, MemberState, Scope
 from arena.recorder.match_set_deeds import ASIDE, PLAYED, ChooseMatches, DecideMatches, find_set
 from arena.schedule.match_sets import members, tally
 from arena.web.deeds import DeedForm, add_deed, form_of
-from arena.web.identity import keep_to_itself, needs
+from arena.web.identity import keep_to_itself
 from arena.web.lookup import reading
+from arena.web.permissions import needs
 from arena.web.words import sentence
 
 match_sets = Blueprint("match_sets", __name__)

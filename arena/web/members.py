@@ -25,8 +25,9 @@ from arena.models import MemberRole, Scope
 from arena.web.competitions import address_of
 from arena.web.deeds import REFUSED, DeedForm, add_deed, do, filled_in, form_of
 from arena.web.forms import later
-from arena.web.identity import demand_organiser, keep_to_itself, needs
+from arena.web.identity import keep_to_itself
 from arena.web.lookup import find_competition, reading
+from arena.web.permissions import demand_organiser, needs
 from arena.web.words import sentence
 from engine.translation import N_
 

@@ -6,7 +6,7 @@ import hmac
 import re
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from ipaddress import ip_address
@@ -19,7 +19,8 @@ from prometheus_client.registry import Collector
 from sqlalchemy.exc import SQLAlchemyError
 
 from arena.ground.config import Settings
-from arena.operation import queues
+from arena.operation import alarms, queues
+from arena.operation.alarms import Alarm
 from arena.operation.health import Health, Jobs, look, why_not_recording
 from arena.schedule.occurrences import CAME_BACK
 from arena.web.identity import bearer, settings
@@ -38,10 +39,12 @@ def scrape() -> Response:
     """How the arena is, for this machine or whoever shows the token."""
     if not _may_scrape(settings()):
         abort(403, gettext("Metrics are for this machine, or for whoever shows the token."))
+    now = datetime.now(UTC)
     with reading() as session:
-        health = look(session, settings(), datetime.now(UTC))
+        health = look(session, settings(), now)
+        found = alarms.find(session, settings(), now, health)
     registry = CollectorRegistry()
-    registry.register(_OfArena(health, settings().broker))
+    registry.register(_OfArena(health, found, settings().broker))
     registry.register(current_app.extensions["arena.page_times"])
     return Response(generate_latest(registry), content_type=CONTENT_TYPE_LATEST)
 
@@ -90,8 +93,8 @@ def readyz() -> tuple[str, int, dict[str, str]]:
 class _OfArena(Collector):
     """What was looked at, in the form of the library."""
 
-    def __init__(self, health: Health, broker: str) -> None:
-        self._health = health
+    def __init__(self, health: Health, found: Sequence[Alarm], broker: str) -> None:
+        self._health, self._alarms = health, found
         self._queues = queues.look(broker)
 
     def collect(self) -> Iterator[Metric]:
@@ -118,7 +121,7 @@ class _OfArena(Collector):
         if health.backup_seconds is not None:
             words = "Seconds since the last backup by arena backup."
             yield GaugeMetricFamily("arena_backup_age_seconds", words, health.backup_seconds)
-        happened = health.occurrences
+        happened = health.occurrences.ever
         words = "What became of messages of workers."
         told = {kind: count for kind, count in happened.items() if kind not in CAME_BACK}
         yield _counter("arena_messages", words, "outcome", told)
@@ -136,8 +139,8 @@ class _OfArena(Collector):
         }
         words = "Seconds since a worker's last sign of life, unless it was stopped."
         yield _gauge("arena_worker_silent_seconds", words, "worker", silent)
-        alarms = Counter(alarm.kind for alarm in health.alarms)
-        yield _gauge("arena_alarms", "What somebody should look at, by kind.", "kind", alarms)
+        kinds = Counter(alarm.kind for alarm in self._alarms)
+        yield _gauge("arena_alarms", "What somebody should look at, by kind.", "kind", kinds)
 
 
 def _by(jobs: Jobs) -> dict[str, int]:

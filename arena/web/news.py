@@ -38,8 +38,9 @@ from arena.people.accounts import digest
 from arena.people.notifications import text_of, told_to
 from arena.web import queries
 from arena.web.competitions import address_of
-from arena.web.identity import keep_to_itself, may_read
+from arena.web.identity import keep_to_itself
 from arena.web.lookup import find_bot, find_ladder, find_tournament, reading
+from arena.web.permissions import may_read
 from engine.protocol import visible
 from engine.translation import gettext, translated
 
@@ -63,7 +64,7 @@ class Event:
     address: str
     """The address of the page where it can be seen."""
     page: str = ""
-    """That of one that is the owner's alone, if there is more for them."""
+    """The address of the owner's own page, if there is more for them."""
 
 
 @news.get("/bots/<name>/feed.atom")
@@ -86,7 +87,7 @@ def ladder_feed(name: str) -> Response:
 
 @news.get("/tournaments/<name>/feed.atom")
 def tournament_feed(name: str) -> Response:
-    """That a tournament was made, and how it ended."""
+    """A feed that says that a tournament was made, and how it ended."""
     with reading() as session:
         tournament = find_tournament(session, name)
         title = gettext("The tournament %(title)s was made", title=tournament.title)

@@ -40,18 +40,9 @@ from arena.people.notifications import TOPICS, text_of, told_to, unread, wishes_
 from arena.signing import unsubscribes
 from arena.web.deeds import DeedForm, add_deed, form_of, sent
 from arena.web.forms import later
-from arena.web.identity import (
-    by_proof,
-    current,
-    database,
-    demand_session,
-    keep_to_itself,
-    needs,
-    own_address,
-    settings,
-    signed_in,
-)
+from arena.web.identity import current, database, keep_to_itself, own_address, settings, signed_in
 from arena.web.lookup import reading
+from arena.web.permissions import by_proof, demand_session, needs
 from arena.web.present import open_in_maintenance
 from engine.translation import N_, gettext, translated
 
@@ -196,7 +187,7 @@ def _choices_form() -> type[DeedForm]:
 @pages.get("/notifications/choices")
 @needs(Scope.READ)
 def choices() -> str:
-    """Of what one hears, and how one is told."""
+    """Shows what one hears of, and how one is told."""
     return _choices(_choices_form()())
 
 

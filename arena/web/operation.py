@@ -23,16 +23,17 @@ from werkzeug.wrappers import Response as Answer
 from arena.competitions.ladder_deeds import ChangeLadder
 from arena.deeds import Done, perform
 from arena.models import CompetitionState, JobStatus, Ladder, Match, Scope
-from arena.operation import queues
+from arena.operation import alarms, queues
 from arena.operation.health import look
-from arena.operation.jobs_under_way import under_way
+from arena.operation.overview import as_json
 from arena.schedule import verdicts
 from arena.schedule.verdicts import RequeueMatch, VoidMatch
 from arena.schedule.workers import ForgetWorker, ReadmitWorker
 from arena.web.deeds import add_deed, asked_first, do, is_meant, tell
 from arena.web.forms import named_number
-from arena.web.identity import database, keep_to_itself, needs, settings, signed_in
+from arena.web.identity import database, keep_to_itself, settings, signed_in
 from arena.web.lookup import reading
+from arena.web.permissions import needs
 from engine.translation import N_, gettext, ngettext, translated
 
 operation = Blueprint("operation", __name__)
@@ -54,8 +55,9 @@ operation.after_request(keep_to_itself)
 @needs(Scope.ORGANISE)
 def overview() -> str:
     """How the arena is, and what can be done."""
+    now = datetime.now(UTC)
     with reading() as session:
-        health = look(session, settings(), datetime.now(UTC))
+        health = look(session, settings(), now)
         aside = sa.select(Match).where(Match.status == JobStatus.SET_ASIDE)
         aside = aside.options(joinedload(Match.competition)).order_by(Match.id.desc()).limit(SHOWN)
         ladders = session.scalars(
@@ -64,6 +66,7 @@ def overview() -> str:
         return render_template(
             "operation.html",
             health=health,
+            alarms=alarms.find(session, settings(), now, health),
             queues=queues.look(settings().broker),
             aside=session.scalars(aside).all(),
             ladders=ladders.all(),
@@ -75,9 +78,9 @@ def overview() -> str:
 @needs(Scope.ORGANISE)
 def overview_json() -> Response:
     """What the page shows, for programs that watch."""
+    waiting = queues.look(settings().broker)
     with reading() as session:
-        health, jobs = look(session, settings(), datetime.now(UTC)), under_way(session)
-    return jsonify(health.as_json(queues.look(settings().broker), jobs))
+        return jsonify(as_json(session, settings(), datetime.now(UTC), waiting))
 
 
 @operation.post("/operator/matches")

@@ -19,16 +19,9 @@ from arena.people.passkeys import Site
 from arena.web.deeds import REFUSED, asked_first, is_meant
 from arena.web.entering import let_in, recently
 from arena.web.forms import PasskeyForm
-from arena.web.identity import (
-    anybody,
-    before_factor,
-    database,
-    keep_to_itself,
-    needs,
-    signed_in,
-    signer,
-)
+from arena.web.identity import database, keep_to_itself, signed_in, signer
 from arena.web.lookup import reading
+from arena.web.permissions import anybody, before_factor, needs
 from arena.web.present import open_in_maintenance
 from arena.web.providers import known_providers
 from arena.web.recovery import show_codes

@@ -19,7 +19,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 READING = frozenset(["GET", "HEAD", "OPTIONS"])
 RETRY_SECONDS = 60
-"""After what time it is worth while to ask again during maintenance."""
+"""How long it takes until it is worth while to ask again during maintenance."""
 
 
 def watch() -> Watch:

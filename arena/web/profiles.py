@@ -25,14 +25,9 @@ from arena.web.deeds import REFUSED, DeedForm, add_deed, form_of, sent
 from arena.web.downloads import Download
 from arena.web.entering import sign_in_again
 from arena.web.forms import later
-from arena.web.identity import (
-    database,
-    keep_to_itself,
-    needs,
-    settings,
-    signed_in,
-)
+from arena.web.identity import database, keep_to_itself, settings, signed_in
 from arena.web.lookup import find_bot, find_person, reading
+from arena.web.permissions import needs
 from arena.web.unchanging import YEAR
 from engine.translation import N_, gettext
 
@@ -58,7 +53,7 @@ class _Words(StringField):
     """Several words, with spaces between them."""
 
     def process_formdata(self, valuelist: list[str]) -> None:
-        """Reads them."""
+        """Reads words between commas or spaces."""
         self.data = tuple(" ".join(valuelist).replace(",", " ").split())
 
     def _value(self) -> str:
@@ -66,18 +61,18 @@ class _Words(StringField):
 
 
 def description_field() -> TextAreaField:
-    """For a description."""
+    """A field of a form for a description."""
     return TextAreaField(later(N_("Description")), render_kw={"rows": 8, "maxlength": 4000})
 
 
 def links_field() -> TextAreaField:
-    """For links, each on a line."""
+    """A field of a form for links, each on a line."""
     return _Lines(later(N_("Links")), render_kw={"rows": 3, "inputmode": "url"})
 
 
 class _WithPicture(DeedForm):
     def said(self) -> dict[str, Any]:
-        """As of every form, with the file as the deed takes it."""
+        """What is filled in, as of every form, with the file as the deed takes it."""
         found = super().said()
         sent = found.pop("file", None)
         if isinstance(sent, FileStorage) and sent.filename:

@@ -38,15 +38,8 @@ from arena.people.providers import Provider, load
 from arena.web.deeds import REFUSED, asked_first, is_meant
 from arena.web.entering import let_in, next_page, recently
 from arena.web.forms import NameForm
-from arena.web.identity import (
-    anybody,
-    current,
-    database,
-    keep_to_itself,
-    needs,
-    settings,
-    signed_in,
-)
+from arena.web.identity import current, database, keep_to_itself, settings, signed_in
+from arena.web.permissions import anybody, needs
 from arena.web.words import sentence
 from engine.translation import gettext
 
@@ -134,7 +127,7 @@ def _find(name: str) -> Provider:
 
 
 def _away() -> dict[str, float]:
-    """Until when providers are not asked again, by their names."""
+    """The moments until which providers are not asked again, by their names."""
     found: dict[str, float] = current_app.extensions["arena.providers.away"]
     return found
 

@@ -36,7 +36,7 @@ from arena.models import (
     Worker,
 )
 from arena.schedule.idle import why_idle, why_it_waits
-from arena.web.identity import owns
+from arena.web.permissions import owns
 
 RUNNING_SHOWN = 20
 """How many of the running matches pages list."""
@@ -58,7 +58,7 @@ def page_of_ladders(session: Session, page: int) -> Page[Ladder]:
 
 
 def main_ladders(session: Session) -> list[Ladder]:
-    """Of each game the ladder that stands for it: an open one, with most games of these."""
+    """The ladder that stands for each game: an open one, with most games of these."""
     order = Ladder.state != CompetitionState.OPEN, Ladder.games.desc(), Ladder.id
     place = sa.func.row_number().over(partition_by=Ladder.game, order_by=order)
     placed = sa.select(Ladder.id, place.label("place")).where(~_IS_PAST).subquery()
@@ -105,7 +105,7 @@ def why_waiting(session: Session, match: Match, settings: Settings) -> str | Non
 
 
 def places() -> _AbstractLoad:
-    """With matches: who plays in them."""
+    """What loads with matches who plays in them."""
     return named(selectinload(Match.places).joinedload(Place.entrant))
 
 
@@ -114,7 +114,7 @@ def _seats() -> _AbstractLoad:
 
 
 def named(entrant: _AbstractLoad) -> _AbstractLoad:
-    """With entrants: what they are called, who may look into them, and no more."""
+    """What loads with entrants what they are called, who may look into them, and no more."""
     its = Entrant.version_id, Entrant.options, Entrant.own_time, Entrant.own_threads
     version = entrant.load_only(*its).joinedload(Entrant.version)
     bot = version.load_only(BotVersion.number, BotVersion.bot_id).joinedload(BotVersion.bot)
@@ -122,12 +122,12 @@ def named(entrant: _AbstractLoad) -> _AbstractLoad:
 
 
 def _where() -> _AbstractLoad:
-    """With games: the names of their competitions."""
+    """What loads with games the names of their competitions."""
     return joinedload(PlayedGame.competition).load_only(Competition.name, Competition.title)
 
 
 def _fate() -> _AbstractLoad:
-    """With games: what became of their matches."""
+    """What loads with games what became of their matches."""
     fate = (Match.status, Match.problem, Match.requester_id, Match.competition_id)
     return joinedload(PlayedGame.match).load_only(*fate)
 
@@ -189,7 +189,7 @@ def games_of_day(session: Session, day: datetime) -> dict[str, int]:
 
 
 def versions_to_see(bot: Bot) -> sa.ColumnElement[bool]:
-    """Of versions: whether they are a bot's, and for who asks to see; those that were only tried
+    """The condition that a version is a bot's, and for who asks to see; those that were only tried
     are its owners' alone."""
     its = BotVersion.bot_id == bot.id
     return its if owns(bot) else sa.and_(its, handed_in())

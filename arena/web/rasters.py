@@ -44,7 +44,7 @@ class Raster:
         self.size = across + 2 * edge + 1, down + 2 * edge + 1
 
     def pixels(self, box: Box | None = None) -> Image.Image:
-        """All of it, or what is in a box."""
+        """The picture of all of it, or of what is in a box."""
         left, top, right, bottom = box or (0, 0, *self.size)
         start, scale = self._start, self.scale
         view = (

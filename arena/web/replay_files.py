@@ -121,7 +121,7 @@ def _static(name: str) -> str:
 
 
 def _digest(text: str) -> str:
-    """As a Content-Security-Policy names it."""
+    """The digest of a text as a Content-Security-Policy names it."""
     return f"sha256-{b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 

@@ -18,8 +18,8 @@ from werkzeug.exceptions import ServiceUnavailable
 
 from arena.models import Competition
 from arena.web.games import shown
-from arena.web.identity import anybody
 from arena.web.lookup import reading
+from arena.web.permissions import anybody
 from arena.web.present import open_in_maintenance
 from arena.web.replay_files import pack_game
 from arena.web.words import sentence

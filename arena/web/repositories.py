@@ -13,23 +13,24 @@ from wtforms import PasswordField, SelectMultipleField
 from arena.bots import entries, repositories
 from arena.bots.repository_deeds import FetchRepository, FollowRepository, UnfollowRepository
 from arena.deeds import Done
-from arena.ground.db import present
+from arena.ground.db import database_time
 from arena.models import Ladder, Repository, Scope
 from arena.signing import push_secret
 from arena.web import submissions
 from arena.web.deeds import DeedForm, add_deed, form_of
 from arena.web.forms import later
-from arena.web.identity import by_proof, database, keep_to_itself, needs
+from arena.web.identity import database, keep_to_itself
 from arena.web.lookup import reading
+from arena.web.permissions import by_proof, needs
 from arena.web.present import open_in_maintenance
 from engine.translation import gettext
 
 pages = Blueprint("repositories", __name__)
 
 MOST_PUSH_BYTES = 5 << 20
-"""Of what tells of a push, which is hashed, and not read."""
+"""The most that a message may have that tells of a push, which is hashed, and not read."""
 PUSH = "repositories.push"
-"""The endpoint of that."""
+"""The endpoint that is told of pushes."""
 
 
 def keep_body() -> None:
@@ -63,7 +64,7 @@ class Form(_Made):
 def show(name: str, form: DeedForm | None = None, problem: str = "") -> Any:
     """The repository that a bot of one's own follows, and the form by which it does."""
     with reading() as session:
-        now = present(session)
+        now = database_time(session)
         bot = submissions.own_bot(session, name)
         found = repositories.find(session, bot)
         ladders = entries.ladders_taking_bots(session, now)
@@ -127,7 +128,7 @@ def push(code: str) -> Response:
     if not _is_signed(secret):
         abort(403, gettext("This is not signed with the secret of this address."))
     with database().begin() as session:
-        is_there = repositories.told_of_push(session, code, present(session))
+        is_there = repositories.told_of_push(session, code, database_time(session))
     if not is_there:
         abort(404, gettext("No bot follows a repository by this address any more."))
     return Response(status=204)

@@ -21,9 +21,10 @@ from arena.schedule.requests import (
 )
 from arena.web.deeds import REFUSED, do
 from arena.web.forms import named_number
-from arena.web.identity import needs, settings, signed_in
+from arena.web.identity import settings, signed_in
 from arena.web.lines import read_line
 from arena.web.lookup import find_ladder, reading
+from arena.web.permissions import needs
 from arena.web.words import sentence
 from engine.game import Variant
 from engine.translation import gettext

@@ -39,7 +39,7 @@ from engine.translation import ENGLISH, gettext, translated
 rules = Blueprint("rules", __name__)
 
 FEWEST_GAMES = 50
-"""From which it is told what the first seat takes."""
+"""The fewest games of which it is told what the first seat takes."""
 TRY_BOARD = "try-board"
 """The part of a page on which a game is tried."""
 
@@ -51,13 +51,13 @@ class GameCard:
     game: Game
     sentence: str
     language: str
-    """In which that is."""
+    """The language that the sentence is in."""
     ladders: Sequence[Ladder]
     """Those with the most games first, and what can't be played after the others."""
 
     @property
     def name(self) -> str:
-        """By which it is known."""
+        """The name by which it is known."""
         return self.game.name
 
     @property
@@ -120,7 +120,7 @@ def listing() -> str:
 
 @rules.get("/rules.json")
 def listing_json() -> Response:
-    """The same as JSON."""
+    """Answers with all games in short as JSON."""
     with reading() as session:
         ladders = queries.ladders(session)
         leaders = leaderboards.leaders(session, ladders)
@@ -197,7 +197,7 @@ def _tried(game: Game) -> tuple[AnalysisView, str]:
 
 
 def _smallest(game: Game) -> Variant:
-    """Of the variants that a game offers the one with the fewest squares."""
+    """The variant with the fewest squares of those that a game offers."""
     return _by_size(game.name, GAMES.rules(game.name))
 
 

@@ -33,7 +33,7 @@ class DrawnPicture:
     of: RulesPicture
 
     def svg(self, theme: Theme, *, bare: bool = False) -> str:
-        """It as an SVG document.
+        """Draws it as an SVG document.
 
         Args:
             bare: the board alone.

@@ -27,17 +27,9 @@ from arena.people.accounts import PeopleError
 from arena.web.deeds import REFUSED, asked_first, is_meant
 from arena.web.entering import recently
 from arena.web.forms import CodeForm
-from arena.web.identity import (
-    before_factor,
-    begin_session,
-    database,
-    demand_session,
-    keep_to_itself,
-    needs,
-    settings,
-    signed_in,
-)
+from arena.web.identity import begin_session, database, keep_to_itself, settings, signed_in
 from arena.web.lookup import reading
+from arena.web.permissions import before_factor, demand_session, needs
 from arena.web.present import open_in_maintenance
 from arena.web.providers import known_providers
 from arena.web.recovery import show_codes

@@ -17,8 +17,9 @@ from arena.people.accounts import PeopleError
 from arena.web.deeds import REFUSED
 from arena.web.entering import HALF, half_in, let_in, mark_of
 from arena.web.forms import CodeForm
-from arena.web.identity import anybody, database, keep_to_itself
+from arena.web.identity import database, keep_to_itself
 from arena.web.passkeys import SECOND, answered, challenge, site
+from arena.web.permissions import anybody
 from arena.web.present import open_in_maintenance
 from engine.translation import gettext
 

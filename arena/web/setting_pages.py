@@ -12,8 +12,9 @@ from arena.operation.maintenance import SetMaintenance
 from arena.operation.settings import ChangeSetting, states
 from arena.present import maintenance
 from arena.web.deeds import DeedForm, add_deed, form_of
-from arena.web.identity import keep_to_itself, needs, own_settings
+from arena.web.identity import keep_to_itself, own_settings
 from arena.web.lookup import reading
+from arena.web.permissions import needs
 
 setting_pages = Blueprint("setting_pages", __name__)
 setting_pages.after_request(keep_to_itself)

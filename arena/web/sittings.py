@@ -25,9 +25,10 @@ from arena.web import boards, forms, queries, strips
 from arena.web.boards import position_drawn
 from arena.web.deeds import REFUSED
 from arena.web.games import cacheable, position
-from arena.web.identity import anybody, bearer, current, settings
+from arena.web.identity import bearer, current, settings
 from arena.web.lines import read_line
 from arena.web.lookup import find_ladder, find_sitting, reading, writing
+from arena.web.permissions import anybody
 from arena.web.words import outcome, own_result, sentence
 from engine import clicks, sitting, svg
 from engine.clicks import illustrate
@@ -197,7 +198,7 @@ class Shown:
 
     @property
     def over(self) -> bool:
-        """Whether nothing more happens."""
+        """Whether the game has ended."""
         return self.sitting.finished is not None
 
     @property
@@ -352,7 +353,7 @@ class Rematch:
     """The versions that have the other places, by their ids."""
     start: list[str]
     moves: str
-    """Of the opening."""
+    """The moves of the opening."""
 
 
 def _rematch(shown: Shown) -> Rematch:

@@ -54,9 +54,10 @@ from arena.web.api.results import told_of_workers
 from arena.web.bundle_diff import difference
 from arena.web.deeds import REFUSED, DeedForm, add_deed, filled_in, form_of, sent
 from arena.web.forms import later
-from arena.web.identity import Account, current, may_read, needs, settings, signed_in
+from arena.web.identity import Account, current, settings, signed_in
 from arena.web.live_parts import Whose, live_part, part
 from arena.web.lookup import asked_page, find_test, reading
+from arena.web.permissions import may_read, needs
 from arena.web.presets import unit_field
 from arena.web.traces import of_competition
 from arena.web.words import sentence
@@ -66,7 +67,7 @@ from engine.translation import N_, gettext, pgettext
 strength = Blueprint("strength", __name__)
 
 MOST_DRAWS = 99
-"""In per cent: with draws alone nothing is ever decided."""
+"""The most draws, in per cent: with draws alone nothing is ever decided."""
 
 
 @strength.get("/tests")
@@ -85,7 +86,7 @@ def listing() -> str:
 
 @strength.get("/tests.json")
 def listing_json() -> Response:
-    """All that are wanted."""
+    """Answers with all wanted tests as JSON."""
     with reading() as session:
         found = listed_tests(session, _wanted())
         return jsonify([told_of_workers(one).to_json() for one in found])

@@ -21,7 +21,7 @@ AXES = (25, 50, 100, 200, 400, 800, 1200)
 """How far an Elo axis may reach to either side: the shortest that the interval has room on."""
 PAIR_SCORES = ("0", "½", "1", "1½", "2")
 MOST_BARS = 13
-"""More scores than these, as of matches of four seats, are drawn without numbers."""
+"""The most scores that are drawn with numbers; matches of four seats have more."""
 
 
 def llr_path(points: Sequence[tuple[int, float]], test: SequentialTest) -> Markup:

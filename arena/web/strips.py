@@ -30,7 +30,7 @@ EVALUATION = "eval"
 MOST_VALUES = 4
 """How many of the other numbers that bots give in a game are drawn."""
 NEARLY = 0.8
-"""From which share of the time that a bot had for a move on it was nearly all."""
+"""The share of the time that a bot had for a move from which on it was nearly all."""
 CLIPPED_SHARE, CLIPPED_ROOM = 0.9, 1.5
 """Which share of a bot's evaluations is surely drawn as large as it is, and how much more room
 there is than these take: a last one that says that it has won must not flatten all others."""
@@ -46,7 +46,7 @@ class Strip:
 
 
 def time_strips(record: GameRecord, ply: int) -> list[Strip]:
-    """For each seat that a bot played the CPU time of its plies as bars, all to one scale."""
+    """The CPU time of the plies of each seat that a bot played, as bars, all to one scale."""
     longest_us = max((move.cpu_us or 0 for move in record.plies), default=0)
     if not longest_us:
         return []
@@ -86,7 +86,7 @@ class Evaluations:
 
     seat: Seat
     side: str
-    """From whose side: the first seat's of two sides, or else its own."""
+    """Whose side it is from: the first seat's of two sides, or else its own."""
     points: tuple[tuple[int, float], ...]
     """How many plies came before, and how much better than a draw it is."""
     is_share: bool
@@ -257,7 +257,7 @@ class Incident(NamedTuple):
     kind: str
     """``fault``, ``time``, or ``turn`` for an evaluation by which another is ahead than before."""
     first: int
-    """In which position it is seen, or begins to be."""
+    """The position in which it is seen, or begins to be."""
     last: int
     seat: str
     words: str

@@ -59,16 +59,9 @@ from arena.web.deeds import REFUSED, add_deed
 from arena.web.downloads import Download
 from arena.web.forms import SubmitForm
 from arena.web.game_logs import SeatLog
-from arena.web.identity import (
-    began,
-    keep_to_itself,
-    may_read,
-    needs,
-    refuse_reading,
-    settings,
-    signed_in,
-)
+from arena.web.identity import began, keep_to_itself, settings, signed_in
 from arena.web.lookup import find_bot, find_game, find_ladder, reading
+from arena.web.permissions import may_read, needs, refuse_reading
 from arena.web.words import sentence
 from engine.games import GAMES
 from engine.protocol import visible

@@ -22,8 +22,9 @@ from arena.competitions.final_tables import trophies_of
 from arena.deeds import Done
 from arena.models import Bot, Scope, Team
 from arena.web.deeds import DeedForm, add_deed, form_of
-from arena.web.identity import current, keep_to_itself, needs, signed_in
+from arena.web.identity import current, keep_to_itself, signed_in
 from arena.web.lookup import asked_page, find_team, reading
+from arena.web.permissions import needs
 from arena.web.profiles import description_field, links_field
 from engine.translation import gettext
 

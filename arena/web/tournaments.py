@@ -43,7 +43,7 @@ from arena.formats.catalogue import FORMATS, settings_of_all
 from arena.formats.score import Score
 from arena.formats.settings import FormatSetting
 from arena.ground import bot_names
-from arena.ground.db import present
+from arena.ground.db import database_time
 from arena.ground.refusals import Refusal, WrongField
 from arena.models import (
     Bot,
@@ -64,10 +64,11 @@ from arena.web.dates import given_dates
 from arena.web.deeds import REFUSED, DeedForm, add_deed, filled_in, form_of, sent
 from arena.web.forms import WholeNumber, later
 from arena.web.games import live_game
-from arena.web.identity import current, needs, settings, signed_in
+from arena.web.identity import current, settings, signed_in
 from arena.web.leaderboards import View
 from arena.web.live_parts import Whose, live_part, part
 from arena.web.lookup import find_ladder, find_tournament, reading
+from arena.web.permissions import needs
 from arena.web.traces import Looked, Trace, of_competition
 from arena.web.validators import answer_if_known
 from arena.web.words import sentence
@@ -76,7 +77,7 @@ from engine.translation import N_, gettext, translated
 tournaments = Blueprint("tournaments", __name__)
 
 NO_COLUMNS = ("place", "bot", "version")
-"""Of the standings of a tournament that nobody plays in yet."""
+"""The columns of the standings of a tournament that nobody plays in yet."""
 MOST_OWN = 100
 """So many of the asker's own bots are told whether they could sign up."""
 PODIUM = 3
@@ -137,7 +138,7 @@ def _page(name: str, problem: str) -> str:
 
 
 def _stands(session: Session, found: Results) -> dict[str, Any]:
-    """What that part tells."""
+    """What the live part of a tournament's page tells."""
     now = datetime.now(UTC)
     running, quiet = queries.happening(session, found.tournament, settings(), now)
     seen = [(match, live_game(match)) for match in running[:BOARDS]]
@@ -164,7 +165,7 @@ def _signing(session: Session, tournament: Tournament) -> dict[str, Any] | None:
     signs up."""
     if tournament.sign_up is None:
         return None
-    now, who = present(session), current()
+    now, who = database_time(session), current()
     conditions, until = sign_ups.conditions_of(tournament), sign_ups.closes(session, tournament)
     places = sign_ups.places_of(session, tournament, now)
     opens = sign_ups.check_in_opens(conditions, until)

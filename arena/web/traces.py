@@ -33,16 +33,16 @@ from arena.models import (
 
 MOMENT_SECONDS = 1.0
 PATIENCE_SECONDS = 5.0
-"""For so long what was read before is taken while another thread reads it anew."""
+"""How long what was read before is taken while another thread reads it anew."""
 MOST = 2000
 """So many states are remembered by a process, those that were asked for last."""
 LATE_DEEDS = 500
-"""Of two deeds at once that of the lower number may be stored last. So it is counted how many of
-the last numbers are there, too."""
+"""How many of the last numbers of deeds are counted, too: of two deeds at once that of the lower
+number may be stored last."""
 
 
 class Looked(StrEnum):
-    """At what a trace looks."""
+    """What a trace looks at."""
 
     SITE = "site"
     """The matches and games of all competitions."""
@@ -56,7 +56,7 @@ class Looked(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """What is looked at."""
+    """What is looked at to see whether something has happened: a competition, or the site."""
 
     looked: Looked
     number: int = 0
@@ -64,7 +64,7 @@ class Trace:
 
 
 class TraceState(NamedTuple):
-    """What was found."""
+    """What was found at a trace, which differs after something has happened."""
 
     deeds: tuple[Any, ...]
     """What differs after each deed, whoever did it: what anybody sees may be otherwise then."""
@@ -91,14 +91,14 @@ class _Remembered:
     reading: threading.Lock = field(default_factory=threading.Lock)
     state: TraceState | None = None
     at: float = float("-inf")
-    """Of the monotonic clock, when it was begun to be read."""
+    """The monotonic clock's time at which its reading began."""
 
 
 class TraceStates:
     """What a process knows of states, for all of its threads."""
 
     def __init__(self, database: Callable[[], Database]) -> None:
-        """Nothing is known yet.
+        """Begins with no state known.
 
         Args:
             database: gives the one that is read, each time.

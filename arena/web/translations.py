@@ -36,7 +36,7 @@ SAME_FOR_ALL = PICTURES | {
 }
 """Endpoints that speak English to everybody, but for what goes wrong."""
 NAMED = "lang"
-"""By what an address names its language; one that does not is in English."""
+"""The word by which an address names its language; one that does not is in English."""
 DRAWN = frozenset(
     [
         "analyses.picture",

@@ -39,7 +39,7 @@ def accuracy(name: str) -> str:
 
 @truth.get("/ladders/<name>/accuracy.json")
 def accuracy_json(name: str) -> Response:
-    """The same as JSON."""
+    """Answers with the accuracies of a ladder's bots as JSON."""
     with reading() as session:
         lines = accuracies(session, find_ladder(session, name))
     return jsonify([AccuracyShape.of(line).model_dump(mode="json") for line in lines])

@@ -31,9 +31,10 @@ from arena.deeds import Done
 from arena.models import BotVersion, Ladder, Scope
 from arena.web.deeds import DeedForm, add_deed, form_of, sent
 from arena.web.forms import later
-from arena.web.identity import current, needs, signed_in
+from arena.web.identity import current, signed_in
 from arena.web.live_parts import Whose, live_part, part
 from arena.web.lookup import asked_page, find_tuning, reading
+from arena.web.permissions import needs
 from arena.web.strength import usable_versions
 from arena.web.traces import Looked, Trace
 from engine.bot_options import OptionKind, read_options
@@ -57,7 +58,7 @@ def listing() -> str:
 
 @tunings.get("/tunings.json")
 def listing_json() -> Response:
-    """All that are wanted."""
+    """Answers with all wanted tunings as JSON."""
     with reading() as session:
         return jsonify([one.to_json() for one in listed_tunings(session, _wanted())])
 

@@ -24,7 +24,7 @@ from engine.translation import spoken
 PICTURES = frozenset(["games.picture", "pictures.preview", "pictures.animation"])
 """What pages name by addresses with the edition."""
 DAY, YEAR = 24 * 60 * 60, 365 * 24 * 60 * 60
-"""For how many seconds a picture is kept: none changes, but for a release that draws otherwise."""
+"""How many seconds a picture is kept: none changes, but for a release that draws otherwise."""
 HERE = Path(__file__).parent
 
 
@@ -44,7 +44,7 @@ def edition() -> str:
 
 
 def film_name(record: GameRecord) -> str:
-    """By what the film of a game is kept."""
+    """The name that the film of a game is kept by."""
     return f"{record.digest()}-{edition()}.gif"
 
 

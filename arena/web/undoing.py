@@ -12,7 +12,8 @@ from arena.all_deeds import DEEDS
 from arena.deeds import Deed, Done, asked_before, perform
 from arena.models import Scope
 from arena.web.deeds import UNDO, tell
-from arena.web.identity import database, needs, own_address, signed_in, signer
+from arena.web.identity import database, own_address, signed_in, signer
+from arena.web.permissions import needs
 from arena.web.present import open_in_maintenance
 from engine.translation import gettext
 

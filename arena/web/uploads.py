@@ -25,7 +25,7 @@ from arena.bots.intake import FULL, Intake, Sender, TakenIn
 from arena.bots.profile_deeds import LONGEST_PICTURE
 from arena.bots.submissions import SubmissionError, hand_in
 from arena.competitions.founding import find_named
-from arena.ground.db import present
+from arena.ground.db import database_time
 from arena.models import Check, Ladder, User
 from arena.strength.terms import StrengthTerms
 from arena.web.identity import BEGAN, Account, began, current, database, settings, signed_in
@@ -46,9 +46,9 @@ DELETING = ("profiles.delete", "people.delete", "api.delete_bot", "api.delete_us
 UPLOADS = ("submissions.submit", "api.submit_bot")
 """The endpoints that take a bot's files."""
 PICTURES = ("profiles.picture", "api.picture_bot")
-"""Those that take a bot's picture."""
+"""The endpoints that take a bot's picture."""
 TAKING_FILES = (*UPLOADS, "books.add", "replays.show", "profiles.picture")
-"""Those that take any."""
+"""The endpoints that take any file."""
 FILES = {"file", "folder"}
 """The fields that have them."""
 MOST_SENT = 20_000
@@ -75,7 +75,7 @@ class FormParser(FormDataParser):
         content_length: int | None,
         options: dict[str, str] | None = None,
     ) -> tuple[IO[bytes], MultiDict[str, str], MultiDict[str, FileStorage]]:
-        """As Werkzeug's."""
+        """Parses as Werkzeug does, but is given the end of a form in one piece."""
         if mimetype == "multipart/form-data":
             stream = cast("IO[bytes]", _EndTogether(stream))
         return super().parse(stream, mimetype, content_length, options)
@@ -89,7 +89,7 @@ class _EndTogether:
         self._kept = b""
 
     def read(self, size: int) -> bytes:
-        """About so many bytes more, and none only at the end."""
+        """Reads about so many bytes more, and none only at the end."""
         found = self._kept
         while more := self._stream.read(size):
             found += more
@@ -188,7 +188,7 @@ def take_files(uploaded: list[Any], ladder: Ladder) -> TakenIn:
 
 
 def _take_sent(uploaded: list[Any], sent: list[str], sender: Sender) -> TakenIn:
-    """The same where some of the files are in the store."""
+    """Takes in what a browser sent, where some of the files are in the store."""
     if len(sent) > FOLDER_FILES:
         raise SubmissionError(gettext("there are more than %(most)s files", most=FOLDER_FILES))
     linked = {}
@@ -296,7 +296,7 @@ def store(
     who = signed_in()
 
     def take_in(session: Session) -> int:
-        now = max(began(), present(session) - sending.grace(taken.size))
+        now = max(began(), database_time(session) - sending.grace(taken.size))
         # By its name: it may have begun again meanwhile.
         there = find_named(session, Ladder, ladder.name)
         user = session.get_one(User, who.id)

@@ -48,7 +48,7 @@ class Game:
     you: int
     """Your seat, counted from 1."""
     seed: int
-    """For your own dice: with it a bot plays the same game again."""
+    """The seed of your own dice: with it a bot plays the same game again."""
     time_ms: int | None
     """Your clock at the beginning, if the game has clocks."""
     inc_ms: int
@@ -135,7 +135,7 @@ class Bot:
         raise NotImplementedError("write the method choose(self, position) of your bot")
 
     def game_over(self, end: End) -> None:
-        """The game has ended."""
+        """Is told that the game has ended; does nothing by itself."""
 
     def log(self, text: str) -> None:
         """Writes to the log of this game, which only you can read.
@@ -207,7 +207,7 @@ class Bot:
                 return
 
     def _rest(self) -> None:
-        """Between two requests: CPU time is counted from here on, wall time from the next line."""
+        """Counts, between two requests, CPU time from here on, and wall time from the next line."""
         self._noted = 0
         self._cpu = time.process_time()
         self._wall = None

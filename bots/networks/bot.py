@@ -22,7 +22,7 @@ SHORT, MOST = 20, 6000
 
 
 class TooLongError(Exception):
-    """More positions follow than can be looked at."""
+    """There are more positions to look at than can be."""
 
 
 class Endings:

@@ -60,7 +60,7 @@ class Network:
         return first, second, 1 / (1 + np.exp(-(second @ w[4] + w[5])[:, 0]))
 
     def chances(self, boards: Boards, rules: Rules) -> np.ndarray:
-        """Of each board, that who is to move there wins."""
+        """The chance that who is to move wins, for each board."""
         return self.layers(rules.planes(boards))[2]
 
     def learn(self, stones: np.ndarray, won: np.ndarray) -> float:

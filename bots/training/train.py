@@ -52,7 +52,7 @@ class Policy:
         self._steps = 0
 
     def think(self, planes: np.ndarray, masks: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Of each position the hidden units, the chance of each move, and the worth."""
+        """The hidden units, the chance of each move, and the worth, for each position."""
         w = self.weights
         hidden = np.tanh(planes @ w["hidden"] + w["hidden_bias"])
         preferences = np.where(masks, hidden @ w["moves"] + w["moves_bias"], NEVER)
@@ -112,7 +112,7 @@ class Lesson:
 
     def __init__(self) -> None:
         self.moves: list[tuple[np.ndarray, np.ndarray, int, int]] = []
-        """Of each move the planes and the mask before it, the action, and the game."""
+        """The planes and the mask before each move, its action, and its game."""
 
     def columns(self, rewards: list[float]) -> tuple[np.ndarray, ...]:
         """What `Policy.learn` takes.

@@ -22,8 +22,8 @@ from engine.referee import RESIGN
 READY_SECONDS = 9.5
 """When what the referee allows for ``hello``, as for ``newgame``, is nearly over."""
 KEPT_MS, KEPT_OF_MOVE_MS = 50, 200
-"""Of a clock, for the way there and back, of which programs keep some themselves; and of the time
-for one move, which they take to its end."""
+"""What is kept of a clock, for the way there and back, of which programs keep some themselves; and
+of the time for one move, which they take to its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class Adapter(Protocol):
         """Something of what it offers is chosen."""
 
     def new_game(self, variant: Variant) -> None:
-        """A game begins.
+        """Takes in that a game begins.
 
         Raises:
             BridgeError: it can't play that.

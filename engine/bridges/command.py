@@ -55,7 +55,7 @@ class Bridge(NamedTuple):
 
     @property
     def words(self) -> list[str]:
-        """The same on a command line."""
+        """The words that name it on a command line."""
         option = OPTIONS[self.protocol]
         return [self.protocol, *(word for one in self.chosen for word in (option, one))]
 

@@ -31,7 +31,7 @@ libc = ctypes.CDLL(None)
 
 
 SAYS = "arena bridge: "
-"""With what a bridge begins what it says itself, on the standard error of its program."""
+"""The beginning of what a bridge says itself, on the standard error of its program."""
 
 
 class BridgeError(Exception):

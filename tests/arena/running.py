@@ -109,7 +109,7 @@ class RunningArena:
         self.variables = variables
         self._cwd = cwd
         self.mark = uuid.uuid4().hex
-        """To be a part of the file names of its bots, which are to be found in a box, too."""
+        """A part of the file names of its bots, which are to be found in a box, too."""
         self._environment = environment(TEST_RUN=self.mark, **variables)
         self.supervisor: subprocess.Popen[str] | None = None
 
@@ -177,7 +177,7 @@ class RunningArena:
         return [process for process in psutil.process_iter() if self._owns(process)]
 
     def _owns(self, process: psutil.Process) -> bool:
-        """By what it was started with, where it works, or the bot's file that it runs."""
+        """Whether a process is of it: by its environment, where it works, or the bot it runs."""
         try:
             return (
                 process.environ().get("TEST_RUN") == self.mark

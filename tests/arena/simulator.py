@@ -83,7 +83,7 @@ class LotPlayer:
         moves = turn.state.legal_moves()
         return Choice(moves[self._random.randrange(len(moves))])
 
-    def settle(self) -> None:
+    def end_turn(self) -> None:
         pass
 
     def end_game(self, end: GameEnd) -> None:
@@ -184,7 +184,7 @@ class Simulation:
     workers: tuple[str, ...] = ("one", "two")
 
     shards = 1
-    """Of as many recorders, to begin with."""
+    """How many recorders there are, to begin with."""
 
     quick = False
     """Whether matches are so short that workers are given several at a time."""
@@ -348,8 +348,8 @@ class Simulation:
             for one, fate in zip(told, fates, strict=True):
                 if one.lease.ticket == GUESSED:
                     match = session.get_one(Match, one.lease.job)
-                    present = match.ticket is not None and match.attempt == one.lease.attempt
-                    assert fate is leases.Fate.FORGED or not present
+                    is_current = match.ticket is not None and match.attempt == one.lease.attempt
+                    assert fate is leases.Fate.FORGED or not is_current
             return fates
         except jobs.JobError as error:
             if len(told) > 1:

@@ -768,7 +768,7 @@ EXAMPLES: dict[type[Deed], tuple[Callable[[Numbers], dict[str, Any]], dict[str, 
         "there is no tournament 'cap'",
     ),
 }
-"""Of each deed what can be done on the arena of `furnish`, what of it is refused, and how."""
+"""What can be done by each deed on the arena of `furnish`, what of it is refused, and how."""
 each_deed = pytest.mark.parametrize("deed", DEEDS, ids=[deed.__name__ for deed in DEEDS])
 
 
@@ -928,7 +928,7 @@ def test_each_deed_has_an_example() -> None:
 
 @each_deed
 def test_a_deed_says_what_it_is(deed: type[Deed]) -> None:
-    """In words for people, and where it is for programs."""
+    """It has words for people, and where it is for programs."""
     summary, _, more = deed.words().partition("\n\n")
     assert summary.endswith("."), summary
     assert more != summary
@@ -1001,9 +1001,7 @@ def test_its_doors_do_the_same(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """On a data folder, and on a server or by a form if there is one: what is done, what is said,
-    the one note, the refusal.
-    """
+    """A data folder, a server and a form agree: what is done and said, one note, the refusal."""
     example, wrong, words = EXAMPLES[deed]
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     monkeypatch.setenv("LOGNAME", "administrator")
@@ -1146,7 +1144,7 @@ def test_an_organiser_elsewhere_runs_a_tournament(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """By the commands as they are typed; each says what was done, or in one line why not."""
+    """They type commands as they are; each says what was done, or in one line why not."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     with (
         copied(request, tmp_path / "arena") as (database, numbers, folder),
@@ -1249,7 +1247,7 @@ WHO: list[tuple[type[Deed], dict[str, Any], str]] = [
 def test_whose_it_is_does_it_and_nobody_else(
     request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
-    """By whatever door: what is another's is not told to be there, or not theirs."""
+    """So it is at whatever door: what is another's is not told to be there, or not theirs."""
     with copied(request, tmp_path / "arena") as (database, numbers, _):
         owner, mate = person(database, "owner"), person(database, "mate")
         people = {

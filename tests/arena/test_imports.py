@@ -17,7 +17,7 @@ for module in pkgutil.walk_packages(engine.__path__, "engine."):
         importlib.import_module(module.name)
 """
 MOST_SECONDS = 0.1
-"""Of CPU time, that a bot which knows the rules pays before anything else."""
+"""The most CPU time that a bot which knows the rules pays before anything else."""
 
 UNUSED = {
     "arena.cli.up": ["sqlalchemy", "celery", "flask", "rich", "networkx"],

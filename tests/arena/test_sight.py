@@ -166,8 +166,7 @@ def test_what_is_one_s_own_is_seen_wherever_it_plays(database: Database) -> None
 
 
 def test_who_is_masked_is_seen_by_the_mask(database: Database) -> None:
-    """Of an anonymous ladder: what names the real bots is their owners', and a mask is seen where
-    its ladder is, before it has entered, too."""
+    """Owners alone see the real bots of an anonymous ladder; who sees the ladder sees the masks."""
     numbers = {}
     with database.begin() as session:
         ada, bob, eve = (User(name=name, created=NOW) for name in ("ada", "bob", "eve"))

@@ -34,9 +34,9 @@ CRUEL = Villainy(
 LONG = replace(CALM, slow=0.15)
 """Nothing goes wrong, and some matches take longer than a lease."""
 SCHEDULES = int(os.environ.get("SCHEDULES", "6"))
-"""For the first test below that takes a part of them."""
+"""How many schedules the first test below tries that takes a part of them."""
 CRUEL_SCHEDULES = SCHEDULES * 2 // 3
-"""In these so much goes wrong that fewer show it."""
+"""How many schedules have so much go wrong that fewer show it."""
 
 
 def in_parts(schedules: int) -> pytest.MarkDecorator:

@@ -301,7 +301,7 @@ def test_abandoned_games_are_given_up(table: Table) -> None:
 
 
 def test_moves_take_half_of_the_slots(table: Table) -> None:
-    """Of two one; who plays in two games waits for the second until the first was answered."""
+    """They take one of two; who plays in two games waits until the first was answered."""
     for seed in (1, 2):
         table.begin(place=1, seed=seed)
     job = table.issue_one()
@@ -311,7 +311,7 @@ def test_moves_take_half_of_the_slots(table: Table) -> None:
 
 
 def test_moves_go_before_matches(table: Table) -> None:
-    """Of two slots one is the person's while somebody plays; later all are the ladder's again."""
+    """One of two slots is the person's while somebody plays; later all are the ladder's again."""
     table.begin(place=1)
     with table.database.begin() as session:
         session.execute(sa.update(Ladder).values(state="open"))
@@ -320,7 +320,7 @@ def test_moves_go_before_matches(table: Table) -> None:
     assert len(others) == 1
     assert table.record(table.answer(first)) is Fate.FIXED
     assert table.issue() == []
-    table.now += load.PRESENT + timedelta(seconds=1)
+    table.now += load.ATTENDANCE + timedelta(seconds=1)
     table.wake()
     assert len(table.issue()) == 2 * allocation.AHEAD - 1
 
@@ -366,7 +366,7 @@ def test_who_waits_longest_is_answered_first(table: Table) -> None:
 
 
 def test_fewer_slots_play_no_more_moves(table: Table) -> None:
-    """Of four slots two had one; whoever waits is not helped by a worker that left."""
+    """Two of four slots had one; whoever waits is not helped by a worker that left."""
     for seed in (1, 2, 3):
         table.begin(place=1, seed=seed)
     for slots, moves in ((4, 2), (2, 0), (6, 1)):
@@ -376,7 +376,7 @@ def test_fewer_slots_play_no_more_moves(table: Table) -> None:
 
 
 def test_a_game_that_is_over_keeps_no_slot(table: Table) -> None:
-    """From the moment of its end."""
+    """It keeps none from the moment of its end."""
     game = table.begin()
     table.change(game, sittings.resign, 0)
     with table.database.begin() as session:

@@ -39,7 +39,7 @@ GAMES: list[tuple[Sitting, list[Person]]] = [
 
 @pytest.mark.parametrize(("game", "whose"), GAMES)
 def test_a_game_is_one_persons(game: Sitting, whose: list[Person]) -> None:
-    """Of a user or of a guest; whoever is neither has none."""
+    """It is a user's or a guest's; whoever is neither has none."""
     assert [one for one in (ADA, BOB, GUEST, OTHER, NOBODY) if one.plays(game)] == whose
 
 
@@ -101,7 +101,7 @@ def test_what_nobody_can_wish_for(database: Database, wish: dict[str, Any], word
 @SQLITE
 @pytest.mark.parametrize("state", CompetitionState)
 def test_on_a_closed_ladder_nobody_plays(database: Database, state: CompetitionState) -> None:
-    """On any other people do, though it be frozen: their games move nothing there."""
+    """They do on any other, though it be frozen: their games move nothing there."""
     table = Table(database, [SMALL])
     with database.begin() as session:
         session.execute(sa.update(Ladder).values(state=state))
@@ -124,7 +124,7 @@ def test_on_a_closed_ladder_nobody_plays(database: Database, state: CompetitionS
     ],
 )
 def test_bots_are_named(database: Database, name: str, found: int | None) -> None:
-    """In letters of either kind, with the number of a version or without."""
+    """They are in letters of either kind, with the number of a version or without."""
     table = Table(database, [SMALL])
     with database.read() as session:
         ladder = session.scalars(sa.select(Ladder)).one()

@@ -51,7 +51,7 @@ def zoo() -> Any:
     ],
 )
 def test_pettingzoo_finds_nothing_wrong(zoo: Any, game: str) -> None:
-    """By its api_test and its seed_test."""
+    """It is asked by its api_test and its seed_test."""
     from pettingzoo.test import api_test, seed_test
 
     if game.startswith("openspiel:"):
@@ -169,7 +169,7 @@ def drawn() -> State:
     ids=["a loss", "a draw", "sides of two and one", "teams", "three", "four", "alone"],
 )
 def test_rewards(zoo: Any, end: Callable[[], State], rewards: tuple[float, ...]) -> None:
-    """By ranks; of one side alone by its score."""
+    """They go by ranks; those of one side alone by its score."""
     assert zoo.rewards(end()) == pytest.approx(rewards)
 
 
@@ -234,7 +234,7 @@ def test_pictures(zoo: Any) -> None:
 def test_what_is_refused(
     zoo: Any, words: str, options: dict[str, str], error: type[Exception], said: str
 ) -> None:
-    """In a line that says what there is."""
+    """It is refused in a line that says what there is."""
     with pytest.raises(error, match=said):
         zoo.env(words, **options)
 

@@ -30,7 +30,7 @@ from workers.sandbox import Sandbox
 
 BOT = "import sys\nfor line in sys.stdin:\n    print('ready echo', flush=True)\n"
 OPTIONS = ("-u", "-s", "-S")
-"""Without Python's site, which takes longer than any box and is the same in all of them."""
+"""Options that leave out Python's site, which takes longer than any box and is the same in all."""
 LINES = 500
 LIMIT = Limit(wall_us=10_000_000)
 Start = Callable[[], Program]

@@ -21,7 +21,7 @@ from tests.benchmarks.table import Table
 
 ROUNDS = 5
 SMOKE_SECONDS = 0.01
-"""With less time for each job there is one round, and a referee is asked of one game."""
+"""The time for each job below which there is one round, and a referee is asked of one game."""
 REFEREED = 20
 """Games of which a referee is asked, move by move."""
 Job = Callable[[], int]

@@ -47,7 +47,7 @@ from workers.home.sessions import Lobby
 
 BOTS, GAMES_AT_ONCE = 500, 200
 THINKS_SECONDS = 0.5
-"""On the average: by lot, up to twice as long."""
+"""How long a bot thinks on the average: by lot, up to twice as long."""
 MOST_US = 1e6 * 2 * THINKS_SECONDS + 50_000
 FILES = 8192
 VARIANT = GAMES["clobber"].variant(size="8x8")
@@ -171,7 +171,7 @@ def at_home(seconds: float, bots: int, games: int) -> tuple[float, float, float,
             target=connect_all, args=(place, bots), daemon=True
         )
         clients.start()
-        while len(lobby.present()) < bots:
+        while len(lobby.connected()) < bots:
             time.sleep(0.02)
         plies, late, ended = [0] * games, [0] * games, threading.Event()
 

@@ -40,7 +40,7 @@ class Search:
 
     wall_ms: list[float] = field(default_factory=list)
     cpu_ms: list[float] = field(default_factory=list)
-    """Of this process, and of the database's server if that is on this machine."""
+    """The CPU time of this process, and of the database's server if that is on this machine."""
     statements: int = 0
     games: int = 0
 

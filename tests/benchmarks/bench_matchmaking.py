@@ -3,7 +3,7 @@
 A ladder of BOTS bots of as many people, all known well but some, of whom pairs have met as many as
 a row says, makes and issues 16 matches, again and again; between them those are recorded as the
 recorder does it, which is not counted. Beside that, RESTING ladders of which every rating is
-settled cost a tick of the recorder, /metrics and the front page. Everything is filled by SQL and
+converged cost a tick of the recorder, /metrics and the front page. Everything is filled by SQL and
 measured in a process of its own: its CPU time, and what the largest of it held beyond what it began
 with. A PostgreSQL's own CPU time is not in it.
 """
@@ -58,7 +58,7 @@ from tests.arena.simulator import give_sign, report_of
 from tests.benchmarks.table import Table
 
 SLOTS = 8
-"""Of the workers: 16 matches are made at once for them."""
+"""How many slots the workers have: 16 matches are made at once for them."""
 FIELDS = ((1_000, 40_000), (10_000, 28_000), (10_000, 400_000), (10_000, 2_000_000))
 """Bots of a ladder, and about how many pairs of them have met."""
 RESTING = (100, 1_000)
@@ -66,7 +66,7 @@ BOTS_OF_EACH = 4
 LATELY = 2_200
 """Matches that were played last on a ladder, by which people take turns."""
 SMOKE_SECONDS = 1.0
-"""With less time all is small."""
+"""The time below which all is small."""
 
 
 def run(seconds: float) -> Table:
@@ -212,7 +212,7 @@ def furnish_field(url: str, bots: int, pairs: int) -> None:
         with database.begin() as session:
             _people_with_bots(session, bots, now)
             _ladders(session, 1, now, last_match=now - timedelta(days=1))
-            _entrants(session, bots, 1, now, settled=False)
+            _entrants(session, bots, 1, now, converged=False)
             each = min(bots - 1, max(1, pairs // bots))
             first, second = sa.orm.aliased(Entrant), sa.orm.aliased(Entrant)
             met = sa.select(
@@ -238,7 +238,7 @@ def furnish_resting(url: str, ladders: int) -> None:
                 (health.TICK_MARK, now),
             ):
                 session.add(Mark(key=mark, value=moment.isoformat()))
-            _entrants(session, BOTS_OF_EACH, ladders, now, settled=True)
+            _entrants(session, BOTS_OF_EACH, ladders, now, converged=True)
         _tidy(database)
 
 
@@ -287,15 +287,15 @@ def _ladders(session: Session, ladders: int, now: datetime, last_match: datetime
     session.flush()
 
 
-def _entrants(session: Session, bots: int, ladders: int, now: datetime, *, settled: bool) -> None:
+def _entrants(session: Session, bots: int, ladders: int, now: datetime, *, converged: bool) -> None:
     """Each version on each ladder, with mu spread as widely as those of bots that have played."""
     row = {"state": EntrantState.ACTIVE, "entered": now, "entered_after": 0, "best_rank_at": now}
     rows = []
     for ladder in range(1, ladders + 1):
         for number in range(1, bots + 1):
             # One in 50 is in placement, and one in four is not known well yet.
-            games = 100 if settled or number % 50 else 10
-            sigma = 0.95 if settled or number % 4 else 1.15
+            games = 100 if converged or number % 50 else 10
+            sigma = 0.95 if converged or number % 4 else 1.15
             mu = 25 + (number * 7919 % 10_007 / 10_007 - 0.5) * 40
             its = {"competition_id": ladder, "version_id": number, "mu": mu, "sigma": sigma}
             rows.append({**row, **its, "games": games, "wins": games, "best_rank": 1})

@@ -45,10 +45,10 @@ class Measured:
 
     wall_ms: list[float] = field(default_factory=list)
     cpu_ms: list[float] = field(default_factory=list)
-    """Of this process alone, so without a database server's."""
+    """The CPU time of this process alone, so without a database server's."""
     statements: int = 0
     bytes: int = 0
-    """Of the page as it is."""
+    """How many the page has as it is."""
     sent_bytes: int = 0
     """As browsers get it, compressed."""
 

@@ -74,7 +74,7 @@ when all is known of it, or there would be hardly a game to measure."""
 TASKS = 500
 FEW_TASKS = 20
 ROUNDS = 4
-"""In which arena and referee take turns."""
+"""How many rounds arena and referee take turns in."""
 REFEREED = 20
 """Matches whose referee is measured in each process, at most."""
 

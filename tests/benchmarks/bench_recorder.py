@@ -38,7 +38,7 @@ from tests.arena.simulator import CALM, Simulation, give_sign, report_of
 from tests.benchmarks.table import Table
 
 BOTS, LARGE = 40, 1000
-"""Of a ladder; those of a large one met PARTNERS others before."""
+"""How many bots a ladder has; those of a large one met PARTNERS others before."""
 PARTNERS = 40
 ALONE = 1
 KINDS = [
@@ -49,9 +49,9 @@ KINDS = [
 """Ladders, bots of each, and results that are taken together."""
 SLOTS = 8
 MATCH_SECONDS = 0.1
-"""That a match is said to have taken its worker: how many are made at once goes by it."""
+"""How long a match is said to have taken its worker: how many are made at once goes by it."""
 SMOKE_SECONDS = 1.0
-"""With less time there is one small ladder."""
+"""The time below which there is one small ladder."""
 
 
 @dataclass(slots=True)
@@ -166,7 +166,7 @@ def measure(
     arena.furnish([("clobber", {"size": "6x7"})] * ladders, bots=bots)
     if bots == LARGE:
         let_meet(database)
-    # Without the rest of a ladder on which all ratings are settled.
+    # Without the rest of a ladder on which all ratings have converged.
     now, settings = datetime.now(UTC), Settings(trickle_seconds=0)
     with database.begin() as session:
         session.execute(sa.delete(Check))

@@ -46,12 +46,12 @@ from workers.limits import Limits
 from workers.sandbox import Sandbox
 
 PLIES = 60
-"""On a board of 10x10, where random games last about so long."""
+"""How many plies random games last, about, on a board of 10x10."""
 SHORT_PLIES = 40
-"""On one of 8x8."""
+"""How many they last on one of 8x8."""
 CONNECT_X_PLIES = 19
-"""Of connectx (7 columns of 6) where both always fill the leftmost column that is not full: at the
-plies 1, 7, 13 and 19 the first gets four squares in a row, the lowest ones."""
+"""How many connectx has (7 columns of 6) where both always fill the leftmost column that is not
+full: at the plies 1, 7, 13 and 19 the first gets four squares in a row, the lowest ones."""
 TIME = TimeControl(time_ms=60_000, inc_ms=1000)
 PLAIN = "no box, not frozen"
 CHESS_C = r"""

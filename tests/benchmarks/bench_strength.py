@@ -34,7 +34,7 @@ from tests.benchmarks.table import Table
 
 TESTS = 2000
 FEWER_BELOW_SECONDS = 20
-"""With less time than this there are fewer tests, in proportion: a smoke run."""
+"""The time below which there are fewer tests, in proportion: a smoke run."""
 NEAR = 0.1
 """Within so much of a bound, or more, the LLR itself is asked for after every match."""
 FOUR_SEATS = GAMES["blokus"].variant(mode="classic")
@@ -51,9 +51,9 @@ class Kind:
 
     name: str
     even: Shares
-    """Between equal bots."""
+    """The shares between equal bots."""
     games: int
-    """Of a match."""
+    """How many games a match has."""
     model: Model = "normalized"
     elo0: float = 0.0
     elo1: float = 10.0
@@ -64,7 +64,8 @@ class Kind:
         return Sprt(self.elo0, self.elo1, model=self.model, games_per_match=self.games)
 
     def shares(self, elo: float) -> Shares:
-        """Between bots of just this difference: even bots, with every better score likelier."""
+        """The shares between bots of just this difference: even ones, every better score
+        likelier."""
 
         def excess(shares: Shares) -> float:
             scores = cell_scores(len(shares))

@@ -28,7 +28,7 @@ def test_a_game_is_played_to_its_end(variant):
 
 
 def test_a_rate_is_work_by_cpu_time():
-    """Of jobs that do the same, one that counts ten times as much is ten times as fast."""
+    """One job that counts ten times as much as another that does the same is ten times as fast."""
 
     def job(number):
         def work():

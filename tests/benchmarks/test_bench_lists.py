@@ -9,7 +9,7 @@ from tests.benchmarks.bench_pages import filled
 
 @pytest.mark.long
 def test_every_filter_is_measured(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a small made-up arena; at least ten of them are combinations."""
+    """It is in a small made-up arena; at least ten of them are combinations."""
     for name, size in (("BOTS", "12"), ("LADDERS", "2"), ("GAMES", "60")):
         monkeypatch.setenv(f"PAGES_{name}", size)
     found = measure(filled(database), 0)

@@ -20,5 +20,5 @@ def test_every_page_is_measured(sqlite_database: Database, monkeypatch: pytest.M
 
 @pytest.mark.parametrize(("share", "value"), [(0.5, 10.0), (0.95, 19.0), (1.0, 20.0), (0.01, 1.0)])
 def test_quantiles(share: float, value: float) -> None:
-    """By the nearest rank: of 1 to 20 the 95th percentile is the 19th."""
+    """They go by the nearest rank: of 1 to 20 the 95th percentile is the 19th."""
     assert quantile([float(n) for n in range(20, 0, -1)], share) == value

@@ -23,7 +23,7 @@ def every_match(sprt: Sprt, draw, cells: int) -> tuple[Decision, list[int]]:
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 @pytest.mark.parametrize("elo", [0, 50, 100])
 def test_a_simulated_test_ends_where_one_in_play_ends(kind: Kind, elo: float) -> None:
-    """To spare most of the questions changes nothing."""
+    """That most of the questions are spared changes nothing."""
     shares = kind.shares(elo)
     for seed in range(3):
         one, other = lot(shares, Random(seed)), lot(shares, Random(seed))
@@ -32,7 +32,7 @@ def test_a_simulated_test_ends_where_one_in_play_ends(kind: Kind, elo: float) ->
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 def test_the_difference_is_what_it_is_said_to_be(kind: Kind) -> None:
-    """By the definitions: the mean score of Elo's formula, or so many deviations of one game."""
+    """The definitions say it: the mean score of Elo's formula, or so many deviations of a game."""
     shares = kind.shares(10)
     mean = sum(p * n / (len(shares) - 1) for n, p in enumerate(shares))
     variance = sum(p * (n / (len(shares) - 1) - mean) ** 2 for n, p in enumerate(shares))

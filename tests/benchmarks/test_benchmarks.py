@@ -18,7 +18,7 @@ SMALL = {"PAGES_BOTS": "12", "PAGES_LADDERS": "2", "PAGES_GAMES": "60"}
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_benchmark_runs(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """For a moment: a table with its rows full."""
+    """It runs for a moment: a table with its rows full."""
     for key, size in SMALL.items():
         monkeypatch.setenv(key, size)
     table = import_module(f"tests.benchmarks.bench_{name}").run(0.01)

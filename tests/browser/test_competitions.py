@@ -16,7 +16,7 @@ from tests.browser.test_leaderboard import LONGEST, renamed
 
 
 def test_two_bots_side_by_side(page: Page, site: Watched) -> None:
-    """From a bot's opponents to the games of the two, and the other way round."""
+    """A bot's opponents lead to the games of the two, and the other way round."""
     page.goto(site.address("/bots/bot-1?ladder=ladder-0"))
     page.locator("a[title='All games of the two']").first.click()
     heading = page.get_by_role("heading", level=1)

@@ -27,9 +27,8 @@ def lost(served: Watched) -> Iterator[tuple[str, GameRecord]]:
 def test_a_lost_game_is_debugged(
     site: Watched, lost: tuple[str, GameRecord], size: dict[str, int], object_to: Callable
 ) -> None:
-    """From its end, on one screen: the crash with its last line, the log and the lines of the ply,
-    moving with the slider and the keys, and the command that asks the bot again.
-    """
+    """Its end is seen on one screen: the crash with its last line, the log and the lines of the
+    ply, moving with the slider and the keys, and the command that asks the bot again."""
     base, record = lost
     last = len(record.plies)
     with site.context("owner", viewport=size, permissions=["clipboard-write"]) as context:
@@ -143,7 +142,7 @@ def test_an_embedded_replay_is_as_its_address_says(page: Page, site: Watched) ->
 
 @pytest.mark.parametrize("pattern", ["/games/{trio}", "/games/{solo}"])
 def test_a_frame_shows_all_of_a_replay(page: Page, site: Watched, pattern: str) -> None:
-    """Of the size that its code says, whatever the board is."""
+    """It has the size that its code says, whatever the board is."""
     page.goto(site.address(pattern))
     code = page.get_by_label("A frame with this game").text_content() or ""
     address, width, height = re.findall(r'src="([^"]+)" width="(\d+)" height="(\d+)"', code)[0]

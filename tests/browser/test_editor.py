@@ -17,9 +17,8 @@ def area(page: Page) -> str:
 
 
 def test_what_is_typed_is_kept(site: Watched) -> None:
-    """By the browser, over a closed page and a lost session, until the arena has it; with colours,
-    by the keyboard, and no style of a script in the page.
-    """
+    """The browser keeps it, over a closed page and a lost session, until the arena has it; with
+    colours, by the keyboard, and no style of a script in the page."""
     with site.context("other") as context:
         page = context.new_page()
         page.goto(site.address(STARTER))

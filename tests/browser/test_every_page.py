@@ -164,7 +164,7 @@ LONG = [
 
 
 def test_a_title_without_a_space_makes_no_page_wider(site: Watched) -> None:
-    """Of as many letters as a title may have, on the narrowest phone."""
+    """It has as many letters as a title may have, on the narrowest phone."""
     every = sa.select(Ladder).order_by(Ladder.id)
     with site.database.begin() as session:
         titles = {one.id: one.title for one in session.scalars(every)}

@@ -184,9 +184,8 @@ def test_an_owner_reads_the_log_while_it_grows(
     object_to: Callable[..., list[str]],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """At the ply that is shown, in a tab as beside a game that is over, and the lines exchanged in
-    another; who signs out meanwhile reads no more.
-    """
+    """It is that of the ply that is shown, in a tab as beside a game that is over, and the lines
+    exchanged in another; who signs out meanwhile reads no more."""
     monkeypatch.setattr("workers.live.LOG_SECONDS", 0.1)
     user = person(arena.database, "somebody")  # whose bots all are
     address = f"http://127.0.0.1:{arena.port}"

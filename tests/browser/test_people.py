@@ -176,7 +176,7 @@ def test_too_many_files_are_told_before_they_are_sent(
 
 @pytest.mark.long
 def test_a_passkey_is_made_and_used(site: Watched, object_to: Callable[..., list[str]]) -> None:
-    """By the browser's own WebAuthn: alone, as the second factor, and by keyboard."""
+    """The browser's own WebAuthn does it: alone, as the second factor, and by keyboard."""
     device = {
         "protocol": "ctap2",
         "transport": "internal",

@@ -195,7 +195,7 @@ def test_a_replay_as_a_file_asks_nobody(
 
 
 def test_games_under_way_are_watched(chromium: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a page of this machine's, at an address of which its port is not enough; to their end."""
+    """A page of this machine's shows them, whose port is not enough of an address; to their end."""
     opened: list[str] = []
     monkeypatch.setattr("webbrowser.open", opened.append)
     spec = MatchSpec(GAMES["clobber"].variant(size="4x3"), ("<b>one", "two"), TimeControl(60_000))

@@ -17,7 +17,7 @@ ADDRESS = "https://github.com/me/bot.git"
 def test_following_by_the_keyboard(
     site: Watched, owner: Page, object_to: Callable[..., list[str]]
 ) -> None:
-    """From the bot's page to a repository that it follows, and back."""
+    """The bot's page leads to a repository that it follows, and back."""
     try:
         owner.goto(site.address("/bots/bot-0"))
         owner.get_by_role("button", name="Follow a git repository").focus()

@@ -9,7 +9,7 @@ from datetime import timedelta
 import sqlalchemy as sa
 from playwright.sync_api import Locator, Page, expect
 
-from arena.ground.db import present
+from arena.ground.db import database_time
 from arena.models import (
     Bot,
     BotVersion,
@@ -45,7 +45,11 @@ def rounds(site: Watched) -> Iterator[None]:
             one.final_place, one.final_points = place, 1.5 - 0.5 * place
         session.add(
             LadderRound(
-                competition_id=ladder.id, number=1, division=1, begun=present(session), made=cup
+                competition_id=ladder.id,
+                number=1,
+                division=1,
+                begun=database_time(session),
+                made=cup,
             )
         )
         for number, bot in enumerate(bots):
@@ -62,7 +66,7 @@ def rounds(site: Watched) -> Iterator[None]:
             CompetitionDate(
                 competition=ladder,
                 what=DateKind.ROUND,
-                at=present(session) + timedelta(days=1),
+                at=database_time(session) + timedelta(days=1),
                 settings={"every": "day", "size": 2, "moves": 1, "format": "swiss", "settings": {}},
                 outcome="round 1 was not over, so that none was begun",
             )
@@ -99,7 +103,7 @@ def test_rounds_are_for_everybody(
 
 
 def test_rounds_by_the_keyboard_alone(site: Watched) -> None:
-    """From the table to a round and to a list of all; and how large divisions are is changed."""
+    """The table leads to a round and to a list of all; and how large divisions are is changed."""
     with rounds(site), site.context("administrator") as context:
         page = context.new_page()
         page.goto(site.address("/ladders/ladder-0"))

@@ -10,7 +10,7 @@ from tests.browser.conftest import Watched
 
 
 def test_a_game_is_tried_by_clicks(page: Page, site: Watched) -> None:
-    """By mouse and by keyboard; the address has what was played, and can be opened again."""
+    """The mouse and the keyboard do it; the address has what was played, and can be opened."""
     page.goto(site.address("/rules/clobber"))
     page.evaluate("window.untouched = true")
     board = page.locator("#try-board")

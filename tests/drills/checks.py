@@ -141,7 +141,7 @@ def torn(session: Session) -> list[int]:
 
 
 def digest_in(database: Database) -> str:
-    """That of the tournament's games."""
+    """The digest of the tournament's games."""
     with database.read() as session:
         return digest(session, session.scalars(sa.select(Tournament)).one())
 
@@ -165,7 +165,7 @@ def rebuilt(site: Site) -> Check:
 
 
 def nothing_left(site: Site, mounts: frozenset[str]) -> Sequence[Check]:
-    """After its end: no process of it, no mount, no control group."""
+    """Checks that no process of a site is left after its end, no mount, no control group."""
     processes, groups = site.left_processes(), site.left_groups()
     new = mounted() - mounts
     return [

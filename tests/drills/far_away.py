@@ -56,7 +56,7 @@ class Kind(NamedTuple):
 
     words: str
     base_ms: int = 0
-    """Of the way in one direction."""
+    """How long the way takes in one direction."""
     jitter_ms: int = 0
     cut: str = ""
     """``silent`` if nothing comes through now and then, ``short`` if connections break off."""
@@ -76,7 +76,7 @@ class Way(Protocol):
     """What lies between the client and the arena."""
 
     address: str
-    """Of the arena, as the client knows it."""
+    """The address of the arena, as the client knows it."""
 
     def command(self, *words: str) -> list[str]:
         """A command on the client's side."""

@@ -26,7 +26,7 @@ STEADY, FRAIL = "steady", "frail"
 GAMES = 2
 """How many matches each plays at once."""
 NUMBERS = {STEADY: 5, FRAIL: 7}
-"""Of the ways in which they play."""
+"""How many bots play in each of the ways."""
 BREAKS, BREAK_SECONDS = 5, 0.7
 
 

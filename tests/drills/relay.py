@@ -19,7 +19,8 @@ class Relay:
     def __init__(self, port: int, seed: int = 1, *, host: str = "127.0.0.1") -> None:
         """Takes the port that it leads to, and of which host."""
         self.base_ms = self.jitter_ms = 0.0
-        """Of the way in one direction: the mean, and how much more or less it may be."""
+        """How long the way takes in one direction: the mean, and how much more or less it may
+        be."""
         self.port = 0
         self._there = host, port
         self._dice = Random(seed)
@@ -39,7 +40,7 @@ class Relay:
         self._loop.run_forever()
 
     def cut(self) -> None:
-        """From now on nothing comes through, and nobody is told."""
+        """Lets nothing come through from now on, and tells nobody."""
         self._loop.call_soon_threadsafe(self._healed.clear)
 
     def heal(self) -> None:

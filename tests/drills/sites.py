@@ -42,7 +42,7 @@ class Addresses:
     """Where the hosts are found; by default all on this machine."""
 
     data: str = "127.0.0.1"
-    """Of the database and the broker."""
+    """The address of the database and the broker."""
     web: str = "127.0.0.1"
     namespaces: Mapping[str, Path] = field(default_factory=dict)
     """The network namespace of each service that has one of its own, by the service's name."""
@@ -361,7 +361,7 @@ class Site:
         return found
 
     def said(self, words: str) -> dict[str, int]:
-        """In which logs these words stand, and how often."""
+        """How often words stand in each log, by the names of those that have them."""
         counts = {
             path.stem: path.read_text(errors="replace").count(words)
             for path in sorted(self.logs.iterdir())

@@ -41,9 +41,9 @@ class Size:
     people: int = 2000
     matches: int = 4
     seconds: int = 30
-    """That are measured before anything is killed, and after each kill."""
+    """How long is measured before anything is killed, and after each kill."""
     milliseconds: int = 1000
-    """Between two plies of a match."""
+    """The time between two plies of a match."""
 
     @classmethod
     def read(cls) -> Size:

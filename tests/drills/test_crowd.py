@@ -27,7 +27,7 @@ from tests.drills.drill import Clock
 from tests.drills.wishes import NONSENSE, Known, Page, Wishes, shape
 
 DIGEST = "0" * 64
-"""Of the simulation's bots."""
+"""The digest of the simulation's bots."""
 SPOILS = {
     "UPDATE competition SET rebuild_due = true WHERE id = 1": "everything comes to its end",
     "UPDATE match SET status = 'open', seq = NULL, fixed = NULL WHERE seq ="
@@ -85,7 +85,7 @@ def fails(database: Database, bundles: Path) -> list[str]:
 @pytest.mark.long
 @pytest.mark.parametrize(("spoil", "what"), SPOILS.items(), ids=range(len(SPOILS)))
 def test_what_is_not_whole_is_seen(played: Database, tmp_path: Path, spoil: str, what: str) -> None:
-    """Of an arena that is whole each check holds; a row that is spoiled fails the check of it."""
+    """Each check holds for an arena that is whole; a row that is spoiled fails the check of it."""
     (tmp_path / DIGEST).touch()
     assert fails(played, tmp_path) == []
     with played.begin() as session:
@@ -126,7 +126,7 @@ def test_what_goes_on_for_ever_is_ended(played: Database) -> None:
         name = test.name
     with played.read() as session:
         assert wholeness.left(session) == ["cup", name]
-    wholeness.settle(played)
+    wholeness.wind_up(played)
     with played.read() as session:
         states = dict(session.execute(sa.select(Competition.name, Competition.state)).all())
         assert wholeness.left(session) == ["cup"]
@@ -149,7 +149,7 @@ def test_all_is_over_at_once_where_nothing_goes_on(played: Database) -> None:
     ],
 )
 def test_a_log_that_tells_of_a_fault(line: str, holds: bool) -> None:
-    """By words that nothing else has in it."""
+    """Nothing else has its words in it."""
     found = wholeness.quiet({"web": f"a line\n{line}\n"})
     assert (found.holds, line in found.found) == (holds, not holds)
 

@@ -37,7 +37,7 @@ class Person:
     def __init__(self, watching: Watching, number: int) -> None:
         self._watching, self._number = watching, number
         self.seen: dict[str, int] = {}
-        """Of each game of each match, how many boards were seen."""
+        """How many boards were seen of each game of each match."""
         self.heard = 0.0
         self._id = ""
 

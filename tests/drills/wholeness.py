@@ -51,7 +51,7 @@ SHOWN = 5
 """So many of what is wrong in the same way."""
 
 
-def settle(database: Database) -> None:
+def wind_up(database: Database) -> None:
     """Has everything end that would go on for ever or waits for somebody."""
     now, running = datetime.now(UTC), Competition.state != CompetitionState.CLOSED
     with database.read() as session:
@@ -85,7 +85,7 @@ def ended(database: Database, say: Clock) -> Check:
     """Waits until all is over."""
     deadline = say.seconds + PATIENCE_SECONDS
     while True:
-        settle(database)
+        wind_up(database)
         with database.read() as session:
             waits = left(session)
         if not waits or say.seconds > deadline:

@@ -17,7 +17,8 @@ from tests.drills.fields import BOT
 FIRST = [f"first-{number}" for number in range(8)]
 """The bots that are there from the start, with two versions each."""
 STATES = [*12 * ["open"], *3 * ["paused"], *3 * ["frozen"], "closed"]
-"""Of a ladder, as often as each is wished for: one that is closed is never opened again."""
+"""The states of a ladder, as often as each is wished for: one that is closed is never opened
+again."""
 LADDER = {
     "state": STATES, "draws": ["0.05", "0.2"], "weight": ["0.5", "1", "2"], "note": ["some words"],
     "memory": ["128M", "256M"], "threads": ["16", "32"],

@@ -20,7 +20,7 @@ BOTS = Path(__file__).parents[1] / "bots"
 SMALL = GAMES["clobber"].variant(size="4x3")
 """A game of some eight plies."""
 PLENTY = TimeControl(move_ms=5000)
-"""For bots whose time is not the point, on the busiest machine."""
+"""The time for bots whose time is not the point, on the busiest machine."""
 SCRIPTED = [sys.executable, "-I", "-S", str(BOTS / "scripted.py")]
 """Started so, Python is up in a few hundredths of a second."""
 
@@ -56,7 +56,7 @@ class FirstMove:
         self.turns.append(turn)
         return Choice(turn.state.legal_moves()[0], "", *self.cost)
 
-    def settle(self) -> None:
+    def end_turn(self) -> None:
         assert not self.closed
 
     def end_game(self, end: GameEnd) -> None:

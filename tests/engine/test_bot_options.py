@@ -124,7 +124,7 @@ def test_what_can_not_be_chosen(text: str, words: str) -> None:
 
 
 def test_what_is_chosen_is_told_in_one_way() -> None:
-    """In the order of the names, whichever it was written in."""
+    """It is in the order of the names, whichever it was written in."""
     chosen = check_chosen(read_options([STYLE, DEPTH]), read_chosen("style=fast,depth=08"), "mybot")
     assert chosen_words(chosen) == "depth=8,style=fast"
 

@@ -96,7 +96,7 @@ def test_bots_are_told_what_was_drawn(variant: Variant) -> None:
 def test_a_replay_tells_chance_from_an_opening(
     variant: Variant, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """By its name, and without a time."""
+    """It tells its name, and no time."""
     record = play_game(
         variant, [FirstMove(), FirstMove()], time=TIME, seed=3, opening=["one", "leave"]
     )

@@ -108,7 +108,7 @@ def played(game: str, options: dict[str, str], before: str) -> State:
 def test_each_click_is_asked_for_and_seen(
     game: str, options: dict[str, str], before: str, clicked: str, asks: str, lies: str
 ) -> None:
-    """In the game's words; the part of the move that is decided is drawn."""
+    """The game's words ask; the part of the move that is decided is drawn."""
     state = played(game, options, before)
     known, way = ways(state), tuple(clicked.split("|") if clicked else ())
     scene = half_made(state, known, way)
@@ -208,7 +208,7 @@ def test_a_tray_of_blokus_keeps_its_order(mode: str, before: str, seats: list[st
 def test_where_colours_begin_is_marked(
     options: dict[str, str], before: str, rims: list[tuple[str, float, float]]
 ) -> None:
-    """By a rim in its colour at each corner that is open to it, until its first piece lies."""
+    """A rim in its colour does it at each corner open to it, until its first piece lies."""
     scene = played("blokus", options, before).scene()
     assert sorted((rim.paint, *rim.corners[1]) for rim in scene.rims) == sorted(rims)
 
@@ -229,7 +229,7 @@ def test_the_general_words(
     words: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Of a game that has none of its own, by where its clicks are: on squares or beside them."""
+    """A game without its own has them by where its clicks are: on squares or beside them."""
     state = GAMES["clobber"].variant(size="3x2").initial()
     monkeypatch.setattr(type(state), "prompt", lambda *_: "")
     assert asked(state, ways, clicked) == words

@@ -47,7 +47,7 @@ def wins(own: int, other: int, endgame: ClobberEndgame) -> bool:
 
 
 def test_values_say_who_wins(folder: Path) -> None:
-    """Of every part that is in it, for both seats, as trying every move does."""
+    """They do of every part that is in it, for both seats, as trying every move does."""
     table, endgame = PartsTable(folder / NAME), ClobberEndgame(STONES, STONES)
     values, seen = table.values(), set()
     for size in range(2, STONES + 1):

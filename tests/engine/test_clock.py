@@ -124,7 +124,7 @@ def test_wall_time_is_the_backstop(control, before, allowance_us):
     ],
 )
 def test_an_overrun_is_told_in_words(charge, cpu_us, wall_us, words):
-    """To the microsecond, and with both numbers, so that no message says 100 is more than 100."""
+    """It is to the microsecond, with both numbers: no message says 100 is more than 100."""
     said = Clock.start(TimeControl(move_ms=100, charge=charge)).overrun(cpu_us, wall_us)
     assert said is None if words is None else words in str(said)
 

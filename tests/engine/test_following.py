@@ -58,7 +58,7 @@ SECONDS = [
 
 @pytest.mark.parametrize(("clock", "left", "seconds"), SECONDS)
 def test_a_clock_is_shared_out(clock: str, left: int, seconds: float) -> None:
-    """Of the seat's own clock."""
+    """It is the seat's own."""
     game = begun(clock)
     game.take_in(f"0 clocks=5,{left} moves".split())
     assert game.seconds(most=0.95, margin=0.025, moves=25) == pytest.approx(seconds)

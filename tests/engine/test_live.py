@@ -116,7 +116,7 @@ def test_what_no_worker_of_ours_says_is_refused(text: bytes) -> None:
 
 
 def test_a_log_is_read_as_it_was_told() -> None:
-    """By plies, and what belongs to none; but for the lines after the end."""
+    """It comes by plies, with what belongs to none; but for the lines after the end."""
     lines = ["begin > hello 1\n", "4 > go 4 moves ...\n", "4 < 1.50 ms: move a1\n", "end > quit\n"]
     log = "up\nply 4: <b>\n--- standard error ---\nnew\n--- ply 4 ---\nbad\n"
     texts, exchanged = logged(f"{log}--- lines exchanged ---\n{''.join(lines)}")
@@ -130,7 +130,7 @@ def test_a_log_is_read_as_it_was_told() -> None:
 
 
 def test_of_a_long_log_the_newest_plies_are_told() -> None:
-    """Of each its beginning; the same again where a worker tells more."""
+    """Each one's beginning is; the same again where a worker tells more."""
     texts = {ply: f"{ply} ".ljust(10_000, "x") for ply in range(20)}
     log = "".join(f"--- ply {ply} ---\n{text}\n" for ply, text in texts.items())
     overlong = LiveLog(LEASE, 0, 0, 0, texts).to_json().encode()

@@ -257,7 +257,7 @@ BY_THE_WALL = TimeControl(move_ms=1000, charge="wall")
     ],
 )
 def test_the_ranks_of_a_race(races, ranks):
-    """By the puzzle's page: score, then time between those that solved it, else a tie."""
+    """The puzzle's page says them: score, then time between those that solved it, else a tie."""
     assert race_ranks(races) == ranks
 
 

@@ -110,7 +110,7 @@ def test_speeds_are_told_apart_by_half_octaves(speed: float | None, name: str) -
 
 
 def test_the_speed_of_a_game_is_a_mean() -> None:
-    """Of a machine that is half as fast for one bot and twice for the other it is 1."""
+    """It is 1 of a machine that is half as fast for one bot and twice for the other."""
     assert mean_speed([0.5, 2.0]) == 1.0
     assert mean_speed([0.8, 0.8, 0.8]) == 0.8
 

@@ -23,7 +23,7 @@ from tests.packages import Installer
     ],
 )
 def test_how_many_moves_and_kinds_of_pieces(words: str, moves: int, planes: int) -> None:
-    """By hand, and as others count."""
+    """They were counted by hand, and as others count."""
     name, *options = words.split()
     numbering = Numbering(find_variant(name, options))
     assert len(numbering.moves) == len(numbering.number_of) == moves

@@ -170,7 +170,7 @@ def test_random_play_tells_a_one_sided_opening(sides, results, verdict, games):
     [("clobber", {"size": "3x3"}, None), ("clobber", {"size": "4x3"}, 5), ("oxoxo", {}, 5)],
 )
 def test_nobody_ends_the_game_at_once(game, options, plies):
-    """On boards so small, or after so many plies, that random moves often lead to that."""
+    """Boards are so small, or plies so many, that random moves often lead to that."""
     for one in islice(openings(GAMES[game].variant(**options), 1, plies=plies), 15):
         state = one.variant.initial()
         for move in one.moves:
@@ -285,7 +285,7 @@ def test_what_is_no_start(game, options, own, problem):
 
 
 def test_moves_that_are_played():
-    """In their canonical spelling, with every position; up to the end of a game and not beyond."""
+    """They are in canonical spelling, with every position; up to the end of a game, not beyond."""
     variant = GAMES["clobber"].variant(size="4x3")
     moves = ("a2a1", "c1b1")
     opening, states = played(variant, moves)

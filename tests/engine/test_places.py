@@ -27,7 +27,7 @@ from engine.places import added, mean_place, ordinal, placed, results_head, resu
 def test_the_places_of_the_first_seat(
     sides: Sequence[int], ranks: Sequence[int], counts: list[int], mean: float | None
 ) -> None:
-    """By its rank, and the mean by its share of the points."""
+    """Its rank says the place, and its share of the points the mean."""
     assert placed(sides, ranks[0]) == counts
     if mean is not None:
         share = shares_beaten(sides, ranks)[0]

@@ -55,7 +55,7 @@ def test_points_are_written_out(value: float, words: str) -> None:
     ],
 )
 def test_thousands_are_set_apart(value: float, style: str, words: str) -> None:
-    """By narrow spaces, which no language takes for a point, but in English."""
+    """Narrow spaces do it, which no language takes for a point, but in English."""
     assert grouped(value, style) == words
     with speaking(MARKED):
         assert grouped(value, style) == words.replace(",", NARROW_SPACE)

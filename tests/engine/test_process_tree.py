@@ -66,7 +66,7 @@ def test_a_program_that_lives_is_ended_with_its_family(kind: str) -> None:
 @OWN_END
 @pytest.mark.parametrize("kind", STARTED)
 def test_of_a_program_that_has_ended_the_family_is_found(kind: str, end: str) -> None:
-    """By its mark, whoever has taken it in, be it that the program left or was killed."""
+    """Its mark tells, whoever has taken it in, be it that the program left or was killed."""
     program, mark = started(f"{STARTED[kind]} sleep 0.1; echo done; read line; {end}")
     os.write(program.stdin, b"\n")
     assert program.wait(60)

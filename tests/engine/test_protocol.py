@@ -330,7 +330,7 @@ def test_no_ready_hides_a_character(line):
 
 
 def test_what_cannot_be_seen_is_written_out():
-    """In a conversation as it is shown to an author; a tab is a blank."""
+    """It is so in a conversation as it is shown to an author; a tab is a blank."""
     assert protocol.visible("move\x00 a\tb größer \u202e") == "move\\x00 a\tb größer \\u202e"
 
 

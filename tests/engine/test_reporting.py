@@ -60,7 +60,7 @@ def test_what_is_no_report_is_refused(kind: Any, data: Any) -> None:
 
 
 def test_a_check_tells_of_options() -> None:
-    """In one way, whichever way they were declared; None if it does not say, as of old."""
+    """It does in one way, whichever way they were declared; None if it does not say, as of old."""
     said = checked("depth int 01 +20 6", "width float 0 1e0 .5")
     report = CheckReport.from_json(said)
     assert report.options == ("depth int 1 20 6", "width float 0 1 0.5")

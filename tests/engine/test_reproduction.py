@@ -44,7 +44,7 @@ class Scripted:
         move = turn.state.legal_moves()[answer] if isinstance(answer, int) else answer
         return Choice(move, "", self.cost_us, 2 * self.cost_us)
 
-    def settle(self) -> None:
+    def end_turn(self) -> None:
         pass
 
     def end_game(self, end: GameEnd) -> None:

@@ -72,7 +72,7 @@ def test_a_page_is_searched_for_its_pictures() -> None:
 
 @pytest.mark.parametrize("name", sorted(GAMES.singles))
 def test_the_rules_pages_have_pictures(name: str) -> None:
-    """Of a game under way, of how one moves and of an end; each is drawn, and says what is so."""
+    """They show a game under way, how one moves and an end; each is drawn, and says what is so."""
     found = list(pictures_in(GAMES[name], GAMES[name].rules()))
     assert len(found) == len(FENCE.findall(GAMES[name].rules())) >= 3
     assert found[0].moves or found[0].position or name == "siege"

@@ -41,7 +41,8 @@ def package(packages: Installer) -> Package:
 
 
 def test_the_games_of_this_program_come_by_the_same_door() -> None:
-    """By its entry points, the same that other programs find; and nothing is amiss with them."""
+    """Their entry points are of the kind that other programs find; and nothing is amiss with
+    them."""
     known = importlib.metadata.entry_points(group=GROUP)
     own = [entry for entry in known if entry.dist and normal(entry.dist.name) == OWN]
     found = {one.name: f"{one.module}:{one.attribute}" for one in installed() if one.package == OWN}
@@ -156,7 +157,7 @@ def test_an_import_leaves_output_and_the_end_to_the_program(
 
 
 def test_a_game_that_is_not_here_can_be_named(package: Package) -> None:
-    """By who only looks; it is played by nobody."""
+    """Who only looks names it; it is played by nobody."""
     variant = GAMES.find("chess", {"size": "9x9"}, seats=3)
     assert str(variant) == "chess size=9x9"
     assert variant.seat_names == ("Seat 1", "Seat 2", "Seat 3")

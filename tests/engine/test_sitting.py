@@ -117,7 +117,7 @@ def test_a_bot_is_told_all_that_was_played() -> None:
 
 
 def test_each_seat_has_a_clock_and_each_ply_its_dice() -> None:
-    """Of bots alone: none pays for another's moves, and the weakest box of all is kept."""
+    """They are bots alone: none pays for another's moves, and the weakest box of all is kept."""
     game = begun(GAMES["clobber"].variant(size="4x3"))
     bots = [FirstMove(cpu_us=10_000 * (1 + number % 2)) for number in range(4)]
     bots[1].isolation = "good"

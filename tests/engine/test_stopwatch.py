@@ -36,7 +36,7 @@ pytestmark = pytest.mark.usefixtures("no_leaks")
 
 @contextmanager
 def channel_to(program: Program) -> Iterator[PipeChannel]:
-    """To a program that has begun its first game; it is killed afterwards."""
+    """A channel to a program that has begun its first game; it is killed afterwards."""
     channel = PipeChannel(program, HeadAndTail(1000))
     try:
         channel.ask("newgame\n", Limit(MINUTE))
@@ -112,7 +112,7 @@ def test_so_is_the_end(start: StartBot, monkeypatch: pytest.MonkeyPatch):
 
 @pytest.mark.parametrize("go", ["burn(60_000)", "time.sleep(60)"])
 def test_mercy_ends(go: str):
-    """At a limit that is hard, and for who sleeps at the one before."""
+    """It does at a limit that is hard, and for who sleeps at the one before."""
     with channel_to(scripted_program(newgame="say('ok\\n')", go=go)) as to:
         with starved(to.program):
             answer, words, seconds = ask(to, Limit(100_000, 400_000, MINUTE))
@@ -160,7 +160,7 @@ time.sleep(60)"""
 
 
 def test_waits_at_the_same_time_are_one():
-    """Of many threads that keep each other waiting each wait ends at another time."""
+    """Many threads keep each other waiting; each wait ends at another time."""
     with channel_to(scripted_program(newgame="say('ok\\n')", go=MANY_WAIT)) as to:
         bind(to.program)
         _, words, _ = ask(to, Limit(300_000, MINUTE, MINUTE))
@@ -249,7 +249,7 @@ class Onlooker(FirstMove):
 
 
 def test_nobody_is_asked_before_the_other_stands(start: StartBot):
-    """A thread in a long call of the kernel takes no notice of a stop, and is paid for."""
+    """A thread in a long call of the kernel does not heed a stop, and is paid for."""
     program = scripted_program(
         start=GRINDS,
         go="say(f'# ms {1000 * time.process_time()}\\n')\n"

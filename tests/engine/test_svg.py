@@ -91,7 +91,7 @@ def test_every_game_is_drawn(variant, theme):
 
 
 def _luminance(colour: str) -> float:
-    """By WCAG 2.2, "relative luminance"."""
+    """The relative luminance of a colour, as WCAG 2.2 has it."""
     shares = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
     linear = [one / 12.92 if one <= 0.04045 else ((one + 0.055) / 1.055) ** 2.4 for one in shares]
     return sum(weight * one for weight, one in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
@@ -188,7 +188,7 @@ def test_coordinates():
 @pytest.mark.parametrize("paint", Paint)
 @pytest.mark.parametrize("body", Body)
 def test_every_kind_of_piece(body, paint):
-    """In all its colours, with every sign, on one square or on several."""
+    """It is drawn in all its colours, with every sign, on one square or on several."""
     for sign in ("", "7", *Sign, *FIGURES):
         squares = ("a1", "a2", "b2") if body is Body.POLYOMINO else ("b1",)
         piece = Piece(squares, body, paint, "piece", sign)

@@ -68,7 +68,7 @@ def late(variant: Variant, seed: int, plies: int) -> State:
     ],
 )
 def test_values_are_those_of_brute_force(name: str, plies: int, seeds: int) -> None:
-    """Of the position, and of each that a move leads to."""
+    """They are those of the position, and of each that a move leads to."""
     variant = find_variant(*_words(name))
     truth, found = truth_of(variant), set()
     for seed in range(seeds):

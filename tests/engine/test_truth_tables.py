@@ -88,7 +88,7 @@ def test_what_is_no_table_is_refused(small: Path, tmp_path: Path, change, words:
 
 
 def test_a_table_answers_without_a_step_and_a_search_beyond_it(small: Path) -> None:
-    """Of a variant that has one in the folder; others have their search."""
+    """A variant that has one in the folder uses it; others have their search."""
     found = find_truth(clobber(), small.parent)
     assert isinstance(found, TabledTruth)
     assert found.value(clobber().initial(), Budget(0)) == 1

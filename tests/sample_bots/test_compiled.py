@@ -24,7 +24,7 @@ GAMES_TRIED = {
         "seats=2 demand=no",
     ),
 }
-"""For each game variants, of which a random game each is followed."""
+"""The variants of each game of which a random game each is followed."""
 
 
 def test_every_game_is_tried() -> None:

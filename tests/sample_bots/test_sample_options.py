@@ -44,7 +44,7 @@ def ranking(
 
 @pytest.mark.parametrize("option", DECLARED["greedy"])
 def test_each_weight_of_greedy_changes_what_it_likes(option: str) -> None:
-    """In the middle of a game of those that the option is called by."""
+    """It does in the middle of a game of those that the option is called by."""
     game, _, name = option.partition(".")
     variant = GAMES[game].variant().drawn(1)
     found = set()

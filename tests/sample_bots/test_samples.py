@@ -30,7 +30,7 @@ from tests.sample_bots.play import (
 )
 
 PLIES = 24
-"""Of a game that is longer, only so many at its end are played by the bots."""
+"""How many plies at the end of a longer game are played by the bots."""
 EFFORT = {
     "mcts": ("3",),
     "alphabeta": ("1",),
@@ -47,7 +47,7 @@ NAMES = [entry["name"] for entry in SAMPLES]
 
 @pytest.mark.parametrize("game", GAMES.singles)
 def test_five_samples_for_every_game(game: str) -> None:
-    """On every ladder there is somebody to play."""
+    """Every ladder has somebody to play."""
     assert len(samples_of(game)) >= 5
 
 
@@ -196,7 +196,7 @@ TALKS = {
     ),
     "puzzle": (("task=tetrominoes hard=no", ""), ("hard=yes task=tetrominoes", "")),
 }
-"""For some games two variants, each with the moves that a bot is told of before its own."""
+"""Two variants of some games, each with the moves that a bot is told of before its own."""
 
 
 def conversation(game: str) -> tuple[str, list[Sequence[str]]]:

@@ -224,6 +224,6 @@ def test_specialists_share_out_their_clock(name: str, time: TimeControl) -> None
     ids=["clobber", "mijnlieff", "puzzles"],
 )
 def test_specialists_refuse_other_games(make: Callable[[Followed], object]) -> None:
-    """In one line that says so."""
+    """They refuse in one line that says so."""
     with pytest.raises(SystemExit, match="oxono"):
         make(Followed(["oxono", "totems=xc4", "seats=2", "you=1", "move=100", "seed=1"]))

@@ -36,7 +36,7 @@ class Part:
     full: str
     """The sizes of which there is a point each, with commas between them."""
     seconds: float
-    """For how long each is measured."""
+    """How long each is measured."""
 
 
 def _workers(sizes: Sequence[str], seconds: float, base: Path) -> Cases:

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 import trueskill
 
 CLOSE = 1e-4
-"""By which a rating may differ; a game counted twice moves that of a bot known well by a hundred
+"""How much a rating may differ; a game counted twice moves that of a bot known well by a hundred
 times as much."""
 
 SEATS = """

@@ -44,7 +44,8 @@ GATHER_SECONDS = 1.0
 UNWATCHED_SECONDS = 5.0
 """How often the latter is said of a match that nobody watches."""
 UNHEARD_SECONDS = 15.0
-"""After which what is said into the hash of signs is said by the queue, too, if nobody took it."""
+"""How long it takes until what is said into the hash of signs is said by the queue, too, if nobody
+took it."""
 MANY, UNHEARD, AWAY_SECONDS = 2000, 20_000, 60.0
 """While so many messages wait there, little of it is said; and next to nothing, every so many
 seconds."""
@@ -52,7 +53,7 @@ LOOK_SECONDS = 0.02
 """How exactly all this is kept."""
 TAKE_SECONDS = 1
 SPREAD = 0.3
-"""By what part of it a match takes longer or shorter than it is to take."""
+"""The part of it by which a match takes longer or shorter than it is to take."""
 
 Event = Callable[[float], None]
 
@@ -105,7 +106,7 @@ class Hand:
     is_first: bool = True
     """Whether nothing was done yet: its first match is shorter, so that not all end together."""
     reports: list[dict[str, Any]] = field(default_factory=list)
-    """Of matches of the message that are over, and not told yet."""
+    """The reports of matches of the message that are over, and not told yet."""
     gathered: float = 0.0
     """Since when they are gathered."""
     job: jobs.Job | None = None

@@ -39,7 +39,7 @@ from tests.scale.stand import Stand, at_work
 
 PAGES = ("front", "leaderboard", "game")
 BOTS, LADDERS = 1000, 20
-"""Of a made-up past."""
+"""How many bots and ladders a made-up past has."""
 FIRST = 100_000
 """Games of a past up to which all are made up; a longer one is so many played again and again."""
 BACKUP = "backup.tar"

@@ -43,7 +43,7 @@ LADDERS, BOTS, PEOPLE = 20, 40, 20
 WORKERS, LENGTH = 100, 10.0
 """Workers, and how many seconds a match takes them: ten new results a second."""
 WARM_SECONDS = 15.0
-"""Until results come, and until all pages have asked twice."""
+"""How long it takes until results come, and until all pages have asked twice."""
 INTERVAL = 5.0
 """As `hx-trigger` of a ladder's board says it."""
 LOOK_SECONDS = 0.2
@@ -64,7 +64,7 @@ class Told:
     statuses: Counter[str] = field(default_factory=Counter)
     bytes: int = 0
     late: list[float] = field(default_factory=list)
-    """Of each new board, seconds from when something newer than the one before was stored."""
+    """How many seconds each new board came after something newer than the one before was stored."""
 
 
 class Clock:
@@ -108,7 +108,7 @@ class Page:
 
     port: int
     number: int
-    """Of the ladder, which is in its name."""
+    """The number of the ladder, which is in its name."""
     cookie: str
     clock: Clock
     told: Told

@@ -212,7 +212,7 @@ class Measured:
     reported: int = 0
     fixed: int = 0
     lags: list[float] = field(default_factory=list)
-    """Of each match that was fixed, seconds from its report to when that was seen."""
+    """How many seconds after its report it was seen of each match that it was fixed."""
     ticks: list[float] = field(default_factory=list)
     """Seconds between two ticks, each later than it is to be by what is beyond that."""
     late: float = 0.0

@@ -116,7 +116,7 @@ def _beginning(game: GameRecord, plies: dict[int, Ply]) -> int:
 
 
 def test_signs_take_the_place_of_the_last_ones(queue: EmbeddedBroker, client: redis.Redis) -> None:
-    """Of a match that is under way no more than one stands there, and of a worker one."""
+    """No more than one of a match that is under way stands there, and one of a worker."""
     give(client, LATER, jobs.PLAY_MATCH, job(8))
     crew = Crew(queue.url, 2, 60.0)
     crew.start()

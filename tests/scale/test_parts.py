@@ -25,7 +25,7 @@ from tests.scale.__main__ import PARTS, main
     ],
 )
 def test_a_part_runs(part: str, size: str, column: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """For a moment: a line of JSON with a case that has figures."""
+    """It runs for a moment: a line of JSON with a case that has figures."""
     for name, value in (("BOTS", 12), ("LADDERS", 2), ("WARM_SECONDS", 1.0), ("FIRST", 30)):
         monkeypatch.setattr(growth, name, value)
     done = CliRunner().invoke(main, [part, "--sizes", size, "--seconds", "1", "--json"])

@@ -88,7 +88,7 @@ def _prove(database: Database, subtests: pytest.Subtests) -> None:
 
 
 def test_a_murmur_is_said_where_a_worker_says_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By the hash alone, or by the queue, too: whatever waits, and however long nobody hears it."""
+    """The hash has it, or the queue, too: whatever waits, and however long nobody hears it."""
     random, said, now = Random(1), list[str](), 0.0
     waiting = is_new = 0
     monkeypatch.setattr(timers, "time", SimpleNamespace(monotonic=lambda: now))

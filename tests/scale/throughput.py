@@ -18,8 +18,8 @@ from tests.scale.stand import Stand, at_work, furnish
 
 LADDERS, BOTS = 12, 40
 """Ladders of a thousand workers, and bots of each."""
-SETTLE_SECONDS = 4.0
-"""Until all have said that they are there."""
+WARM_SECONDS = 4.0
+"""How long it takes until all have said that they are there."""
 
 
 def measure(
@@ -61,7 +61,7 @@ def _measure(
         Stand(folder, url, queue.url) as stand,
     ):
         with at_work(stand, workers, length, recorders=recorders) as (_, observer):
-            observer.await_results(1.3 * length + SETTLE_SECONDS)
+            observer.await_results(1.3 * length + WARM_SECONDS)
             found = observer.measure(max(seconds, 2 * length))
         for name in list(stand.processes):
             stand.end(name)

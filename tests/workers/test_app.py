@@ -54,7 +54,7 @@ print(json.dumps([done, kept]))
 
 
 def test_what_is_taken_is_neither_kept_nor_put_back() -> None:
-    """Of the messages of months nothing stays in memory; and a worker's login may put none back."""
+    """Nothing of the messages of months stays in memory; and a worker's login may put none back."""
     with broker() as embedded:
         worker = subprocess.run(
             [sys.executable, "-c", WORKER, str(MESSAGES)],
@@ -114,7 +114,7 @@ def test_little_is_said_to_who_does_not_listen(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_of_what_is_said_anew_the_last_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By another way than reports; and by theirs, too, if nobody takes it from there for long."""
+    """It has another way than reports; and theirs, too, if nobody takes it from there for long."""
     with broker() as embedded, _its_client(embedded.url) as client:
         monkeypatch.setattr(workers_app.app.conf, "broker_url", embedded.url)
         one, another = workers_app.Murmur("one", 10.0), workers_app.Murmur("another", 10.0)

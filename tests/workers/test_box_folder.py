@@ -101,7 +101,7 @@ def test_runtime_folder_that_others_may_replace_is_refused(folder: Path) -> None
 
 
 def test_unreachable_runtime_folder_is_refused(tmp_path: Path) -> None:
-    """For a root worker it must be open all the way; the closed folder is named."""
+    """It must be open all the way for a root worker; the closed folder is named."""
     need(os.geteuid() == 0, "only a root worker's bots are other users")
     closed = tmp_path / "closed"
     closed.mkdir(mode=0o700)

@@ -67,7 +67,7 @@ def played(bot: BotProcess, game: str, time: TimeControl, games: int = 1) -> lis
     ],
 )
 def test_whole_games(start: Start, bridge: str, words: str, game: str) -> None:
-    """From both seats in one process; what the program burns at each move is charged."""
+    """They go from both seats in one process; what the program burns at each move is charged."""
     bot = start(f'bridge = "{bridge}"\nrun = "python3 {ENGINE.name} {words} busy"\n')
     for record in played(bot, game, PATIENT, games=2):
         assert record.faults == ()
@@ -95,7 +95,7 @@ def test_whole_games(start: Start, bridge: str, words: str, game: str) -> None:
 def test_faults_are_told_of_the_program(
     start: Start, flaw: str, cause: str, told: str, last: str
 ) -> None:
-    """To everybody, and not of the bridge; what it wrote at last to its author alone."""
+    """Everybody is told, and nothing of the bridge; what it wrote at last its author alone."""
     for tells_errors in (False, True):
         manifest = f'bridge = "ugi"\nrun = "python3 {ENGINE.name} uci {flaw}"\n'
         bot = start(manifest, tells_errors=tells_errors)

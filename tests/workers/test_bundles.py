@@ -240,7 +240,7 @@ def test_a_shortage_is_no_damage(tmp_path: Path) -> None:
 
 
 def test_what_another_put_right_stays(tmp_path: Path) -> None:
-    """Of two processes that find a bundle changed only the first one throws it away."""
+    """Only the first of two processes that find a bundle changed throws it away."""
     bundle = pack(make_folder(tmp_path / "mine", FILES))
     stored = store(tmp_path / "store", bundle)
     cache = tmp_path / "cache"

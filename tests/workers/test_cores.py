@@ -52,7 +52,7 @@ def elsewhere(places: Path) -> Iterator[subprocess.Popen[str]]:
 
 
 def test_the_machine_has_such_folders(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a real machine every core that may be used can be claimed, by any user."""
+    """Every core of a real machine that may be used can be claimed, by any user."""
     monkeypatch.undo()
     assert all((cores.CORES / f"cpu{core}").is_dir() for core in available())
     assert not os.stat(cores.CORES).st_mode & 0o022

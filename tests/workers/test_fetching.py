@@ -83,7 +83,7 @@ def test_another_bundle_is_refused(tmp_path: Path) -> None:
 
 
 def test_pages_that_are_away_are_waited_for() -> None:
-    """For a while."""
+    """They are so for a while."""
     with pages(said(503), (200, b"ta", 3), said(200)) as address:
         assert fetch(address) == b"tar"
 
@@ -100,7 +100,7 @@ def test_pages_that_are_away_are_waited_for() -> None:
     ids=["refused", "not there", "broken", "cut short", "too large"],
 )
 def test_what_is_no_bundle_is_said(answer: Answer, kind: type[Exception], words: str) -> None:
-    """In a line that tells where it was, and not with which token."""
+    """It is a line that tells where it was, and not with which token."""
     with pages(answer) as address, pytest.raises(kind, match=words) as caught:
         fetch(address, patience=0.3)
     assert "hush" not in str(caught.value)

@@ -49,7 +49,7 @@ Expected = tuple[Termination, str]
 VARIABLES = " ".join(sorted({*THREADS, *IDLE, "HOME", "LANG", "PATH", "PYTHONPATH"})).replace(
     "PATH PYTHONPATH", "PATH (PWD )?PYTHONPATH"
 )
-"""Of a bot with a runtime."""
+"""The variables of a bot with a runtime."""
 
 
 SEVERAL = "several processes"
@@ -155,8 +155,8 @@ ATTACKS: Mapping[str, Mapping[str, Expected]] = {
 VARIANT = GAMES["clobber"].variant(size="4x4")
 MOVE_TIME = TimeControl(move_ms=100)
 PATIENT = TimeControl(move_ms=3000)
-"""For those that take the longer the busier the machine is: bombs, whose fuse burns meanwhile, and
-who uses up its own time by a thread beside that of its moves."""
+"""The time for those that take the longer the busier the machine is: bombs, whose fuse burns
+meanwhile, and who uses up its own time by a thread beside that of its moves."""
 
 
 def furnish(folder: Path, name: str, canary: Canary) -> Path:

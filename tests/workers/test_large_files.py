@@ -158,7 +158,7 @@ def test_limits_hold_as_before(
     words: str,
     tmp_path: Path,
 ) -> None:
-    """Of count, size and path; and what was put aside is gone with the refusal."""
+    """They do for count, size and path; and what was put aside is gone with the refusal."""
     above = tmp_path / "above"
     above.mkdir()
     path = make(tmp_path / f"mine.{'zip' if make is make_zip else 'tar'}", files)
@@ -187,7 +187,7 @@ def test_a_bomb_is_broken_off_at_the_limit(tmp_path: Path) -> None:
 
 
 def test_an_archive_that_names_a_file_needs_it_given(tmp_path: Path) -> None:
-    """By its digest and size; without it a link is a link, as ever."""
+    """Its digest and size are asked for; without it a link is a link, as ever."""
     bundle = pack(make_folder(tmp_path / "mine", FILES), max_bytes=LARGEST)
     sent = tmp_path / "mine.tar"
     sent.write_bytes(bundle.archive)
@@ -335,7 +335,7 @@ def test_an_unpacked_bundle_that_goes_takes_its_build_along(tmp_path: Path) -> N
 
 
 def test_what_was_begun_and_killed_is_swept(tmp_path: Path) -> None:
-    """In a store: a file, or a folder of what was put aside, a day after."""
+    """It lies in a store: a file, or a folder of what was put aside, a day after."""
     for name, age in (("old", 90_000), ("new", 60)):
         (tmp_path / f".new-{name}").mkdir()
         (tmp_path / f".new-{name}" / "x").write_bytes(b"x")

@@ -193,7 +193,7 @@ def test_taken_from_a_disk_of_windows(name: str, content: bytes, main: str, tmp_
 
 
 def test_a_script_that_a_shell_runs(tmp_path: Path) -> None:
-    """Of no known kind, but called bot: a box hands such to sh, as execvp(3) has it."""
+    """It is of no known kind, but called bot: a box hands such to sh, as execvp(3) has it."""
     files = {"bot": b"read line\n", "helper.py": BOT, "LICENSE": b""}
     assert pack(make_zip(tmp_path / "a.zip", files, mode=0o777)).manifest.main == "bot"
 

@@ -94,7 +94,7 @@ def test_bubblewrap_that_fails_is_quoted(open_folder: Path) -> None:
 def test_of_two_forms_of_a_level_one_is_enough(
     sandbox_at: Callable[[str], Sandbox], open_folder: Path
 ) -> None:
-    """In a container whose /proc/sys is read-only only the looser can be built: no word of it."""
+    """Only the looser can be built in a container whose /proc/sys is read-only: no word of it."""
     box = sandbox_at("good").box
     assert isinstance(box, NamespaceBox)
     looser = open_folder / "looser" / "bwrap"

@@ -64,7 +64,7 @@ class Listener:
 
 
 def test_every_ply_of_every_game_is_told(address: str, often: None) -> None:
-    """To who listened from the first, and to who came in the second game; the last plies, too."""
+    """Who listened from the first is told, and who came in the second game; the last plies, too."""
     early = Listener(address, 1)
     late: list[Listener] = []
     match = live.LiveMatch(Lease("match", 1, 1, "ticket"), address)
@@ -130,7 +130,7 @@ def test_where_nobody_listens_nothing_is_told(address: str, often: None) -> None
 
 
 class Logs:
-    """Of one seat, which are put together when it is asked; and how often they were looked into."""
+    """The logs of one seat, put together when it is asked; and how often they were looked into."""
 
     def __init__(self) -> None:
         self.text = self.lines = ""
@@ -150,7 +150,7 @@ def test_logs_are_told_while_somebody_reads_them() -> None:
     after_ply = match.also(0, lambda *_: None, logs)
 
     def told(listeners: int) -> list[dict[int, str]]:
-        """After another ply, at which the bot wrote."""
+        """What is told of the logs after another ply, at which the bot wrote."""
         nonlocal now
         logs.text += f"ply {len(plies)}: {len(plies)}\n"
         logs.lines += f"{len(plies)} < 1.00 ms: move a1\n"

@@ -38,7 +38,7 @@ PYTHON = ("{python}", "-u", "-s")
 def test_manifest_says_how_it_is_run(
     manifest: str, command: tuple[str, ...], threads: int, tmp_path: Path
 ) -> None:
-    """From bot.toml through storing and unpacking to the command in the box."""
+    """It goes from bot.toml through storing and unpacking to the command in the box."""
     files = {"bot.py": BOT, "src/other.py": BOT, "plain": BOT, "tool": b"#!/bin/own\n"}
     files["package/__main__.py"] = BOT
     folder = make_folder(tmp_path / "mine", {**files, "bot.toml": manifest.encode()})
@@ -49,7 +49,7 @@ def test_manifest_says_how_it_is_run(
 
 
 def test_manifest_declares_options(tmp_path: Path) -> None:
-    """Of a bridge's program, too."""
+    """So does that of a bridge's program."""
     said = b"[options]\ndepth = 'int 1 20 06'\nstyle = 'choice fast|solid solid'\n"
     for more in (b"", b"bridge = 'gtp'\nmain = 'bot.py'\n"):
         folder = make_folder(tmp_path / str(len(more)), {"bot.py": BOT, "bot.toml": more + said})

@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_a_real_measure(sandbox_at: Callable[[str], Sandbox]) -> None:
-    """Of this machine: within what any can be, whatever it does besides."""
+    """It is this machine's: within what any can be, whatever it does besides."""
     found = measured(sandbox_at("reduced"), None)
     assert Measure.from_json(json.loads(json.dumps(found.to_json()))) == found
     assert 0.05 < found.interpreted < 20

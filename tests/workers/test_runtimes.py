@@ -71,7 +71,7 @@ def test_the_same_files_are_the_same_runtime(tmp_path: Path) -> None:
     ids=["changed", "more", "less", "unfinished"],
 )
 def test_what_was_changed_is_put_right(tmp_path: Path, spoil: Callable[[Path], object]) -> None:
-    """At its next use, from the file that it came from."""
+    """It is at its next use, from the file that it came from."""
     write_runtime(tmp_path / "made")
     files, cache = packed(tmp_path / "made", tmp_path / "kept"), tmp_path / "cache"
     cache.mkdir()
@@ -171,7 +171,7 @@ def test_bots_of_python_have_its_packages(
 
 
 def test_bots_of_node_have_its_modules(sandbox: Sandbox, bot_folder: Path, tmp_path: Path) -> None:
-    """By import and by require, though they lie nowhere above the bot."""
+    """They import and require them, though they lie nowhere above the bot."""
     need(shutil.which("node", path="/usr/local/bin:/usr/bin"), "Node is not installed")
     runtime = small_runtime(tmp_path, sandbox, "node")
     (bot_folder / "bot.mjs").write_text(PIECES_JS)
@@ -336,7 +336,7 @@ def test_a_package_comes_from_the_index_that_is_named_with_it(
 def test_what_is_no_package_is_refused(
     index: Path, box: Sandbox, fresh: Path, words: list[str], refusal: str
 ) -> None:
-    """In one line; what would have to be built, by whoever's script, is none."""
+    """It is one line; what would have to be built, by whoever's script, is none."""
     with tarfile.open(index / "sources-1.0.tar.gz", "w:gz") as file:
         file.addfile(tarfile.TarInfo("sources-1.0/setup.py"))
     with pytest.raises(NoRuntimeError, match=refusal):

@@ -112,7 +112,7 @@ burn()
 """
 
 
-def settled(program: Program) -> int:
+def cpu_at_rest(program: Program) -> int:
     """Its CPU time once it stands still; on a busy machine a thread takes a while to stop."""
     before, now = -1, program.cpu_us()
     deadline = time.monotonic() + 60
@@ -136,7 +136,7 @@ def test_frozen_bot_uses_no_time(run: Callable[..., Program]) -> None:
     assert said(program) == "up"
     program.freeze()
     program.freeze()
-    before = settled(program)
+    before = cpu_at_rest(program)
     time.sleep(0.05)
     assert program.cpu_us() < before + 1_000
     program.thaw()

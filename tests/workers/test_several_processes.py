@@ -154,7 +154,7 @@ os.read(read, 1)""",
 
 @pytest.mark.parametrize("work", HIDDEN)
 def test_all_is_charged(run: Run, work: str) -> None:
-    """To the move in which it was used, also if whoever used it has ended."""
+    """It is to the move in which it was used, also if whoever used it has ended."""
     bot = run(f"input()\nsay('up')\ninput()\n{HIDDEN[work]}\nsay('done')\ninput()")
     bot.ask("go\n", MINUTE, then_stop=STOP)
     answer = bot.ask("go\n", MINUTE, then_stop=STOP)

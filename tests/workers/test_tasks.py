@@ -201,7 +201,7 @@ def test_a_bot_that_can_not_be_built(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["check", "match", "move"])
 def test_a_build_is_told_of_once(tmp_path: Path, kind: str) -> None:
-    """By the first job that needs it: by those that follow it is found built."""
+    """The first job that needs it tells: those that follow it find it built."""
     need_language("C")
     job = job_of(kind, tmp_path, SOURCES["C"])
     progress = Untold()
@@ -234,7 +234,7 @@ def test_a_ladder_that_grants_too_little(
 
 
 def test_a_log_is_as_long_as_the_ladder_grants(briskly: None, tmp_path: Path) -> None:
-    """Of standard error its beginning and its end, in each game, and in all of a check."""
+    """Its beginning and its end are kept of standard error, in each game, and in all of a check."""
     need(os.path.exists("/usr/bin/python3"), "there is no system Python")
     noisy = "import sys\nprint('x' * 5000, file=sys.stderr, flush=True)\n"
     sources = {"bot.py": noisy + SOURCES["Python"]["bot.py"].replace("from __future__ ", "# ")}
@@ -273,7 +273,7 @@ for line in sys.stdin:
 
 
 def test_bots_stay_for_the_next_match_of_the_same(tmp_path: Path) -> None:
-    """Of one message: with the same limits, on the same board; others begin anew."""
+    """It is one of the same message, limits and board; for others they begin anew."""
     need(os.path.exists("/usr/bin/python3"), "there is no system Python")
     job = job_of("match", tmp_path, {"bot.py": COUNTING})
     pair = replace(job, spec=replace(job.spec, entrants=("one", "two")))

@@ -53,7 +53,7 @@ def test_numbers_are_not_shared(numbers: Sequence[int]) -> None:
 
 
 def test_a_number_is_not_given_out_while_its_process_lives(numbers: Sequence[int]) -> None:
-    """Of a worker that was killed the bot may still be on its way out when the claim is free."""
+    """The bot of a worker that was killed may still be on its way out when the claim is free."""
     sleeper = subprocess.Popen(["/bin/sleep", "1000"], user=numbers[0], group=numbers[0])
     try:
         user = BotUser(numbers)

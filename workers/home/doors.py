@@ -214,7 +214,7 @@ class Poll(asyncio.Protocol):
         self._lobby, self._caller, self._letter = lobby, caller, letter
         self._transport: asyncio.Transport | None = None
         self._door: PollDoor | None = None
-        """In which it waits."""
+        """The door in which it waits."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)

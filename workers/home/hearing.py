@@ -24,7 +24,7 @@ class Hearing:
         self._waiting: deque[tuple[int, int]] = deque()
         """The messages that are not acknowledged, and when each was said."""
         self._lost: int | None = now
-        """Since when there is no connection; None while there is one."""
+        """The moment at which the connection was lost; None while there is one."""
         self._over: deque[tuple[int, int]] = deque(maxlen=REMEMBERED)
 
     def say(self, number: int, now: int) -> None:
@@ -43,7 +43,7 @@ class Hearing:
         self.heard, self._lost = now, None
 
     def lose(self, now: int) -> None:
-        """The connection is lost."""
+        """Takes in that the connection is lost."""
         if self._lost is None:
             since = self.silent_since(now)
             self._lost = now if since is None else since
@@ -53,7 +53,7 @@ class Hearing:
         self._over.append((start, now))
 
     def silent_since(self, now: int) -> int | None:
-        """Since when the link is silent; None if it is not."""
+        """The moment since which the link is silent; None if it is not."""
         if self._lost is not None:
             return self._lost
         if self._waiting and now - self._waiting[0][1] > WAY_NS:
@@ -61,11 +61,11 @@ class Hearing:
         return None
 
     def oldest(self) -> int | None:
-        """Since when the oldest message waits that is not acknowledged."""
+        """The moment since which the oldest message waits that is not acknowledged."""
         return self._waiting[0][1] if self._waiting else None
 
     def silence(self, start: int, now: int) -> int:
-        """For how long it was silent between two moments."""
+        """How long it was silent between two moments."""
         spans = [*self._over]
         if (since := self.silent_since(now)) is not None:
             spans.append((since, now))

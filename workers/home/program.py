@@ -33,7 +33,7 @@ from engine.stopwatch import Stopwatch
 from workers.home.hearing import WAY_NS, Hearing
 
 GRACE_NS = 20_000_000_000
-"""For how long a link may be silent in a game while its bot is asked, and a way be longer."""
+"""How long a link may be silent in a game while its bot is asked, and a way be longer."""
 READ_BYTES = 65_536
 LONGEST_PAUSE_MS, PROBING_PAUSE_MS = 1000.0, 20.0
 AWAY = f"its link was silent for more than {GRACE_NS // 10**9} s of the game"

@@ -68,13 +68,13 @@ class Carrier(Protocol):
     """What carries parcels to a client."""
 
     def send(self, parcel: Parcel) -> None:
-        """Sends it."""
+        """Sends a parcel."""
 
     def is_free(self) -> bool:
         """Whether it takes a parcel now; else `Session.flush` is called once it does."""
 
     def seconds_left(self) -> float:
-        """Until it counts as lost at the latest, if nothing more is heard."""
+        """The seconds until it counts as lost at the latest, if nothing more is heard."""
 
     def close(self, words: str) -> None:
         """Ends it, with the reason for whoever looks at the client."""
@@ -280,7 +280,7 @@ class Lobby:
     """All sessions, and the thread in which they live."""
 
     def __init__(self, changed: Callable[[], None] = lambda: None) -> None:
-        """Starts the thread.
+        """Starts the thread that serves all sessions.
 
         Args:
             changed: called, in it, when somebody came or went.
@@ -379,7 +379,7 @@ class Lobby:
         log.info("%s is here", caller.label)
         return made, True
 
-    def present(self) -> dict[int, int]:
+    def connected(self) -> dict[int, int]:
         """How many games each bot takes at once that is connected, by versions; for any thread."""
         return {
             version: session.games

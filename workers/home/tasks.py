@@ -35,7 +35,7 @@ from workers.tasks import tell_soon
 
 LISTENER, PLACE = "ARENA_HOME_LISTENER", "ARENA_HOME"
 FILES = 8192
-"""That may be open: five a bot that plays, and one a connection."""
+"""How many may be open: five a bot that plays, and one a connection."""
 WAIT_SECONDS = 1.0
 
 log = logging.getLogger("workers.home")
@@ -59,8 +59,8 @@ class Home:
     def start(self, version: int) -> Program:
         return self.lobby.start(version)
 
-    def present(self) -> Mapping[int, int]:
-        return self.lobby.present()
+    def connected(self) -> Mapping[int, int]:
+        return self.lobby.connected()
 
 
 @celeryd_after_setup.connect

@@ -10,9 +10,7 @@ from pydantic import RootModel
 
 from arena import audit
 from arena.models import AuditEntry, Role, Scope, User
-from arena.operation import queues
-from arena.operation.health import look
-from arena.operation.jobs_under_way import under_way
+from arena.operation import overview, queues
 from arena.people import accounts
 from arena.web.api.paging import Pages, page
 from arena.web.api.setting_shapes import MaintenanceShape, SettingList
@@ -46,9 +44,9 @@ class AuditPages(Pages):
 @operation("GET /overview", Overview, tag=TAG, scope=Scope.ORGANISE)
 def get_overview() -> Overview:
     """How the arena is: queues, matches and checks by where they stand, workers, alarms."""
+    waiting = queues.look(settings().broker)
     with reading() as session:
-        health, jobs = look(session, settings(), datetime.now(UTC)), under_way(session)
-    return Overview(health.as_json(queues.look(settings().broker), jobs))
+        return Overview(overview.as_json(session, settings(), datetime.now(UTC), waiting))
 
 
 @operation("GET /settings", SettingList, tag=TAG, scope=Scope.ADMIN)

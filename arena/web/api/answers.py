@@ -71,8 +71,8 @@ SHAPES: Mapping[type, type[Shape]] = {
     Competition: CompetitionShape,
     CompetitionDate: DateShape,
 }
-"""As what rows travel, of any class that derives from one of these, too. A class that a deed has of
-its own for what it answers travels field by field."""
+"""The shapes as which rows travel, of any class that derives from one of these, too. A class that a
+deed has of its own for what it answers travels field by field."""
 
 
 def _shape_of_row(kind: type) -> type[Shape] | None:

@@ -43,7 +43,8 @@ from arena.web.api import (
     workers,
 )
 from arena.web.api.specification import JSON, OCTETS, document, read_body
-from arena.web.identity import access_of, keep_to_itself
+from arena.web.identity import keep_to_itself
+from arena.web.permissions import access_of
 
 PARTS = (
     competitions,

@@ -23,7 +23,7 @@ from arena.web.api.competition_shapes import EntrantShape
 from arena.web.api.ladder_shapes import AccuracyShape, RankedEntrant
 from arena.web.api.shapes import At, List, Shape
 from arena.web.entrants import HISTORY_GAMES, OPENINGS_SHOWN, SPLIT_GAMES, OnLadder
-from arena.web.identity import may_read, owns
+from arena.web.permissions import may_read, owns
 from engine.bot_options import BotOption, OptionKind
 
 PAGE = "Where its page is on this server, which is for the bot's owners."

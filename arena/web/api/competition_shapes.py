@@ -19,7 +19,7 @@ from arena.models import (
 )
 from arena.ratings.trueskill import Rating
 from arena.web.api.shapes import At, List, Options, Shape
-from arena.web.identity import told_reason
+from arena.web.permissions import told_reason
 
 
 class CompetitionShape(Shape):

@@ -33,8 +33,9 @@ from arena.web.api.competition_shapes import (
 from arena.web.api.paging import Pages, page
 from arena.web.api.shapes import Name
 from arena.web.api.specification import operation
-from arena.web.identity import began, demand_organiser, settings
+from arena.web.identity import began, settings
 from arena.web.lookup import find_competition, reading
+from arena.web.permissions import demand_organiser
 
 TAG = "competitions"
 

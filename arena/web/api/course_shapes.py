@@ -25,7 +25,7 @@ class HandInShape(Shape):
 
     @classmethod
     def told(cls, one: HandIn | None) -> Self | None:
-        """What travels of one, if there is one."""
+        """The shape of a hand-in, if there is one."""
         return one and cls(
             bot=one.version.bot.name,
             version=one.version.number,
@@ -60,7 +60,7 @@ class StudentShape(Shape):
 
     @classmethod
     def told(cls, one: Marked, *, to_organiser: bool, marked: bool) -> Self:
-        """What travels of one.
+        """The shape of a student's hand-ins and mark.
 
         Args:
             marked: whether the mark is told.
@@ -105,7 +105,7 @@ class CourseShape(Shape):
 
     @classmethod
     def told(cls, marks: CourseMarks, *, to_organiser: bool) -> Self:
-        """What travels of one."""
+        """The shape of a course and its marks."""
         course, told = marks.course, to_organiser or marks.course.published
         return cls(
             ladder=course.ladder.name,

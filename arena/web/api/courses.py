@@ -16,8 +16,8 @@ from arena.web import identity
 from arena.web.api.course_shapes import CourseShape, LikenessReport
 from arena.web.api.shapes import Shape
 from arena.web.api.specification import operation
-from arena.web.identity import demand_organiser
 from arena.web.lookup import find_ladder, reading
+from arena.web.permissions import demand_organiser
 from arena.web.words import sentence
 
 TAG = "courses"

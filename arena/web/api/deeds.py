@@ -16,7 +16,8 @@ from arena.models import Scope
 from arena.web.api.answers import answer_of, shape_of
 from arena.web.api.shapes import Shape
 from arena.web.api.specification import operation
-from arena.web.identity import database, demand_token, signed_in
+from arena.web.identity import database, signed_in
+from arena.web.permissions import demand_token
 from arena.web.present import open_in_maintenance
 
 NO_NUL = "^[^\\x00]*$"

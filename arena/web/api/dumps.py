@@ -36,13 +36,13 @@ class DumpShape(Shape):
 
 
 class WholeDumpShape(DumpShape):
-    """The same, with its files."""
+    """A dump with its files."""
 
     files: list[DumpFileShape]
 
     @classmethod
     def of_dump(cls, dump: KeptDump) -> WholeDumpShape:
-        """Of a dump."""
+        """The shape of a dump with its files."""
         files = [
             DumpFileShape(
                 name=one.name,

@@ -11,7 +11,7 @@ from arena.lists.filters import opening_word
 from arena.lists.rows import opening_number
 from arena.models import JobStatus, Match
 from arena.web.api.shapes import At, List, Shape
-from arena.web.identity import may_know_workers
+from arena.web.permissions import may_know_workers
 from engine.game import Termination
 
 

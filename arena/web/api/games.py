@@ -251,7 +251,7 @@ def export_games(query: Export) -> Response:
 
 @operation("GET /games.csv", None, tag=TAG, media=CSV, errors=[403, 404, 409, 429, 503])
 def export_games_csv(query: Export) -> Response:
-    """The same as CSV: a line for each game, without its moves."""
+    """All games that are as they are asked for as CSV: a line for each, without its moves."""
     wanted = _filter(query)
     with reading() as session:
         look_up(session, wanted)
@@ -282,7 +282,7 @@ def _lines(database: Reads, wanted: GameFilter, after: int) -> Iterator[bytes]:
 
 
 def _compressed(parts: Iterator[bytes]) -> Iterator[bytes]:
-    """The same as a gzip file."""
+    """Compresses parts as a gzip file."""
     packer = zlib.compressobj(level=6, wbits=zlib.MAX_WBITS | 16)
     for part in parts:
         yield packer.compress(part)

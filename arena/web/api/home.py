@@ -11,8 +11,9 @@ from werkzeug.wrappers import Response
 
 from arena.models import BotVersion, Scope
 from arena.web.handover import give
-from arena.web.identity import needs, settings, signed_in
+from arena.web.identity import settings, signed_in
 from arena.web.lookup import reading
+from arena.web.permissions import needs
 from arena.web.present import open_in_maintenance
 from engine.links import LinkError, read_json
 from engine.translation import gettext

@@ -161,7 +161,7 @@ class FinalTableShape(Shape):
 
     @classmethod
     def read(cls, session: Session, ladder: Ladder) -> FinalTableShape:
-        """That of a ladder."""
+        """The shape of a ladder's final table."""
         if ladder.state is not CompetitionState.CLOSED:
             words = "The ladder %(name)s is not closed, and has no final table yet."
             abort(404, gettext(words, name=ladder.name))

@@ -68,7 +68,7 @@ def get_ladder(name: str) -> LadderDetail:
 
 
 class QuotaView(Shape):
-    """Of which bot it is asked."""
+    """The bot, or the team, that a quota is asked for."""
 
     bot: Annotated[Name, Field(description="One's own, or the name of a new one.")] = ""
     team: Annotated[Name, Field(description="A team of one's own, if a new one is its.")] = ""
@@ -124,7 +124,7 @@ def get_final_table(name: str) -> FinalTableShape:
 
 
 class RoundView(Shape):
-    """Of how many rounds it is asked."""
+    """How many rounds are asked for."""
 
     last: Annotated[int, Field(ge=1, le=MOST_ROUNDS, description="So many, the newest.")] = 20
 

@@ -15,8 +15,9 @@ from arena.people.notifications import text_of
 from arena.web.api.paging import Pages, page
 from arena.web.api.shapes import At, List, Shape
 from arena.web.api.specification import operation
-from arena.web.identity import demand_session, signed_in
+from arena.web.identity import signed_in
 from arena.web.lookup import reading
+from arena.web.permissions import demand_session
 
 TAG = "notifications"
 

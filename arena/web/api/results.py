@@ -16,11 +16,11 @@ from arena.competitions.strength_reports import StrengthReport, numbers, reports
 from arena.models import Approval, StrengthTest, TestVerdict, Tournament
 from arena.web import exports
 from arena.web.api.shapes import At, List, Shape
-from arena.web.identity import may_know_workers
+from arena.web.permissions import may_know_workers
 
 
 class ConditionsShape(Shape):
-    """By what bots sign up for a tournament."""
+    """The conditions by which bots sign up for a tournament."""
 
     places: int = Field(description="How many play; those who come later wait.")
     games: int = Field(description="How many rated games a bot must have had on the ladder.")

@@ -17,7 +17,7 @@ class LadderRoundShape(Shape):
 
     number: int
     begun: datetime
-    settled: datetime | None = Field(
+    settled: Annotated[datetime | None, At("ended")] = Field(
         description="When its bots rose and fell; null as long as it goes on."
     )
     tournaments: Annotated[list[str], At(lambda one: [part.made.name for part in one.parts])] = (
@@ -64,7 +64,7 @@ class LadderRoundsShape(Shape):
 
     @classmethod
     def shown(cls, table: RoundTable) -> LadderRoundsShape:
-        """That of a table."""
+        """The shape of a table."""
         return cls(
             ladder=table.ladder.name,
             rounds=[LadderRoundShape.of(one) for one in table.rounds],

@@ -36,7 +36,7 @@ class SettingList(Shape):
 
     @classmethod
     def now(cls, session: Session, own: Settings) -> Self:
-        """What travels of them.
+        """The shape of all settings as they are now.
 
         Args:
             own: those of the environment.
@@ -68,6 +68,6 @@ class MaintenanceShape(Shape):
 
     @classmethod
     def now(cls, session: Session) -> Self:
-        """What travels of it."""
+        """The shape of maintenance as it is now."""
         found = maintenance(session)
         return cls(since=found.since if found else None, words=found.words if found else "")

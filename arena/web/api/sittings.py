@@ -152,13 +152,13 @@ class NewMove(Shape):
 
 
 class Resignation(Shape):
-    """That one gives a game up."""
+    """A resignation: one gives a game up."""
 
     ply: Ply
 
 
 class TakeBack(Shape):
-    """That one takes the last move back."""
+    """A wish to take one's last move back."""
 
     ply: Ply
 

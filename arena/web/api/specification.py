@@ -25,7 +25,7 @@ from werkzeug.exceptions import BadRequest
 from arena.models import Scope
 from arena.web import text_guard
 from arena.web.api.problems import MEDIA_TYPE, Problem
-from arena.web.identity import needs
+from arena.web.permissions import needs
 from engine.translation import gettext
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -161,7 +161,7 @@ def get_test(number: int) -> TestShape:
 
 
 class WorkerOfTest(Shape):
-    """Whose games."""
+    """The worker whose games are asked about."""
 
     worker: Annotated[str, Field(max_length=120, description="As the test calls it.")]
 

@@ -26,7 +26,7 @@ class NoticeShape(Shape):
 
 
 class AccountShape(Shape):
-    """Who asks."""
+    """The account of who asks."""
 
     name: str
     role: Role

@@ -60,7 +60,7 @@ class Blocco(Chequerboard):
             word: (start, end, start | end, self.near[end.bit_length()][1])
             for word, (start, end) in self.ends_of.items()
         }
-        """For each step the square it leaves, that it enters, both, and the second's neighbours."""
+        """The square that each step leaves, that it enters, both, and the second's neighbours."""
         self.mark_of = {name: 1 << bit for bit, name in enumerate(self.names)}
 
     def initial(self, seed: int = 0) -> BloccoState:
@@ -144,7 +144,7 @@ class BloccoState(State):
         )
 
     def _steps(self) -> Iterator[tuple[int, int, int]]:
-        """For each stone that may be taken: the squares left and entered, and the new group."""
+        """The squares left and entered, and the new group, for each stone that may be taken."""
         own, other = (self.white, self.black) if self.mover == WHITE else (self.black, self.white)
         free, targets = own & ~self.marked, other & ~self.marked
         group = self.variant.group
@@ -213,7 +213,7 @@ class BloccoState(State):
         return translated(PROMPTS[len(clicked)])
 
     def half_made(self, clicked: Sequence[str]) -> Scene:
-        """After two clicks the stone has moved, and its group has no marker yet."""
+        """The board in mid-move: after two clicks the stone has moved, its group not yet marked."""
         if len(clicked) < 2:
             return self.scene()
         start, end, _, _ = self.variant.step_of["".join(clicked[:2])]

@@ -140,7 +140,7 @@ class Blokus(Variant):
         return None
 
     def dialect(self, protocol: str) -> Dialect | None:
-        """In GTP as Pentobi has it: a colour by its number, a move by its squares."""
+        """The game in GTP as Pentobi has it: a colour by its number, a move by its squares."""
         name = GTP_NAMES.get((self.options["mode"], self.options["corners"]))
         if protocol != "gtp" or name is None:
             return None

@@ -91,7 +91,7 @@ def hopes_after(
 
 
 def hopes(squares: Sequence[float | None], sides: Sequence[int]) -> tuple[float, ...]:
-    """For each seat how far its side is ahead of the others, as a hope from 0 to 1.
+    """How far each seat's side is ahead of the others, as a hope from 0 to 1.
 
     Args:
         squares: what each seat hopes to cover, in the mean of its colours; None if it left.

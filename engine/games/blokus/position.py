@@ -24,7 +24,7 @@ from engine.speed import maker
 from engine.translation import N_, gettext, translated
 
 COLOURS = (N_("blue"), N_("yellow"), N_("red"), N_("green"))
-"""As moves have them; for people they are looked up."""
+"""The colours as moves have them; for people they are looked up."""
 COVER = N_("Choose the squares that it covers, from the first file on.")
 LETTERS = "BYRG"
 OVER = "-"
@@ -37,7 +37,7 @@ Room = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """For each colour the squares it covers, the set of pieces it has left, and its last piece."""
+    """The squares that each colour covers, the set of pieces it has left, and its last piece."""
 
     board: Board = field(repr=False, compare=False)
     covered: tuple[int, ...]
@@ -89,7 +89,7 @@ class Position:
         return f"{write_ranks(cells, board.width)} {turn} {left} {last}"
 
     def clicks(self, move: str) -> tuple[str, ...]:
-        """Of a placement the piece with its colour, and the squares in their order."""
+        """The clicks of a placement: the piece with its colour, and the squares in their order."""
         colour, _, squares = move.partition(":")
         piece = self.board.piece_of[shape_of(self.board.read(squares))]
         return (f"{colour} {NAMES[piece]}", *squares.split(","))
@@ -272,7 +272,7 @@ def _read_last(text: str) -> int | None:
 
 
 def contradiction(position: Position, start: Position, turn: int, out: Sequence[int]) -> str | None:
-    """In which way the numbers of pieces contradict the turn, if they do.
+    """The way in which the numbers of pieces contradict the turn, if they do.
 
     A colour that is not out has placed in every round, so colours before ``turn`` have placed
     one piece more than it; those that are ``out`` at most as many.

@@ -51,7 +51,7 @@ class Clobber(Chequerboard):
         return [(Body.DISC, paint, "") for paint in (Paint.WHITE, Paint.BLACK)]
 
     def dialect(self, protocol: str) -> Dialect | None:
-        """In UCI as Fairy-Stockfish has it; the start and the notation are the same."""
+        """The game in UCI as Fairy-Stockfish has it; the start and the notation are the same."""
         name = UCI_VARIANTS.get(self.options["size"])
         if protocol != "uci" or name is None:
             return None

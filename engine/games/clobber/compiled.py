@@ -21,7 +21,8 @@ from engine.truth import Budget, Truth, Value
 SOURCE = Path(__file__).with_name("solver.cpp")
 MOST_FILES, MOST_RANKS = 7, 8
 FEWEST_SQUARES = 21
-"""On smaller boards a search in Python is over before the program is compiled."""
+"""The smallest board that it is made for: on smaller ones a search in Python is over before the
+program is compiled."""
 BYTE = 8
 
 

@@ -41,7 +41,7 @@ class Values:
 
     def __init__(self) -> None:
         self.left: list[tuple[int, ...]] = []
-        """For each value those that White may move to."""
+        """The values that White may move to, from each value."""
         self.right: list[tuple[int, ...]] = []
         self.numbers: dict[tuple[frozenset[int], frozenset[int]], int] = {}
         self.order: dict[tuple[int, int], bool] = {}
@@ -139,7 +139,7 @@ class KnownParts(Protocol):
     """A table of the values of small parts."""
 
     stones: int
-    """How many they have at most."""
+    """How many stones they have at most."""
 
     def values(self) -> Values: ...
 
@@ -152,7 +152,7 @@ class ClobberEndgame:
     def __init__(
         self, width: int, height: int, largest_table: int = LARGEST_TABLE, small: int = SMALL
     ) -> None:
-        """Nothing is known yet.
+        """Begins with nothing known.
 
         Args:
             largest_table: sums remembered; with so many a search ends.
@@ -390,7 +390,7 @@ class ClobberEndgame:
 
 
 def look(white: int, black: int, up: int) -> Stones:
-    """The same two masks for all parts that are turned, mirrored or moved alike.
+    """Two masks that are the same for all parts turned, mirrored or moved alike.
 
     Args:
         up: how far a mask is shifted from rank to rank; that of the answer is `WIDEST`.

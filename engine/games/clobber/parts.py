@@ -24,7 +24,7 @@ from engine.truth_tables import FORMAT, KEY_BYTES, LONGEST_HEADER, TableError, w
 
 NAME = "clobber_parts.truth"
 MOST_STONES = 9
-"""Of a part: with each more there are seven times as many."""
+"""The most of a part that is solved: with each more there are seven times as many."""
 Cells = frozenset[tuple[int, int]]
 """Squares by their files and ranks."""
 
@@ -121,7 +121,7 @@ def shapes(squares: int) -> set[Cells]:
 
 
 def _first(shape: Cells) -> Cells:
-    """Of the shapes that look like one the first, in its corner."""
+    """The first of the shapes that look like one, in its corner."""
     ways = []
     for turned, file_sign, rank_sign in product((False, True), (1, -1), (1, -1)):
         cells = [(file * file_sign, rank * rank_sign) for file, rank in shape]

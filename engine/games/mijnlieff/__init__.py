@@ -37,8 +37,8 @@ WHITE, BLACK = 0, 1
 FREE_CHOICE = -1
 """Stands for no binding piece: the mover may play on any free square."""
 PROSPECT_POINTS, SURE_LEAD = 0.1, 10
-"""For the outlook: what a piece in a three that may still come is worth, and the lead in points
-that is as good as a win. Both were tried out, as a guess for alpha-beta."""
+"""What the outlook makes of a piece in a three that may still come, and of the lead in points that
+is as good as a win. Both were tried out, as a guess for alpha-beta."""
 DRAWN = (Sign.PLUS, Sign.CROSS, Sign.SMALL_RING, Sign.RING)
 ORDERS = (
     N_("in line with %(square)s"),

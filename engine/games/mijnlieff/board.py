@@ -69,9 +69,9 @@ class Board:
         """How many pieces of each type a seat begins with."""
 
         self.words = self._pieces(TYPES)
-        """By code: the piece in the notation of moves, '' on a missing square."""
+        """Each code's piece in the notation of moves, '' on a missing square."""
         self.signed = self._pieces(SIGNS)
-        """By code: the piece as the binding one in a position text."""
+        """Each code's piece as the binding one in a position text."""
         self.table = WordTable(self.words)
         self.code_of = {
             word: code
@@ -87,13 +87,13 @@ class Board:
             (1 << code % self.squares, self.layers[code // self.squares])
             for code in range(len(self.words))
         )
-        """By code: the square of the piece, and the layer of its type."""
+        """The square of each code's piece, and the layer of its type."""
         self.reach = tuple(
             self._reach(kind, place_of, place_of[bit]) if bit in place_of else 0
             for kind in range(len(TYPES))
             for bit in range(self.squares)
         )
-        """By code: the squares on which the piece lets the other seat play."""
+        """The squares on which each code's piece lets the other seat play."""
         neighbours = self.reach[PULL * self.squares : (PULL + 1) * self.squares]
         self.rim = sum(1 << bit for bit in place_of if (neighbours[bit]).bit_count() < 8)
         self.threes = tuple(
@@ -107,7 +107,7 @@ class Board:
             )
             for across, up in ((1, 0), (0, 1), (1, 1), (-1, 1))
         )
-        """For each direction of a line: the shift of a step, and where three squares start."""
+        """The shift of a step in each direction of a line, and where three squares start."""
 
     def _pieces(self, signs: Sequence[str]) -> list[str]:
         return [

@@ -46,7 +46,7 @@ class ReducedRules:
             {1 << bit: board.reach[kind * board.squares + bit] for bit in squares}
             for kind in range(len(TYPES))
         ]
-        """For each type and square where a piece sends the other seat."""
+        """Where a piece of each type on each square sends the other seat."""
         self.kinds: dict[int, tuple[int, ...]] = {}
 
     def position(self, state: MijnlieffState) -> Reduced:
@@ -92,7 +92,7 @@ class ReducedRules:
         return Reduced(other, own, others, hand, reach, not turned)
 
     def points(self, own: int, other: int) -> int:
-        """By how many points the first of two seats with these squares leads."""
+        """How many points the first of two seats with these squares leads by."""
         lead = 0
         for shift, starts in self.board.threes:
             lead += (own & own >> shift & own >> 2 * shift & starts).bit_count()
@@ -112,7 +112,7 @@ class MijnlieffEndgame:
     """Searches positions to their end."""
 
     def __init__(self, rules: ReducedRules, most: int) -> None:
-        """Nothing is known yet.
+        """Begins with nothing known.
 
         Args:
             most: the largest lead in points that is told from larger ones; with 1 it looks for who
@@ -123,7 +123,7 @@ class MijnlieffEndgame:
         """Bounds of the values known: not less than the first, not more than the second."""
 
     def value(self, position: Reduced, low: int, high: int, go_on: Callable[[], bool]) -> int:
-        """By how much the seat to move wins with the best of play; exact between low and high.
+        """How much the seat to move wins by with the best of play; exact between low and high.
 
         Raises:
             OutOfSteps: ``go_on`` said no before that was clear.

@@ -11,7 +11,7 @@ from engine.symmetries import moved, symmetries
 from engine.truth import Advance, Budget, OutOfSteps, Truth, Value
 
 MOST_POINTS = 999
-"""More than any board has."""
+"""A number of points that no board has."""
 LARGEST_TABLE = 1_000_000
 """Positions remembered; with more a search begins with an empty table."""
 

@@ -20,7 +20,8 @@ from engine.games.openspiel.spiel import FAMILY, SpielVariant
 from engine.games.openspiel.words import rules_page
 
 VERSION = "1"
-"""Of what is done here with OpenSpiel's rules: how moves and positions are written, and scored."""
+"""The version of what is done here with OpenSpiel's rules: how moves and positions are written, and
+scored."""
 LEFT_OUT = frozenset({"quoridor"})
 """Broken in OpenSpiel 2.0.2, which warns of it itself: moves that are listed as legal can't be
 played."""

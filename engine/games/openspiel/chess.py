@@ -46,7 +46,7 @@ PIECES = {
 }
 """What the pieces are called, by their letters in a FEN."""
 MOST_PLIES, MOST_MOVES = 100, 9999
-"""By the fifty-move rule a game is over after so many plies without capture or pawn's move."""
+"""How many plies without capture or pawn's move a game is over after, by the fifty-move rule."""
 STRAIGHT, DIAGONAL = ((0, 1), (1, 0), (0, -1), (-1, 0)), ((1, 1), (1, -1), (-1, 1), (-1, -1))
 LEAPS = ((1, 2), (2, 1), (-1, 2), (-2, 1), (1, -2), (2, -1), (-1, -2), (-2, -1))
 Board = Mapping[str, str]
@@ -89,7 +89,7 @@ class Chess(SpielVariant):
         return state
 
     def dialect(self, protocol: str) -> Dialect | None:
-        """In UCI, of which every chess engine knows the start that is not named; and in PGN."""
+        """The game in UCI, of which every engine knows the start that is not named, or in PGN."""
         if protocol == "pgn":
             return Dialect("", lambda _, move: move, _from_pgn, start=self.start or "")
         if protocol != "uci":
@@ -98,7 +98,7 @@ class Chess(SpielVariant):
         return Dialect("", _to_uci, lambda _, word: word, start=start)
 
     def beginning_at(self, text: str) -> Chess:
-        """From a FEN, or from the four fields of EPD with its operations, of which two count."""
+        """Chess from a FEN, or from the four fields of EPD and two of its operations."""
         fields, operations = text.split()[:4], text.split(maxsplit=4)[4:]
         counts = re.match(r"([0-9]+)\s+([0-9]+)$", operations[0].strip()) if operations else None
         if counts:

@@ -31,7 +31,7 @@ SITE = "https://github.com/google-deepmind/open_spiel/blob/master/docs/games.md"
 
 
 def rules_page(name: str, title: str, options: Mapping[str, Option]) -> str:
-    """The page, in Markdown."""
+    """The rules page of a game, in Markdown."""
     rows = [f"| `{key}` | {one.allowed}; default `{one.default}` |" for key, one in options.items()]
     table = (
         "\n".join(["| option | values |", "| --- | --- |", *rows]) if rows else "There are none."

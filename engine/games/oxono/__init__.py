@@ -68,7 +68,7 @@ CROSS, RING = 0, 1
 HAND = 8
 """How many pieces of each symbol a seat begins with."""
 SURE_LEAD = 40
-"""For the outlook: the lead in prospects that would be as good as a win."""
+"""The lead in prospects that the outlook takes for as good as a win."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,8 @@ class Step:
     to: int
     put: int
     to_be_free: Mapping[int, int]
-    """By the totem's square: what a slide from there needs free; none if it needs a jump."""
+    """What a slide to there needs free, by the square that the totem leaves; none if it has to
+    jump."""
     rank: int
     file: int
     """The lines of the piece."""

@@ -109,7 +109,7 @@ def _paths() -> dict[int, dict[int, int]]:
 
 
 PATHS = _paths()
-"""To each square from each in line with it: the squares between, and the one it leads to."""
+"""The squares between, and the one it leads to, to each square from each in line with it."""
 
 
 def landings(totem: int, others: int) -> Iterator[tuple[int, int]]:

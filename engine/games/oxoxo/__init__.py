@@ -86,7 +86,7 @@ ACTS = "FOX"
 WORDS = tuple(act + name for act in ACTS for name in NAMES)
 CODE_OF = {word: code for code, word in enumerate(WORDS)}
 STEPS = tuple((act, 1 << bit, LINES_OF[bit]) for act in range(3) for bit in range(SQUARES))
-"""By code: what is done, the square, and the lines through it."""
+"""What each code does, the square, and the lines through it."""
 MOVES = WordTable(WORDS)
 
 

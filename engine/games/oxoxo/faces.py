@@ -50,13 +50,13 @@ WITH_X = tuple(ALL ^ faces for faces in WITH_O)
 
 
 def _turned(faces: Faces, bit: int) -> Faces:
-    """The same with the piece on a square turned over."""
+    """The sets of faces with the piece on a square turned over."""
     apart = 1 << bit
     return faces >> apart & WITH_O[bit] | (faces & WITH_O[bit]) << apart
 
 
 def _goals(placement: Placement) -> BySeat:
-    """Of which faces each seat's goal stands."""
+    """The sets of faces with which each seat's goal stands."""
     form, colour = placement
     by_sign = by_shade = 0
     for line in LINES:
@@ -76,7 +76,7 @@ def _goals(placement: Placement) -> BySeat:
 
 
 def _ends(goals: BySeat) -> tuple[BySeat, BySeat]:
-    """Of which faces either has won, by who wins and who has moved there.
+    """The sets of faces with which either has won, by who wins and who has moved there.
 
     Whoever makes both goals at once loses.
     """
@@ -85,7 +85,7 @@ def _ends(goals: BySeat) -> tuple[BySeat, BySeat]:
 
 
 def _puts(placement: Placement, mover: Seat) -> Iterator[tuple[int, Placement]]:
-    """On which squares a seat may put a piece down, and what that makes."""
+    """The squares on which a seat may put a piece down, and the placement that makes."""
     form, colour = placement
     if placement[mover].bit_count() < HAND:
         for bit in bits_of(BOARD ^ form ^ colour):
@@ -94,25 +94,26 @@ def _puts(placement: Placement, mover: Seat) -> Iterator[tuple[int, Placement]]:
 
 
 def _either(faces: Faces, bit: int) -> Faces:
-    """Of which either face of the piece on a square is in a set."""
+    """Adds what comes of a set by turning the piece on a square over."""
     some = (faces | faces >> (1 << bit)) & WITH_O[bit]
     return some | some << (1 << bit)
 
 
 def _both(faces: Faces, bit: int) -> Faces:
-    """Of which both faces of the piece on a square are in a set."""
+    """Leaves of a set what is in it with the piece on a square turned over, too."""
     both = faces & faces >> (1 << bit) & WITH_O[bit]
     return both | both << (1 << bit)
 
 
 @dataclass(frozen=True, slots=True)
 class _Solved:
-    """From which faces of a placement either seat wins."""
+    """The faces of a placement from which either seat wins."""
 
     won: tuple[BySeat, BySeat]
-    """By who wins, and who is to move or, where the game may have ended, who has moved there."""
+    """The sets with which somebody wins, by who does, and who is to move or, where the game may
+    have ended, who has moved there."""
     longest: BySeat
-    """In how many plies either wins at most."""
+    """The most plies in which either wins."""
 
 
 class FaceSolver:
@@ -162,7 +163,7 @@ class FaceSolver:
         return None, 0
 
     def _of(self, placement: Placement, budget: Budget) -> _Solved:
-        """Of a placement by who has moved there."""
+        """Solves a placement by who has moved there."""
         if placement not in self._reached:
             goals = _goals(placement)
             solved, ends = self._solve(placement, goals, frozenset(), budget), _ends(goals)
@@ -176,7 +177,7 @@ class FaceSolver:
     def _solve(
         self, placement: Placement, goals: BySeat, barred: Set[int], budget: Budget
     ) -> _Solved:
-        """Of a placement by who is to move."""
+        """Solves a placement by who is to move."""
         later = [
             [(bit, self._of(after, budget)) for bit, after in _puts(placement, mover)]
             for mover in SEATS

@@ -64,7 +64,7 @@ TASKS: Mapping[str, tuple[int, int, int]] = {
     "tetrominoes": (8, 10, of_size(4)),
     "pentominoes": (15, 16, of_size(5)),
 }
-"""For each task the files and ranks of its board, and the pieces of each colour."""
+"""The files and ranks of each task's board, and the pieces of each colour."""
 
 
 class Puzzle(Variant):

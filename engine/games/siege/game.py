@@ -322,8 +322,9 @@ class SiegeState(State):
         return step | DEMAND
 
     def clicks(self, move: Move) -> tuple[str, ...]:
-        """From, to, and whether a capture is demanded where that may be; of Yellow's placing
-        the cells of the general and of the colonel.
+        """The squares from which and to which it goes, and whether a capture is demanded.
+
+        That is asked where it may be. Yellow's placing is the cells of the general and the colonel.
         """
         if self.turn == SETUP:
             return (CELLS[move.index("G") - 1], CELLS[move.index("C") - 1])
@@ -348,7 +349,7 @@ class SiegeState(State):
         return gettext("Choose whether you demand that Yellow captures.")
 
     def half_made(self, clicked: Sequence[str]) -> Scene:
-        """In the set-up the general stands where he was placed."""
+        """A drawing of half a move: in the set-up the general stands where he was placed."""
         if self.turn == SETUP and clicked:
             general = {clicked[0]: YELLOWS_GENERAL}
             return self._drawn(board_of(self.board.pieces() | general))

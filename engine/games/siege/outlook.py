@@ -51,7 +51,8 @@ WITHIN = {
     -1: _within(-1 << RANK_8),
     0: _within(OUTSIDE),
 }
-"""For an army that may not lower its rank, one that may not raise it, and one that may do both."""
+"""The squares of an army that may not lower its rank, one that may not raise it, and one that may
+do both."""
 
 
 def yellow_hopes(board: Board, headings: Mapping[int, int], soldiers_needed: int) -> float:

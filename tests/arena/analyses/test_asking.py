@@ -99,7 +99,7 @@ def test_a_bot_says_its_move(inquiry: Inquiry) -> None:
 
 
 def test_a_whole_game(inquiry: Inquiry) -> None:
-    """In one process, at every position in which a seat is to move; each bot is a job."""
+    """All is asked in one process, at every position where a seat is to move; each bot is a job."""
     moves = first_moves(5)
     assert inquiry.ask("bot-0", "bot-1", moves=moves, whole=True) == Questions(2, 0)
     jobs_ = inquiry.asked()
@@ -206,7 +206,7 @@ def test_what_workers_say_is_proved(inquiry: Inquiry) -> None:
 
 
 def test_there_is_a_quota(inquiry: Inquiry) -> None:
-    """Of seconds that bots may think, within a day; what can't be done takes nothing of it."""
+    """So many seconds a day bots may think for somebody; what can't be done takes nothing of it."""
     inquiry.ask("bot-0", moves=first_moves(3), whole=True, quota=6.0)
     with pytest.raises(Refusal, match="within 24 hours, of which 2 s are left, and this takes 3 s"):
         inquiry.ask("bot-1", moves=first_moves(2), whole=True, quota=6.0)

@@ -101,12 +101,10 @@ def test_all_bots_are_locked_before_one_is_deleted(database: Database) -> None:
     def record(session: Session) -> None:
         session.get_one(Match, second, with_for_update=True)
 
-    def settle(session: Session) -> None:
+    def hold(session: Session) -> None:
         lock(session, session.get_one(Ladder, number))
 
-    at_once(
-        database, record, lambda session: do(session, DeleteUser("ada", "ada"), NOW), rest=settle
-    )
+    at_once(database, record, lambda session: do(session, DeleteUser("ada", "ada"), NOW), rest=hold)
     with database.read() as session:
         assert session.scalars(sa.select(Match.status)).all() == [JobStatus.VOID] * 2
 

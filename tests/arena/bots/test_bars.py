@@ -51,7 +51,7 @@ def _by(user: User, *organised: int) -> By:
 
 
 def test_who_organises_one_ladder_takes_bots_off_it(database: Database) -> None:
-    """Of that one alone; its owners are told why, and nothing brings it back but an organiser."""
+    """They do so there alone; owners are told why, and only an organiser brings one back."""
     with database.begin() as session:
         ada, bob = (accounts.add(session, ARENA, name, now=NOW) for name in ("ada", "bob"))
         first, older = version(session, ada, "mine"), version(session, ada, "other", "c")

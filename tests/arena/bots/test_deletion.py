@@ -94,7 +94,7 @@ def test_a_bot_in_no_match_goes_wholly(database: Database, tmp_path: Path) -> No
 
 
 def test_names_lead_on_and_are_nobody_elses(database: Database) -> None:
-    """Of bots, people and competitions; back again, too."""
+    """So it is for bots, people and competitions; back again, too."""
     with database.begin() as session:
         ada, bob = (accounts.add(session, ARENA, name, now=NOW) for name in ("ada", "bob"))
         bot = version(session, ada, "first").bot

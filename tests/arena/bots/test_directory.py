@@ -26,7 +26,7 @@ from tests.arena.doing import do
 
 
 def test_what_has_all_words_is_found(database: Database) -> None:
-    """By how they begin, in whatever letters; names that begin so first; whatever is typed."""
+    """Names that begin with a word are found first, in whatever letters; whatever is typed."""
     with database.begin() as session:
         ada, bob = (accounts.add(session, ARENA, name, now=NOW) for name in ("ada", "Bobby"))
         version(session, ada, "GreedyKnight2")
@@ -126,7 +126,7 @@ def test_what_is_no_link(link: str) -> None:
 
 
 def test_tags_are_words() -> None:
-    """In small letters, each once."""
+    """They are kept in small letters, each once."""
     assert read_tags(["C++", "c++", "monte-carlo", "Élan"]) == ["c++", "monte-carlo", "élan"]
     for wrong in ("", "a b", "-a", "x" * 31, "<b>"):
         with pytest.raises(Refusal, match="is no tag"):

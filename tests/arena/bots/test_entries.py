@@ -61,7 +61,7 @@ def ask_entry(session: Session, first: BotVersion, ladder: Ladder) -> Check | No
 
 
 def test_the_ladders_that_fit(database: Database) -> None:
-    """Of the game that was checked, taking bots, and not entered nor asked for yet."""
+    """They are of the game that was checked, take bots, and were not entered nor asked for yet."""
     with database.begin() as session:
         ada = accounts.add(session, ARENA, "ada", now=NOW)
         first = version(session, ada, "mine")
@@ -91,7 +91,7 @@ def test_a_game_that_is_not_played_fits_nowhere(database: Database) -> None:
 
 
 def test_an_older_version_comes_back(database: Database) -> None:
-    """At once, in the place of the newer one, with the rating that it had."""
+    """It takes the place of the newer one at once, with the rating that it had."""
     with database.begin() as session:
         ada = accounts.add(session, ARENA, "ada", now=NOW)
         first, second = version(session, ada, "mine"), version(session, ada, "mine", "b")
@@ -116,7 +116,7 @@ def test_a_ladder_that_takes_no_bots(database: Database, state: CompetitionState
 
 
 def test_the_bots_of_an_owner(database: Database) -> None:
-    """By name, each with its last version and where it is not retired; nobody else's."""
+    """They come by name, each with its last version and where it is not retired; nobody else's."""
     with database.begin() as session:
         ada = accounts.add(session, ARENA, "ada", now=NOW)
         eve = accounts.add(session, ARENA, "eve", now=NOW)

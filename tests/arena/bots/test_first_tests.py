@@ -57,7 +57,7 @@ def active(session: Session, bot: str) -> list[int]:
 
 
 class Improving(StrengthSimulation):
-    """In which the second bot plays as well as the first from its second version on."""
+    """An arena in which the second bot plays as well as the first from its second version on."""
 
     def start(self, name: str) -> LotPlayer:
         return Clever() if name == "bot-1 v2" else LotPlayer()
@@ -186,7 +186,7 @@ def test_a_bot_that_leaves_waits_for_no_test(database: Database, leave: str) -> 
 
 
 def test_what_can_not_be_tested_is_refused_at_once(database: Database) -> None:
-    """At the submission, before anything is checked."""
+    """The submission refuses it, before anything is checked."""
     arena = StrengthSimulation(database, CALM, "puzzle")
     with pytest.raises(SubmissionError, match="a game of one seat is played alone"):
         upload(arena, "bot-0", SITE_TERMS)

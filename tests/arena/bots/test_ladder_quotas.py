@@ -204,8 +204,8 @@ def test_a_shared_bot_counts_for_its_owner_and_the_house_for_nobody(
 
 
 def test_each_person_has_so_many_bots_here(database: Database) -> None:
-    """On whatever ladders, tried ones too; new versions and deleted bots are none, and whoever
-    organises has any number."""
+    """Tried ones count on any ladder; new versions and deleted bots don't, nor those of
+    organisers."""
     with database.begin() as session:
         furnished(session)
         ada, bob, eve = person(session), person(session, "bob"), person(session, "eve")

@@ -29,7 +29,7 @@ from arena.models import (
     Place,
     Tournament,
 )
-from arena.operation import health
+from arena.operation import alarms
 from arena.recorder import recording
 from arena.schedule.idle import why_idle
 from engine import jobs, reporting
@@ -44,7 +44,7 @@ class Losing(TournamentSimulation):
     """Four bots with files in a store; who plays with lost ones fails, as workers do."""
 
     words = "w: [Errno 2] No such file or directory: '/elsewhere/bundles/{digest}'"
-    """Of a worker that can't have the files of that digest, as Python says it."""
+    """What a worker says that can't have the files of that digest, as Python says it."""
 
     def lose(self, store: Path) -> None:
         """Stores everybody's files but those of one."""
@@ -78,7 +78,7 @@ def arena(tmp_path: Path) -> Iterator[Losing]:
 
 
 def losing(database: Database, folder: Path) -> Losing:
-    """That arena in an empty database."""
+    """The arena that loses a bundle, in an empty database."""
     made = Losing(database, 1, CALM, "clobber", 4, size="4x3")
     made.create("cup", "round-robin")
     made.lose(folder / "data" / "bundles")
@@ -113,7 +113,7 @@ def test_who_has_lost_its_files_plays_no_more_until_they_are_back(arena: Losing)
         assert len(entries(session, action="suspend")) == 1
         (alarm,) = [
             one
-            for one in health.look(session, arena.settings, arena.now).alarms
+            for one in alarms.find(session, arena.settings, arena.now)
             if one.kind == "lost bundle"
         ]
         assert "the files of bot-1 v1 are lost or damaged" in alarm.words

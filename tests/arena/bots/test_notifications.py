@@ -155,7 +155,7 @@ def test_that_a_bot_is_shared(session: Session) -> None:
 
 
 def test_that_a_bot_was_entered_in_a_tournament(session: Session) -> None:
-    """By somebody else, who is told nothing."""
+    """Somebody else entered it, who is told nothing."""
     bob = session.scalars(sa.select(User).where(User.name == "bob")).one()
     ladder = session.scalars(sa.select(Ladder)).one()
     other = submit(

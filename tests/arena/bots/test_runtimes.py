@@ -26,7 +26,7 @@ from arena.models import (
     Runtime,
     VersionStatus,
 )
-from arena.operation import health
+from arena.operation import alarms
 from arena.recorder.dispatch import _queue_of
 from arena.schedule import allocation, leases
 from arena.schedule.idle import why_idle, why_it_waits
@@ -97,7 +97,7 @@ def test_a_version_keeps_its_runtime(sqlite_database: Database, tmp_path: Path) 
         assert runtimes.sweep(session, settings) == 0
         with pytest.raises(SubmissionError, match="there are: none"):
             take_in(session, person(session, "eve"), "hers", runtime="scientific")
-        found = health.look(session, settings, NOW).alarms
+        found = alarms.find(session, settings, NOW)
         words = [one.words for one in found if one.kind == "runtime"]
         assert words == [
             "the file of the runtime scientific is lost, which 1 version of a bot needs: "
@@ -143,7 +143,7 @@ def queues(found: list[jobs.AnyJob]) -> set[str]:
 
 
 def test_a_job_goes_to_workers_that_keep_its_runtime(sqlite_database: Database) -> None:
-    """In a queue of its own, and no more of them than these can take; the others play as ever."""
+    """It waits in a queue of its own, no more than these can take; the others play as ever."""
     furnish(sqlite_database, PLATFORM)
     with sqlite_database.begin() as session:
         give_sign(session, "big", NOW, slots=20, platforms=(OTHER,))
@@ -171,8 +171,8 @@ def test_what_nobody_keeps_waits_and_the_others_play(sqlite_database: Database) 
     words = f"No worker with this game keeps runtimes for {PLATFORM}: learner-0 waits for one"
     settings = Settings(data=Path("/nowhere"))
     with sqlite_database.read() as session:
-        alarms = health.look(session, settings, NOW).alarms
-        assert [one.words for one in alarms if one.kind == "runtime"][:1] == [words]
+        found = alarms.find(session, settings, NOW)
+        assert [one.words for one in found if one.kind == "runtime"][:1] == [words]
         ladder = session.scalars(sa.select(Ladder)).one()
         assert why_idle(session, ladder, settings, NOW) == f"{words}."
 
@@ -199,8 +199,8 @@ def test_two_bots_whose_runtimes_no_one_worker_keeps_do_not_meet(
     )
     settings = Settings(data=Path("/nowhere"))
     with sqlite_database.begin() as session:
-        alarms = health.look(session, settings, NOW).alarms
-        assert [one.words for one in alarms if one.kind == "runtime"][:1] == [words]
+        found = alarms.find(session, settings, NOW)
+        assert [one.words for one in found if one.kind == "runtime"][:1] == [words]
         ladder = session.scalars(sa.select(Ladder)).one()
         assert why_idle(session, ladder, settings, NOW) == f"{words}."
         give_sign(session, "both", NOW, slots=1, platforms=(OTHER, PLATFORM))
@@ -260,7 +260,7 @@ def test_a_check_waits_for_a_worker_that_keeps_its_runtime(sqlite_database: Data
 
 
 def test_a_worker_takes_from_the_queues_of_its_platforms() -> None:
-    """Of each and of all together: two bots of a match may have two runtimes."""
+    """It takes from that of each and of all together: two bots of a match may have two runtimes."""
     own = GAMES.edition("clobber")
     found = set(jobs.queues_of(own, ("x86_64", PLATFORM)))
     assert found == {

@@ -83,7 +83,7 @@ def test_what_can_not_be_shared_is_said(
 
 
 def test_the_commands_that_share(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """By the operator; each refusal is one line."""
+    """The operator gives them; each refusal is one line."""
     database = Database(f"sqlite:///{tmp_path}/arena.db")
     database.upgrade()
     with database.begin() as session:

@@ -147,7 +147,7 @@ def test_versions_count_and_the_same_files_are_the_same_version(database: Databa
 
 
 def test_a_new_version_keeps_mu_and_is_less_certain(database: Database) -> None:
-    """By the numbers decided: sigma is at least 5, and the old version retires."""
+    """The numbers are those decided: sigma is at least 5, and the old version retires."""
     with database.begin() as session:
         furnished(session)
         ada = person(session)
@@ -174,7 +174,7 @@ def report(job: jobs.Job, *kept: bool) -> reporting.CheckReport:
 
 
 def test_a_check_that_passes_enters_the_bot(database: Database) -> None:
-    """On its ladder, and on the others of the same game that it was submitted to."""
+    """It enters its ladder, and the others of the same game that it was submitted to."""
     with database.begin() as session:
         furnished(session)
         worker(session)
@@ -230,7 +230,7 @@ def test_a_check_that_fails_refuses_the_bot(database: Database) -> None:
 
 
 def test_findings_are_kept_as_they_come(database: Database) -> None:
-    """For the page that waits for them; what passed so far has not passed the check."""
+    """The page that waits shows them; what passed so far has not passed the check."""
     with database.begin() as session:
         furnished(session)
         worker(session)

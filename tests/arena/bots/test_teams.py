@@ -230,7 +230,7 @@ REFUSED: list[tuple[str, Deed, type[Exception], str]] = [
 
 
 def test_what_can_not_be_done_is_said(sqlite_database: Database, subtests: pytest.Subtests) -> None:
-    """To whom it is not given, and what is not there."""
+    """It is told to whom a team is not given, and what is not there."""
     with sqlite_database.begin() as session:
         some = {one.name: one for one in people(session, "ada", "bob", "eve")}
         version(session, some["ada"], "knight")

@@ -55,7 +55,7 @@ def test_several_in_a_position(cli: Cli) -> None:
 
 
 def test_a_whole_game(cli: Cli, records: Path) -> None:
-    """In every position of it; what was given away, and where all agree, is told at the end.
+    """Every position of it is asked; what was given away, and where all agree, is told at the end.
 
     Of two sides what one expects the other does not: after 0.9 for White 0.8 for Black is 0.2 for
     White, who gave 0.7 away.
@@ -114,7 +114,7 @@ def test_who_fails_is_asked_no_more(cli: Cli, records: Path) -> None:
     ],
 )
 def test_what_can_not_be_asked(cli: Cli, records: Path, words: str, refusal: str) -> None:
-    """In one line, and no bot is started."""
+    """It is refused in one line, and no bot is started."""
     given = words.format(bot=DICE, records=records).split()
     said = cli("ask", *(word.replace(",", " ") for word in given))
     assert_refused(said, refusal)

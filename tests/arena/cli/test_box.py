@@ -186,7 +186,7 @@ def test_the_kit_goes_with_a_single_file(cli: Cli, tmp_path: Path) -> None:
 def test_what_killed_runs_left_of_boxes_is_ended(
     command: list[str], cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """On a machine without workers nobody else does so; how it is done, test_orphans tests."""
+    """A machine without workers has nobody else to do so; how it is done, test_orphans tests."""
     swept: list[Sandbox] = []
 
     def end_orphans(sandbox: Sandbox) -> int:

@@ -160,7 +160,7 @@ def test_one_address_has_not_all_places(port: int, export: str) -> None:
 
 
 def test_who_reads_slowly_gets_all(impatient: int, export: str) -> None:
-    """At more than the least rate; here for longer than the patience."""
+    """It reads at more than the least rate; here for longer than the patience."""
     with ExitStack() as stack:
         reader = _connected(stack, impatient, buffer=1 << 16)
         reader.sendall(_ask(export, "192.0.2.1", "Connection: close"))

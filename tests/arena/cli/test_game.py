@@ -104,7 +104,7 @@ BROKEN = [
 def test_what_a_game_does_not_keep_to_is_told(
     begun: Path, capsys: pytest.CaptureFixture[str], old: str, new: str, check: str, words: str
 ) -> None:
-    """By the check that it is about, in words, with the line of the game where it raised."""
+    """The check that it is about says so in words, with the line of the game where it raised."""
     text = begun.read_text()
     assert old in text
     begun.write_text(text.replace(old, new))

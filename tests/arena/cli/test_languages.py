@@ -177,7 +177,7 @@ def test_what_runs_on_speaks_english(tmp_path: Path) -> None:
 
 
 def test_a_server_is_asked_in_the_language_that_is_spoken() -> None:
-    """By the header that its pages go by."""
+    """The header says it that its pages go by."""
 
     class Echo(BaseHTTPRequestHandler):
         def do_GET(self) -> None:

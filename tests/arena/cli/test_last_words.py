@@ -31,7 +31,7 @@ def dies(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("box", [[], ["--no-box"]])
 def test_play_tells_it(cli: Cli, dies: Path, box: list[str]) -> None:
-    """In JSON and in the table, in a box and in none."""
+    """They stand in JSON and in the table, in a box and in none."""
     words = ("play", "clobber", "size=3x3", dies, DICE, "--games", "1", "--move", "20000", *box)
     (detail,) = cli(*words, "--json").json["bots"][0]["fault_details"]
     assert detail.endswith(LAST)

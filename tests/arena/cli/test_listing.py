@@ -33,7 +33,7 @@ def test_nothing_of_a_table_is_cut_off(
     width: int | None,
     whole: bool,
 ) -> None:
-    """In a pipe and in a terminal: the frame goes before a name is broken; no letter is lost."""
+    """A pipe and a terminal have it whole: the frame goes before a name is broken."""
     if width:
         monkeypatch.setenv("FORCE_COLOR", "1")  # which is taken for a terminal
         monkeypatch.setenv("TERM", "xterm")
@@ -80,7 +80,7 @@ def test_a_long_cell_takes_no_seven_lines(
 
 @pytest.mark.parametrize(("height", "is_paged"), [("5", True), ("1000", False)])
 def test_what_is_longer_than_the_screen_is_paged(height: str, is_paged: bool) -> None:
-    """In a terminal, by the pager that somebody uses."""
+    """A terminal has it go through the pager that somebody uses."""
     code, out = press(["games"], [], LINES=height, PAGER="sed s/^/paged:/")
     assert code == 0
     assert "Clobber" in out
@@ -88,7 +88,7 @@ def test_what_is_longer_than_the_screen_is_paged(height: str, is_paged: bool) ->
 
 
 def test_people_read_headings_and_moments(capsys: pytest.CaptureFixture[str]) -> None:
-    """In words and to the second; JSON has them as they are."""
+    """They are words, and times to the second; JSON has them as they are."""
     row = {"last_sign_in": "2026-01-31T18:00:09.123456+00:00", "note": "2026-01-31Tea"}
     show([row], tuple(row), in_json=False)
     out = capsys.readouterr().out

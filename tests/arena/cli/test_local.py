@@ -82,7 +82,7 @@ def test_a_bot_is_taken_in(cli: Cli, data: Path, tmp_path: Path) -> None:
 
 
 def test_what_becomes_of_a_submission_is_told(cli: Cli, data: Path, tmp_path: Path) -> None:
-    """By what plays there at that moment: only an older version is one to be tested against."""
+    """It goes by what plays there at that moment: only an older version is to be tested against."""
     bot = tmp_path / "hopeful.py"
 
     def hand_in(text: str, *options: str) -> str:
@@ -178,7 +178,7 @@ def test_what_is_no_bot_is_not_taken_in(
 def test_a_database_of_another_release_is_left_alone(
     cli: Cli, data: Path, tmp_path: Path, schema: str, words: str
 ) -> None:
-    """By every command that opens one: that release may be at work on it."""
+    """Every command that opens one leaves it: that release may be at work on it."""
     shutil.copytree(data, tmp_path / "var")
     with closing(sqlite3.connect(tmp_path / "var" / "arena.db")) as connection:
         connection.execute("UPDATE alembic_version SET version_num = ?", (schema,))

@@ -103,7 +103,7 @@ def test_what_is_refused(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """In one line, and nothing is written."""
+    """It is told in one line, and nothing is written."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "there").mkdir()
     (tmp_path / "there" / "kept").touch()

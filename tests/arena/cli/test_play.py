@@ -47,7 +47,7 @@ def test_a_run_is_summed_up(cli: Cli) -> None:
 
 
 def test_a_bridge_of_a_folder_plays_outside_a_box(cli: Cli, tmp_path: Path) -> None:
-    """On its author's machine, where what its program uses can't be told: that is said."""
+    """It does on its author's machine, where what its program uses can't be told: that is said."""
     shutil.copy(BOTS / "foreign_engine.py", tmp_path)
     run = "bridge = 'ugi'\nrun = 'python3 foreign_engine.py uci {}'\n"
     (tmp_path / "bot.toml").write_text(run.format(""))
@@ -196,7 +196,7 @@ for line in iter(input, "quit"):
 
 
 def test_a_folder_and_a_command_play(cli: Cli, tmp_path: Path) -> None:
-    """In a box or not; a command, whose arguments may have a "=", never, and that is said."""
+    """A folder does so in a box or not; a command, whose arguments may have a "=", in none."""
     folder = tmp_path / "mine"
     folder.mkdir()
     shutil.copy(DICE, folder / "bot.py")
@@ -310,7 +310,7 @@ def test_what_was_played_is_told_when_somebody_stops_it(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_second_wish_to_stop_breaks_matches_off(number: signal.Signals, tmp_path: Path) -> None:
-    """At once, although a bot thinks about its move for minutes."""
+    """They end at once, although a bot thinks about its move for minutes."""
     bot = tmp_path / "slow.py"
     thinking = 'elif verb == "go":\n        __import__("time").sleep(300)'
     bot.write_text(Path(DICE).read_text().replace('elif verb == "go":', thinking))

@@ -55,7 +55,7 @@ def test_perft(cli: Cli, depth: int, nodes: int) -> None:
 
 
 def test_a_drawing_is_svg(cli: Cli, tmp_path: Path) -> None:
-    """On standard output or in a file; it differs by theme, and by what is chosen."""
+    """It goes to standard output or to a file; it differs by theme, and by what is chosen."""
     words = ("draw", "clobber", "--after", "a2a1")
     light, dark = cli(*words), cli(*words, "--theme", "dark")
     chosen = cli(*words, "--chosen", "c3")

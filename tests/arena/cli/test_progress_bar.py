@@ -21,7 +21,7 @@ from arena.cli.progress_bar import ProgressBar
 def test_lines_tell_of_every_tenth(
     total: int, steps: list[int], lines: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """On standard error, where there is no terminal for a bar."""
+    """They go to standard error, where there is no terminal for a bar."""
     with ProgressBar("playing", "game", total=total) as bar:
         for step in steps:
             bar.advance(step)

@@ -122,7 +122,7 @@ def test_a_bot_that_only_fails_proves_nothing(bot, than, bots):
 
 @pytest.mark.parametrize("game", [GAME, "puzzle task=tetrominoes"])
 def test_a_clean_bot_passes(game, bots):
-    """In puzzles too."""
+    """So it does in puzzles."""
     bots.assert_plays_clean("first.py", game=game, games=2)
 
 

@@ -166,7 +166,7 @@ def test_the_current_folder_is_named_by_its_dot(cli: Cli, command: str) -> None:
     ids=lambda words: words[0],
 )
 def test_an_empty_word_names_no_file(cli: Cli, words: list[str]) -> None:
-    """Of a folder it would be the current one, which nobody means to hand in or to write to."""
+    """It would name the current folder, which nobody means to hand in or to write to."""
     assert_refused(cli(*words), "the name is empty")
 
 

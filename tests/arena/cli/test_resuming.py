@@ -150,7 +150,7 @@ def test_a_bot_that_changed_is_another_one(changed, words, no_box, tmp_path, mon
 
 
 def test_what_a_bot_in_a_box_does_not_see_makes_it_no_other(tmp_path):
-    """Of files beside it only the kit goes with it."""
+    """Only the kit goes with it of the files beside it."""
     path = tmp_path / "bot.py"
     path.write_text(SOURCE.format(1))
     (bot,) = find_bots([str(path)])

@@ -41,7 +41,7 @@ def test_an_unprepared_database_is_refused(
 def test_a_database_for_english_alone_is_refused(
     postgres_url: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """By whom it is found first: before it is prepared, or put in the place of another."""
+    """Whoever finds it first does: before it is prepared, or put in the place of another."""
     with postgres.database(postgres_url, like="template0 ENCODING 'SQL_ASCII' LOCALE 'C'") as url:
         done = arena("run", "recorder", ARENA_DATABASE=url, ARENA_BROKER=NOWHERE)
         monkeypatch.setenv("ARENA_DATABASE", url)

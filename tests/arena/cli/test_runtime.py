@@ -52,7 +52,7 @@ def write_bot(folder: Path, first: str, runtime: str = "small") -> Path:
 
 
 def test_a_runtime_from_its_making_to_its_end(cli: Cli, data: Path, tmp_path: Path) -> None:
-    """By commands alone, and a bot that needs it passes its check meanwhile."""
+    """Commands alone do it all, and a bot that needs it passes its check meanwhile."""
     made = cli("runtime", "add", "small", "pieces", "--json")
     assert made.code == 0, made.err
     assert made.json["packages"] == [{"name": "pieces", "version": "1.5", "licence": "MIT"}]

@@ -50,7 +50,7 @@ def test_the_first_faults_are_told_and_all_are_counted() -> None:
 
 @pytest.mark.parametrize(("charge", "ms"), [("cpu", 2.0), ("wall", 300.0)])
 def test_the_times_are_those_that_are_charged(charge: str, ms: float) -> None:
-    """Of a bot that sleeps CPU time says nothing, where wall time counts."""
+    """CPU time says nothing of a bot that sleeps, where wall time counts."""
     variant = GAMES["clobber"].variant(size="2x3")
     spec = MatchSpec(variant, ("one", "two"), TimeControl(move_ms=1000, charge=charge))
     tally = RunTally(variant, spec.entrants)

@@ -38,7 +38,7 @@ HEXAGONS = tuple(
     ids=["squares", "hexagons", "text"],
 )  # fmt: skip
 def test_boards_in_letters(scene: Scene, lines: list[str]) -> None:
-    """By hand; what commands a terminal is written out."""
+    """They were drawn by hand; what commands a terminal is written out."""
     drawn = draw(scene).plain.split("\n")
     assert [line.rstrip() for line in drawn] == [line.rstrip() for line in lines]
 
@@ -53,7 +53,7 @@ def test_the_last_move_is_seen() -> None:
 
 
 def test_a_row_that_counts_is_seen() -> None:
-    """By the ground of all its squares, and in words where there are no colours."""
+    """The ground of all its squares shows it, and words where there are no colours."""
     scene = Scene(
         "", SQUARES, PIECES, rows=(PieceRow("a1", "b2", points="3"), PieceRow("a2", "b2"))
     )

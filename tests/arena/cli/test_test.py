@@ -350,7 +350,7 @@ TWO = ["--game", "clobber", "--game", "oxono"]
     ],
 )
 def test_wrong_usage_is_refused(arguments, message, tmp_path, monkeypatch, capsys):
-    """In one line, with exit code 2, before a game is played."""
+    """It is one line with exit code 2, before a game is played."""
     monkeypatch.chdir(tmp_path)
     Path("deep.json").write_text("[" * 100_000)
     assert arena(*arguments) == 2
@@ -403,7 +403,7 @@ def test_the_progress_renews_in_place_on_a_terminal():
     ],
 )
 def test_tests_of_the_arena_refuse_wrong_usage(words, message, capsys):
-    """In one line, before anything is asked of a database."""
+    """They do so in one line, before anything is asked of a database."""
     assert run(words) == 2
     error = capsys.readouterr().err
     assert message in error

@@ -21,7 +21,7 @@ from arena.cli.top import picture
 from arena.ground.config import Settings
 from arena.ground.db import Database
 from arena.models import JobStatus, Match, PlayedGame, Worker
-from arena.operation.health import look
+from arena.operation import overview
 from arena.operation.jobs_under_way import under_way
 from arena.operation.queues import Queues
 from tests.arena.running import COMMAND, environment
@@ -91,9 +91,10 @@ def test_what_waits_is_told_by_queue(data: Path) -> None:
     """As the broker has it, the empty ones too."""
     database = Database(f"sqlite:///{data}/arena.db")
     with database.read() as session:
-        health = look(session, Settings(), datetime.now(UTC))
+        waiting = Queues({"results": 3, "matches": 0})
+        found = overview.as_json(session, Settings(), datetime.now(UTC), waiting)
     database.close()
-    told = picture(health.as_json(Queues({"results": 3, "matches": 0}), [])).renderables
+    told = picture(found | {"under_way": []}).renderables
     assert "waiting: results 3, matches 0" in told
     assert "nothing is under way" in told
 

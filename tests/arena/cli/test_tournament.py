@@ -74,7 +74,7 @@ CREATED = [
 @pytest.mark.long
 @pytest.mark.parametrize(("words", "matches", "bots"), CREATED, ids=["all", "top", "bots", "given"])
 def test_a_tournament_is_made(cli: Cli, words: list[str], matches: int, bots: list[str]) -> None:
-    """From a ladder, its first bots, or named ones; it is shown and listed from then on."""
+    """It is made from a ladder, its first bots, or named ones; it is shown and listed then."""
     name = f"made-{len(words)}-{matches}"
     code, out, _ = cli("create", name, "--format", "round-robin", *words, "--json")
     assert code == 0
@@ -169,7 +169,7 @@ def test_the_lot_alone_may_decide_ties(cli: Cli) -> None:
 
 
 def test_points_a_game_are_shown_where_they_decide(cli: Cli) -> None:
-    """In a gauntlet, and not in a round robin, where everybody has as many games."""
+    """A gauntlet shows them, and no round robin, where everybody has as many games."""
     for format_, shown in (("gauntlet", True), ("round-robin", False)):
         cli("create", f"shown-{format_}", "--ladder", "ladder-0", "--format", format_)
         assert ("a game" in cli("show", f"shown-{format_}")[1]) is shown

@@ -48,7 +48,7 @@ def test_points_and_what_is_not_known_are_said(cli: Cli) -> None:
     ],
 )
 def test_what_has_no_truth_is_refused(cli: Cli, words: tuple[str, ...], problem: str) -> None:
-    """In one line."""
+    """It is refused in one line."""
     said = cli("truth", *words)
     assert said.code == 2
     assert problem in said.err

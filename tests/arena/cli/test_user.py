@@ -163,7 +163,7 @@ def test_what_can_not_be_done_is_one_line(say, words: tuple[str, ...], said: str
 def test_a_submission_by_the_command_is_noted(
     data: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By whom it was, and for whom: an owner is found in whatever letters' size."""
+    """It says by whom, and for whom: an owner is found in whatever letters' size."""
     database = Database(f"sqlite:///{data}/arena.db")
     with database.begin() as session:
         furnish(session, [], datetime.now(UTC), games=[GAMES["clobber"]])

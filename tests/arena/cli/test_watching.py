@@ -145,7 +145,7 @@ def test_only_the_shown_game_waits_and_only_for_who_watches() -> None:
 
 
 def games_now(spec: MatchSpec) -> list[GameNow]:
-    """Of a match that is played by lot."""
+    """All that is told of a match that is played by lot."""
     found: list[GameNow] = []
     games = RunningGames(0, found.append)
     with games.match(spec, nothing) as watch:
@@ -176,7 +176,7 @@ def test_a_running_game_tells_who_sits_where() -> None:
 
 @pytest.mark.parametrize("width", [80, 40])
 def test_words_stand_beside_a_board_where_there_is_room(width: int) -> None:
-    """In a terminal of 80 columns by 24 lines also of the largest board, with all its words."""
+    """A terminal of 80 columns by 24 lines has it, even of the largest board, with all words."""
     variant = GAMES["blokus"].variant()
     state = variant.initial()
     console = Console(width=width, color_system=None)

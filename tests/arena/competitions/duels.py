@@ -44,7 +44,7 @@ class Duels(CompetitionKind[Duel]):
             return None
         return Pairing(tuple(one.id for one in self.entrants(moment.session, competition)))
 
-    def settle(self, session: Session, competition: Duel, now: datetime) -> None:
+    def end_or_reopen(self, session: Session, competition: Duel, now: datetime) -> None:
         played = self._matches(session, competition, JobStatus.FIXED)
         left = any(one.reason for one in self.entrants(session, competition))
         set_over(session, competition, left or played >= competition.settings["matches"], now)
@@ -53,7 +53,7 @@ class Duels(CompetitionKind[Duel]):
         self, session: Session, competition: Duel, entrant: Entrant, why: str, now: datetime
     ) -> None:
         entrant.state, entrant.reason = EntrantState.RETIRED, why
-        self.settle(session, competition, now)
+        self.end_or_reopen(session, competition, now)
 
     def conclusion(self, session: Session, competition: Duel) -> Conclusion:
         first, second = sorted(

@@ -15,7 +15,7 @@ from arena.competitions import rounds
 from arena.competitions.dates import find_date
 from arena.competitions.happenings import happen_next
 from arena.deeds import By
-from arena.ground.db import Database, present
+from arena.ground.db import Database, database_time
 from arena.models import (
     Bot,
     BotVersion,
@@ -67,7 +67,7 @@ class RoundField:
         """Has all be done that is due, as the recorder does; gives what is told of dates."""
         while True:
             with self.database.begin() as session:
-                if not rounds.settle_next(session):
+                if not rounds.rise_and_fall(session):
                     break
         found = []
         while True:
@@ -108,7 +108,7 @@ class RoundField:
             lost: which bots each boss has lost against.
         """
         with self.database.begin() as session:
-            query = sa.select(LadderRound).where(LadderRound.settled.is_(None))
+            query = sa.select(LadderRound).where(LadderRound.ended.is_(None))
             parts = session.scalars(query.order_by(LadderRound.division)).all()
             for part, table in zip(parts, tables, strict=True):
                 entrants = {
@@ -143,7 +143,7 @@ class RoundField:
     def finish(self) -> None:
         """Has all tournaments that go on end as their bots stand there."""
         with self.database.begin() as session:
-            its = LadderRound.settled.is_(None)
+            its = LadderRound.ended.is_(None)
             for part in session.scalars(sa.select(LadderRound).where(its)):
                 part.made.state, part.made.finished = CompetitionState.CLOSED, self.now
         self.tick()
@@ -189,4 +189,4 @@ def round_field(database: Database) -> RoundField:
     """A paused ladder of eight bots."""
     simulation = TournamentSimulation(database, 0, CALM, "clobber", 8, size="4x3")
     with database.begin() as session:
-        return RoundField(database, simulation, present(session))
+        return RoundField(database, simulation, database_time(session))

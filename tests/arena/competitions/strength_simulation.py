@@ -110,7 +110,7 @@ class StrengthSimulation(Simulation):
 
 
 class Equals(StrengthSimulation):
-    """In which both bots play by the lot."""
+    """An arena in which both bots play by the lot."""
 
     def start(self, name: str) -> LotPlayer:
         return LotPlayer()

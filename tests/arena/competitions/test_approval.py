@@ -75,7 +75,7 @@ def made(session: Session, by: By = MAKER, *, game: bool = False) -> StrengthTes
 def test_nothing_is_played_before_somebody_else_approves(
     arena: StrengthSimulation, game: bool
 ) -> None:
-    """By whichever rules it was made; then it is played as any, and it is told who approved."""
+    """Whichever rules it was made by, it is then played as any, and it is told who approved."""
     with arena.database.begin() as session:
         test = made(session, game=game)
         number = test.id
@@ -106,7 +106,7 @@ def test_nothing_is_played_before_somebody_else_approves(
 
 
 def test_who_has_no_account_approves_nothing_of_their_own(arena: StrengthSimulation) -> None:
-    """At the arena's machine it is one person for all that is known."""
+    """At the arena's machine it is one person, for all that is known."""
     machine = By(Actor(None, "root", ""), frozenset(MAKER.scopes), START, at_machine=True)
     with arena.database.begin() as session:
         test = made(session, machine)

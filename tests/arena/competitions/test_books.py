@@ -68,7 +68,7 @@ def made(session: Session, name: str, count: int) -> list[Match]:
 
 
 def test_a_book_is_kept_once_and_read_as_it_was_sent(database: Database) -> None:
-    """For each variant, with a note."""
+    """It is kept for each variant, with a note."""
     with database.begin() as session:
         book = add(session)
         text = "\n".join(MOVES)
@@ -86,7 +86,7 @@ def of(person: int | None, *scopes: Scope) -> By:
 
 
 def test_a_book_that_nothing_was_played_by_is_gone(database: Database) -> None:
-    """By who added it or an organiser; what is new can then have its name and its openings."""
+    """Who added it or an organiser removes it; its name and its openings can be had anew."""
     with database.begin() as session:
         people = [accounts.add(session, ARENA, name, now=START) for name in ("ada", "bob")]
         session.flush()
@@ -197,7 +197,7 @@ def test_nobody_has_more_books_than_one_may(
 
 
 def test_a_ladder_plays_all_openings_before_one_comes_again(arena: StrengthSimulation) -> None:
-    """In an order that follows from its seed; one that is played anew keeps its own."""
+    """The order follows from its seed; one that is played anew keeps its own."""
     with arena.database.begin() as session:
         add(session)
         settings = {"openings": "mine", "state": "open"}
@@ -300,7 +300,7 @@ def test_a_test_is_played_by_its_ladders_book(arena: StrengthSimulation) -> None
 
 
 def test_positions_of_a_book_are_options_of_a_match(arena: StrengthSimulation) -> None:
-    """Of chess, from EPD."""
+    """They are chess positions, read from EPD."""
     need_openspiel()
     epd = "4k3/8/8/8/8/8/8/4K2R w K -"
     with arena.database.begin() as session:

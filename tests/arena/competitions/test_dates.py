@@ -34,7 +34,7 @@ from arena.competitions.happenings import FAULTY, OVER, happen_next
 from arena.competitions.tournament_deeds import CreateTournament, EnterTournament
 from arena.competitions.visibility import change_visibility
 from arena.deeds import By, perform
-from arena.ground.db import Database, present
+from arena.ground.db import Database, database_time
 from arena.ground.refusals import Refusal
 from arena.models import (
     AuditEntry,
@@ -126,7 +126,7 @@ def office(database: Database) -> Office:
         ladder = session.scalars(sa.select(Ladder)).one()
         ladder.name = ladder.title = "clobber-4x3"
         session.execute(sa.update(BotVersion).values(status=VersionStatus.READY))
-        return Office(database, present(session))
+        return Office(database, database_time(session))
 
 
 def test_moments_are_read_in_any_zone() -> None:
@@ -169,12 +169,12 @@ REFUSED: list[tuple[list[tuple[str, float, dict[str, str]]], str]] = [
 def test_what_can_be_no_date_is_refused(
     sqlite_database: Database, subtests: pytest.Subtests
 ) -> None:
-    """In words; and nothing of it is kept."""
+    """It is refused in words; and nothing of it is kept."""
     Simulation(sqlite_database, 0, CALM).furnish([("clobber", {"size": "4x3"})], bots=2)
     with sqlite_database.begin() as session:
         ladder = session.scalars(sa.select(Ladder)).one()
         ladder.name = "clobber-4x3"
-        now = present(session)
+        now = database_time(session)
     by = By(ARENA, frozenset(Scope), now)
     for asked, words in REFUSED:
         with subtests.test(words), sqlite_database.begin() as session:
@@ -219,7 +219,7 @@ FROZEN = r"are frozen since .*: none enters, leaves or is changed"
 
 
 def test_what_began_in_time_counts(office: Office) -> None:
-    """By the moment at which it began, whether or not the recorder was there at the date."""
+    """The moment at which it began decides, whether or not the recorder was there at the date."""
     office.lay(ENTRIES, -10)
     office.lay(FREEZE, -5)
     office.lay(CLOSES, 5)
@@ -417,7 +417,7 @@ def test_a_ladder_begins_again(database: Database, keep: int) -> None:
     with database.begin() as session:
         session.scalars(sa.select(Ladder)).one().name = "clobber-4x3"
         session.execute(sa.update(BotVersion).values(status=VersionStatus.READY))
-        office = Office(database, present(session))
+        office = Office(database, database_time(session))
     office.hand_in("waits", 0)
     with database.read() as session:
         past = office.ladder(session)

@@ -98,7 +98,7 @@ def test_no_order_of_games_decides_it(sqlite_database: Database) -> None:
 
 @pytest.mark.long
 def test_it_is_made_when_all_is_over_and_anew_after_a_void(database: Database) -> None:
-    """By the process that the recorder starts; what is under way is called off first."""
+    """The process that the recorder starts makes it; what is under way is called off first."""
     simulation = Simulation(database, 1, CALM)
     simulation.furnish([("clobber", {"size": "4x3"})], bots=3)
     simulation.alive()
@@ -129,7 +129,7 @@ def test_it_is_made_when_all_is_over_and_anew_after_a_void(database: Database) -
 
 
 def test_the_first_three_have_trophies(sqlite_database: Database) -> None:
-    """Of ladders and of tournaments; of one that was called off nobody has any."""
+    """Ladders and tournaments have some; of one that was called off nobody has any."""
     simulation = Simulation(sqlite_database, 1, CALM)
     simulation.furnish([("clobber", {"size": "4x3"})], bots=4)
     with sqlite_database.begin() as session:

@@ -28,7 +28,7 @@ NAMES = ("bot-0:1", "bot-1:1", "bot-2:1", "bot-3:1")
 
 
 class OneClever(TournamentSimulation):
-    """Of four bots the first plays well, and the others by the lot."""
+    """An arena of four bots of which the first plays well, and the others by the lot."""
 
     def start(self, name: str) -> LotPlayer:
         return Clever() if name.startswith("bot-0") else super().start(name)
@@ -68,7 +68,7 @@ def create(arena: OneClever, names: Sequence[str] = NAMES, games: int = 80) -> i
 
 
 def play(arena: OneClever, number: int) -> None:
-    """Until it is over, and everything under way has come in."""
+    """Has a gauntlet played until it is over, and everything under way has come in."""
     arena.alive()
     arena.tick()
     for _ in range(100):
@@ -158,7 +158,7 @@ def test_an_opponent_that_never_plays_ends_it(sqlite_database: Database) -> None
 def test_what_is_no_field_is_refused(
     sqlite_database: Database, names: tuple[str, ...], words: str
 ) -> None:
-    """In a sentence."""
+    """It is refused in a sentence."""
     arena = arena_of(OneClever, sqlite_database)
     with pytest.raises(Refusal, match=words):
         create(arena, names)

@@ -136,7 +136,7 @@ def found(arena: TournamentSimulation, number: int) -> Iterator[tuple[Session, C
 
 
 def play(arena: TournamentSimulation, number: int, matches: int) -> None:
-    """Until it is over, or has had so many."""
+    """Has a competition played until it is over, or has had so many matches."""
     arena.alive()
     arena.tick()
     for _ in range(100):
@@ -183,7 +183,7 @@ def test_what_is_recorded_is_what_is_made_anew(
 def test_one_that_is_over_ends_once_and_says_how(
     arena: TournamentSimulation, kind: AnyKind, number: int
 ) -> None:
-    """To settle it again changes nothing; pages and API list it and show it before and after."""
+    """To do so again changes nothing; pages and API list it and show it before and after."""
     name = name_of(arena, number)
     address = f"/competitions/{name}"
     client = create_app(Settings(database=str(arena.database.engine.url))).test_client()
@@ -194,7 +194,7 @@ def test_one_that_is_over_ends_once_and_says_how(
         if kind.name in ENDLESS:
             competition.state = CompetitionState.CLOSED
         before = competition.state, competition.finished
-        kind.settle(session, competition, arena.now)
+        kind.end_or_reopen(session, competition, arena.now)
         assert (competition.state, competition.finished) == before
         assert competition.state is CompetitionState.CLOSED
         assert competition.title in kind.conclusion(session, competition).title

@@ -49,7 +49,7 @@ SQLITE = pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 
 @pytest.fixture
 def furnished(database: Database) -> Database:
-    """A ladder of three bots, all settled, and a worker."""
+    """A ladder of three bots, all converged, and a worker."""
     Simulation(database, 0, CALM).furnish([("clobber", {"size": "4x3"})], bots=3)
     with database.begin() as session:
         session.execute(sa.update(Entrant).values(games=100, wins=100, sigma=0.9))
@@ -65,8 +65,8 @@ def the_ladder(session: sa.orm.Session) -> Ladder:
     return session.scalars(sa.select(Ladder)).one()
 
 
-def settle(session: sa.orm.Session, **values: object) -> None:
-    """Gives the first entrant other values than a settled one has."""
+def change_first(session: sa.orm.Session, **values: object) -> None:
+    """Gives the first entrant other values than a converged one has."""
     first = session.scalars(sa.select(Entrant).order_by(Entrant.id)).first()
     assert first is not None
     for name, value in values.items():
@@ -82,7 +82,7 @@ def settle(session: sa.orm.Session, **values: object) -> None:
         ({"games": 10, "wins": 10}, False),
         ({"sigma": 5.0, "state": EntrantState.RETIRED}, True),
     ],
-    ids=["settled", "unsure", "unsure for ever", "a newcomer", "retired"],
+    ids=["converged", "unsure", "unsure for ever", "a newcomer", "retired"],
 )
 @SQLITE
 def test_a_settled_ladder_plays_a_match_now_and_then(
@@ -93,7 +93,7 @@ def test_a_settled_ladder_plays_a_match_now_and_then(
     So does a clock that is set back: it would else rest until the old time comes again.
     """
     with furnished.begin() as session:
-        settle(session, **values)
+        change_first(session, **values)
         made = [
             next(
                 matchmaking.new_matches(
@@ -108,7 +108,7 @@ def test_a_settled_ladder_plays_a_match_now_and_then(
 
 
 AT_REST: list[tuple[dict[str, object], dict[str, object], bool]] = [
-    # What an entrant and the ladder have other than a settled one whose last match was just made,
+    # What an entrant and the ladder have other than a converged one whose last match was just made,
     # and whether a statement alone says that it rests.
     ({}, {}, True),
     ({"sigma": 1.0}, {}, True),
@@ -136,7 +136,7 @@ def test_a_ladder_that_rests_is_not_even_read(
 ) -> None:
     """And that it rests is what its matchmaker would have found (`Rival.is_settled`)."""
     with furnished.begin() as session:
-        settle(session, **values)
+        change_first(session, **values)
         ladder = the_ladder(session)
         ladder.last_match = NOW
         for name, value in others.items():
@@ -181,7 +181,7 @@ def empty(session: sa.orm.Session) -> None:
 
 def leave_one(session: sa.orm.Session) -> None:
     empty(session)
-    settle(session, state=EntrantState.ACTIVE)
+    change_first(session, state=EntrantState.ACTIVE)
 
 
 def rest(session: sa.orm.Session) -> None:
@@ -200,22 +200,22 @@ def race(session: sa.orm.Session) -> None:
         )
 
 
-def unsettle(session: sa.orm.Session) -> None:
-    settle(session, sigma=5.0)
+def disturb(session: sa.orm.Session) -> None:
+    change_first(session, sigma=5.0)
 
 
 def no_worker(session: sa.orm.Session) -> None:
-    unsettle(session)
+    disturb(session)
     session.execute(sa.update(Worker).values(last_seen=NOW - timedelta(minutes=5)))
 
 
 def bad_worker(session: sa.orm.Session) -> None:
-    unsettle(session)
+    disturb(session)
     session.execute(sa.update(Worker).values(set_aside=NOW))
 
 
 def weak_worker(session: sa.orm.Session) -> None:
-    unsettle(session)
+    disturb(session)
     session.execute(sa.update(Worker).values(isolation="reduced"))
 
 
@@ -235,7 +235,7 @@ def weak_worker(session: sa.orm.Session) -> None:
             weak_worker,
             "The boxes of the workers are too weak (reduced): this arena asks for good isolation.",
         ),
-        (unsettle, "The workers play elsewhere; its turn will come."),
+        (disturb, "The workers play elsewhere; its turn will come."),
     ],
 )
 @SQLITE
@@ -250,7 +250,7 @@ def test_a_ladder_says_why_it_is_idle(furnished: Database, arrange: object, word
 @SQLITE
 def test_a_reason_goes_with_no_match(furnished: Database) -> None:
     """Whenever a ladder gives a reason of its own, no match of it is made, and else one is."""
-    for arrange in (pause, freeze, close, empty, leave_one, race, rest, unsettle):
+    for arrange in (pause, freeze, close, empty, leave_one, race, rest, disturb):
         with furnished.begin() as session:
             arrange(session)
             session.flush()
@@ -291,7 +291,7 @@ def test_a_ladder_that_stands_still_calls_its_matches_off(
 def test_who_is_in_matches_set_aside_is_not_due_for_ever(furnished: Database) -> None:
     """A bot whose matches all fail does not take every turn."""
     with furnished.begin() as session:
-        settle(session, games=90, wins=90)
+        change_first(session, games=90, wins=90)
         turns = []
         for turn in range(20):
             # A ladder of which nothing comes rests after each.
@@ -437,7 +437,7 @@ def test_a_ladder_of_few_plays_if_it_can(
 
 
 def test_what_comes_of_other_ladders_is_none_of_ones_own(sqlite_database: Database) -> None:
-    """Of two with two bots each: of the first three matches were set aside, of the other played."""
+    """Two have two bots each: matches of the first were set aside, of the other played."""
     Simulation(sqlite_database, 0, CALM).furnish([("clobber", {}), ("oxono", {})], bots=2)
     with sqlite_database.begin() as session:
         session.execute(sa.update(Entrant).values(games=100, wins=100))

@@ -37,7 +37,7 @@ from arena.competitions.strength_tests import create as create_test
 from arena.competitions.tournament_deeds import CreateTournament
 from arena.competitions.visibility import change_visibility
 from arena.deeds import By, Deed, asked_before, perform
-from arena.ground.db import Database, present
+from arena.ground.db import Database, database_time
 from arena.ground.refusals import Refusal
 from arena.models import (
     AuditEntry,
@@ -167,7 +167,7 @@ def test_a_bot_enters_by_a_mask(database: Database) -> None:
 
 
 def test_what_is_only_tried_is_its_owners_alone(database: Database) -> None:
-    """By the mask's name, too, though nothing that others see says so."""
+    """So is it by the mask's name, though nothing that others see says so."""
     with database.begin() as session:
         ada, eve = person(session, "ada"), person(session, "eve")
         ladder = ladder_of(session)
@@ -307,7 +307,7 @@ def test_organisers_of_one_find_no_mask_by_people_or_bots(sqlite_database: Datab
         members.add(session, ARENA, quiet, ada, MemberRole.MEMBER, NOW)
         handed_in(session, ada, "alpha", quiet)
         handed_in(session, ada, "beta", known, "b")
-        later = (present(session) + timedelta(hours=1)).isoformat()
+        later = (database_time(session) + timedelta(hours=1)).isoformat()
         perform(
             session,
             CreateTournament(
@@ -418,7 +418,7 @@ def test_who_signs_up_does_so_by_a_mask(database: Database) -> None:
         ladder = ladder_of(session, anonymous="no")
         for number, user in enumerate(people):
             handed_in(session, user, f"bot-{number}", ladder, str(number))
-        now = present(session)
+        now = database_time(session)
         later = (now + timedelta(hours=1)).isoformat()
         perform(
             session,

@@ -62,7 +62,7 @@ def test_a_test_takes_the_next_number_whose_name_is_free(database: Database) -> 
 
 
 def test_a_start_opens_a_ladder_whose_name_is_taken(sqlite_database: Database) -> None:
-    """By one that an organiser made before that game was furnished: it gets another name."""
+    """An organiser made that before the game was furnished: it gets another name."""
     clobber = GAMES["clobber"]
     first = ladder_name(clobber, clobber.offered[0])
     with sqlite_database.begin() as session:

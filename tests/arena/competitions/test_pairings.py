@@ -20,7 +20,7 @@ STATES = [
     (JobStatus.FIXED, True),
     (JobStatus.VOID, True),
 ]
-"""Of a ladder's matches, and whether they are rated."""
+"""The states of a ladder's matches, and whether they are rated."""
 
 
 def test_what_is_due(database: Database) -> None:

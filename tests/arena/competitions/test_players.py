@@ -124,7 +124,7 @@ def declare(arena: StrengthSimulation) -> None:
     ],
 )
 def test_a_player_that_is_named(arena: StrengthSimulation, name: str, told: str) -> None:
-    """By what its version declares; each value is as the bot is told it."""
+    """It is read by what its version declares; each value is as the bot is told it."""
     declare(arena)
     with arena.database.read() as session:
         if told.startswith("bot-0 v1:"):
@@ -181,7 +181,7 @@ def test_a_version_meets_itself_with_other_options(arena: StrengthSimulation) ->
 
 @pytest.mark.long
 def test_a_match_is_asked_for_with_options(database: Database) -> None:
-    """Of a version against itself, too; it is found by what it was told, and counts for nobody."""
+    """It may be against itself, too; it is found by what it was told, and counts for nobody."""
     arena = StrengthSimulation(database, CALM, "clobber", size="4x4")
     declare(arena)
     with arena.database.begin() as session:
@@ -250,7 +250,7 @@ def test_a_tournament_takes_options_or_none(arena: StrengthSimulation) -> None:
 
 
 def test_a_side_has_its_own_time_and_threads(arena: StrengthSimulation) -> None:
-    """In jobs, records and names; more than the ladder's is for organisers to give."""
+    """Jobs, records and names have them; more than the ladder's is for organisers to give."""
     with arena.database.begin() as session:
         give_sign(session, "one", START, slots=1)
         version = session.scalars(sa.select(BotVersion).order_by(BotVersion.id)).first()

@@ -26,7 +26,7 @@ from tests.arena.simulator import CALM, START
 
 @pytest.fixture
 def arena(sqlite_database: Database) -> StrengthSimulation:
-    """With the presets of a fresh arena and two more."""
+    """An arena with the presets of a fresh one and two more."""
     made = StrengthSimulation(sqlite_database, CALM, "clobber", size="4x4")
     with made.database.begin() as session:
         furnish(session, [], START, games=[])
@@ -126,7 +126,7 @@ def test_a_preset_is_changed_as_a_whole_and_noted(arena: StrengthSimulation) -> 
 
 
 def test_every_fresh_preset_can_be_tested_by(arena: StrengthSimulation) -> None:
-    """On a ladder that there is."""
+    """A ladder that is there is tested on."""
     with arena.database.read() as session:
         versions = session.scalars(sa.select(BotVersion).order_by(BotVersion.id)).all()
         for name in FRESH:

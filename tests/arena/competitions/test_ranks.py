@@ -18,7 +18,7 @@ from tests.arena.simulator import CALM, START, Simulation
 
 VARIANTS = [("clobber", {"size": "4x3"}), ("puzzle", {"task": "tetrominoes"})]
 ACTIVE, RETIRED = EntrantState.ACTIVE, EntrantState.RETIRED
-SETTLED = 20
+RANKED_GAMES = 20
 """So many games a bot needs for its place on a board, says the page of every ladder."""
 
 
@@ -42,7 +42,7 @@ def set_field(
     session: Session,
     ladder: int,
     mus: Sequence[float],
-    games: Sequence[int] = (SETTLED,) * 4,
+    games: Sequence[int] = (RANKED_GAMES,) * 4,
     states: Sequence[EntrantState] = (ACTIVE,) * 4,
 ) -> None:
     """Gives the bots of a ladder other ratings, games and states."""
@@ -75,7 +75,7 @@ def test_ranks_are_those_of_the_placed(
     ranks: list[int | None],
     ranked: int,
 ) -> None:
-    """By mu less three sigma, of who is active and has games enough; the best is the same then."""
+    """They go by mu less three sigma, of who is active and has games enough; so does the best."""
     with furnished.begin() as session:
         set_field(session, 0, mus, games, states)
         found = ranks_of(session, field(session, 0))
@@ -121,7 +121,7 @@ def test_the_leader_of_a_race_has_its_first_rank(
         leading = race[first] if first is not None else None
         # On the other ladder a bot needs twenty.
         assert [found.get(ladder.id) for ladder in ladders] == [
-            next((one for one in field(session, 0) if one.games >= SETTLED), None),
+            next((one for one in field(session, 0) if one.games >= RANKED_GAMES), None),
             leading,
         ]
         ranks = ranks_of(session, race)

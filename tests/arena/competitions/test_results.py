@@ -55,7 +55,7 @@ def test_what_nothing_can_be_played_before(
     aside: set[tuple[int, int]],
     is_held_up: bool,
 ) -> None:
-    """Of three who meet each other: each match is set aside, or somebody in it is suspended."""
+    """Three meet each other: each match is set aside, or somebody in it is suspended."""
     arena.create("cup", "round-robin", top=3)
     with arena.database.begin() as session:
         its = sa.select(Entrant).where(Entrant.competition_id == the_cup(session).id)
@@ -143,7 +143,7 @@ def test_who_was_to_meet_the_withdrawn_is_given_a_match(
 
 
 def test_who_leaves_a_match_of_three_forfeits_it_alone(sqlite_database: Database) -> None:
-    """Of three who meet in each of two rounds, in three games a match; none is played."""
+    """Three meet in each of two rounds, in three games a match; none is played."""
     arena = TournamentSimulation(sqlite_database, 1, CALM, "blokus", 3, mode="trio")
     arena.create("cup", "balanced", rounds=2)
     with arena.database.begin() as session:
@@ -206,7 +206,7 @@ def test_the_lot_decides_where_nothing_else_does(
     told: list[tuple[float, int, float]],
     level: list[set[int]],
 ) -> None:
-    """Of four, by points, games and a tie-break: points decide before that, and then it."""
+    """There are four, by points, games and a tie-break: points decide before that, and then it."""
     arena.create("cup", format_)
     with arena.database.begin() as session:
         cup = the_cup(session)
@@ -245,7 +245,7 @@ def test_a_digest_is_of_the_fixtures_in_their_order(arena: TournamentSimulation)
 
 
 def test_programs_are_told_what_is_played_and_what_is_not(arena: TournamentSimulation) -> None:
-    """Of a Swiss of three, in whose first round the last by seeding sits out for two points."""
+    """They are told of a Swiss of three, in whose first round the last by seeding sits out."""
     arena.create("cup", "swiss", top=3, rounds=2)
     with arena.database.begin() as session:
         (match,) = new_matches(session, START)
@@ -273,7 +273,7 @@ def test_a_tie_says_who_won_by_how_much(arena: TournamentSimulation) -> None:
 
 
 def test_legs_are_counted_in_each_tie(arena: TournamentSimulation) -> None:
-    """From one, and a tie has been decided once nobody plays for it any more."""
+    """They are numbered from one, and a tie is decided once nobody plays for it any more."""
     arena.create("cup", "knockout", legs=3, extra_legs=1)
     with arena.database.read() as session:
         told = to_json(results(session, the_cup(session)))

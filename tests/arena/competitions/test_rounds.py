@@ -340,7 +340,7 @@ def test_divisions_go_on_in_the_next_season(field: RoundField) -> None:
 
 
 def test_rounds_go_on_where_the_past_was_closed_first(field: RoundField) -> None:
-    """From the next moment on: what was due while it was closed is not played."""
+    """They go on with the next moment: what was due while it was closed is not played."""
     field.lay()
     with field.database.begin() as session:
         ladder = field.ladder(session)
@@ -364,7 +364,7 @@ def test_rounds_go_on_where_the_past_was_closed_first(field: RoundField) -> None
 
 
 def test_rounds_are_played_to_their_end(field: RoundField) -> None:
-    """By the scheduling and recording as they are; nobody is flooded by what is told of them."""
+    """Scheduling and recording are as they are; nobody is flooded by what is told of them."""
     with field.database.begin() as session:
         session.execute(sa.update(Entrant).where(Entrant.id > 4).values(state="retired"))
     field.begin(size=2, moves=1)
@@ -372,7 +372,7 @@ def test_rounds_are_played_to_their_end(field: RoundField) -> None:
     field.tick()
     with field.database.begin() as session:
         parts = session.scalars(sa.select(LadderRound).order_by(LadderRound.division)).all()
-        assert all(one.settled for one in parts)
+        assert all(one.ended for one in parts)
         places = {}
         for part in parts:
             its = sa.select(Entrant).where(Entrant.competition_id == part.made_id)

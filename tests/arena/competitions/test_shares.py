@@ -46,7 +46,7 @@ STARTS: list[tuple[list[Had], float, float]] = [
 def test_who_comes_late_has_had_as_much_as_who_had_least(
     sqlite_database: Database, others: list[Had], weight: float, start: float
 ) -> None:
-    """Of the open ones, by the weights."""
+    """It counts the open ones, by their weights."""
     furnish(sqlite_database, len(others))
     with sqlite_database.begin() as session:
         ladders(session, others)

@@ -29,7 +29,7 @@ from arena.competitions.tournament_deeds import (
 )
 from arena.competitions.tournament_progress import new_frame
 from arena.deeds import By, perform
-from arena.ground.db import Database, present
+from arena.ground.db import Database, database_time
 from arena.ground.refusals import NotAllowed, Refusal
 from arena.models import (
     SIGNING_UP,
@@ -132,7 +132,7 @@ def hall_in(database: Database) -> Hall:
     with database.begin() as session:
         session.scalars(sa.select(User)).one().name = "ada"
         session.execute(sa.update(BotVersion).values(status=VersionStatus.READY))
-        now = present(session)
+        now = database_time(session)
         for number, bot in enumerate(session.scalars(sa.select(Bot).order_by(Bot.id))):
             if number > 1:
                 bot.owner = User(name=f"p{number}", created=now)
@@ -273,7 +273,7 @@ def test_what_can_be_no_such_tournament_is_refused(
 def test_as_many_places_as_a_tournament_can_have(
     form: str, game: str, options: dict[str, str], places: int
 ) -> None:
-    """By 5000 matches at most. No schedule of any is made, which of large fields takes minutes."""
+    """It has 5000 matches at most. No schedule is made, which of large fields takes minutes."""
     variant = GAMES[game].variant(**options)
     assert sign_ups.most_places(form, lambda size: new_frame(variant, size, 1), {}) == places
 
@@ -294,7 +294,7 @@ def test_no_version_is_drawn_that_few_may_know(house: Hall) -> None:
 
 
 def test_nobody_else_enters_a_version_that_few_may_know(house: Hall) -> None:
-    """By its number, in a tournament that is there, or in one that is to be public."""
+    """They can't by its number, in a tournament that is there, or in one that is to be public."""
     with house.database.begin() as session:
         session.scalars(sa.select(Ladder)).one().visibility = Visibility.PRIVATE
     words = "bot-0 v1 is known only where not everybody sees it who sees cup: its owner can enter"
@@ -314,7 +314,7 @@ def test_nobody_else_enters_a_version_that_few_may_know(house: Hall) -> None:
 
 
 def test_each_person_signs_up_so_many(house: Hall) -> None:
-    """By whose the bot is; an organiser who adds one is held by it, too."""
+    """Whose the bot is counts; an organiser who adds one is held by it, too."""
     house.create()
     house.do(SignUpBot("cup", "bot-0"), 1)
     for who in (1, None):
@@ -352,7 +352,7 @@ def test_a_bot_that_is_deleted_signs_off(hall: Hall) -> None:
 
 
 def test_who_is_not_checked_in_does_not_play(hall: Hall) -> None:
-    """From ten minutes before; whoever signs up then need not. The waiting list moves up."""
+    """It opens ten minutes before; whoever signs up then need not. The waiting list moves up."""
     hall.create(places=2, each_person=2, check_in=10, seeding="order")
     hall.sign_up("bot-0", "bot-1", "bot-2", "bot-3")
     hall.database.run(drawn_fields.open_check_ins)

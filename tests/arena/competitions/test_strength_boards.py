@@ -73,7 +73,7 @@ def test_boards_take_turns_and_decide_together(arena: StrengthSimulation) -> Non
 
 
 def test_boards_are_those_of_ladders(arena: StrengthSimulation) -> None:
-    """By their names; one of another game, the same one and a book are refused."""
+    """They are named so; one of another game, the same one and a book are refused."""
     with arena.database.begin() as session:
         own = session.scalars(sa.select(Ladder)).one().name
         for name, game, options in (

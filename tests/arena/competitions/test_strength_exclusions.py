@@ -107,7 +107,7 @@ def test_what_was_decided_comes_back_though_late_matches_changed_the_numbers(
     ],
 )
 def test_what_is_refused(arena: StrengthSimulation, deed: tuple[Any, ...], words: str) -> None:
-    """In a sentence, and nothing is changed."""
+    """It is refused in a sentence, and nothing is changed."""
     number = arena.create()
     for worker in "ab":
         count(arena, number, worker, EVEN)
@@ -165,8 +165,7 @@ def test_of_a_fixed_number_the_interval_of_what_is_left_bears_the_verdict(
 
 
 def test_a_fixed_number_ends_by_what_is_left(arena: StrengthSimulation) -> None:
-    """By the match after which no more are played; and it does not say that an interval holds zero
-    which does not."""
+    """The match decides that was the last; no interval is said to hold zero which does not."""
     number = arena.create(games=322)
     for worker, its in (("odd", EVEN), ("fine", GOOD)):
         count(arena, number, worker, its)

@@ -54,7 +54,7 @@ def test_a_verdict_in_words(
 def test_a_worker_is_odd_by_how_many_games_have_a_fault(
     arena: StrengthSimulation, one: tuple[int, int], other: tuple[int, int], is_odd: bool
 ) -> None:
-    """By whosever fault, where the results are the same."""
+    """Whosever fault counts, where the results are the same."""
     number = arena.create()
     for worker, (mine, theirs) in {"one": one, "other": other}.items():
         faults = {"candidate_faults": {"crash": mine}, "baseline_faults": {"crash": theirs}}

@@ -63,7 +63,7 @@ def test_every_match_is_in_its_class(sqlite_database: Database) -> None:
     ],
 )
 def test_a_class_that_differs_is_marked(each: dict[str, list[int]], odd: set[str]) -> None:
-    """By the test by which workers are."""
+    """The test marks it by which workers are."""
     tallies = [
         SpeedTally(speeds=speeds, counts=counts, wins=0, draws=0, losses=0, faults=0)
         for speeds, counts in each.items()

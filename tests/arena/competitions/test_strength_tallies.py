@@ -37,7 +37,7 @@ def arena(sqlite_database: Database) -> StrengthSimulation:
 
 
 def test_matches_add_up_by_worker_and_over_all(arena: StrengthSimulation) -> None:
-    """Of two matches of one worker and one of another: by hand."""
+    """Two matches of one worker and one of another were counted by hand."""
     number = arena.create(1, 0)
     with arena.database.read() as session:
         test = arena.test(session, number)

@@ -272,7 +272,7 @@ def test_what_can_not_be_played_is_given_up(
 
 
 class Failing(StrengthSimulation):
-    """In which the stronger bot crashes at each of its first moves."""
+    """An arena in which the stronger bot crashes at each of its first moves."""
 
     def start(self, name: str) -> LotPlayer:
         return Crasher() if name.startswith("bot-0") else super().start(name)

@@ -73,7 +73,7 @@ class SmallArena(TournamentSimulation):
         self.later(1.5, self.look)
 
     def paired(self) -> dict[tuple[int, int], set[tuple[int, ...]]]:
-        """By round and entrant the pairs of which a match was ever made."""
+        """The pairs of which a match was ever made, by round and entrant."""
         pairs: dict[int, tuple[int, list[int]]] = {}
         with self.database.read() as session:
             for match, round_, number in session.execute(

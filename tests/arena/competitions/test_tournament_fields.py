@@ -235,7 +235,7 @@ def test_the_match_under_way_of_who_is_withdrawn_counts(
 
 
 def test_what_can_not_be_played_is_forfeited(arena: TournamentSimulation) -> None:
-    """By who was withdrawn while it was tried: nobody has to decide about it."""
+    """Who was withdrawn while it was tried loses: nobody has to decide about it."""
     arena.create("cup", "round-robin", top=2)
     arena.alive()
     arena.tick()
@@ -380,7 +380,7 @@ def test_a_round_has_begun_though_its_only_match_is_void(arena: TournamentSimula
 
 
 def test_an_older_arena_learns_the_last_rounds(arena: TournamentSimulation) -> None:
-    """Of who was withdrawn before they were kept: the last that it has played in."""
+    """It is told of each who was withdrawn before they were kept the last that it played in."""
     arena.create("cup", "swiss", top=4, rounds=3)
     arena.alive()
     arena.tick()

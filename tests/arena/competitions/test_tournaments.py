@@ -120,7 +120,7 @@ NOBODY = [
 
 @pytest.mark.parametrize(("name", "words"), NOBODY)
 def test_what_names_no_version(arena: TournamentSimulation, name: str, words: str) -> None:
-    """In words that fit a command, a page and the API."""
+    """The words fit a command, a page and the API."""
     with arena.database.begin() as session:
         (other,) = named_players(session, ["bot-1"])
         other.version.status = VersionStatus.CHECKING
@@ -346,7 +346,7 @@ def test_another_goes_on_after_a_tie_is_played_anew(arena: TournamentSimulation)
                 .values(points=float(number != winner))
             )
         assert cup.state is CompetitionState.CLOSED
-        Tournaments().settle(session, cup, START)
+        Tournaments().end_or_reopen(session, cup, START)
         assert cup.state is CompetitionState.OPEN
         void = session.get_one(Match, final.id)
         assert (void.status, void.problem) == (JobStatus.VOID, tournament_ends.ANOTHER_WAY)
@@ -413,7 +413,7 @@ def test_a_match_set_aside_holds_a_tournament_up(arena: TournamentSimulation) ->
         others = [next(new_matches(session, START), None) for _ in range(10)]
         assert sum(match is not None for match in others) == 9
         cup = session.scalars(sa.select(Tournament)).one()
-        Tournaments().settle(session, cup, START)
+        Tournaments().end_or_reopen(session, cup, START)
         assert cup.state is CompetitionState.OPEN
         assert results(session, cup).count(JobStatus.SET_ASIDE) == 1
 

@@ -86,7 +86,7 @@ class TuningSimulation(StrengthSimulation):
             return tunings.create(session, plan, self.now, by).id
 
     def play(self, number: int, batches: int = 1000) -> None:
-        """Until it is over, or has counted so many batches."""
+        """Has a tuning played until it is over, or has counted so many batches."""
         for _ in range(1000):
             self.run(2)
             with self.database.read() as session:
@@ -97,7 +97,7 @@ class TuningSimulation(StrengthSimulation):
         raise AssertionError("nothing more is played")
 
     def run_until_rebuilt(self) -> None:
-        """Until no tuning is to be made anew, which is done part by part beside all else."""
+        """Runs until no tuning is to be made anew, which is done part by part beside all else."""
         due = sa.select(sa.exists().where(BotTuning.rebuild_due))
         for _ in range(100):
             with self.database.read() as session:
@@ -136,7 +136,7 @@ def replayed(session: sa.orm.Session, tuning: BotTuning) -> Tuning:
 def test_it_is_the_same_whatever_the_workers_do(
     arena: TuningSimulation, sqlite_database: Database
 ) -> None:
-    """By its seed alone: with others, slow and dying ones too, and with a match that is void."""
+    """Its seed alone decides: with others, slow and dying ones too, and with a void match."""
     first = arena.tune()
     arena.play(first)
     with arena.database.begin() as session:
@@ -208,7 +208,7 @@ def test_what_came_out_is_tested(database: Database) -> None:
 
 
 def test_it_stops_and_goes_on(arena: TuningSimulation) -> None:
-    """From where it was; what could not be played is played then."""
+    """It goes on from where it was; what could not be played is played then."""
     number = arena.tune()
     arena.play(number, 1)
     with arena.database.begin() as session:

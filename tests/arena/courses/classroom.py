@@ -24,7 +24,7 @@ from arena.courses import marking
 from arena.courses.course_deeds import SetCourse
 from arena.deeds import By, perform
 from arena.ground.config import Settings
-from arena.ground.db import Database, present
+from arena.ground.db import Database, database_time
 from arena.models import (
     BotVersion,
     Check,
@@ -86,7 +86,7 @@ class Classroom(Simulation):
         self.settings.bundles.mkdir(parents=True)
         self.furnish([("clobber", {"size": "4x3"})], bots=2)
         with database.begin() as session:
-            self.now = present(session)
+            self.now = database_time(session)
             for check in session.scalars(sa.select(Check)).all():
                 self.end_check(session, check, self.now)
             self.deadline = self.now - HOUR
@@ -113,7 +113,9 @@ class Classroom(Simulation):
 
     def do(self, deed: Any) -> Any:
         with self.database.begin() as session:
-            by = By(ARENA, frozenset(Scope), present(session), at_machine=True, reader=EVERYTHING)
+            by = By(
+                ARENA, frozenset(Scope), database_time(session), at_machine=True, reader=EVERYTHING
+            )
             return perform(session, deed, by).answer
 
     def hand_in(

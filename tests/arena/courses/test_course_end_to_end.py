@@ -152,7 +152,7 @@ class Visitor:
             return error.code, error.read()
 
     def choose_password(self, link: str) -> None:
-        """By a link of the teacher's list."""
+        """Chooses a password by a link of the teacher's list."""
         found = re.search(rb'name="csrf_token" value="([^"]+)"', self.get(link)[1])
         assert found
         secret = found[1].decode()
@@ -252,14 +252,14 @@ def hand_in(classes: Classes) -> dict[str, dict[int, str]]:
 
 
 def take_late_ones(classes: Classes, end: datetime) -> None:
-    """Until when late ones are taken, with the other rules of the course."""
+    """Sets until when late ones are taken, with the other rules of the course."""
     classes.teach("course", "set", COURSE, "--references", "random,greedy", "--marks", MARKS,
                   "--cycles", "1", "--late-until", end.isoformat(),
                   "--given", "skeleton")  # fmt: skip
 
 
 def await_marks(classes: Classes) -> None:
-    """Until all is played, the second time with what came late."""
+    """Waits until all is played, the second time with what came late."""
 
     def is_over() -> bool:
         found = classes.ask("teacher", f"/ladders/{COURSE}/course")

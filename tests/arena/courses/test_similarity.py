@@ -192,7 +192,7 @@ def test_any_file_can_be_read(content: bytes, name: str) -> None:
 def test_no_more_is_read_than_some(
     monkeypatch: pytest.MonkeyPatch, limit: str, most: int, read: set[str]
 ) -> None:
-    """By the order of the names; the program has 139 tokens."""
+    """Files are read by the order of their names; the program has 139 tokens."""
     monkeypatch.setattr(similarity, limit, most)
     found = prints_of({"c.py": PYTHON, "a.py": PYTHON, "b.py": PYTHON, "0.txt": PYTHON * 9})
     assert {passage.file for passage in found.passages} == read

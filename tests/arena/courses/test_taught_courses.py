@@ -294,8 +294,7 @@ def test_what_is_in_time_counts_and_stays_whose_it_is(
 
 
 def test_hand_ins_and_marking_are_asked_alike(database: Database, tmp_path: Path) -> None:
-    """On either database: what is handed in, what is due, and what is to be read; where the ladder
-    is anonymous, too."""
+    """What is handed in, due, or to be read is so on either database; on anonymous ladders, too."""
     classroom = Classroom(database, tmp_path / "data", count=3)
     with database.begin() as session:
         classroom.ladder(session).anonymous = True

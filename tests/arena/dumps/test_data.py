@@ -167,7 +167,7 @@ def test_the_same_seed_mixes_in_the_same_way(dump: Any) -> None:
 
 
 def test_rows_of_plies_can_be_chosen(dump: Any) -> None:
-    """By what their columns hold."""
+    """What their columns hold decides."""
     from pyarrow.dataset import field
 
     (batch,) = dump.batches(VARIANTS[0], where=field("seat") == 2)
@@ -208,7 +208,7 @@ def test_games_that_give_numbers_themselves(read: Any) -> None:
 def test_what_is_not_there_is_refused(
     dump: Any, ask: Any, error: type[Exception], words: str
 ) -> None:
-    """In one line that says what there is."""
+    """It is refused in one line that says what there is."""
     with pytest.raises(error, match=words):
         ask(dump)
 

@@ -148,7 +148,7 @@ def test_a_file_says_where_it_is_from(dump: Dumper, tmp_path: Path) -> None:
 def test_a_filter_narrows_it(
     dump: Dumper, archive: Database, tmp_path: Path, words: dict[str, str]
 ) -> None:
-    """To the games that lists find by the same words, if any."""
+    """It has the games that lists find by the same words, if any."""
     manifest = dump(tmp_path / "dump", **words)
     with archive.read() as session:
         voids = {one.number for one in plain_games(session) if not one.counts}
@@ -205,7 +205,7 @@ def test_what_broke_off_goes_on(dump: Dumper, tmp_path: Path, games: int) -> Non
 def test_of_an_earlier_one_is_taken_over_what_is_the_same(
     archive: Database, dump: Dumper, tmp_path: Path
 ) -> None:
-    """Of a match that was made void since, only its part is written again."""
+    """Only the part of a match that was made void since is written again."""
     words = {"competition": LADDER}
     with copied("sqlite", Path(archive.url.removeprefix("sqlite:///")), tmp_path) as database:
         dump.database = database
@@ -246,7 +246,7 @@ def test_of_an_earlier_one_is_taken_over_what_is_the_same(
 def test_what_lies_there_is_left_alone(
     dump: Dumper, tmp_path: Path, spoil: Callable[[Path], object], error: str
 ) -> None:
-    """In a folder that holds something else."""
+    """The folder that is to be written holds something else."""
     spoil(tmp_path)
     before = {path: path.read_bytes() for path in tmp_path.iterdir()}
     with pytest.raises(Refusal, match=error):
@@ -307,7 +307,7 @@ class Few:
 def test_positions_are_those_of_the_rules(
     dump: Dumper, tmp_path: Path, changes: dict[str, Any], positions: bool
 ) -> None:
-    """By which the game was played, or there are none; all else is told."""
+    """The rules are those by which the game was played, or there are none; all else is told."""
     line = _line(dump)
     for key, value in changes.items():
         if isinstance(line[key], list):

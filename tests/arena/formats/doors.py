@@ -34,8 +34,10 @@ from tests.arena.web.test_pages import read
 def test_newcomers_are_offered_and_played(
     sqlite_database: Database, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """By command, form and API; eight bots have four matches in each of three rounds, or seven
-    matches of which the winner stays. Pages, tables and programs are told the same."""
+    """Commands, forms and the API do so; pages, tables and programs are told the same.
+
+    Eight bots have four matches in each of three rounds, or seven of which the winner stays.
+    """
     arena = TournamentSimulation(sqlite_database, 1, CALM, "clobber", 8, size="4x3")
     organiser = person(sqlite_database, "organiser", Role.ORGANISER)
     app = create_app(Settings(data=tmp_path, database=sqlite_database.url))

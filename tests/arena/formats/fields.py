@@ -95,7 +95,7 @@ def luck_of_the_luckiest(seed: int, *, bots: int) -> tuple[float, float]:
     def play_on() -> None:
         while True:
             rivals = [Rival(n, book[n], played[n]) for n in range(bots)]
-            if Roster(rivals).is_settled:
+            if Roster(rivals).is_converged:
                 return
             one, other = by_the_ladder(rivals, met, random)
             met.add(one, other)

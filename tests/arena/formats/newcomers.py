@@ -14,7 +14,7 @@ from arena.formats.settings import FormatSetting, Frame, Settings
 
 @dataclass(frozen=True, slots=True)
 class Danish(InTurn):
-    """In every round the first by points meets the second, the third the fourth, and so on.
+    """In each round has the first by points meet the second, the third the fourth, and so on.
 
     With more seats it is the first few, then the next. It doesn't matter who has met before. Who
     did so least often, and of these who has least points, sits out.

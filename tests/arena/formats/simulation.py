@@ -112,13 +112,13 @@ class RandomTournament:
         ended = self.playing.pop(self.random.randrange(len(self.playing)))
         self.results.append(play(ended, self.random, games=self.frame.games))
         self.look()
-        self._settle()
+        self._void_strays()
 
     def void(self) -> None:
         """Some match that was played never happened."""
         if self.results:
             self._void(self.random.choice(self.results).fixture)
-            self._settle()
+            self._void_strays()
 
     def leave(self, entrant: Entrant) -> None:
         """Somebody is withdrawn, as `arena.competitions.tournament_fields` has it."""
@@ -127,7 +127,7 @@ class RandomTournament:
         self.gone[entrant] = last_round(entrant, self.due, [*self.past, *byes], self.playing)
         self.paired[entrant] = begun
         self.look()
-        self._settle()
+        self._void_strays()
 
     def strays(self) -> list[Fixture]:
         """What was set and has no place any more."""
@@ -146,7 +146,7 @@ class RandomTournament:
                 self.end()
             yield
 
-    def _settle(self) -> None:
+    def _void_strays(self) -> None:
         for fixture in set(self.strays()).intersection(self.made):
             self._void(fixture)
 

@@ -74,7 +74,7 @@ def ranked(form: Format, field: Sequence[Entrant], results: Sequence[Result]) ->
 
 @each
 def test_it_says_what_it_is(name: str) -> None:
-    """In words that fit a command, a form, a page and a column of the database."""
+    """It does so in words that fit a command, a form, a page and a column of the database."""
     form = FORMATS[name]
     assert form.name == name
     assert re.fullmatch(r"[a-z][a-z-]{,19}", name)
@@ -95,7 +95,7 @@ def test_it_says_what_it_is(name: str) -> None:
 @each
 @sizes
 def test_it_can_be_had_by_default(name: str, size: int) -> None:
-    """By whatever field is large enough for a match, a race or not; no smaller one is taken."""
+    """Any field will do that is large enough for a match, a race or not; no smaller one."""
     for frame in frames(name, size):
         settings = settings_for(name, frame, {})
         assert settings.keys() == FORMATS[name].settings.keys()
@@ -276,7 +276,7 @@ def demand_complete(tournament: RandomTournament) -> None:
 
 @each
 @sizes
-def test_what_is_played_anew_unsettles_nobody(name: str, size: int) -> None:
+def test_what_is_played_anew_upsets_nobody(name: str, size: int) -> None:
     """Matches are void while later ones are played, and come out another way, and somebody leaves:
     it comes to the end. If rounds are kept, whoever was to meet in one meets, and nobody else."""
     for number, (frame, settings) in enumerate(cases(name, size)):

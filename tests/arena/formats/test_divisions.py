@@ -79,7 +79,7 @@ def test_who_rises_and_falls(
     unplayed: tuple[int, ...],
     after: list[list[int]],
 ) -> None:
-    """Of each the first and the last; sizes stay."""
+    """The first and the last of each do; sizes stay."""
     results = [
         DivisionResult(order, number not in unplayed, bosses.get(number))
         for number, order in enumerate(divisions, 1)

@@ -158,7 +158,7 @@ def test_a_place_does_not_wait_for_the_ties_beside_it(
 @pytest.mark.parametrize("size", [3, 6, 11])
 @pytest.mark.parametrize("double", [False, True])
 def test_a_place_once_known_stands(size: int, double: bool) -> None:
-    """In whatever order ties are played."""
+    """It does in whatever order ties are played."""
     field = list(range(1, size + 1))
     knockout = Knockout(double=double, third_place=not double)
     random = Random(size)
@@ -197,7 +197,7 @@ def test_double_elimination_of_four_by_hand() -> None:
 
 
 def test_the_stages_of_double_elimination() -> None:
-    """Of eight: after each winners' round but the first, two for those who have lost once."""
+    """Eight have, after each winners' round but the first, two for those who have lost once."""
     stages = Counter(tie.stage for tie in Knockout(double=True).ties(list(range(8)), []))
     winners = {"winners' round 1": 4, "winners' round 2": 2, "winners' round 3": 1}
     losers = {f"losers' round {number}": ties for number, ties in enumerate((2, 2, 1, 1), 1)}

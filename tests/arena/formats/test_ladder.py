@@ -69,7 +69,7 @@ def test_in_placement_the_even_match_is_chosen_until_it_was_played_often() -> No
 
 
 def test_in_placement_who_is_far_away_and_little_known_may_be_the_most_even() -> None:
-    """Of whom so little is known that it may be as strong; its neighbour was met nine times."""
+    """So little is known of it that it may be as strong; its neighbour was met nine times."""
     far = Rival(3, Rating(45, 8.3), 5)
     field = [rival(1, sigma=1, games=2), rival(2, sigma=0.8, games=5), far]
     assert pairs(field, {(1, 2): 1})[2] > 0.85 * 400
@@ -95,14 +95,14 @@ def test_in_placement_games_count(field: list[Rival], chosen: int) -> None:
     assert pairs(field, {})[chosen] > 0.85 * 400
 
 
-def settled_field(*mus: float) -> list[Rival]:
+def converged_field(*mus: float) -> list[Rival]:
     """Number 0 in the middle and past its placement, and others of these ratings."""
     return [rival(0, games=30), *(rival(n, mu=mu, games=31) for n, mu in enumerate(mus, 1))]
 
 
-AROUND = settled_field(25, 28, 31, 34, 37, 22, 19, 16, 13)
-BELOW = settled_field(24, 23, 22, 21, 20, 19, 18, 17, 16)
-ABOVE = settled_field(26, 27, 28, 29, 30, 31, 32, 33, 34)
+AROUND = converged_field(25, 28, 31, 34, 37, 22, 19, 16, 13)
+BELOW = converged_field(24, 23, 22, 21, 20, 19, 18, 17, 16)
+ABOVE = converged_field(26, 27, 28, 29, 30, 31, 32, 33, 34)
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_sometimes_the_whole_field_is_near() -> None:
 
 def test_of_those_met_as_often_the_one_with_fewest_games_is_chosen() -> None:
     """After its placement, too."""
-    field = settled_field(25, 28, 22, 24)
+    field = converged_field(25, 28, 22, 24)
     field[2] = rival(2, mu=28, games=30)
     field[0] = rival(0, games=29)
     assert pairs(field, {})[2] > 0.85 * 400
@@ -254,7 +254,7 @@ def test_with_more_seats_everyone_meets_everyone_as_often(seats: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("rivals", "settled"),
+    ("rivals", "converged"),
     [
         ([], True),
         ([rival(1, sigma=1.0), rival(2, sigma=0.8)], True),
@@ -264,14 +264,14 @@ def test_with_more_seats_everyone_meets_everyone_as_often(seats: int) -> None:
     ],
     ids=["nobody", "firm", "one is not", "one that never will be", "a newcomer"],
 )
-def test_when_all_is_known(rivals: list[Rival], settled: bool) -> None:
+def test_when_all_is_known(rivals: list[Rival], converged: bool) -> None:
     """A ladder rests when every rating is firm, or as firm as it gets."""
-    assert Roster(rivals).is_settled is settled
+    assert Roster(rivals).is_converged is converged
 
 
 def test_who_comes_back_leaves_its_luck_behind() -> None:
     """Of fourteen equal bots the luckiest is chosen. The highest of fourteen normal deviates is
-    1.70 above the mean (Harter, Expected values of normal order statistics, 1961), and a settled
+    1.70 above the mean (Harter, Expected values of normal order statistics, 1961), and a converged
     rating deviates by 47 points: when it has played again nothing is left of that.
     """
     both = [luck_of_the_luckiest(seed, bots=14) for seed in range(12)]

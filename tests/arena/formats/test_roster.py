@@ -149,7 +149,7 @@ def test_a_roster_that_is_kept_up_is_as_one_made_anew(people: int) -> None:
         anew, mu = Roster(there.values(), had), dice.gauss(25, 8)
         assert roster.all == anew.all == sorted(there.values(), key=lambda one: one.id)
         assert len(roster) == len(there)
-        assert roster.is_settled == all(one.is_settled for one in there.values())
+        assert roster.is_converged == all(one.is_converged for one in there.values())
         assert roster.people == len({one.person for one in there.values()})
         for placed in (True, False):
             its = [had[one.person] for one in there.values() if not (placed and one.in_placement)]
@@ -194,7 +194,7 @@ def test_meetings_are_read_once_for_each_that_is_asked_for() -> None:
 
 
 def test_a_large_field_reads_of_few_whom_they_met() -> None:
-    """Of two thousand, for a match between two: of hardly more than these, and never of all."""
+    """It has two thousand, for a match between two: hardly more than these are read, never all."""
     dice, had = Random(1), Counter(dict.fromkeys(range(2000), 100))
     rivals = [
         Rival(

@@ -128,7 +128,7 @@ def test_the_seed_draws_the_first_seat() -> None:
 
 
 def test_a_bye_is_worth_a_win() -> None:
-    """Of all games that a fixture would have had."""
+    """It is worth all games that a fixture would have had."""
     (bye,) = Swiss(1, games=2).byes([1, 2, 3], [])
     assert bye == Result(Fixture(1, (3,)), ((1.0,), (1.0,)))
 

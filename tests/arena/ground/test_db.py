@@ -38,7 +38,7 @@ from tests import postgres
 from tests.conftest import DATABASES
 
 FIRST = MIGRATIONS / "versions" / "0002_the_schema.py"
-UNSETTLED = (
+OF_BEFORE = (
     ('        sa.Column("lower_name", sa.String(length=40), nullable=False),\n', ""),
     ('        sa.UniqueConstraint("lower_name", name=op.f("uq_bot_lower_name")),\n', ""),
     ('"last_match", sa.DateTime(), nullable=True', '"last_match_id", sa.Integer(), nullable=False'),
@@ -75,10 +75,10 @@ def test_a_migration_stays_as_it_is() -> None:
 
 
 @pytest.fixture(params=DATABASES)
-def unsettled(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
+def of_before(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
     """A database as the first migration made it before the last changes to it."""
     words = FIRST.read_text()
-    for later, before in UNSETTLED:
+    for later, before in OF_BEFORE:
         assert words.count(later) == 1, later
         words = words.replace(later, before)
     made: dict[str, Any] = {}
@@ -99,27 +99,27 @@ def unsettled(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Databa
 
 
 def test_an_arena_made_before_the_schema_was_settled_is_brought_up_to_it(
-    unsettled: Database,
+    of_before: Database,
 ) -> None:
     """With all columns; of two bots whose names differ in the size of letters, one is renamed."""
     names = ["mybot", "MyBot", "M" * 40, "m" * 40, "MYBOT-4"]
     ada = {"id": 1, "name": "ada", "lower_name": "ada", "role": "participant"}
     ada |= {"session_key": "of her cookie", "last_sign_in": datetime(2026, 1, 2)}
-    with unsettled.engine.begin() as connection:
+    with of_before.engine.begin() as connection:
         for table, row in (
             ("user", ada),
             *(("bot", {"id": 3 + n, "name": name, "owner_id": 1}) for n, name in enumerate(names)),
         ):
             described = sa.Table(table, sa.MetaData(), autoload_with=connection, resolve_fks=False)
             connection.execute(sa.insert(described).values(_whole(described, row)))
-    unsettled.upgrade()
-    unsettled.demand_schema()
-    with unsettled.engine.connect() as connection:
+    of_before.upgrade()
+    of_before.demand_schema()
+    with of_before.engine.connect() as connection:
         found = sa.inspect(connection)
         for table in Base.metadata.sorted_tables:
             columns = {column["name"] for column in found.get_columns(table.name)}
             assert columns == set(table.c.keys()), table.name
-    with unsettled.read() as session:
+    with of_before.read() as session:
         bots = session.execute(sa.select(Bot.name, Bot.lower_name).order_by(Bot.id)).all()
         assert bots == [
             ("mybot", "mybot"),
@@ -132,7 +132,7 @@ def test_an_arena_made_before_the_schema_was_settled_is_brought_up_to_it(
         assert session.execute(sa.select(BrowserSession.user_id, BrowserSession.key)).all() == [
             (1, "of her cookie")
         ]
-    with pytest.raises(sa.exc.IntegrityError), unsettled.begin() as session:
+    with pytest.raises(sa.exc.IntegrityError), of_before.begin() as session:
         session.add(Bot(name="MYBOT", owner_id=1, created=datetime.now(UTC)))
 
 
@@ -165,7 +165,7 @@ def _rows(connection: sa.Connection, table: str) -> list[tuple[Any, ...]]:
 
 
 def test_no_number_is_given_twice(tmp_path: Path) -> None:
-    """By SQLite, of a table of which rows go, in an arena of before too, whose rows all stay."""
+    """SQLite gives none of a table of which rows go, nor one of before, whose rows all stay."""
     database = Database(f"sqlite:///{tmp_path}/arena.db")
     _upgraded(database, "0044")
     with closing(sqlite3.connect(tmp_path / "arena.db")) as file:
@@ -223,7 +223,7 @@ def test_the_schema_says_of_which_tables_no_number_comes_again(sqlite_database: 
 
 
 def test_a_database_too_old_to_be_brought_up_is_refused(database: Database) -> None:
-    """By a line, and it is left as it was."""
+    """A line says so, and it is left as it was."""
     with database.engine.begin() as connection:
         connection.execute(sa.text("UPDATE alembic_version SET version_num = '0002'"))
         connection.execute(sa.text("DROP TABLE sitting_seat"))
@@ -235,7 +235,7 @@ def test_a_database_too_old_to_be_brought_up_is_refused(database: Database) -> N
 
 
 def test_a_new_file_is_its_owners_alone(tmp_path: Path) -> None:
-    """In a folder that all may read too, and with what SQLite keeps beside it."""
+    """It is in a folder that all may read too, and so is what SQLite keeps beside it."""
     tmp_path.chmod(0o755)
     database = Database(f"sqlite:///{tmp_path}/arena.db")
     database.upgrade()
@@ -271,7 +271,7 @@ def half(file: Path) -> None:
 
 @pytest.mark.parametrize("write", [text, half])
 def test_what_is_no_database_is_refused(write: Callable[[Path], None], tmp_path: Path) -> None:
-    """By a line that names the file, which is left as it was."""
+    """A line names the file, which is left as it was."""
     file = tmp_path / "arena.db"
     write(file)
     before = file.read_bytes()
@@ -328,7 +328,7 @@ def test_what_a_database_raises_is_told_in_a_line(
 
 
 def test_what_is_not_prepared_is_refused(database: Database) -> None:
-    """By who serves or records and does not upgrade: it says how to."""
+    """Who serves or records and does not upgrade says how to."""
     database.demand_schema()
     words = "its schema is {}, not .*: first arena up, or arena run prepare"
     with database.engine.begin() as connection:
@@ -347,7 +347,7 @@ def test_what_is_not_prepared_is_refused(database: Database) -> None:
 def test_a_newer_database_is_used_if_it_says_so(
     database: Database, served_from: str | None, is_served: bool
 ) -> None:
-    """By what only uses it, until it is of the later release, too; or a line says what to do."""
+    """Who only uses it does, until it is of the later release, too; or a line says what to do."""
     with database.engine.begin() as connection:
         connection.exec_driver_sql("UPDATE alembic_version SET version_num = '9999'")
         if served_from:

@@ -105,10 +105,10 @@ def test_a_final_is_withdrawn_as_others_get_into_it(database: Database, leave: D
         lock(session, the_cup(session))
         _turn(session, first, final)
 
-    def settle(session: Session) -> None:
-        Tournaments().settle(session, the_cup(session), START)
+    def end(session: Session) -> None:
+        Tournaments().end_or_reopen(session, the_cup(session), START)
 
-    at_once(database, play_anew, leave, rest=settle)
+    at_once(database, play_anew, leave, rest=end)
     with database.read() as session:
         assert session.get_one(Match, final.id).status is JobStatus.VOID
 
@@ -136,7 +136,7 @@ def test_a_match_is_void_as_the_last_is_recorded(database: Database) -> None:
     def record(session: Session) -> None:
         session.get_one(Match, last, with_for_update=True)
         lock(session, the_cup(session))
-        Tournaments().settle(session, the_cup(session), START)
+        Tournaments().end_or_reopen(session, the_cup(session), START)
 
     def make_void(session: Session) -> None:
         verdicts.void(session, ORGANISER, first, WHY, now=START)
@@ -290,7 +290,7 @@ def test_matches_are_void_as_others_are_made(arena: Simulation) -> None:
 
 @pytest.mark.parametrize("database", ["postgresql"], indirect=True)
 def test_checks_are_tried_again_as_they_were_before(database: Database) -> None:
-    """By whoever names their bots in another order; whose are tried already is told so."""
+    """Whoever names their bots in another order may; whose are tried already is told so."""
     arena = Simulation(database, 1, CALM)
     arena.furnish([("clobber", {"size": "4x3"})], bots=2)
     with database.begin() as session:

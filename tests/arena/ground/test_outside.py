@@ -49,7 +49,7 @@ PUBLIC = {
     "5f00::1": False,
     "nowhere": False,
 }
-"""By the IANA's registries of special addresses."""
+"""Addresses, and whether they are outside, by the IANA's registries of special ones."""
 READ = {
     "https://git.example.org/me/bot.git": OutsideAddress("git.example.org", 443, "/me/bot.git"),
     "HTTPS://Git.Example.org:8443?x=1": OutsideAddress("git.example.org", 8443, "/?x=1"),

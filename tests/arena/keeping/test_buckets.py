@@ -58,7 +58,7 @@ WELCOME = hashlib.sha256(b"Welcome to Amazon S3.").hexdigest()
 def test_requests_are_signed_as_the_manual_has_them(
     method: str, path: str, headers: dict[str, str], payload: str, signature: str
 ) -> None:
-    """To the last letter."""
+    """They are the same to the last letter."""
     address = f"https://examplebucket.s3.amazonaws.com{path}"
     found = signed_headers(MANUAL, method, address, headers, payload, MOMENT)
     assert found["authorization"].endswith(f"Signature={signature}")
@@ -105,7 +105,7 @@ WRONG = {
 def test_what_is_wrong_is_told_without_the_secret(
     bucket: BucketServer, wrong: str, words: str
 ) -> None:
-    """In a line, whatever is asked."""
+    """It is a line, whatever is asked."""
     store = BucketStore(WRONG[wrong](bucket))
     for ask in (
         lambda: list(store.names()),

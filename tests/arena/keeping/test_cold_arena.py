@@ -16,7 +16,7 @@ from arena.keeping import reading
 from arena.keeping.moving import Mover
 from arena.keeping.stores import FolderStore
 from arena.models import DayFile, PlayedGame
-from arena.operation import health
+from arena.operation import alarms, health
 from arena.operation.cold import ColdRecords
 from arena.recorder.judging import AT_A_TIME, Judge
 from tests.arena.conftest import Cli
@@ -66,7 +66,8 @@ def test_a_process_does_it_and_what_is_wrong_is_an_alarm(
     await_politely(look, "a problem")
     assert f"{last.name} is not in the cold store {folder}" in look()
     with database.read() as session:
-        (alarm,) = [one for one in health._trouble(session, *_NONE) if one.kind == "cold records"]
+        found = alarms.find(session, settings, datetime.now(UTC))
+        (alarm,) = [one for one in found if one.kind == "cold records"]
     assert last.name in alarm.words
     kept.rename(folder / last.name)
     await_politely(lambda: not look(), "no problem any more")
@@ -74,9 +75,6 @@ def test_a_process_does_it_and_what_is_wrong_is_an_alarm(
         lambda: records.process is None or not look() and records.process is None, "its end"
     )
     database.close()
-
-
-_NONE = (health.Jobs(0, 0, 0, 0),) * 2
 
 
 def test_a_game_that_is_away_is_not_judged_and_stops_nobody(

@@ -57,7 +57,7 @@ def found(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
 
 @pytest.fixture(autouse=True)
 def _small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of everything there is more than one; and nothing is remembered of another test."""
+    """Makes parts so small that there are several, and forgets what other tests read."""
     monkeypatch.setattr(moving, "AT_A_TIME", 9)
     monkeypatch.setattr(moving, "FILE_NUMBERS", 20)
     monkeypatch.setattr(day_files, "FRAME_BYTES", 3000)
@@ -94,7 +94,7 @@ def old(database: Database) -> set[int]:
 def test_records_move_are_read_all_the_same_and_come_back(
     found: Database, where: str, tmp_path: Path
 ) -> None:
-    """To the byte, and only those that are old enough; each file can be read by hand."""
+    """They are the same to the byte, only old ones go; each file can be read by hand."""
     before, rows, cold = exported(found), stored(found), old(found)
     assert 100 < len(cold) < len(rows)
     with bucket_server() as server:
@@ -143,7 +143,7 @@ class _BrokenOffError(Exception):
 def test_whatever_breaks_off_nothing_is_lost_and_the_next_run_goes_on(
     found: Database, tmp_path: Path
 ) -> None:
-    """At every step; at the end there is what one run alone makes."""
+    """It breaks off at every step; at the end there is what one run alone makes."""
     before, cold, store = exported(found), old(found), FolderStore(tmp_path / "cold")
     ended = steps = 0
     while not ended:
@@ -347,7 +347,7 @@ def spoil_short(file: Path) -> None:
 def test_a_file_that_is_lost_is_told(
     found: Database, tmp_path: Path, spoil: Callable[[Path], None], words: str
 ) -> None:
-    """By what the store says; and whoever reads a game of it hears that it is away."""
+    """What the store says is told; and whoever reads a game of it hears that it is away."""
     store = FolderStore(tmp_path / "cold")
     *_, last = mover(found, store).move(BEFORE, NOW)
     spoil(tmp_path / "cold" / last.name)

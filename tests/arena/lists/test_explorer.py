@@ -70,7 +70,7 @@ Line = tuple[int | None, str, tuple[str, ...]]
 
 
 Plain = tuple[dict[Line, Counter[Any]], dict[Line, bytes]]
-"""Of each line, by each move that led on, what came of it; and each line's key."""
+"""What came of each line, by each move that led on; and each line's key."""
 
 
 def plain(session: Session, but: Collection[int] = ()) -> Plain:
@@ -210,7 +210,7 @@ def test_right_at_any_moment(played: Database) -> None:
 
 
 def test_the_migration_writes_the_same_lines(played: Database) -> None:
-    """Of games that were there before."""
+    """It writes those of games that were there before."""
     migration = importlib.import_module("migrations.versions.0025_lines_of_games")
     wanted = sa.select(GameLine.game_id, GameLine.line, GameLine.set_plies)
     with played.begin() as session:

@@ -101,7 +101,7 @@ def test_every_word_is_tried() -> None:
 
 
 def test_a_day_is_all_of_it() -> None:
-    """To its last moment, also the last day that there is."""
+    """It goes to its last moment, also the last day that there is."""
     day = GameFilter.read({"until": "2026-05-31"}).until
     assert day == DayOrMoment(datetime(2026, 5, 31, tzinfo=UTC), is_day=True)
     assert day is not None

@@ -39,7 +39,7 @@ from tests.conftest import DATABASES
 from tests.furnished import furnished_database
 
 TABLES = (ListedSeat, GameValue, GameTag, GameDay)
-"""Of the lists as a migration made them."""
+"""The tables of the lists as a migration made them."""
 
 
 class Talker(LotPlayer):
@@ -160,7 +160,7 @@ def test_the_migration_writes_the_same_of_games_that_are_there(recorded: Databas
 
 
 def test_what_a_bot_says_beyond_measure() -> None:
-    """Of more numbers and tags the first ones can be looked for; a number is the mean of a game."""
+    """The first of more numbers and tags can be looked for; a number is the mean of a game."""
 
     class Babbler(LotPlayer):
         def choose(self, turn: Turn) -> Choice:
@@ -198,7 +198,7 @@ def test_what_came_of_it_for_a_seat(rank: int, points: float, result: SeatResult
 
 
 def test_an_opening_has_one_number() -> None:
-    """By its start and its moves, in whatever order options stand; 63 bits of SHA-256."""
+    """Its start and its moves make it, in whatever order options stand; 63 bits of SHA-256."""
     number = opening_number({"size": "4x4", "a": "1"}, ["a1b1"])
     assert number == opening_number({"a": "1", "size": "4x4"}, ["a1b1"])
     assert number != opening_number({"a": "1", "size": "4x5"}, ["a1b1"])

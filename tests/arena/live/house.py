@@ -185,7 +185,7 @@ class Watcher:
         return self.events[-1][1] if self.events else ""
 
     def plies(self) -> list[tuple[int, int, int]]:
-        """Of each board that came the game, the try, and how many plies led to it."""
+        """The game, the try, and how many plies led to it, of each board that came."""
         found = []
         for kind, _, data in self.events:
             if kind == "plies":

@@ -56,7 +56,7 @@ def seen_by(*watchers: Watcher) -> Callable[[int, State, int], None]:
 
 
 def test_each_ply_comes_once(arena: House) -> None:
-    """By a stream, and by asking again and again; and then that it is over."""
+    """It comes by a stream, and by asking again and again; and then that it is over."""
     job = arena.issue()
     watchers = [Watcher(arena, job.lease.job, polls=polls) for polls in (False, True)]
     until(lambda: all(one.events for one in watchers), "the first words")
@@ -101,7 +101,7 @@ def test_a_killed_process_costs_no_ply(arena: House) -> None:
 
 @pytest.mark.long
 def test_many_come_at_once_as_it_begins(arena: House) -> None:
-    """To several matches: of each its viewers are told."""
+    """They come to several matches: of each its viewers are told."""
     arena.kill_live()
     jobs = [arena.issue() for _ in range(4)]
     watchers = [Watcher(arena, job.lease.job) for job in jobs]
@@ -114,7 +114,7 @@ def test_many_come_at_once_as_it_begins(arena: House) -> None:
 
 
 def test_what_is_told_without_the_ticket_is_not_shown(arena: House) -> None:
-    """Of that attempt alone: whoever holds a worker's login may tell of any match."""
+    """It must be that attempt's: whoever holds a worker's login may tell of any match."""
     job = arena.issue()
     watcher = Watcher(arena, job.lease.job)
     until(lambda: watcher.events, "the first words")
@@ -132,7 +132,7 @@ def test_what_is_told_without_the_ticket_is_not_shown(arena: House) -> None:
 
 
 def test_a_match_that_is_over_is_told_whole(arena: House) -> None:
-    """To who clicked on it while it ran, and comes when it has ended."""
+    """It is told to who clicked on it while it ran, and comes when it has ended."""
     job = arena.issue()
     result = arena.play(job)
     arena.report(job, result)

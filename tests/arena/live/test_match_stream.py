@@ -38,7 +38,7 @@ def follow(told: Iterable[LiveEvent]) -> FollowedMatch:
 
 @pytest.mark.parametrize("name", SPECS)
 def test_all_positions_come_from_the_moves(name: str) -> None:
-    """By the rules at hand; each ply once, though some are told again."""
+    """The rules at hand make them; each ply comes once, though some are told again."""
     played = Match(*SPECS[name])
     show, seen, match = played.show(), NOTHING, FollowedMatch()
     for number, record in enumerate(played.records):

@@ -71,7 +71,7 @@ def test_what_cannot_be_seen_is_written_out() -> None:
 
 
 def test_players_of_several_seats_have_one_log() -> None:
-    """In the order of their seats."""
+    """It is in the order of their seats."""
     logs = RunningLogs()
     for seat in range(4):
         logs.take(told(0, seat, {-1: f"{seat} "}), 4)
@@ -80,7 +80,7 @@ def test_players_of_several_seats_have_one_log() -> None:
 
 
 def test_a_worker_that_tells_too_much_fills_nothing() -> None:
-    """Of a seat the newest is kept, of a match two plays; of a seat that there isn't nothing."""
+    """The newest of a seat is kept, two plays of a match; nothing of a seat that there isn't."""
     logs = RunningLogs()
     for play in range(50):
         for ply in range(50):

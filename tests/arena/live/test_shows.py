@@ -94,7 +94,7 @@ class Page:
         return self
 
     def boards(self, game: int, again: int = 0) -> list[str]:
-        """Of a game what the page has drawn."""
+        """What the page has drawn of a game."""
         its = self.games[game, again]
         drawn = []
         for runs in its["boards"]:
@@ -113,7 +113,7 @@ def drawn(record: GameRecord, plies: int | None = None) -> list[str]:
 
 
 def test_each_ply_comes_once_and_in_order(match: Match) -> None:
-    """To who is there from the first, and who comes in the middle; then how it ended."""
+    """So they come to who is there from the first or comes in the middle; then how it ended."""
     show = match.show()
     early, rng = Page(show).look(), Random(1)
     assert early.words == [BEGUN]
@@ -167,7 +167,7 @@ def test_what_a_page_is_told_can_do_no_harm(clobber: Match) -> None:
 
 
 def test_who_was_cut_off_goes_on_where_they_were(clobber: Match) -> None:
-    """By the id of the last event, at this process or at one that has just begun."""
+    """The id of the last event says where, at this process or at one that has just begun."""
     show, new = clobber.show(), clobber.show()
     show.take(clobber.told(0, 0, 5))
     page = Page(show).look()

@@ -137,7 +137,7 @@ def test_a_restored_arena_is_the_same(
 
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 def test_a_restored_database_is_its_owners_alone(lived: Settings, tmp_path: Path) -> None:
-    """In a folder that all may read, too; one that a restore makes is closed anyway."""
+    """A folder may be read by all, too; one that a restore makes is closed anyway."""
     file, folder = tmp_path / "arena.tar", tmp_path / "open"
     database = Database(lived.database_url)
     write_backup(database, lived, file, quiet)

@@ -57,7 +57,7 @@ from tests.arena.web.signing_in import now, person
 from tests.conftest import on_both
 
 NUMBERS = 8
-"""Of a part here, so that there are many."""
+"""How many numbers a part has here, so that there are many."""
 LONG = {
     "match", "place", "match_of_set", "game", "game_seat", "listed_seat", "game_value", "game_tag",
     "game_line", "judged_seat",
@@ -138,8 +138,7 @@ def test_which_tables_are_long() -> None:
 def test_an_increment_has_whatever_has_changed(
     database: Database, settings: Settings, played: Simulation, chain: Chain, tmp_path: Path
 ) -> None:
-    """Of what the recorder does, what is done beside it, and what is done by hand: since the last
-    backup and since the first. What is restored is the same row by row."""
+    """The recorder changed it, or something beside it, since the last backup or since the first."""
     later = datetime.now(UTC) + timedelta(days=400)
     cold = FolderStore(Path(settings.cold_store))
 
@@ -395,7 +394,7 @@ def _change_the_schema(_: Database, chain: Chain) -> None:
 def test_all_is_read_where_not_all_was_noted(
     database: Database, chain: Chain, happen: Callable[[Database, Chain], None]
 ) -> None:
-    """By a change that was kept from being noted before."""
+    """A change was kept from being noted before."""
     with unnoted(database) as session:
         session.execute(FIRST.values(plies=1000))
     happen(database, chain)

@@ -144,7 +144,7 @@ def test_matches_are_given_to_a_worker_in_a_container() -> None:
 
 
 def test_the_pages_and_the_home_worker_share_a_socket() -> None:
-    """In a folder that is in both; a unit says to the pages' settings where it is."""
+    """It is in a folder that is in both; a unit says to the pages' settings where it is."""
     services = compose()
     (place,) = {services[name]["environment"]["ARENA_HOME"] for name in ("web", "home")}
     folder = f"home:{Path(place).parent}"

@@ -58,7 +58,7 @@ def test_a_database_of_ours_has_lost_nothing(database: Database) -> None:
 def test_what_is_lost_is_made_anew(
     database: Database, index: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """By `arena run prepare`, which says so."""
+    """`arena run prepare` makes it, and says so."""
     without(database, index)
     assert names(database) == [index]
     with database.read() as session:

@@ -1,4 +1,4 @@
-"""That mail or messages to hooks stand still is an alarm; that a hook does not answer is none."""
+"""Mail or messages to hooks that stand still are an alarm; a hook that does not answer is none."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from arena.audit import ARENA
 from arena.ground.config import Settings
 from arena.ground.db import Database
 from arena.models import Delivery, Hook, HookFormat, Mail
-from arena.operation.health import look
+from arena.operation import alarms
 from arena.people import accounts
 from arena.people.outbox import add_mail
 
@@ -19,8 +19,8 @@ SETTINGS = Settings(mail="smtp+plain://localhost", mail_from="arena@example.org"
 def told(database: Database, settings: Settings, now: datetime) -> list[tuple[str, str]]:
     """The alarms of the sender."""
     with database.read() as session:
-        alarms = look(session, settings, now).alarms
-    return [(one.subject, one.words) for one in alarms if one.kind == "sender"]
+        found = alarms.find(session, settings, now)
+    return [(one.subject, one.words) for one in found if one.kind == "sender"]
 
 
 def test_mail_that_stands_still_is_an_alarm(database: Database) -> None:

@@ -125,7 +125,7 @@ def test_what_can_not_be_prepared_is_said(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """By what the process does that is started for it, in its last line."""
+    """The process says what it does that is started for it, in its last line."""
     (tmp_path / "arena.db").write_text("this is no database, and long enough to be read\n")
     place = {"ARENA_DATA": str(tmp_path), "ARENA_DATABASE": f"sqlite:///{tmp_path}/arena.db"}
     for name, value in (place | variables).items():
@@ -229,7 +229,7 @@ def test_a_child_is_started_again_whatever_ended_it(standing: RunningArena) -> N
 
 @pytest.mark.long
 def test_a_worker_without_a_box_says_so() -> None:
-    """On the terminal and on the front page; the rest of the arena goes on."""
+    """The terminal and the front page have it; the rest of the arena goes on."""
     with short_folder() as folder, RunningArena(folder, ARENA_BOX_FOLDER="/dev/null/x") as running:
         running.start()
         words = "arena: worker: this worker plays nothing: no box folder"
@@ -294,7 +294,7 @@ def test_a_broker_begins_empty() -> None:
 
 
 def test_a_broker_of_a_long_path_listens_elsewhere(tmp_path: Path) -> None:
-    """In a folder that is its user's alone; one of somebody else is not entered."""
+    """It is in a folder that is its user's alone; one of somebody else is not entered."""
     broker = EmbeddedBroker(tmp_path / ("x" * 120))
     path = Path(broker.url.removeprefix("redis+socket://"))
     assert len(os.fsencode(path)) < 100

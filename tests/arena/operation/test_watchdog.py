@@ -29,7 +29,7 @@ while True:
 
 
 def test_systemd_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By its protocol, at a path and at a name in the kernel alone; nobody is told nothing."""
+    """Its protocol goes to a path and to a name in the kernel alone; else nobody is told."""
     with short_folder() as folder:
         for address in (str(folder / "notify"), f"\0arena-test-{os.getpid()}"):
             with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as systemd:

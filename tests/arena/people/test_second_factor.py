@@ -56,7 +56,7 @@ def test_what_is_no_code_is_none(code: str) -> None:
 
 
 def test_an_app_reads_whose_secret_it_is() -> None:
-    """By the form of addresses that apps have in common; a port is no part of it."""
+    """Apps have the form of its address in common; a port is no part of it."""
     read = urlsplit(second_factor.address(SECRET, "ada", "localhost:8000"))
     assert (read.scheme, read.netloc, read.path) == ("otpauth", "totp", "/localhost%208000:ada")
     assert parse_qs(read.query) == {"secret": [SECRET], "issuer": ["localhost 8000"]}
@@ -72,7 +72,7 @@ def person(database: Database, **more: object) -> User:
 
 
 def test_each_code_lets_in_once(database: Database) -> None:
-    """Of the app and of recovery; dashes, spaces and the size of letters don't matter."""
+    """So do those of the app and of recovery; dashes, spaces and letters' size don't matter."""
     ada = person(database)
     with database.begin() as session:
         user = session.get_one(User, ada.id)
@@ -172,7 +172,7 @@ CHROME = "AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0"
     ],
 )  # fmt: skip
 def test_browsers_are_told_apart(agent: str, called: str) -> None:
-    """By the words that they send; what says nothing of the kind is called by its first one."""
+    """The words that they send tell; what says nothing of the kind is called by its first."""
     assert sessions.browser_of(agent) == called
 
 

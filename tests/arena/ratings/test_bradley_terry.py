@@ -135,7 +135,7 @@ def test_an_entrant_with_both_seats_of_a_team_is_one_player() -> None:
 
 
 def test_order_does_not_matter() -> None:
-    """Of games, and of seats."""
+    """That of games does not, nor that of seats."""
     results = [ranking("abcd", ranks) for ranks in ((1, 2, 3, 4), (2, 1, 2, 4), (4, 3, 1, 1))] * 3
     results += duels(3, 2, 1, "ca")
     turned = [GameResult(r.entrants[::-1], r.sides[::-1], r.ranks[::-1]) for r in results]

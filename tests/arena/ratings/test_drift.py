@@ -32,7 +32,7 @@ def arrangements() -> dict[Arrangement, str]:
 def test_equal_bots_stay_where_they_began(arrangement: Arrangement, draws: float) -> None:
     """Thousands of games by the lot, from every rotation of the seats: all stay near 25.
 
-    Near is four times what a rating's sigma settles at, and the mean of all moves no more once
+    Near is four times what a rating's sigma converges to, and the mean of all moves no more once
     sigmas are alike: while they differ, the first games move it by a unit or two in one against
     two. Games of more than two sides take the package a thousand times as long, so there are
     fewer of them.

@@ -34,7 +34,7 @@ OPENBENCH = [
 def test_llr_is_what_fishtest_showed(
     number: int, model: Model, elo0: float, elo1: float, llr: float, counts: list[int]
 ) -> None:
-    """To its last digit."""
+    """It is the same to its last digit."""
     assert round(Sprt(elo0, elo1, model=model).llr(counts), 2) == pytest.approx(llr, abs=1e-9)
 
 

@@ -164,7 +164,7 @@ def test_nothing_but_draws_comes_to_an_end() -> None:
 
 
 def test_a_bound_is_passed_by_a_hair() -> None:
-    """At 2.95, as docs/strength-tests.md shows it, and not a match before; so below, mirrored."""
+    """It is passed at 2.95, as docs/strength-tests.md shows it, not a match before; so below."""
     passed, before = [7, 0, 28, 0, 71], [7, 0, 28, 0, 70]
     test, mirrored = Sprt(0, 10), Sprt(-10, 0)
     assert test.llr(passed) == pytest.approx(2.95, abs=0.005)
@@ -215,6 +215,6 @@ def test_senseless_tests_are_refused(arguments: dict[str, Any], message: str) ->
 def test_an_elo_beyond_testing_is_refused(
     elos: tuple[float, float], model: Model, limit: int
 ) -> None:
-    """On either side of zero, before any arithmetic overflows."""
+    """It is refused on either side of zero, before any arithmetic overflows."""
     with pytest.raises(ValueError, match=f"needs no sequential test; use less than {limit}"):
         Sprt(*elos, model=model).llr([1, 2, 3, 2, 1])

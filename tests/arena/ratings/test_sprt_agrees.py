@@ -23,7 +23,7 @@ def test_the_other_method_is_right_too(vector) -> None:
 @pytest.mark.parametrize("cells", [3, 5, 7])
 @pytest.mark.parametrize("model", ["normalized", "logistic"])
 def test_both_methods_agree(model: Model, cells: int) -> None:
-    """For drawish and decided, even and uneven, short and long series, and hypotheses far apart."""
+    """They do for drawish and decided, even and uneven, short and long series."""
     random = Random(f"{model} {cells}")
     for _ in range(4):
         weights = [random.random() ** 2 + 0.02 for _ in range(cells)]

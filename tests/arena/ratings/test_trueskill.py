@@ -198,7 +198,7 @@ def test_equal_bots_do_not_drift(
 ) -> None:
     """Bots of one strength stay near 25 however long they play, in seats that rotate.
 
-    Near is four times the standard error that ratings keep (sigma settles at about 1); without
+    Near is four times the standard error that ratings keep (sigma converges to about 1); without
     weights, three bots at one against two fall below 1 within 1500 games.
     """
     random = Random(1871)

@@ -116,7 +116,7 @@ def test_a_check_leaves_the_recorder_its_connection(
 def test_a_fold_goes_on_from_a_checkpoint_as_if_it_had_never_stopped(
     database: Database, small_chapters: None
 ) -> None:
-    """To the last bit, wherever it stops; beside a void match, and a bot that comes back twice."""
+    """It is the same to the last bit; beside a void match, and a bot that comes back twice."""
     fill(database, bots=6, ladders=1, games=60, seed=1, now=NOW)
     with database.begin() as session:
         match = session.scalars(sa.select(Match.id).where(Match.seq == 3)).one()

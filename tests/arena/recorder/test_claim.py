@@ -221,7 +221,7 @@ def test_of_two_recorders_one_works(
 def test_who_hangs_is_taken_over_from(
     start: Callable[..., tuple[subprocess.Popen[bytes], Path]],
 ) -> None:
-    """By its age, though it lives; when it wakes it has a part again, like one that came anew."""
+    """Its age tells, though it lives; once awake it has a part again, like one that came anew."""
     more = {"ARENA_SHARDS": "2", "ARENA_TAKE_OVER_SECONDS": "2", "ARENA_TICK_SECONDS": "0.2"}
     first, log = start("first", **more)
     until(lambda: "has now: 0, 1" in log.read_text(), "the first one's start")

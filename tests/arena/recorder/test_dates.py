@@ -16,7 +16,7 @@ from arena.audit import ARENA
 from arena.competitions.happenings import happen_next
 from arena.deeds import By, perform
 from arena.ground import db
-from arena.ground.db import Database, present
+from arena.ground.db import Database, database_time
 from arena.models import AuditEntry, CompetitionDate, DateKind, Ladder, Scope
 from arena.operation.maintenance import SetMaintenance
 from arena.recorder.claim import Claims
@@ -30,7 +30,7 @@ def lay(database: Database, what: DateKind, seconds: float) -> datetime:
     """Lays a date of the ladder into the table, so many seconds from now."""
     with database.begin() as session:
         ladder = session.scalars(sa.select(Ladder)).one()
-        at = present(session) + seconds * SECOND
+        at = database_time(session) + seconds * SECOND
         session.add(CompetitionDate(competition=ladder, what=what, at=at, settings={}))
         return at
 

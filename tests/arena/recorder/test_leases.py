@@ -193,7 +193,7 @@ def test_a_report_from_before_a_restore_is_late_and_no_forgery(
 
 
 def test_up_to_when_all_is_heard() -> None:
-    """By how much waited when; also of a broker that was emptied, or whose queue was cut."""
+    """How much waited when tells it; also of a broker that was emptied, or whose queue was cut."""
     backlog = Backlog()
     assert backlog.heard(NOW) is None
     backlog.note(5, NOW)

@@ -134,7 +134,7 @@ def test_looking_leaves_the_recorder_its_connection(
 
 
 def test_matches_are_found_before_anything_is_written(played: Simulation) -> None:
-    """By whoever may; others write meanwhile, and what changes until then stays out of it."""
+    """Whoever may finds them; others write meanwhile, and what changes then stays out of it."""
     database = played.database
     wish = ChooseMatches("void", WORKER, note="why")
     with database.begin() as session:
@@ -158,7 +158,7 @@ def test_matches_are_found_before_anything_is_written(played: Simulation) -> Non
 def test_ratings_are_what_was_said_before(
     played: Simulation, at_once: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """To the last bit, whether they were found in the request or part by part; in one note."""
+    """They are so to the last bit, found in the request or part by part; in one note."""
     database = played.database
     monkeypatch.setattr(outlooks, "FEW", 1000 if at_once else 0)
     monkeypatch.setattr(match_sets, "BATCH", 3)
@@ -379,7 +379,7 @@ def test_matches_that_were_set_aside_are_tried_again(played: Simulation) -> None
 def test_what_can_not_be_chosen_is_refused(
     played: Simulation, verdict: str, words: str, more: Any, kind: type[Exception], said: str
 ) -> None:
-    """In one line, and nothing is kept of it."""
+    """It is refused in one line, and nothing is kept of it."""
     with played.database.begin() as session, pytest.raises(kind, match=said):
         perform(session, ChooseMatches(verdict, words, **{"note": "x", **more}), BY)
     with played.database.read() as session:

@@ -67,7 +67,7 @@ def two_ladders(database: Database) -> Simulation:
     ],
 )
 def test_recorded_games_are_rated_again_to_the_same_digits(database: Database, games: int) -> None:
-    """By a fold over what is stored; with another draw probability all come out differently."""
+    """A fold over what is stored does it; with another draw probability all come out other."""
     fill(database, bots=100, ladders=1, games=games, seed=1, now=NOW)
     with database.read() as session:
         told: list[int] = []
@@ -246,7 +246,7 @@ def test_one_that_never_stays_as_it_was_is_made_anew_at_last(database: Database)
 
 
 def test_what_is_due_at_last_is_no_difference(database: Database) -> None:
-    """Of a check that is begun again and again; no alarm is given for what is made anew anyway."""
+    """A check is begun again and again; no alarm is given for what is made anew anyway."""
     simulation = two_ladders(database)
     with database.read() as session:
         ladder = session.scalars(sa.select(Ladder).order_by(Ladder.id)).first()

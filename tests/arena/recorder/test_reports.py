@@ -113,7 +113,7 @@ def test_a_worker_of_the_release_before(
 def test_a_spoilt_report_brings_its_match_back(
     database: Database, recorder: Recorder, report: Any, spoil: Any, words: str
 ) -> None:
-    """At once and with the reason; the third time the match is set aside for the operator."""
+    """It does at once and with the reason; the third time it is set aside for the operator."""
     for failures in (1, 2, 3):
         data = report()
         spoil(data)

@@ -91,7 +91,7 @@ class Hall:
 
 @pytest.fixture
 def hall(database: Database, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hall]:
-    """For four shards."""
+    """A hall for recorders of four shards."""
     monkeypatch.setattr(claim, "ASK_SECONDS", 0.01)
     with ExitStack() as stack:
         made = Hall(database.url, 4)

@@ -27,7 +27,7 @@ from tests.arena.simulator import CALM, START, LotPlayer, Simulation, give_sign
 
 END = START + timedelta(minutes=1)
 MU, SIGMA = 25, 25 / 3
-"""Of a new bot, as the docs have it."""
+"""The rating of a new bot, as the docs have it."""
 
 
 class Spender(LotPlayer):
@@ -60,7 +60,7 @@ class Stored:
     games: Sequence[PlayedGame]
     seats: list[Sequence[GameSeat]]
     entrants: Mapping[str, Entrant]
-    """By the names of their versions."""
+    """The entrants by the names of their versions."""
 
 
 def played(database: Database, game: str, options: dict[str, str]) -> Stored:
@@ -118,7 +118,7 @@ def stored(request: pytest.FixtureRequest, sqlite_database: Database) -> Stored:
 
 
 def test_a_row_for_each_game(stored: Stored) -> None:
-    """In the order in which they were played."""
+    """They are in the order in which they were played."""
     assert [
         (one.number, one.finished, one.plies, one.termination, one.competition_id)
         for one in stored.games
@@ -146,7 +146,7 @@ def test_each_seat_has_what_is_its_own(stored: Stored) -> None:
 
 
 def test_each_seat_has_its_rank_and_points(stored: Stored) -> None:
-    """In a race among its runs: who scored more is the first, and has beaten all of the others."""
+    """In a race it has them among its runs: who scored more is first, and has beaten the others."""
     found = [[(one.rank, one.points) for one in rows] for rows in stored.seats]
     if stored.spec.variant.seats == 1:
         one, other = (told.scores[0] for told in stored.told)

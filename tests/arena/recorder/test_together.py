@@ -58,8 +58,7 @@ def left(queue: redis.Redis) -> list[bytes]:
 def test_what_waits_is_recorded_together(
     database: Database, recorder: Recorder, reports: Any, queue: redis.Redis
 ) -> None:
-    """In its order and by one transaction, and what workers of before say there of how it stands by
-    another; as ratings made anew from the games say, too."""
+    """It is so in its order and by one transaction, and ratings made anew are the same."""
     order = [reports[index] for index in (3, 0, 5, 1, 4, 2)]
     send(recorder, jobs.RECORD_MATCH, order[0])
     for data in order[1:]:

@@ -102,7 +102,7 @@ def issued(database: Database) -> list[jobs.AnyJob]:
 
 
 def homes_in(found: list[jobs.AnyJob]) -> Counter[int]:
-    """In how many jobs each bot at home is."""
+    """How many jobs each bot at home is in."""
     return Counter(
         bot.at_home
         for job in found
@@ -217,7 +217,7 @@ def test_what_was_rolled_back_waits_until_all_of_them_are_back(arena: SimpleName
 
 
 def test_presence_follows_what_home_workers_say(arena: SimpleNamespace) -> None:
-    """By the last word of who last had the bot; of what is no bot at home nothing is kept."""
+    """The last word of who last had the bot holds; of what is no bot at home nothing is kept."""
 
     def there(session: Session) -> dict[int, int]:
         rows = session.execute(sa.select(Presence.version_id, Presence.games))

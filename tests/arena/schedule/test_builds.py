@@ -64,7 +64,7 @@ JOBS = {"match": a_match, "check": a_check, "move": a_move}
 
 
 def lease_of(arena: Database, kind: str) -> jobs.Lease:
-    """That of a new job which needs the first bot."""
+    """The lease of a new job which needs the first bot."""
     with arena.begin() as session:
         job = JOBS[kind](session)
         session.flush()

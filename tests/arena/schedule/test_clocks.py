@@ -32,7 +32,7 @@ from arena.models import (
     VersionStatus,
     Worker,
 )
-from arena.operation import health
+from arena.operation import alarms
 from arena.recorder import recording
 from arena.recorder.dispatch import _queue_of
 from arena.schedule import allocation, leases, matchmaking, speeds, workers
@@ -88,8 +88,8 @@ def why(database: Database) -> tuple[str | None, list[str]]:
     """Why the ladder by the reference machine's clock is idle, and the alarms that are of it."""
     with database.read() as session:
         ladder = session.scalars(sa.select(Ladder).where(Ladder.reference)).one()
-        alarms = health.look(session, SETTINGS, NOW).alarms
-        words = [one.words for one in alarms if one.kind in ("game", "speed")]
+        found = alarms.find(session, SETTINGS, NOW)
+        words = [one.words for one in found if one.kind in ("game", "speed")]
         return why_idle(session, ladder, SETTINGS, NOW), words
 
 
@@ -120,8 +120,8 @@ def test_who_asks_for_none_is_told_of_nobody(sqlite_database: Database) -> None:
     sign(sqlite_database, "busy", BUSY, slots=4, cores=2)
     assert len(issued(sqlite_database)) == 4 * allocation.AHEAD
     with sqlite_database.read() as session:
-        alarms = health.look(session, SETTINGS, NOW).alarms
-        assert {one.kind for one in alarms} == {"idle ladder"}
+        found = alarms.find(session, SETTINGS, NOW)
+        assert {one.kind for one in found} == {"idle ladder"}
         (shown,) = WorkerList.now(session, SETTINGS, NOW, for_organisers=False).items
     assert (shown.cores, shown.measure and shown.measure.share) == (2, 0.4)
     assert shown.unfit.startswith("it plays 4 matches at a time on 2 cores")
@@ -267,7 +267,7 @@ def test_the_reference_machine_measures_cpu_time_of_known_machines(
 def test_workers_are_compared_by_what_bots_got_done(
     each: list[dict[str, float]], ratios: dict[str, float]
 ) -> None:
-    """By the medians of workers, and of bots."""
+    """The medians of workers count, and of bots."""
     assert speeds.compared(each) == pytest.approx(ratios, abs=5e-4)
 
 
@@ -299,7 +299,11 @@ def test_a_worker_that_lies_about_its_speed_is_found(
     with sqlite_database.read() as session:
         found = speeds.ratios(session)
         shown = WorkerList.now(session, SETTINGS, NOW, for_organisers=True).items
-        alarms = [one.words for one in health.look(session, SETTINGS, NOW).alarms]
+        (alarm,) = [
+            one.words
+            for one in alarms.find(session, SETTINGS, NOW)
+            if "not to be believed" in one.words
+        ]
     # Not to the last digit: games of an odd number of plies are not shared out evenly.
     assert found == pytest.approx({"one": 1.0, "half": 1.0, "liar": 2.0}, rel=0.15)
     assert {one.name: bool(one.doubt) for one in shown} == {
@@ -307,7 +311,6 @@ def test_a_worker_that_lies_about_its_speed_is_found(
         "half": False,
         "liar": True,
     }
-    (alarm,) = (words for words in alarms if "not to be believed" in words)
     assert re.search(r"on it and on others, it is (1\.[6-9]|2(\.[0-3])?) times as fast", alarm)
 
 

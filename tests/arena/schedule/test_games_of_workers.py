@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from arena.ground.config import Settings
 from arena.ground.db import Database
 from arena.models import Check, Entrant, JobStatus, Ladder, Match, Worker
-from arena.operation import health
+from arena.operation import alarms
 from arena.recorder import recording
 from arena.recorder.rebuild import rebuild
 from arena.schedule import allocation, leases
@@ -41,7 +41,7 @@ def furnish(database: Database) -> None:
 
 
 def games_issued(database: Database) -> list[list[str]]:
-    """Of the batches that are issued now, the games."""
+    """The games of each batch that is issued now."""
     with database.begin() as session:
         found = allocation.fill(session, SETTINGS, NOW)
     return [[jobs.variant_of(job).game for job in batch] for batch in found]
@@ -50,7 +50,7 @@ def games_issued(database: Database) -> list[list[str]]:
 def test_a_job_goes_to_workers_that_have_its_game(
     sqlite_database: Database, packages: Installer
 ) -> None:
-    """In a queue of its own, no more of them than these can take, and never with others."""
+    """It waits in a queue of its own, no more than these can take, and never with others."""
     packages.install(*GAME)
     furnish(sqlite_database)
     with sqlite_database.begin() as session:
@@ -66,7 +66,7 @@ def test_a_job_goes_to_workers_that_have_its_game(
 
 
 def test_what_nobody_has_waits_and_says_so(sqlite_database: Database, packages: Installer) -> None:
-    """On its page and as an alarm; of the other games there is as much as ever."""
+    """Its page and an alarm do; of the other games there is as much as ever."""
     packages.install(*GAME)
     furnish(sqlite_database)
     with sqlite_database.begin() as session:
@@ -76,10 +76,8 @@ def test_what_nobody_has_waits_and_says_so(sqlite_database: Database, packages: 
     with sqlite_database.read() as session:
         ladder = session.scalars(sa.select(Ladder).where(Ladder.game == "one")).one()
         assert why_idle(session, ladder, SETTINGS, NOW) == f"{words}."
-        alarms = health.look(session, SETTINGS, NOW).alarms
-        assert [(one.subject, one.words) for one in alarms if one.kind == "game"] == [
-            ("one", words)
-        ]
+        found = alarms.find(session, SETTINGS, NOW)
+        assert [(one.subject, one.words) for one in found if one.kind == "game"] == [("one", words)]
 
 
 def test_a_match_under_way_by_other_rules_is_played_again(
@@ -174,8 +172,8 @@ def test_a_game_whose_rules_raise_stops_no_other(
     with sqlite_database.read() as session:
         ladder = session.scalars(sa.select(Ladder).where(Ladder.game == "one")).one()
         assert str(why_idle(session, ladder, SETTINGS, NOW)).startswith(words)
-        alarms = health.look(session, SETTINGS, NOW).alarms
-        assert any(one.words.startswith(words) for one in alarms)
+        found = alarms.find(session, SETTINGS, NOW)
+        assert any(one.words.startswith(words) for one in found)
 
 
 NARROWER = """
@@ -213,8 +211,8 @@ def test_a_version_that_lacks_a_ladders_variant_stops_no_other(
             "Matches of one size=4x3 wait for other rules than those of other-games 1.6: "
         )
         assert words in said
-        alarms = health.look(session, SETTINGS, NOW).alarms
-        assert any(words in one.words for one in alarms)
+        found = alarms.find(session, SETTINGS, NOW)
+        assert any(words in one.words for one in found)
 
 
 def test_what_was_made_of_a_variant_that_is_lacked_waits(

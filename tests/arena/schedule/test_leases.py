@@ -134,7 +134,7 @@ def test_requests_go_round_by_who_asked(database: Database, at_once: int) -> Non
 
 
 def test_load_is_counted_in_turns(sqlite_database: Database) -> None:
-    """Of a ladder whose matches take a quarter of one, and of one of whose nothing is known."""
+    """One ladder's matches take a quarter of one, and of another's nothing is known."""
     furnish(sqlite_database, ladders=2)
     with sqlite_database.begin() as session:
         short, long = ladders_of(session)
@@ -229,7 +229,7 @@ def test_checks_count_among_what_waits(sqlite_database: Database) -> None:
 
 @pytest.mark.parametrize("asked", [False, True], ids=["a check", "a match on request"])
 def test_the_slot_that_is_left_is_for_who_waits(sqlite_database: Database, asked: bool) -> None:
-    """Of two, while a person plays; the ladder's own matches come later."""
+    """One of two is, while a person plays; the ladder's own matches come later."""
     Simulation(sqlite_database, 0, CALM).furnish([SMALL], bots=2)
     with sqlite_database.begin() as session:
         give_sign(session, "w", NOW, slots=2)
@@ -250,7 +250,7 @@ def test_the_slot_that_is_left_is_for_who_waits(sqlite_database: Database, asked
 
 
 def test_a_check_that_is_over_holds_up_no_other(sqlite_database: Database) -> None:
-    """Of one version and game one check at a time is issued; the next when that is set aside."""
+    """One check at a time of a version and game is issued; the next when that is set aside."""
     Simulation(sqlite_database, 0, CALM).furnish([SMALL, SMALL], bots=1)
     with sqlite_database.begin() as session:
         give_sign(session, "w", NOW, slots=8)
@@ -328,7 +328,7 @@ def test_who_built_for_long_waits(database: Database) -> None:
 
 
 def test_settings_say_what_is_played(sqlite_database: Database) -> None:
-    """One competition alone, if it is named; a settled ladder now and then."""
+    """One competition alone, if it is named; a converged ladder now and then."""
     furnish(sqlite_database, ladders=2)
     with sqlite_database.begin() as session:
         give_sign(session, "w", NOW, slots=8)

@@ -11,7 +11,7 @@ from arena.audit import ARENA
 from arena.deeds import By, perform
 from arena.ground.db import Database, count_rows
 from arena.models import JobStatus, Ladder, Match, Scope
-from arena.operation import health
+from arena.operation import alarms, health
 from arena.operation.maintenance import SetMaintenance
 from arena.schedule import allocation, idle
 from tests.arena.simulator import CALM, Simulation
@@ -41,12 +41,12 @@ def test_workers_drain(database: Database) -> None:
         ladder = session.scalars(sa.select(Ladder)).one()
         why = idle.why_idle(session, ladder, own, simulation.now)
         assert why == "The arena is under maintenance, so nothing is begun."
-        found = health.look(session, own, later)
-        assert found.maintenance
-        assert not [one for one in found.alarms if one.kind == "idle ladder"]
+        assert health.look(session, own, later).maintenance
+        found = alarms.find(session, own, later)
+        assert not [one for one in found if one.kind == "idle ladder"]
         perform(session, SetMaintenance(False), By(ARENA, frozenset(Scope), later))
-        found = health.look(session, own, later)
-        assert not [one for one in found.alarms if one.kind == "idle ladder"]
+        found = alarms.find(session, own, later)
+        assert not [one for one in found if one.kind == "idle ladder"]
     simulation.run(20)
     with database.read() as session:
         assert count_rows(session, Match, Match.status == JobStatus.FIXED) > fixed

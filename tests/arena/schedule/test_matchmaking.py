@@ -150,7 +150,7 @@ def test_each_match_is_drawn_anew(
 
 
 def test_each_ladder_draws_for_itself(ladder: tuple[sa.orm.Session, Ladder]) -> None:
-    """Of two ladders the matches of one key or number have nothing in common."""
+    """The matches of one key or number have nothing in common on two ladders."""
     session, one = ladder
     found = []
     for seed in range(10):

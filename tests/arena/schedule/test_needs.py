@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from arena.ground.config import Settings
 from arena.ground.db import Database
 from arena.models import Check, JobStatus, Ladder, Match
-from arena.operation import health, queues
+from arena.operation import alarms, queues
 from arena.schedule import allocation, workers
 from arena.schedule.idle import ELSEWHERE, why_idle
 from engine import jobs
@@ -40,7 +40,7 @@ def furnish(database: Database, *, checked: bool = False) -> None:
 
 
 def issued(database: Database) -> list[list[int]]:
-    """Of the batches that are issued now, how many processes each job grants."""
+    """How many processes each job grants, of the batches that are issued now."""
     with database.begin() as session:
         found = allocation.fill(session, SETTINGS, NOW)
     return [[job.grant.processes for job in batch] for batch in found]
@@ -59,8 +59,8 @@ def why(database: Database) -> tuple[str | None, list[str]]:
     """Why the ladder of several processes is idle, and the alarms of games."""
     with database.read() as session:
         ladder = session.scalars(sa.select(Ladder).where(Ladder.processes > 1)).one()
-        alarms = health.look(session, SETTINGS, NOW).alarms
-        words = [f"{one.subject}: {one.words}" for one in alarms if one.kind == "game"]
+        found = alarms.find(session, SETTINGS, NOW)
+        words = [f"{one.subject}: {one.words}" for one in found if one.kind == "game"]
         return why_idle(session, ladder, SETTINGS, NOW), words
 
 

@@ -98,7 +98,7 @@ def tell(session: Session, *people: int, now: datetime = NOW) -> None:
 def turn(sender: Sending) -> None:
     """One turn, and whatever it began."""
     sender.turn()
-    sender.settle()
+    sender.join()
 
 
 def log_of(database: Database) -> list[tuple[DeliveryState, int | None, int]]:
@@ -146,7 +146,7 @@ def test_a_hook_is_sent_what_its_owner_is_told(database: Database, hooks_server:
 
 
 def test_the_signature_is_that_of_the_convention() -> None:
-    """By the example of its reference implementations' tests."""
+    """The example is that of its reference implementations' tests."""
     from arena.sender.messages import signature
 
     secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
@@ -156,7 +156,7 @@ def test_the_signature_is_that_of_the_convention() -> None:
 
 
 def test_discord_gets_its_own_format(database: Database, hooks_server: Receiver) -> None:
-    """In the person's language, without marks of Discord's, and mentioning nobody."""
+    """It is in the person's language, without marks of Discord's, and mentions nobody."""
     with database.begin() as session:
         ada = somebody(session)
         session.get_one(User, ada).language = "it"
@@ -288,7 +288,7 @@ def test_hooks_that_hang_are_in_nobody_elses_way(
     sender.turn()
     sender.turn()
     began = time.monotonic()
-    sender.settle()
+    sender.join()
     assert time.monotonic() - began < 2
     assert len(hooks_server.got) == 2
     assert sum(tries for _, _, tries in log_of(sqlite_database)) == 2
@@ -405,7 +405,7 @@ def mail_port(box: Mailbox) -> Iterator[int]:
 def test_what_people_are_told_comes_by_mail(
     database: Database, box: Mailbox, mail_port: int
 ) -> None:
-    """At once or once a day, together, in their language, what they have not read."""
+    """It comes at once or once a day, together, in their language, if they have not read it."""
     with database.begin() as session:
         now_and_then = somebody(session, "ada", mail=MailChoice.DAILY)
         at_once = somebody(session, "bob", mail=MailChoice.AT_ONCE)

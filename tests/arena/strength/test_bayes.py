@@ -27,7 +27,7 @@ def optimiser() -> None:
 @pytest.mark.extras
 @pytest.mark.usefixtures("optimiser")
 def test_it_finds_a_known_optimum() -> None:
-    """By few games: more than half of the 120 Elo that can be had are found in 288 pairs."""
+    """It takes few games: more than half of the 120 Elo that can be had are found in 288 pairs."""
     settings = settings_of(*THREE, seed=1, matches=PAIRS, method=Method.BAYES, batch=BATCH)
     tuning = played(Tuning.begin(settings), elo, Random(1))
     assert -elo(tuning.chosen) < 60

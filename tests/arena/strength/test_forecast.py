@@ -97,7 +97,7 @@ def test_a_limit_cuts_it_off() -> None:
     ids=str,
 )
 def test_a_curve_rises(terms: StrengthTerms, games_a_match: int) -> None:
-    """From hardly ever to nearly always, unless the limit cuts it off; all are shares."""
+    """It does from hardly ever to nearly always, unless the limit cuts it off; all are shares."""
     points = curve(terms, games_a_match, draws=0.3)
     passes = [point.passes for point in points]
     assert len(points) == POINTS

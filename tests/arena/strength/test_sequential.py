@@ -198,7 +198,7 @@ def test_how_many_matches_are_left(counts, bound):
     ],
 )
 def test_how_many_matches_are_left_where_it_is_plain(asked, counts, left):
-    """To a limit, to the least number, or none; before the first match nobody can tell."""
+    """They go to a limit, to the least number, or none; before the first match nobody can tell."""
     assert SequentialTest(settings(**asked), counts).matches_left == left
 
 

@@ -91,7 +91,7 @@ def played(tuning: Tuning, score: Callable[[dict[str, str]], float], dice: Rando
 
 
 def elo(chosen: dict[str, str]) -> float:
-    """Of a bot with three options that loses Elo with each one's distance from its best."""
+    """The Elo of a bot with three options that loses by each one's distance from its best."""
     depth, width, aim = (float(chosen[name]) for name in ("depth", "width", "aim"))
     return -40 * ((depth - 12) / 6) ** 2 - 40 * (width - 1.8) ** 2 - 40 * ((aim + 20) / 20) ** 2
 

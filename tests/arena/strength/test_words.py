@@ -39,12 +39,12 @@ def test_lengths_of_time(seconds: float, words: str) -> None:
     ],
 )
 def test_rates(rate: float, words: str) -> None:
-    """By the length of time in which there are some."""
+    """They go by the length of time in which there are some."""
     assert rate_words(rate) == words
 
 
 def test_the_time_left() -> None:
-    """Of 40 pairs 20 are left: two minutes at 20 games a minute; early on none is told."""
+    """20 of 40 pairs are left: two minutes at 20 games a minute; early on none is told."""
     settings = StrengthSettings(
         GAMES["clobber"].variant(),
         Version("one", "1"),

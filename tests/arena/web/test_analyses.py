@@ -42,7 +42,7 @@ def state_of(site: Site, address: str) -> dict:
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_moves_are_played_by_clicks_alone(site: Site, variant: str) -> None:
-    """In every game: some plies by the links of the board, without a script."""
+    """Every game has some plies played by the links of the board, without a script."""
     dice, address = Random(3), f"/analysis?{urlencode({'game': variant})}"
     told = state_of(site, address)
     for _ in range(8):
@@ -75,7 +75,7 @@ def test_a_tree_of_moves(site: Site) -> None:
 
 
 def test_a_move_and_a_comment_are_written(site: Site) -> None:
-    """By the forms; what is said stands in the address."""
+    """Forms write them; what is said stands in the address."""
     answer = site.client.get(f"{SMALL}&moves=b1c1&node=1&move=a1a2")
     assert (answer.status_code, answer.location) == (303, f"{SMALL}&moves=b1c1+a1a2&node=2")
     answer = site.client.get(f"{SMALL}&moves=b1c1&node=1&comment=So+far")
@@ -88,8 +88,8 @@ def test_a_move_and_a_comment_are_written(site: Site) -> None:
 
 @pytest.mark.parametrize("pattern", ["/games/{trio}", "/games/{faulty}", "/games/{solo}"])
 def test_a_game_is_looked_into(site: Site, pattern: str) -> None:
-    """From its page, at its last position or the one that is shown; what is added is all that its
-    address says."""
+    """Its page leads there, at its last position or the one that is shown; what is added is all
+    that its address says."""
     address = site.address(pattern)
     page = look(site, address)
     there = unescape(re.search(r'id="analyse" href="([^"]+)"', page)[1])
@@ -128,7 +128,7 @@ def test_positions_are_read(site: Site) -> None:
 
 
 def test_what_was_said_is_shown(site: Site) -> None:
-    """By the players of a game, on one curve; bots are asked by who is signed in."""
+    """Players of a game said it, on one curve; who is signed in asks bots."""
     page = look(site, site.address("/games/{trio}/analysis?node=4"))
     assert "Sign in to ask bots" in page
     assert 'name="bot"' not in page

@@ -48,7 +48,7 @@ def address(way: tuple[str, ...]) -> str:
 
 
 def test_what_ends_a_puzzle_is_always_asked_about() -> None:
-    """To stop keeps what is covered, which is said before; it is no piece and not in the tray."""
+    """Stopping keeps what is covered, which is said before; it is no piece and not in the tray."""
     state = find_variant("puzzle", ["task=tetrominoes"]).initial().play("red:a1,a2,a3,b1")
     found = clickable(Reached(state), (), address, seen=state.scene(), at_once=True)
     (stop,) = found.words

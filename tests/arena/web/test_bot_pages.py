@@ -95,7 +95,7 @@ def test_a_version_says_which_test_it_waits_for(site: Site) -> None:
 
 
 def test_a_strength_match_has_the_games_that_it_has() -> None:
-    """In the Siege two versions meet in six games: both alone on each of the three seats."""
+    """Two versions of the Siege meet in six games: both alone on each of the three seats."""
     test = StrengthTest(game="siege", options={"seats": "3"}, move_ms=100, inc_ms=0, charge="cpu")
     versions = [BotVersion(bot=Bot(name=name), number=1) for name in ("a", "b")]
     places = [
@@ -159,7 +159,7 @@ PLAY = '<a role="button" class="quiet" href="/play/on/{}" rel="nofollow">'
 def test_a_button_leads_to_a_game(
     site: Site, address: str, there: str, settings: dict[str, Any], shown: bool
 ) -> None:
-    """On ladders and bots that can be played, where people may play at all."""
+    """It is on ladders and bots that can be played, where people may play at all."""
     app = pages(site.database, **settings)
     text = app.test_client().get(address).text
     app.extensions["arena.database"].close()

@@ -242,7 +242,7 @@ def test_games_of_many_seats_count_once_and_against_each_other(
     score: Score,
     seats: dict[str, Score],
 ) -> None:
-    """Of one match, counted by hand; in its last game everybody crashes in every seat."""
+    """One match is counted by hand; in its last game everybody crashes in every seat."""
     hall = Hall(database, game, **options)
     *first, last = games
     hall.match(

@@ -24,7 +24,7 @@ def told(site: Site, name: str, **query: Any) -> Any:
 
 @pytest.mark.parametrize(("name", "plies"), [("ladder-0", 24), ("ladder-1", 3), ("ladder-2", 2)])
 def test_a_line_is_walked_along(site: Site, name: str, plies: int) -> None:
-    """From page to page by the move that most games had: those that came are those that went on."""
+    """Each page leads on by the most played move: the games that came are those that went on."""
     address, games, depth = f"/explorer/{name}", None, 0
     while True:
         page = site.page(address)
@@ -45,7 +45,7 @@ def test_a_line_is_walked_along(site: Site, name: str, plies: int) -> None:
 
 
 def test_a_game_leads_to_where_it_stood(site: Site) -> None:
-    """At each of its plies, and the position is that of the game."""
+    """It leads there at each of its plies, and the position is that of the game."""
     with site.database.read() as session:
         found = session.get_one(
             PlayedGame, site.numbers["trio"], options=[sa.orm.undefer(PlayedGame.record)]
@@ -83,7 +83,7 @@ def test_all_competitions_of_a_variant_are_counted_together(site: Site) -> None:
     ],
 )
 def test_what_is_no_line_is_refused(site: Site, query: str, words: str) -> None:
-    """In one line, with a way back to the start."""
+    """It is refused in one line, with a way back to the start."""
     for address, status in (("/explorer/ladder-0", 422), ("/api/v1/explorer/ladder-0", 409)):
         answer = site.client.get(f"{address}?{site.address(query)}")
         assert answer.status_code == status

@@ -70,7 +70,7 @@ def test_the_front_page_is_light(site: Site) -> None:
 
 
 def test_games_stand_with_their_leaders_and_numbers(site: Site) -> None:
-    """Of today's games those that ended today, as the days of all games have them."""
+    """Those that ended today are counted as the days of all games have them."""
     page = site.page("/")
     assert "leads." in page
     with site.database.read() as session:
@@ -136,7 +136,7 @@ def test_what_is_said_of_one_s_bots(site: Site) -> None:
 
 
 def test_where_nothing_is_played_the_last_game_of_a_ladder_is_shown(site: Site) -> None:
-    """On the page of the best running game, too, so that a wall is never bare."""
+    """So does the page of the best running game, so that a wall is never bare."""
     with site.database.read() as session:
         of_worker = sa.select(Match.id, Match.worker).where(Match.worker.is_not(None))
         at_work = [row._asdict() for row in session.execute(of_worker)]

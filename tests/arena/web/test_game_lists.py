@@ -64,7 +64,7 @@ def test_every_door_has_the_same_games(site: Site, words: str) -> None:
 
 @pytest.mark.parametrize("words", FILTERS)
 def test_what_is_counted_is_a_plain_count_over_the_export(site: Site, words: str) -> None:
-    """Of the games, their endings, months and lengths, and of each seat's points."""
+    """It is of the games, their endings, months and lengths, and of each seat's points."""
     counts = json.loads(site.page(f"/api/v1/games/counts?{words}"))
     found = [game for game in listed(site, words) if game["counts"]]
     lines = {line["number"]: line for line in exported(site, words)}
@@ -106,7 +106,7 @@ def test_a_page_lists_games_and_what_they_are_narrowed_by(site: Site) -> None:
 
 
 def test_pages_go_on(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    """From the last game shown; where games are rare it is said that there may be more."""
+    """They do from the last game shown; where games are rare it is said that there may be more."""
     monkeypatch.setattr("arena.web.game_pages.PAGE", 5)
     seen, address = list[str](), "/games?sort=longest"
     for _ in range(3):
@@ -162,7 +162,7 @@ def test_charts_draw_what_bots_gave(site: Site) -> None:
 def test_charts_of_openings_say_whose_scores_they_are(
     site: Site, accepted: str, heading: str, words: str
 ) -> None:
-    """In the language of their headings."""
+    """They say so in the language of their headings."""
     there = "/games/charts?competition=ladder-0"
     page = unescape(site.client.get(there, headers={"Accept-Language": accepted}).text)
     assert f"<th>{heading}</th>" in page
@@ -170,7 +170,7 @@ def test_charts_of_openings_say_whose_scores_they_are(
 
 
 def test_organisers_find_games_by_their_worker(site: Site) -> None:
-    """On the page and by the API."""
+    """They do on the page and by the API."""
     app = pages(site.database)
     person(site.database, "worker-looker", Role.ORGANISER)
     browser = signed_in(app, "worker-looker")
@@ -184,7 +184,7 @@ def test_organisers_find_games_by_their_worker(site: Site) -> None:
 
 
 def test_a_list_is_kept_shown_and_removed(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By whom it is; its address leads everybody to what it finds."""
+    """Whose it is does so; its address leads everybody to what it finds."""
     app = pages(site.database)
     keeper, other = (person(site.database, name) for name in ("keeper", "no-keeper"))
     browser, stranger = (signed_in(app, user.name) for user in (keeper, other))
@@ -209,7 +209,7 @@ def test_a_list_is_kept_shown_and_removed(site: Site, monkeypatch: pytest.Monkey
 
 
 def test_a_bots_page_leads_to_all_its_games(site: Site) -> None:
-    """Of its ladder, and everywhere."""
+    """They are those of its ladder, and of everywhere."""
     page = site.page("/bots/bot-1")
     links = [unescape(one) for one in re.findall(r'href="(/games\?[^"]*)"', page)]
     assert len(links) == 2

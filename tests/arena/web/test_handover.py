@@ -161,7 +161,7 @@ def test_a_connection_comes_in_and_stays(site: Site, polls: bool) -> None:
     lobby = site.worker.lobby
     client = Connected(site, polls=polls)
     try:
-        until(lambda: lobby.present() == {site.version: 2}, "the bot at home")
+        until(lambda: lobby.connected() == {site.version: 2}, "the bot at home")
         assert client.kinds == ["long polling" if polls else "websocket"]
         program = lobby.start(site.version)
         until(lambda: client.heard, "what was said to it")
@@ -172,7 +172,7 @@ def test_a_connection_comes_in_and_stays(site: Site, polls: bool) -> None:
         assert _answers(site.address)
     finally:
         client.close()
-    until(lambda: not lobby.present(), "its end")
+    until(lambda: not lobby.connected(), "its end")
     assert client.lost == []
     assert "Traceback" not in site.log.read_text()
 
@@ -182,7 +182,7 @@ def test_many_stay_while_the_pages_answer(site: Site) -> None:
     clients = [Connected(site)]
     lobby = site.worker.lobby
     try:
-        until(lambda: lobby.present(), "the bot at home")
+        until(lambda: lobby.connected(), "the bot at home")
         # Each further one is told so by the home worker, through a connection of its own.
         clients += [Connected(site) for _ in range(20)]
         until(lambda: all(one.refused for one in clients[1:]), "the others' refusal")
@@ -193,11 +193,11 @@ def test_many_stay_while_the_pages_answer(site: Site) -> None:
         began = time.monotonic()
         assert _answers(site.address)
         assert time.monotonic() - began < 5.0
-        assert lobby.present() == {site.version: 2}
+        assert lobby.connected() == {site.version: 2}
     finally:
         for one in clients:
             one.close()
-    until(lambda: not lobby.present(), "its end")
+    until(lambda: not lobby.connected(), "its end")
 
 
 @pytest.mark.parametrize("polls", [False, True], ids=["websocket", "polls"])
@@ -218,7 +218,7 @@ def test_who_may_not_is_told_so_and_tries_no_more(
     try:
         assert not client.thread.is_alive()
         assert any(part.casefold() in client.refused.casefold() for part in words.split("|"))
-        assert site.worker.lobby.present() == {}
+        assert site.worker.lobby.connected() == {}
     finally:
         client.close()
 
@@ -234,7 +234,7 @@ def test_while_no_home_worker_is_there_it_is_tried_again(
         until(lambda: client.lost, "a refusal")
         assert client.lost[0] == "No home worker takes bots at home just now: try again soon."
         hidden.rename(place)
-        until(lambda: site.worker.lobby.present(), "the bot at home")
+        until(lambda: site.worker.lobby.connected(), "the bot at home")
     finally:
         client.close()
-    until(lambda: not site.worker.lobby.present(), "its end")
+    until(lambda: not site.worker.lobby.connected(), "its end")

@@ -171,7 +171,7 @@ def test_settings_are_changed(office: Office) -> None:
 
 
 def test_two_forms_do_not_undo_each_other(office: Office) -> None:
-    """Of a page that was asked for before another change, only what was typed over is written."""
+    """The page was asked for before another change: only what was typed over is written."""
     page = office.browser.get("/ladders/ladder-0/settings").text
     shown = dict(re.findall(r'<input type="hidden" name="(shown-.+?)" value="(.*?)">', page))
     old = {name.removeprefix("shown-"): text for name, text in shown.items()}
@@ -224,7 +224,7 @@ def test_fields_that_are_not_offered_change_nothing(office: Office) -> None:
 
 
 def test_the_state_goes_where_the_page_offers_it(office: Office) -> None:
-    """To and fro, and closed for ever."""
+    """It goes to and fro, and is closed for ever."""
     office.change("ladder-0", "state", state="open")
     assert ">Pause</button>" in office.browser.get("/ladders/ladder-0").text
     for state in ("paused", "frozen", "open", "paused"):

@@ -83,7 +83,7 @@ ENVIRONMENTS = [
 
 @pytest.mark.parametrize(("environment", "language"), ENVIRONMENTS)
 def test_what_commands_speak(environment: dict[str, str], language: str) -> None:
-    """By the variables that every program on the machine goes by."""
+    """The variables decide that every program on the machine goes by."""
     assert of_environment(environment) == language
 
 

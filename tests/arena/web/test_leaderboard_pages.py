@@ -83,7 +83,7 @@ def test_bots_at_home_are_found_by_that_word(reader: FlaskClient) -> None:
 
 
 def test_shares_are_told_of_enough_games(site: Site) -> None:
-    """Of draws, and of what who begins takes: of two games they would be 0 or 100 %."""
+    """Draws, and what who begins takes, would be 0 or 100 % of two games."""
     told = {}
     for number in range(len(VARIANTS)):
         page = site.page(f"/ladders/ladder-{number}")

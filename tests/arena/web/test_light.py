@@ -109,7 +109,7 @@ def test_what_nobody_may_keep_has_no_validator(site: Site) -> None:
 
 
 def test_static_files_are_kept_by_the_address_of_their_content(site: Site) -> None:
-    """For a year by their own address; by any other, as an older release may give it, not."""
+    """It is a year by their own address; by any other, as an older release may give it, none."""
     address = re.search(r'href="(/static/arena\.css\?v=\w+)"', site.page("/"))
     assert address
     for asked, kept in (
@@ -121,7 +121,7 @@ def test_static_files_are_kept_by_the_address_of_their_content(site: Site) -> No
 
 
 def test_a_part_of_a_file_is_sent_as_it_is(site: Site) -> None:
-    """By its bytes, of which a compressed one has others."""
+    """Its bytes are asked for, of which a compressed one has others."""
     answer = site.client.get(
         "/static/arena.css", headers={**PACKED, "Range": "bytes=0-99"}, buffered=True
     )

@@ -149,8 +149,8 @@ def headers_of(answer: TestResponse) -> dict[str, str]:
 def test_what_is_told_again_is_what_the_application_said(
     app: Flask, sqlite_database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """To the last header, compressed or not; and without a statement, for a moment, whoever asks:
-    a stranger, or somebody who is signed in."""
+    """It is so to the last header, compressed or not; and without a statement, for a moment,
+    whoever asks: a stranger, or somebody who is signed in."""
     monkeypatch.setattr(traces, "MOMENT_SECONDS", 600.0)
     address = BOARD.format(ladder=name_of(sqlite_database))
     person(sqlite_database, "mara")
@@ -181,7 +181,7 @@ def test_what_is_told_again_is_what_the_application_said(
 
 
 def test_what_is_asked_for_again_is_counted(app: Flask, sqlite_database: Database) -> None:
-    """In /metrics, whether the application was asked or not."""
+    """It is in /metrics, whether the application was asked or not."""
     address, client = BOARD.format(ladder=name_of(sqlite_database)), app.test_client()
     for _ in range(3):
         etag = client.get(address, headers=POLL).headers["ETag"]

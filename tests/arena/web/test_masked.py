@@ -267,7 +267,7 @@ def test_all_is_as_if_others_stood_behind(
 def test_what_is_looked_for_would_be_found(
     masked_site: tuple[Database, dict[str, int], Flask],
 ) -> None:
-    """By who may see it: an organiser of the site."""
+    """An organiser of the site, who may see it, finds it."""
     database, numbers, app = masked_site
     olga, told = signed_in(app, "olga"), set()
     for address in everywhere(database, numbers)[-200:]:

@@ -131,7 +131,7 @@ def test_every_door_refuses_a_number_that_is_none(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """In words, as what can't be done as things stand."""
+    """They do so in words, as with what can't be done as things stand."""
     names = {"ladder": office.ladder, "bot": office.bot, "name": f"{office.bot}:{number}"}
     browser: Browser = office.browser
     for path, fields in FORMS.items():

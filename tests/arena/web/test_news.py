@@ -124,7 +124,7 @@ def test_a_feed_tells_what_happened_to_a_bot(site: Site) -> None:
 
 @pytest.mark.parametrize(("reason", "end"), [(None, "is over"), ("no room", "was called off")])
 def test_a_feed_tells_the_ends_of_tournaments(site: Site, reason: str | None, end: str) -> None:
-    """Of each that a version of the bot was in, and of no other."""
+    """It has each that a version of the bot was in, and no other."""
     with site.database.begin() as session:
         cup = session.scalars(sa.select(Tournament)).first()
         assert cup is not None

@@ -111,7 +111,7 @@ def test_one_chooses_how_one_is_told(arena: SimpleNamespace) -> None:
 
 
 def test_a_letter_s_link_ends_letters(arena: SimpleNamespace) -> None:
-    """By who has it alone, without signing in, and by the one click of a mail program."""
+    """Who has it needs nothing else, no signing in; a mail program does it by one click."""
     with arena.database.begin() as session:
         session.add(Wishes(user_id=arena.ada.id, mail=MailChoice.AT_ONCE))
         session.execute(sa.update(Notification).values(mail_waits=True))

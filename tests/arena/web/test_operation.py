@@ -161,7 +161,7 @@ def test_metrics_are_what_prometheus_reads(database: Database, app: Flask) -> No
 def test_metrics_are_not_for_everybody(  # type: ignore[no-untyped-def]
     database: Database, settings, address: str, headers, status: int
 ) -> None:
-    """For this machine; or, if there is a token, for whoever shows it."""
+    """They are for this machine; or, if there is a token, for whoever shows it."""
     app = pages(database, **settings)
     answer = Browser(app, address).get("/metrics", headers=headers)
     assert answer.status_code == status
@@ -215,7 +215,7 @@ def test_readiness_tells_what_is_away(database: Database) -> None:
 def test_readiness_tells_whether_results_are_recorded(
     database: Database, ticked: int | None, heard: int, words: str
 ) -> None:
-    """By what the recorder last wrote: so a disk that is full or read-only is seen, too."""
+    """What the recorder last wrote tells: so a disk that is full or read-only is seen, too."""
     when = datetime.now(UTC)
     if ticked is not None:
         with database.begin() as session:

@@ -152,7 +152,7 @@ class Reader(HTMLParser):
             self.open.append(tag)
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Of SVG: it opens nothing."""
+        """Does nothing: an element of SVG without an end opens nothing."""
 
     def handle_endtag(self, tag: str) -> None:
         if not self.open or self.open.pop() != tag:
@@ -175,7 +175,7 @@ def read(text: str) -> Reader:
 
 @pytest.mark.long
 def test_every_link_leads_somewhere(site: Site) -> None:
-    """From the front page on no link is dead, and no page breaks what all of them keep."""
+    """No link from the front page on is dead, and no page breaks what all of them keep."""
     waiting, seen, kinds = ["/"], {"/"}, Counter[str]()
     client = site.client.application.test_client()  # for whom a link chooses a language, too
     while waiting:
@@ -361,7 +361,7 @@ def test_nonsense_of_a_worker_breaks_no_page(site: Site, progress: dict[str, obj
 
 
 def test_what_a_worker_has_just_begun_is_shown_as_it_begins(site: Site) -> None:
-    """By its opening; what no worker has is not shown."""
+    """Its opening is shown; what no worker has is not."""
     with site.database.read() as session:
         running, waiting = (
             session.get_one(Match, site.numbers[which]) for which in ("running", "waiting")
@@ -377,7 +377,7 @@ def test_what_a_worker_has_just_begun_is_shown_as_it_begins(site: Site) -> None:
 
 
 def test_a_clock_is_shown_as_it_was_at_the_end(site: Site) -> None:
-    """Of a game on a clock; where each move has its own time there is none."""
+    """Where each move has its own time there is none."""
     there = "/games/{trio}"
     assert ">Left</span>" not in site.page(there)
     with site.database.begin() as session:

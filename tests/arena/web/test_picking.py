@@ -51,7 +51,7 @@ OFFERED = {
     "/new-ladder/clobber": {"books": "small"},
     "/games": {"bot": "bot-1"},
 }
-"""Of pages the lists, each with what stands in it, by their kinds."""
+"""The lists of pages, each with what stands in it, by their kinds."""
 
 
 @pytest.mark.parametrize("page", OFFERED)

@@ -89,7 +89,7 @@ def test_a_preview_says_who_plays_and_what_came_of_it(site: Site) -> None:
     ["/games/{trio}/3.png", "/games/{trio}/3.svg", "/games/{trio}/3/board", "/games/{solo}.gif"],
 )
 def test_who_has_a_picture_is_told_so_before_it_is_drawn(site: Site, address: str) -> None:
-    """By its validator; and who asks by an address with the edition need not ask again."""
+    """Its validator says so; and who asks by an address with the edition need not ask again."""
     there = site.address(address)
     first = site.client.get(there)
     assert (first.status_code, first.headers["Cache-Control"]) == (200, "public, max-age=86400")
@@ -235,7 +235,7 @@ def test_a_long_game_loses_plies_which_its_film_says() -> None:
 
 @pytest.mark.parametrize("most", [5, None])
 def test_an_animation_ends_where_the_rules_do(site: Site, most: int | None) -> None:
-    """Of a game that they refuse from its third ply, whose frames are not those of its length."""
+    """They refuse it from its third ply; the frames are not those of its length."""
     with site.database.read() as session:
         _, record = find_game(session, site.numbers["trio"])
     plies = tuple(ply._replace(move="x") if n == 2 else ply for n, ply in enumerate(record.plies))

@@ -66,7 +66,7 @@ def sent(browser: Browser, **fields: Any) -> Any:
 def test_a_game_is_shown_and_what_it_claims_is_proven(
     chess: Browser, text: str, words: list[str]
 ) -> None:
-    """By the rules of the game that is played here."""
+    """The rules of the game that is played here prove it."""
     answer = sent(chess, text=text)
     assert answer.status_code == 200
     for word in words:
@@ -95,7 +95,7 @@ def test_a_file_in_latin_1_has_several(chess: Browser) -> None:
     ids=["illegal", "damaged", "a position", "long"],
 )
 def test_what_can_not_be_shown_is_refused(chess: Browser, text: str, error: str) -> None:
-    """In a line, above the form."""
+    """It is refused in a line, above the form."""
     answer = sent(chess, text=text)
     assert (answer.status_code, error in unescape(answer.text)) == (422, True)
 

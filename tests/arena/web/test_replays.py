@@ -201,7 +201,7 @@ def test_whatever_a_record_says_is_shown(browser: Browser, record: GameRecord, n
 def test_what_is_no_record_is_refused(
     browser: Browser, record: GameRecord, text: str | bytes, words: str
 ) -> None:
-    """In a line on the page, where the next try is at hand."""
+    """It is refused in a line on the page, where the next try is at hand."""
     data = record.to_json()
     if text == "long":
         data["moves"] *= 1 + 1000 // len(data["moves"])

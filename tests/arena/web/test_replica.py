@@ -178,7 +178,7 @@ def test_pages_are_read_from_the_replica(pair: Pair, app: Flask) -> None:
 
 
 def test_who_changed_something_sees_it(pair: Pair, app: Flask) -> None:
-    """At once, by whichever process they ask; others see it when the replica has it."""
+    """They do at once, whichever process they ask; others see it when the replica has it."""
     first = Database(pair.first)
     person(first, "mara", Role.ORGANISER)
     first.close()
@@ -327,7 +327,7 @@ def test_how_far_behind_a_replica_is_must_be_seen_first(pair: Pair) -> None:
 
 
 def test_a_replica_that_is_away_is_done_without(pair: Pair, app: Flask) -> None:
-    """At once: no page fails as connections break off, nor as there are none any more."""
+    """It is so at once: no page fails as connections break off, nor as there are none any more."""
     write(pair, "here")
     until(lambda: note_of(app) == "here")
     engine = sa.create_engine(pair.replica, isolation_level="AUTOCOMMIT")

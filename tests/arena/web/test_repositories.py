@@ -144,7 +144,7 @@ def test_a_push(door: SimpleNamespace, subtests: pytest.Subtests) -> None:
 
 
 def test_commits_are_for_who_may_read_the_code(door: SimpleNamespace) -> None:
-    """On the page and by the API, with what changed since; no markup of theirs is."""
+    """The page and the API show them, with what changed since; no markup of theirs is."""
     with door.database.begin() as session:
         bot = session.scalars(sa.select(Bot).where(Bot.name == "bot-0")).one()
         its = session.scalars(sa.select(BotVersion).where(BotVersion.bot_id == bot.id)).all()

@@ -149,7 +149,7 @@ REFUSED = [
 def test_what_can_not_be_played_is_refused(
     ada: Asking, ladder: str, bots: list[str], words: str
 ) -> None:
-    """In one line, with the bots still in their fields; nothing is made."""
+    """It is one line, with the bots still in their fields; nothing is made."""
     status, text = ada.ask(ladder, *bots)
     assert (status, words in text) == (422, True)
     assert "<script>alert" not in text
@@ -224,7 +224,7 @@ def test_bots_are_filled_in_by_the_page_one_comes_from(ada: Asking) -> None:
 
 
 def test_a_form_that_is_sent_twice_makes_one_match(ada: Asking) -> None:
-    """Of one page; who asks again by another gets another. So with a key, by the API."""
+    """One page makes one; who asks again by another gets another. So with a key, by the API."""
     page = f"/ladders/{DUEL}/unrated"
     form = re.findall(r'name="form" value="([0-9a-f]+)"', ada.browser.get(page).text)
     fields = {"bot": ["bot-0", "bot-1"], "form": form[0]}
@@ -257,7 +257,7 @@ def test_a_key_makes_one_match(ada: Asking) -> None:
 
 
 def test_matches_begin_where_somebody_says(ada: Asking) -> None:
-    """From a line, as many as are wanted; a form that is sent twice makes no more."""
+    """They do from a line, as many as are wanted; a form that is sent twice makes no more."""
     page = f"/ladders/{DUEL}/unrated"
     moves = ["a2a1", "c1b1"]
     shown = ada.browser.get(f"{page}?moves={'+'.join(moves)}").text
@@ -290,7 +290,7 @@ def test_matches_begin_where_somebody_says(ada: Asking) -> None:
 def test_what_no_match_can_begin_with(
     ada: Asking, ladder: str, asked: dict[str, str], words: str
 ) -> None:
-    """In one line; nothing is made."""
+    """It is refused in one line; nothing is made."""
     page = f"/ladders/{ladder}/unrated"
     answer = ada.browser.post(page, {"bot": ["bot-0", "bot-1"], **asked}, page=page)
     assert answer.status_code == 422

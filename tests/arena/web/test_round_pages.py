@@ -52,7 +52,7 @@ def client(field: RoundField, tmp_path: Path) -> Iterator[FlaskClient]:
 
 @on_both("database")
 def test_who_came_where_in_each_round(client: FlaskClient) -> None:
-    """By divisions; the newest round first, and points added up."""
+    """It is told by divisions; the newest round first, and points added up."""
     page = client.get("/ladders/ladder-0").text
     for words in ("Rounds and divisions", "Division 1", "Division 2", "Round 3", ">boss<"):
         assert words in page, words

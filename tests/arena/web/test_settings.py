@@ -62,7 +62,7 @@ def of(app: Flask) -> Settings:
 
 @on_both("database")
 def test_a_setting_is_changed_while_all_run(database: Database, apps: tuple[Flask, Flask]) -> None:
-    """By the page; the other server and the recorder go by it, and it says who changed it."""
+    """The page does it; the other server and the recorder go by it, and it says who changed it."""
     here, there = apps
     writer = Writer(Settings(database=database.url))
     browser = signed_in(here, "administrator")
@@ -107,7 +107,7 @@ def test_a_setting_is_changed_while_all_run(database: Database, apps: tuple[Flas
 def test_a_bad_value_is_refused_as_in_the_environment(
     apps: tuple[Flask, Flask], name: str, value: str, status: int, words: str
 ) -> None:
-    """In one line beside its field, and nothing is changed."""
+    """It is one line beside its field, and nothing is changed."""
     browser = signed_in(apps[0], "administrator")
     before = of(apps[1])
     answer = browser.post(f"{PAGE}/{name}/change", {"value": value}, page=PAGE)

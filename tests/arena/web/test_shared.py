@@ -61,7 +61,7 @@ def test_a_page_that_is_shared_says_what_it_is(site: Site, address: str, words: 
 
 
 def test_crawlers_may_fetch_the_preview_of_a_game(site: Site) -> None:
-    """By the very address that its page names."""
+    """The address is the very one that its page names."""
     with site.database.read() as session:
         number = session.scalars(sa.select(PlayedGame.id).limit(1)).one()
     picture = meta(site.page(f"/games/{number}"))["og:image"].removeprefix("http://localhost")
@@ -70,7 +70,7 @@ def test_crawlers_may_fetch_the_preview_of_a_game(site: Site) -> None:
 
 
 def test_the_picture_of_what_was_played_last(site: Site) -> None:
-    """Of a competition, of a bot, of all: the end of the last game."""
+    """It is the end of the last game of a competition, of a bot, of all."""
     with site.database.read() as session:
         newest = sa.select(PlayedGame).order_by(PlayedGame.id.desc()).limit(1)
         last = session.scalars(newest).one()
@@ -87,7 +87,7 @@ def test_the_picture_of_what_was_played_last(site: Site) -> None:
 
 
 def test_an_empty_arena_has_a_picture_too(sqlite_database: Database) -> None:
-    """Of the game to begin with."""
+    """It shows the game to begin with."""
     client = create_app(Settings(database=sqlite_database.url)).test_client()
     assert Image.open(io.BytesIO(client.get("/latest.png").data)).format == "PNG"
 

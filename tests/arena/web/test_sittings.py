@@ -421,7 +421,7 @@ def test_the_bot_that_one_comes_from_is_chosen(room: Room) -> None:
     [("everybody", 200, True), ("people", 302, False), ("nobody", 403, False)],
 )
 def test_who_may_play(room: Room, play: str, begin: int, guest: bool) -> None:
-    """By the setting; a guest's games are the browser's in which they began."""
+    """The setting decides; a guest's games are the browser's in which they began."""
     app = pages(room.database, play=play)
     browser = Browser(app)
     assert browser.get("/play").status_code == 200

@@ -42,7 +42,7 @@ from tests.arena.web.test_pages import read
 
 
 class Arena(StrengthSimulation):
-    """With accounts: somebody, whose bots and tests they are, and eve, who has nothing."""
+    """An arena with accounts: somebody, whose bots and tests they are, and eve, who has nothing."""
 
     def __init__(self, database: Database) -> None:
         super().__init__(database, CALM, "clobber", size="4x4")
@@ -100,7 +100,7 @@ def end(arena: Arena, number: int, verdict: TestVerdict) -> None:
 def test_a_test_shows_how_it_stands(
     arena: Arena, app: Flask, verdict: TestVerdict, counts: list[int], colour: str
 ) -> None:
-    """In words, numbers and colour; while it runs the page renews itself."""
+    """It shows it in words, numbers and colour; while it runs the page renews itself."""
     number = arena.create(note="<b>quicker</b>")
     count(arena, number, "w", counts, candidate_faults={"timeout": 3, "crash": 2})
     if verdict is not TestVerdict.RUNNING:
@@ -140,7 +140,7 @@ def test_a_test_shows_how_it_stands(
 def test_little_is_told_of_few_games_and_of_nothing_but_wins(
     arena: Arena, app: Flask, counts: list[int], words: str
 ) -> None:
-    """On the page, in the list, in what commands print, and in the block to paste."""
+    """The page, the list, what commands print and the block to paste tell as little."""
     number = arena.create()
     count(arena, number, "w", counts)
     told = dict(json.loads(Browser(app).get(f"/tests/{number}.json").text)["told"])
@@ -168,7 +168,7 @@ def test_little_is_told_of_few_games_and_of_nothing_but_wins(
     ],
 )
 def test_tests_are_filtered(arena: Arena, app: Flask, query: str, wanted: list[str]) -> None:
-    """By what became of them, a bot, and who made them: on the page, in its JSON and in the API."""
+    """They are by what became of them, a bot, and who made them: page, JSON and API."""
     with arena.database.begin() as session:
         user = session.scalars(sa.select(User).where(User.name == "somebody")).one()
         ladder = session.scalars(sa.select(Ladder)).one()
@@ -194,7 +194,7 @@ def test_tests_are_filtered(arena: Arena, app: Flask, query: str, wanted: list[s
 
 
 def test_a_match_leads_to_its_test(arena: Arena, app: Flask) -> None:
-    """From the page of a match that was played for one."""
+    """The page of a match that was played for one does."""
     number = arena.create()
     arena.alive()
     arena.tick()

@@ -131,14 +131,14 @@ CRASH = Fault(1, 4, Termination.CRASH, "exit 1")
     ],
 )
 def test_moves_that_took_nearly_all_their_time(times, control, wanted) -> None:
-    """From 80 % on of what there was for the move."""
+    """They are marked from 80 % on of what there was for the move."""
     found = incidents(record_of([(ms, {}) for ms in times], time=control))
     assert [(one.first, one.last, one.seat) for one in found] == wanted
     assert {one.kind for one in found} <= {"time"}
 
 
 def test_faults_and_changes_of_sign_are_incidents() -> None:
-    """In the position where they are seen; a nought is no change of its own."""
+    """They are in the position where they are seen; a nought is no change of its own."""
     plies = said(1, -1, 0, -2, -1, -1)
     found = incidents(record_of(plies, faults=[CRASH]))
     assert [(one.kind, one.first, one.words) for one in found] == [

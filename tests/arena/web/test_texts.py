@@ -1,4 +1,4 @@
-"""That texts can be translated: none stands in a template as it is, and each translation fits."""
+"""Texts can be translated: none stands in a template as it is, and each translation fits."""
 
 from __future__ import annotations
 

@@ -227,7 +227,7 @@ def test_an_owner_withdraws_a_bot_of_ones_own(office: Office, fields: dict[str, 
 
 
 def test_a_tournament_is_played_as_its_ladder_is(office: Office) -> None:
-    """By its openings, clock and limits, whatever they are; the seed is that of the form."""
+    """Openings, clock and limits are the ladder's, whatever they are; the seed is the form's."""
     kept = {
         "openings": OpeningPolicy.EMPTY, "move_ms": 123, "memory_bytes": 2**27, "threads": 3,
         "log_bytes": 1000,
@@ -252,7 +252,7 @@ def test_a_tournament_is_played_as_its_ladder_is(office: Office) -> None:
     ids=["by ratings", "as given"],
 )
 def test_named_bots_are_seeded(office: Office, as_given: dict[str, str], order: list[str]) -> None:
-    """By their ratings on the ladder, or as they are named."""
+    """They are by their ratings on the ladder, or as they are named."""
     with office.database.begin() as session:
         for entrant in session.scalars(sa.select(Entrant)):
             entrant.mu = 20.0 + int(entrant.version.bot.name[-1])

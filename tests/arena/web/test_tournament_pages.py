@@ -175,7 +175,7 @@ def test_links_lead_somewhere(cups: Cups) -> None:
 
 
 def test_who_goes_on_from_a_level_tie_is_said(cups: Cups) -> None:
-    """At each such tie of the bracket, since its score does not show it."""
+    """It stands at each such tie of the bracket, since its score does not show it."""
     ties = json.loads(cups.page("/tournaments/level.json"))["bracket"]
     level = [tie for tie in ties if tie["winner"] and tie["score"][0] == tie["score"][1] > 0]
     assert level
@@ -359,7 +359,7 @@ def test_why_nothing_is_played_is_said(tmp_path: Path) -> None:
     other = create_app(Settings(database=database.url, only="clobber"))
 
     def said(app: Flask) -> str:
-        """By the page, its JSON and the API."""
+        """What is said by the page, its JSON and the API alike."""
         client = app.test_client()
         page = client.get("/tournaments/cup").text
         words = client.get("/api/v1/tournaments/cup").json["quiet"]

@@ -161,7 +161,7 @@ def test_the_api_says_what_is_wrong_in_the_language_that_is_asked_for(site: Site
 
 @pytest.mark.parametrize("number", [7, 1234, 20_000, 1_234_567])
 def test_thousands_are_set_apart(number: int) -> None:
-    """By a comma in English, and by a narrow space that does not break elsewhere (ISO 80000-1)."""
+    """A comma does it in English, a narrow space that does not break elsewhere (ISO 80000-1)."""
     assert grouped(number) == f"{number:,}"
     with speaking(MARKED):
         assert grouped(number) == f"{number:,}".replace(",", "\u202f")

@@ -52,7 +52,7 @@ def clobber(site: Site) -> tuple[Site, int]:
 
 
 def test_accuracy_is_what_brute_force_makes_of_the_records(clobber: tuple[Site, int]) -> None:
-    """Of each version: its moves that had something to lose, and those that lost it."""
+    """It is each version's: its moves that had something to lose, and those that lost it."""
     site, ladder = clobber
     known: dict[State, int] = {}
     counted: dict[int, list[int]] = {}
@@ -88,7 +88,7 @@ def test_accuracy_is_what_brute_force_makes_of_the_records(clobber: tuple[Site, 
 
 
 def test_void_games_do_not_count(clobber: tuple[Site, int]) -> None:
-    """From the moment at which they are made so."""
+    """They don't from the moment at which they are made so."""
     site, ladder = clobber
     with site.database.begin() as session:
         before = _sums(accuracies(session, session.get_one(Ladder, ladder)))
@@ -214,7 +214,7 @@ def test_a_game_that_cannot_be_judged_is_set_aside(
 
 
 def test_a_game_shows_what_was_given_away(clobber: tuple[Site, int]) -> None:
-    """At the move, with what would have kept it; and how many moves were judged."""
+    """It stands at the move, with what would have kept it; and how many moves were judged."""
     site, _ = clobber
     with site.database.read() as session:
         row = session.scalars(
@@ -278,5 +278,5 @@ def test_a_bot_and_a_ladder_show_accuracy(clobber: tuple[Site, int]) -> None:
     ],
 )
 def test_what_is_given_away_is_said(game: str, judgement: Judgement, words: str) -> None:
-    """By the seat that did, whichever it is."""
+    """It is said by which seat, whichever it is."""
     assert mark_words(judgement, find_variant(game)) == words

@@ -36,7 +36,7 @@ def app(arena: TuningSimulation, tmp_path: Path) -> Iterator[Flask]:
 
 
 def test_one_is_begun_stopped_and_let_go_on(arena: TuningSimulation, app: Flask) -> None:
-    """By a form that names the numbers of each version; by its owner, and by nobody else."""
+    """A form names the numbers of each version; its owner does so, and nobody else."""
     owner, eve = signed_in(app, "somebody"), signed_in(app, "eve")
     form = owner.get("/tunings/new").text
     assert "bot-0 v1: aim, width" in form

@@ -73,7 +73,7 @@ AGAIN = {"/bots/bot-2/withdraw": "plays no more on ladder-2"}
 
 
 def test_what_was_done_is_undone(admin: Browser, subtests: pytest.Subtests) -> None:
-    """By the button beside it, and that by another one."""
+    """The button beside it undoes it, and another one that."""
     for address, said, words, undone in DONE:
         with subtests.test(address):
             page = admin.post(address, said, page="/account", follow_redirects=True)
@@ -162,8 +162,8 @@ def states(database: Database) -> list[str]:
 
 
 def test_it_is_asked_before_what_lasts(admin: Browser, arena: Office) -> None:
-    """On a page that tells what will happen, with all that was filled in; not before it is known
-    that it can be done."""
+    """A page tells what will happen, with all that was filled in; not before it is known that it
+    can be done."""
     address = f"/matches/{arena.numbers['played']}/void"
     said = {"note": 'a "power" cut', "replay": "y"}
     asked = admin.send(address, said, page=f"/matches/{arena.numbers['played']}")

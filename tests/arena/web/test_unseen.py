@@ -209,7 +209,7 @@ def test_no_deed_tells_a_stranger(
 def test_who_organises_one_decides_there_alone(
     hidden: tuple[Database, dict[str, int], Flask],
 ) -> None:
-    """By pages, forms and operations alike; elsewhere all is as for anybody."""
+    """So it is with pages, forms and operations alike; elsewhere all is as for anybody."""
     database, numbers, app = hidden
     with database.begin() as session:
         game = session.get_one(PlayedGame, numbers["trio"])
@@ -292,7 +292,7 @@ def test_the_day_s_games_are_those_that_everybody_finds(
 def test_a_hidden_one_takes_as_long_as_none(
     hidden: tuple[Database, dict[str, int], Flask],
 ) -> None:
-    """By the time of the processor, in turns."""
+    """The processor's time is measured, in turns."""
     _, _, app = hidden
     stranger, times = Browser(app), {"ladder-0": [], "ladder-x": []}
     for number in range(80):

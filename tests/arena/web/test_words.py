@@ -38,7 +38,7 @@ from engine.record import GameRecord
     ],
 )
 def test_openings_are_told_apart(options: dict[str, str], moves: list[str], words: str) -> None:
-    """By what is their own: a position as well as moves."""
+    """What is their own does it: a position as well as moves."""
     assert opening_words(GAMES["clobber"].variant(size="4x4"), options, moves) == words
 
 
@@ -247,7 +247,7 @@ def test_sparklines_of_a_table_have_one_scale() -> None:
 def test_only_what_chance_does_not_explain_is_coloured(
     share: float, games: int, expected: float, colour: str
 ) -> None:
-    """By how far it is from what was expected, and of how many games."""
+    """It goes by how far it is from what was expected, and of how many games."""
     assert tint(share, games, expected) == colour
 
 

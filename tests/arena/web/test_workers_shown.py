@@ -66,7 +66,7 @@ def numbers(database: Database) -> tuple[int, int]:
 @pytest.mark.long
 @on_both("database")
 def test_organisers_alone_are_told(database: Database, app: Flask) -> None:
-    """On the match, the game, in lists and by the API; others by nothing of it."""
+    """The match, the game, lists and the API tell them; others are told nothing of it."""
     match, game = numbers(database)
     told = {
         f"/matches/{match}": True,

@@ -96,7 +96,7 @@ def play(
     ],
 )
 def test_whole_games(protocol: str, dialect: str, game: str, time: TimeControl) -> None:
-    """From every seat of a match, in one process, without a fault; the rules confirm them."""
+    """They are played from every seat in one process, without a fault; the rules confirm them."""
     records, log = play(bridge(protocol, dialect), game, time=time, games=2)
     for record in records:
         assert record.faults == ()
@@ -162,7 +162,7 @@ def test_what_a_program_offers_is_an_option(name: str, said: str, declared: str 
 
 
 def test_an_option_of_a_program_is_chosen() -> None:
-    """By its own name, unless its owner chose it; what is not offered is not told."""
+    """Its own name chooses it, unless its owner did; what is not offered is not told."""
     program = bridge("ugi", "uci", options=("--option", "Book=x"))
     requests = "hello 1\nset Threads 4\nset Book y\nset Hsh 3\nquit\n"
     ended = subprocess.run(program, input=requests, capture_output=True, text=True, check=True)
@@ -219,7 +219,7 @@ def test_a_program_that_fails(protocol: str, dialect: str, flaw: str, words: str
     ("name", "known"), [("threads", True), ("skill level", True), ("Hsh", False)]
 )
 def test_an_option_that_is_not_there_is_refused(name: str, known: bool) -> None:
-    """By the names that the program tells, in any case (UCI, setoption): else it is ignored."""
+    """The program tells the names, in any case (UCI, setoption): else it is ignored."""
     said = subprocess.run(
         bridge("ugi", "uci", options=("--option", f"{name}=1")),
         input="hello 1\nquit\n",
@@ -308,7 +308,7 @@ def test_a_program_that_sleeps_is_late(
 def test_games_without_a_translation_are_refused(
     protocol: str, dialect: str, game: str, words: str
 ) -> None:
-    """By a line that says which it is."""
+    """A line says which it is."""
     (record,), log = play(bridge(protocol, dialect), game)
     assert record.faults[0].termination.value == "crash"
     (line,) = [line for line in log.splitlines() if line.startswith("arena bridge: ")]

@@ -38,7 +38,7 @@ class Position:
         return "w" if self.seat == 1 else "b"
 
     def steps(self) -> list[tuple[Square, Square]]:
-        """From and to: one's own stone onto a neighbour of the other colour."""
+        """The steps, from and to: one's own stone onto a neighbour of the other colour."""
         return [
             (square, target)
             for square, colour in self.stones.items()

@@ -71,7 +71,7 @@ SPIEL = (
     "pig",
     "ultimate_tic_tac_toe",
 )
-"""Of OpenSpiel's games those that are drawn, and of the others one of each kind: one seat or
+"""Some of OpenSpiel's games: those that are drawn, and one of each kind of the others: one seat or
 three, points, long words, several plies a turn, dice."""
 IS_SPIEL_HERE = "openspiel:chess" in GAMES
 

@@ -268,7 +268,7 @@ def test_between_two_sides_a_fault_ends_the_game(
     [(None, [0, 1, 2, 0, 1]), (0, [1, 1, 2, 1, 1]), (1, [0, 2, 2, 0, 2]), (2, [0, 1, 0, 0, 1])],
 )
 def test_green_of_trio_is_played_in_rotation(leaver: int | None, players: list[int]) -> None:
-    """By the number of green pieces on the board; the turn of a leaver falls to the next seat."""
+    """The number of green pieces says whose turn it is; that of a leaver falls to the next seat."""
     state: State = GAME.variant(mode="trio").initial()
     if leaver is not None:
         state = state.retire(leaver)

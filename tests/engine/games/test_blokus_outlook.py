@@ -61,7 +61,7 @@ def test_who_left_hopes_for_nothing() -> None:
 def test_seats_are_compared(
     squares: tuple[float | None, ...], sides: tuple[int, ...], expected: tuple[float, ...]
 ) -> None:
-    """By how many of a colour's 89 squares a side is ahead of the mean of the others."""
+    """It is by how many of a colour's 89 squares a side is ahead of the mean of the others."""
     assert outlook.hopes(squares, sides) == pytest.approx(expected)
 
 

@@ -95,7 +95,7 @@ def test_regions_of_one_colour_are_dead(text: str, dead: str) -> None:
 
 
 def test_dead_stones_stay_where_they_are() -> None:
-    """To the end of a game, when all are dead."""
+    """They do to the end of a game, when all are dead."""
     for seed in range(5):
         random = Random(seed)
         state = GAME.variant(size="5x6").initial()

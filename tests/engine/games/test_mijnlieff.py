@@ -340,7 +340,7 @@ def test_lines_that_score(size: str, pieces: str, lines: str) -> None:
 
 
 def test_lines_are_shown_with_their_points() -> None:
-    """In a game's end, and what they are worth together is the score."""
+    """A game's end shows them, and what they are worth together is the score."""
     random = Random(5)
     state = GAME.variant(size="6x6").initial()
     while moves := state.legal_moves():

@@ -129,7 +129,7 @@ def test_what_was_seen_twice_is_reached_no_more(variant: Oxoxo) -> None:
 
 
 def test_the_program_in_c_agrees(variant: Oxoxo) -> None:
-    """On positions with free squares, on full boards, and where some was seen before."""
+    """It does on positions with free squares, on full boards, and where some was seen before."""
     need(shutil.which("c++") is not None, "a C++ compiler")
     dice, found = Random(3), set[tuple[int, int | None]]()
     truth = OxoxoTruth(variant)

@@ -188,7 +188,7 @@ def test_refused_moves(task: str, hard: str, moves: list[str], refused: str, rea
 
 
 def test_colours_may_touch_themselves_unless_it_is_hard() -> None:
-    """In a rectangle any piece goes anywhere, in any order of colours."""
+    """Any piece goes anywhere in a rectangle, in any order of colours."""
     state = after("tetrominoes", "no", "red:c1,c2,c3,d3", "red:d2,e2,f2,g2")
     assert state.scores() == (8.0,)
     hard = after("tetrominoes", "yes", "red:c1,c2,c3,d3", "blue:d2,e2,f2,g2", "red:e1,f1,g1,h1")

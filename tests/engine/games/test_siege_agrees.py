@@ -129,7 +129,7 @@ def test_many_crowded_positions_agree_with_the_second_implementation(options):
 
 
 def left_to_do(pieces: dict[str, str]) -> int:
-    """By how many ranks all attackers together may still come nearer to the gates, and live."""
+    """How many ranks all attackers together may still come nearer to the gates, and live."""
     left = 0
     for place, letter in pieces.items():
         army = oracle.army_of(letter)

@@ -207,6 +207,6 @@ def test_the_city_covers_no_place():
     ],
 )
 def test_the_picture_says_whose_turn_it_is_or_how_it_ended(state, news):
-    """In its title and in its first caption."""
+    """Its title and its first caption say it."""
     scene = state.scene()
     assert (scene.title, scene.captions[0]) == (f"The Siege of Paris: {news}", news)

@@ -222,7 +222,7 @@ def playing(
         client = Client(worker, games=games)
         client.ack_seconds = ack_seconds
         deadline = time.monotonic() + 5.0
-        while not worker.lobby.present():
+        while not worker.lobby.connected():
             assert time.monotonic() < deadline
             time.sleep(0.005)
         yield worker, HomeBot(client, bot)

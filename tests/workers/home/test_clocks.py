@@ -22,7 +22,7 @@ from workers.home import program
 VARIANT = GAMES["clobber"].variant(size="4x4")
 QUICK, LONG = TimeControl(move_ms=200), TimeControl(move_ms=5000)
 ROOMY = TimeControl(move_ms=1000)
-"""Of which a busy machine may take something, too."""
+"""A time of which a busy machine may take something, too."""
 
 
 @pytest.fixture(autouse=True)
@@ -142,7 +142,7 @@ def turns(worker: HomeWorker, control: TimeControl, count: int = 2) -> list[Choi
 def test_the_bots_time_is_charged_and_not_the_links(
     bot: Bot, ack_seconds: float, control: TimeControl, least_ms: int, most_ms: int
 ) -> None:
-    """By the wall's clock, whatever the control charges others; the charge is what it records."""
+    """It is wall time, whatever the control charges others; the charge is what it records."""
     with playing(bot, ack_seconds=ack_seconds) as (worker, _):
         chosen = turns(worker, control)
     assert len(chosen) == 2

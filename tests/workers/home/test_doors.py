@@ -55,15 +55,15 @@ def poll(
 
 def test_who_is_connected_is_present_until_it_is_not(worker: HomeWorker) -> None:
     client = Client(worker, games=3)
-    until(lambda: worker.lobby.present() == {VERSION: 3})
+    until(lambda: worker.lobby.connected() == {VERSION: 3})
     client.say({"is": "games", "games": 0})
-    until(lambda: worker.lobby.present() == {})
+    until(lambda: worker.lobby.connected() == {})
     client.say({"is": "games", "games": 2})
-    until(lambda: worker.lobby.present() == {VERSION: 2})
+    until(lambda: worker.lobby.connected() == {VERSION: 2})
     client.cut()
-    until(lambda: worker.lobby.present() == {})
+    until(lambda: worker.lobby.connected() == {})
     client.come_back()
-    until(lambda: worker.lobby.present() == {VERSION: 2})
+    until(lambda: worker.lobby.connected() == {VERSION: 2})
 
 
 def test_a_bot_that_is_away_is_asked_for_nothing(worker: HomeWorker) -> None:
@@ -71,22 +71,22 @@ def test_a_bot_that_is_away_is_asked_for_nothing(worker: HomeWorker) -> None:
     with pytest.raises(AwayError):
         worker.lobby.start(VERSION)
     client = Client(worker)
-    until(lambda: worker.lobby.present())
+    until(lambda: worker.lobby.connected())
     worker.lobby.start(VERSION).kill()
     client.cut()
-    until(lambda: not worker.lobby.present())
+    until(lambda: not worker.lobby.connected())
     with pytest.raises(VoidGameError):
         worker.lobby.start(VERSION)
 
 
 def test_a_message_in_flight_comes_once_after_a_break(worker: HomeWorker) -> None:
     client = Client(worker)
-    until(lambda: worker.lobby.present())
+    until(lambda: worker.lobby.connected())
     program = worker.lobby.start(VERSION)
     opened = client.hear()
     assert opened == {"is": "open", "program": program.number}
     client.cut()
-    until(lambda: not worker.lobby.present())
+    until(lambda: not worker.lobby.connected())
     worker.lobby.call(program.link.tell, program, "hello protocol=1\n")
     back = client.come_back()
     assert not back.is_new
@@ -101,18 +101,18 @@ def test_who_comes_back_to_what_is_gone_begins_anew(worker: HomeWorker) -> None:
     client = Client(worker)
     client.session = "0" * 32
     client.cut()
-    until(lambda: not worker.lobby.present())
+    until(lambda: not worker.lobby.connected())
     assert client.come_back().is_new
 
 
 def test_there_is_one_client_of_a_version_at_a_time(worker: HomeWorker) -> None:
     first = Client(worker)
-    until(lambda: worker.lobby.present())
+    until(lambda: worker.lobby.connected())
     with pytest.raises(RefusedError, match="connected already: end the other one first"):
         Client(worker, client="another")
-    assert worker.lobby.present() == {VERSION: 1}
+    assert worker.lobby.connected() == {VERSION: 1}
     first.cut()
-    until(lambda: not worker.lobby.present())
+    until(lambda: not worker.lobby.connected())
     assert Client(worker).is_new
 
 
@@ -127,12 +127,12 @@ def test_a_session_is_its_users_alone(worker: HomeWorker) -> None:
 
 
 def test_a_greeting_whose_answer_was_lost_is_said_again(worker: HomeWorker) -> None:
-    """By the same client: the session that it never heard of is none that keeps it out."""
+    """The same client says it: the session that it never heard of is none that keeps it out."""
     Client(worker, client="it")
-    until(lambda: worker.lobby.present())
+    until(lambda: worker.lobby.connected())
     again = Client(worker, client="it")
     assert again.is_new
-    until(lambda: worker.lobby.present() == {VERSION: 1})
+    until(lambda: worker.lobby.connected() == {VERSION: 1})
 
 
 def test_the_successor_of_a_killed_client_that_polled_comes_in_at_once(
@@ -151,7 +151,7 @@ def test_the_successor_of_a_killed_client_that_polled_comes_in_at_once(
 def test_a_poll_begins_no_session_but_by_a_greeting(worker: HomeWorker) -> None:
     """Those of a client whose home worker has died come in at any time, and in any order."""
     answer = poll(worker, LinkEnd(), "0" * 32, waits=True)
-    assert (answer["session"], answer["heard"], worker.lobby.present()) == ("", [], {})
+    assert (answer["session"], answer["heard"], worker.lobby.connected()) == ("", [], {})
 
 
 @pytest.mark.parametrize(
@@ -178,7 +178,7 @@ def test_a_poll_begins_no_session_but_by_a_greeting(worker: HomeWorker) -> None:
 def test_who_breaks_the_rules_of_the_link_is_out(worker: HomeWorker, said: Any, words: str) -> None:
     """With all its games, and is told why."""
     client = Client(worker)
-    until(lambda: worker.lobby.present())
+    until(lambda: worker.lobby.connected())
     program = worker.lobby.start(VERSION)
     while client.hear(0.1):
         pass
@@ -186,7 +186,7 @@ def test_who_breaks_the_rules_of_the_link_is_out(worker: HomeWorker, said: Any, 
     assert words in client.reason
     assert program.wait(60)
     assert words in program.kill()
-    assert worker.lobby.present() == {}
+    assert worker.lobby.connected() == {}
 
 
 def test_polls_do_what_a_websocket_does(worker: HomeWorker) -> None:
@@ -196,7 +196,7 @@ def test_polls_do_what_a_websocket_does(worker: HomeWorker) -> None:
     session = first["session"]
     end.say({"is": "games", "games": 2})
     poll(worker, end, session)
-    assert worker.lobby.present() == {VERSION: 2}
+    assert worker.lobby.connected() == {VERSION: 2}
     found: list[dict[str, Any]] = []
     waiting = threading.Thread(
         target=lambda: found.append(poll(worker, end, session, waits=True)), daemon=True
@@ -226,9 +226,9 @@ def test_a_poll_that_is_taken_back_is_a_connection_lost(worker: HomeWorker) -> N
     body = {"session": session, **parcel, "waits": True}
     worker.hand_over({"kind": "poll", **CALLER, "body": body}, far)
     time.sleep(0.1)
-    assert worker.lobby.present() == {VERSION: 1}
+    assert worker.lobby.connected() == {VERSION: 1}
     near.close()
-    until(lambda: not worker.lobby.present())
+    until(lambda: not worker.lobby.connected())
 
 
 def test_a_poll_of_what_is_no_parcel_is_refused(worker: HomeWorker) -> None:
@@ -256,7 +256,7 @@ def test_a_session_without_a_connection_ends(
 ) -> None:
     monkeypatch.setattr(sessions, "AWAY_SECONDS", 0.1)
     client = Client(worker)
-    until(lambda: worker.lobby.present())
+    until(lambda: worker.lobby.connected())
     program = worker.lobby.start(VERSION)
     client.cut()
     assert program.wait(60)
@@ -269,8 +269,8 @@ def test_a_client_that_acknowledges_nothing_is_cut_off(
     """Its machine may be gone without a word: whoever waits for it waits in vain."""
     monkeypatch.setattr(sessions, "DEAD_SECONDS", 0.3)
     client = Client(worker)
-    until(lambda: worker.lobby.present())
+    until(lambda: worker.lobby.connected())
     client.ack_seconds = 60.0
     program = worker.lobby.start(VERSION)
-    until(lambda: not worker.lobby.present())
+    until(lambda: not worker.lobby.connected())
     program.kill()

@@ -132,7 +132,7 @@ def test_a_name_is_one_part_of_an_address(owner: Arena, command: str, name: str)
 
 
 def test_logs_of_a_game_are_shown(owner: Arena, site: SimpleNamespace) -> None:
-    """By seat, to the owner."""
+    """The owner has them by seat."""
     code, said, _ = owner("logs", site.game)
     assert (code, "seat 1 wrote this" in said, "seat 2 wrote this" in said) == (0, True, True)
     one = json.loads(owner("logs", site.game, "--seat", 2, "--json")[1])
@@ -207,7 +207,7 @@ def test_a_download_that_breaks_off_empties_no_file(arena: Arena, tmp_path: Path
 def test_an_answer_that_is_no_arenas_is_told(
     arena: Arena, status: int, length: int, code: int, words: str
 ) -> None:
-    """Of another program, of a proxy whose arena is away, and one that is cut short."""
+    """It may be another program's, a proxy's whose arena is away, or cut short."""
 
     class Other(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -241,7 +241,7 @@ def test_an_answer_that_is_no_arenas_is_told(
 def test_what_was_done_is_told_though_more_can_not_be(
     arena: Arena, answers: list[tuple[int, bytes]], code: int, words: str
 ) -> None:
-    """By an arena of another release, and by one that refuses the second of two."""
+    """An arena of another release says so, and one that refuses the second of two."""
     waiting = list(answers)
 
     class Other(BaseHTTPRequestHandler):

@@ -97,7 +97,7 @@ def test_what_is_here(monkeypatch: pytest.MonkeyPatch, line: str, found: list[st
 def test_names_of_an_arena(
     site: SimpleNamespace, monkeypatch: pytest.MonkeyPatch, line: str, found: list[str]
 ) -> None:
-    """Of a data folder and of a server alike, whose address bash breaks into words, too."""
+    """A data folder and a server complete them alike, whose address bash breaks into words, too."""
     command, *rest = line.split(" ")
     group = (
         [command, rest.pop(0)] if command in ("match", "tournament", "bot", "user") else [command]

@@ -36,7 +36,7 @@ def test_a_data_folder_has_what_its_server_has(
 def test_a_data_folder_refuses_what_can_not_be(
     arena: Arena, site: SimpleNamespace, words: tuple[str, ...], error: str
 ) -> None:
-    """In one line, before anything is written."""
+    """It says so in one line, before anything is written."""
     code, said, errors = arena("export", *words, "--data", site.folder)
     assert (code, said, errors.count("\n")) == (2, "", 1)
     assert error in errors
@@ -44,7 +44,7 @@ def test_a_data_folder_refuses_what_can_not_be(
 
 @pytest.mark.extras
 def test_tables_are_written(owner: Arena, site: SimpleNamespace, tmp_path: Path) -> None:
-    """From a server and from its data folder; what is finished is left as it is."""
+    """A server and its data folder give the same; what is finished is left as it is."""
     both = find_spec("pyarrow") and find_spec("pandas")
     need(both, "pyarrow and pandas are not installed: pip install -e '.[data]'")
     from arena import data
@@ -76,7 +76,7 @@ def test_tables_are_written(owner: Arena, site: SimpleNamespace, tmp_path: Path)
 def test_without_pyarrow_it_is_said_what_to_install(
     arena: Arena, site: SimpleNamespace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In one line, with nothing written."""
+    """It is one line, and nothing is written."""
     for module in ("writing", "tables"):
         monkeypatch.delitem(sys.modules, f"arena.dumps.{module}", raising=False)
     monkeypatch.setitem(sys.modules, "pyarrow", None)

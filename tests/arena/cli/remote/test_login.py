@@ -56,7 +56,7 @@ def test_a_token_comes_from_a_pipe(
 def test_a_login_that_can_be_none_is_refused(
     arena: Arena, site: SimpleNamespace, url: str, token: str, code: int, words: str
 ) -> None:
-    """In one line, and nothing is kept."""
+    """It is told in one line, and nothing is kept."""
     found, _, errors = arena("login", url.format(url=site.url), "--token", token)
     assert (found, errors.count("\n"), words in errors) == (code, 1, True), errors
     assert not login_file().exists()
@@ -98,7 +98,7 @@ def test_a_token_is_read_without_what_is_around_it(
 def test_nobody_logged_in_names_a_server(
     arena: Arena, site: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By an option or the environment; a data folder comes before the latter."""
+    """An option or the environment names it; a data folder comes before the latter."""
     code, _, errors = arena("status", "bot-0")
     assert (code, "log in with arena login URL" in errors) == (2, True)
     assert arena("status", "bot-0", "--server", site.url)[0] == 0

@@ -128,7 +128,7 @@ READS = [
 def test_here_and_there_tell_the_same(
     arena: Arena, site: SimpleNamespace, monkeypatch: pytest.MonkeyPatch, words: str, shown: str
 ) -> None:
-    """For people and for programs, of a server page by page; who is logged in there is meant so."""
+    """So do people and programs, page by page of a server; who is logged in there is meant so."""
     monkeypatch.setattr(reading, "PAGE", 3)
     assert arena("login", site.url, "--token", site.tokens[Role.ADMINISTRATOR])[0] == 0
     said = shlex.split(words.replace("TEST", str(site.test)))
@@ -168,7 +168,7 @@ def _lasting(overview: dict[str, Any]) -> dict[str, Any]:
 def test_a_server_refuses_in_its_own_words(
     arena: Arena, site: SimpleNamespace, words: str, code: int, error: str
 ) -> None:
-    """In one line, as of a data folder."""
+    """They are one line, as of a data folder."""
     assert arena("login", site.url, "--token", site.tokens[Role.PARTICIPANT])[0] == 0
     found, _, errors = arena(*words.replace("TEST", str(site.test)).split())
     assert (found, errors.count("\n")) == (code, 1), errors

@@ -36,7 +36,7 @@ def test_a_runtime_is_fetched(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """By who may submit bots; then a bot has it in the boxes of this machine."""
+    """Who may submit bots fetches it; then a bot has it in the boxes of this machine."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("ARENA_DATA", str(tmp_path / "nowhere"))
     monkeypatch.setenv("ARENA_TOKEN", site.tokens["owner"])

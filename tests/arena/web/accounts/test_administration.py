@@ -50,7 +50,7 @@ def test_an_administrator_changes_roles_and_shuts_out(app: Flask, database: Data
 def test_a_view_that_says_nothing_is_for_administrators(
     app: Flask, database: Database, role: Role | None, status: int
 ) -> None:
-    """By every method that changes something; everybody may read it."""
+    """Every method that changes something is theirs; everybody may read it."""
     methods = ["GET", "POST", "PUT", "PATCH", "DELETE"]
     app.add_url_rule("/unmarked", view_func=lambda: "reached", methods=methods)
     bearer = {}

@@ -68,7 +68,7 @@ def test_nobody_keeps_out_who_was_there_before(app: Flask, database: Database) -
 
 
 def test_a_browser_is_known_by_a_name_in_any_letters(app: Flask, database: Database) -> None:
-    """Of an account with capitals, too."""
+    """So is that of an account with capitals."""
     person(database, "Grace")
     known = Browser(app, "192.0.2.50")
     assert known.sign_in("GRACE").status_code == 302
@@ -101,7 +101,7 @@ def test_an_address_keeps_out_none_who_was_there_before(app: Flask) -> None:
     ],
 )
 def test_a_network_is_an_address(app: Flask, one: str, another: str, waits: bool) -> None:
-    """Of IPv6, where anybody has more addresses than there are tries."""
+    """It is of IPv6, where anybody has more addresses than there are tries."""
     first, second = Browser(app, one), Browser(app, another)
     for _ in range(20):
         assert first.post("/reset/guessed").status_code == 403
@@ -109,7 +109,7 @@ def test_a_network_is_an_address(app: Flask, one: str, another: str, waits: bool
 
 
 def test_a_class_in_one_room_chooses_its_passwords(app: Flask, database: Database) -> None:
-    """By links, as many as there are; what is chosen wrong counts as little."""
+    """They come by links, as many as there are; what is chosen wrong counts as little."""
     people = [person(database, f"user{number}") for number in range(22)]
     with database.begin() as session:
         links = [accounts.first_link(session, user, now()) for user in people]

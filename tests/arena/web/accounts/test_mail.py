@@ -38,7 +38,7 @@ class Post:
     def arrived(self) -> list[EmailMessage]:
         """The letters that arrived since the last look."""
         self._sender.turn()
-        self._sender.settle()
+        self._sender.join()
         letters = self._box.letters[:]
         self._box.letters.clear()
         return letters
@@ -80,7 +80,7 @@ def address_of(database: Database, name: str) -> tuple[str | None, str | None]:
 
 
 def test_an_address_counts_once_it_is_proven(post: Post, database: Database) -> None:
-    """By who is signed in to the account, and opens the page that the letter names."""
+    """Who is signed in to the account proves it, by opening the page that the letter names."""
     browser = signed_in(post.app, "ada")
     first = browser.post("/account/mail", {"address": " ada@example.org "}, page="/account/mail")
     assert first.location == "/account/safety"
@@ -174,7 +174,7 @@ def test_nobody_learns_who_has_an_account(post: Post, database: Database) -> Non
 
 
 def test_all_accounts_of_an_address_get_a_letter(post: Post, database: Database) -> None:
-    """In each one's language; and nobody's box is filled by who asks again and again."""
+    """It is in each one's language; and nobody's box is filled by who asks again and again."""
     person(database, "ada", mail="both@example.org")
     person(database, "bob", mail="both@example.org", language="it")
     forget(post, "both@example.org")
@@ -204,7 +204,7 @@ def test_without_mail_all_is_as_before(app: Flask) -> None:
 
 
 def test_what_changes_about_an_account_is_told(post: Post, database: Database) -> None:
-    """On the site and by mail, and by what an administrator does, too."""
+    """The site and a letter tell it, and of what an administrator does, too."""
     browser = give_address(post, "ada", "ada@example.org")
     person(database, "root", Role.ADMINISTRATOR)
     post.arrived()

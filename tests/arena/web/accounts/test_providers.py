@@ -138,7 +138,7 @@ def test_a_newcomer_makes_an_account_and_comes_back(
 def test_an_account_is_linked_and_unlinked(
     app: Flask, database: Database, provider: Provider, name: str
 ) -> None:
-    """By who is signed in to it; the last way in stays."""
+    """Who is signed in to it does so; the last way in stays."""
     browser = signed_in(app, "ada")
     page = browser.post(f"/account/identities/{name}/link", page="/account/safety").text
     begun = page.partition('content="0; url=')[2].partition('"')[0].replace("&amp;", "&")
@@ -234,7 +234,7 @@ def test_a_provider_that_is_another_is_not_led_to(
 
 
 def test_a_provider_that_is_away_is_told(database: Database, tmp_path: Path) -> None:
-    """By one line; signing in by password goes on."""
+    """It is told in one line; signing in by password goes on."""
     person(database, "ada")
     away = Provider(address="http://127.0.0.1:9")
     app = pages(database, providers=file_of(away, tmp_path))
@@ -302,7 +302,7 @@ def test_what_was_not_begun_here_ends_here(app: Flask, provider: Provider) -> No
     ],
 )
 def test_a_refusal_of_the_provider_is_told(app: Flask, query: str, why: str) -> None:
-    """By its word alone: anybody can make such an address, with any sentence in it."""
+    """Its word alone is told: anybody can make such an address, with any sentence in it."""
     answer = Browser(app).get(f"/sign-in/with/uni/back?{query}")
     assert answer.status_code == 403
     assert f"The University let nobody in {why}" in answer.text
@@ -419,7 +419,7 @@ GOOD = {"title": "U", "issuer": "https://u.example", "client_id": "a", "client_s
 def test_the_file_says_what_is_wrong_in_it(
     tmp_path: Path, table: str, changed: dict[str, Any], words: str
 ) -> None:
-    """By one line at the start; the secret stands in none."""
+    """It is one line at the start; the secret stands in none."""
     its = {key: value for key, value in (GOOD | changed).items() if value is not None}
     lines = [f"[{table}]", *(f"{key} = {value!r}" for key, value in its.items())]
     file = tmp_path / "providers.toml"

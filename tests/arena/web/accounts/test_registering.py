@@ -38,7 +38,7 @@ def test_registering(app: Flask, database: Database) -> None:
 
 
 def test_who_registers_goes_where_they_were_going(app: Flask) -> None:
-    """From a page that asked them to sign in, and only ever to a page of the arena."""
+    """A page asked them to sign in; and only ever a page of the arena is gone to."""
     browser = Browser(app)
     asked = browser.get("/submit?ladder=x").location
     page = html.unescape(re.findall(r'href="(/register[^"]*)"', browser.get(asked).text)[0])

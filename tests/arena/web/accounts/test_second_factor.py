@@ -125,7 +125,7 @@ def test_tries_are_counted_by_account(app: Flask) -> None:
 
 
 def test_an_administrator_takes_it_off(app: Flask, database: Database) -> None:
-    """Of who has one, which the page of users shows; the sessions end."""
+    """The page of users shows who has one; the sessions end."""
     set_up(app)
     person(database, "root", Role.ADMINISTRATOR)
     root, ada = signed_in(app, "root"), "/users/ada/second-factor"
@@ -137,7 +137,7 @@ def test_an_administrator_takes_it_off(app: Flask, database: Database) -> None:
 
 
 def test_it_is_given_up(app: Flask) -> None:
-    """By who is signed in, after being asked; the recovery codes go with it."""
+    """Who is signed in does so, after being asked; the recovery codes go with it."""
     secret, codes = set_up(app)
     browser = Browser(app)
     browser.sign_in("ada")

@@ -59,7 +59,7 @@ def test_a_token_does_what_its_scopes_say(
 def test_a_use_is_noted_once_a_minute(
     app: Flask, database: Database, before: int | None, is_noted: bool
 ) -> None:
-    """Of the token that was used, and of no other; the requests between write nothing."""
+    """It is of the token that was used, and of no other; the requests between write nothing."""
     used = None if before is None else now() - timedelta(seconds=before)
     with database.begin() as session:
         ada = accounts.get(session, "ada")
@@ -123,7 +123,7 @@ def test_a_role_that_was_lost_is_lost_to_tokens_too(app: Flask, database: Databa
 def test_the_form_says_beside_the_field_what_is_wrong(
     app: Flask, fields: dict[str, Any], field: str, complaint: str
 ) -> None:
-    """In a sentence; and the form is open, so that it is seen."""
+    """It is a sentence; and the form is open, so that it is seen."""
     answer = signed_in(app, "ada").post("/account/tokens", fields, page="/account")
     assert answer.status_code == 422
     (said,) = complaints(answer)
@@ -134,7 +134,7 @@ def test_the_form_says_beside_the_field_what_is_wrong(
 
 
 def test_a_revoked_token_is_refused(app: Flask, database: Database) -> None:
-    """At once, and in words that speak of the token; so is what never was one."""
+    """It is at once, in words that speak of the token; so is what never was one."""
     browser = signed_in(app, "ada")
     fields = {"name": "ci", "scopes": ["read"]}
     shown = browser.post("/account/tokens", fields, page="/account").text

@@ -273,7 +273,7 @@ def test_an_archive_with_large_files_is_taken_apart(
 
 
 def test_each_file_counts_once(arena: SimpleNamespace, tmp_path: Path) -> None:
-    """Of versions and bots of one person, sent or in a bot; for each person who has it."""
+    """It does for versions and bots of one person, sent or in a bot; for each person who has it."""
     first, second = make_bot(tmp_path / "a"), make_bot(tmp_path / "b", code=BOT + b"#")
     arena.ada.send()
     assert stored_of(arena, arena.ada) == len(NET)
@@ -342,7 +342,7 @@ def test_two_people_send_one_file_at_once(arena: SimpleNamespace) -> None:
 
 
 def test_one_part_comes_at_a_time(arena: SimpleNamespace) -> None:
-    """Of one file of one person: the other is told so, and asks how much has come."""
+    """So it is of one file of one person: the other is told so, and asks how much has come."""
     arena.ada.begin()
     arena.ada.part(0, NET[:MIB])
     with sending._alone(arena.store / f".new-{arena.ada.id}-{NAME}"):
@@ -401,7 +401,7 @@ def test_what_no_bot_has_is_forgotten_after_a_day(arena: SimpleNamespace, tmp_pa
 
 
 def test_a_version_is_downloaded_whole(arena: SimpleNamespace, tmp_path: Path) -> None:
-    """By its owner, as a tar of all its files; by nobody else."""
+    """Its owner has it, as a tar of all its files; nobody else has."""
     bundle = make_bot(tmp_path / "mine")
     arena.ada.send()
     arena.ada.submit(bundle.archive)
@@ -478,7 +478,7 @@ def test_versions_differ_by_their_large_files(arena: SimpleNamespace, tmp_path: 
 
 
 def test_the_form_of_a_link_is_one() -> None:
-    """For those who write it and those who read it, which know nothing of each other."""
+    """Those who write it and those who read it know nothing of each other."""
     assert stored_files.LINK.fullmatch(large_files.Large(NAME, 5).link)
     assert sending.MOST_BYTES == large_files.MOST_BYTES
 

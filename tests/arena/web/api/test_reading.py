@@ -143,7 +143,7 @@ def test_a_bot_on_a_ladder_is_as_the_board_has_it(arena: SimpleNamespace) -> Non
 
 
 def test_an_older_version_on_a_ladder_is_asked_for(arena: SimpleNamespace) -> None:
-    """By its number; what is not there is said."""
+    """It is by its number; what is not there is said."""
     there = f"{API}/bots/bot-0/ladders/ladder-0"
     assert arena.client.get(f"{there}?version=1").json["version"] == 1
     for address, words in (

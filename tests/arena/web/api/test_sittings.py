@@ -46,7 +46,7 @@ def test_a_game_is_begun_seen_played_and_given_up(arena: SimpleNamespace) -> Non
 
 
 def test_a_game_goes_on_from_a_line(arena: SimpleNamespace) -> None:
-    """Of moves, which are no one's of the game: it begins behind them, with either seat."""
+    """The moves are no one's of the game: it begins behind them, with either seat."""
     first = CLOBBER.initial().legal_moves()[0]
     after = CLOBBER.initial().play(first)
     second = after.legal_moves()[0]
@@ -153,7 +153,7 @@ def test_so_many_games_may_be_open_as_on_the_pages(arena: SimpleNamespace) -> No
 
 
 def test_a_puzzle_is_played_alone(arena: SimpleNamespace) -> None:
-    """On its ladder there is one place, and nobody to name."""
+    """Its ladder has one place, and nobody to name."""
     made = send(arena, "POST", "/sittings", "organiser", json={"ladder": "ladder-2"})
     assert made.status_code == 201, made.text
     assert [seat["bot"] for seat in made.json["seats"]] == [None]

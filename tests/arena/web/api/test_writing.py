@@ -207,7 +207,7 @@ def test_nothing_has_a_blank_name(
 
 @pytest.mark.parametrize("text", ["a\0b", "\ud800", "x" * 501], ids=["NUL", "surrogate", "long"])
 def test_texts_that_no_database_keeps_are_refused(arena: SimpleNamespace, text: str) -> None:
-    """In every field of free text."""
+    """Every field of free text refuses them."""
     body = {"candidate": "bot-0", "baseline": "bot-1", "ladder": "ladder-0", "note": text}
     assert send(arena, "POST", "/tests", json=body).status_code == 422
     body = {"name": "n", "ladder": "ladder-0", "format": "swiss", "note": text}
@@ -220,7 +220,7 @@ def test_texts_that_no_database_keeps_are_refused(arena: SimpleNamespace, text: 
 
 @on_both("arena")
 def test_a_bot_is_submitted_checked_entered_and_retired(arena: SimpleNamespace) -> None:
-    """From its files to the ladder and back, by a token alone."""
+    """A token alone does it all, from its files to the ladder and back."""
     made = upload(arena, name="mine", note=HOSTILE)
     assert made.status_code == 201, made.text
     check = made.json
@@ -272,7 +272,7 @@ def test_a_bot_is_submitted_checked_entered_and_retired(arena: SimpleNamespace) 
 def test_submissions_are_refused(
     arena: SimpleNamespace, fields: dict[str, Any], status: int, words: str
 ) -> None:
-    """In a sentence that says why."""
+    """It is a sentence that says why."""
     answer = upload(arena, **fields)
     assert (answer.status_code, answer.mimetype) == (status, "application/problem+json")
     assert words in answer.json["detail"]
@@ -296,7 +296,7 @@ def test_an_upload_that_can_not_be_read_is_not_said_to_lack_fields(
 
 
 def test_what_is_too_large_is_refused_before_it_is_read(arena: SimpleNamespace) -> None:
-    """For somebody with an account; for others there is no more room than for any form."""
+    """Somebody with an account has more room; others have no more than for any form."""
     kind = {"content_type": "multipart/form-data; boundary=x", "data": b"x" * 22_000_000}
     part = b'--x\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n'
     many = {**kind, "data": part * 20_001 + b"--x--\r\n"}
@@ -363,7 +363,7 @@ def test_an_organiser_makes_what_there_is_to_play(arena: SimpleNamespace) -> Non
 @pytest.mark.long
 @on_both("arena")
 def test_matches_are_asked_for_within_a_number_a_day(arena: SimpleNamespace) -> None:
-    """By anybody with an account, for no rating."""
+    """Anybody with an account asks for them, for no rating."""
     body = {"ladder": "ladder-0", "bots": ["bot-1:1", "bot-3:1"]}
     made = send(arena, "POST", "/matches", "other", json=body)
     assert made.status_code == 201, made.text
@@ -381,7 +381,7 @@ def test_matches_are_asked_for_within_a_number_a_day(arena: SimpleNamespace) -> 
 
 
 def test_a_strength_test_is_made_stopped_extended_and_cloned(arena: SimpleNamespace) -> None:
-    """By the owner of the bots; somebody else's test is not touched."""
+    """The owner of the bots does it; somebody else's test is not touched."""
     body = {
         "candidate": "bot-3:1",
         "baseline": "bot-1:1",

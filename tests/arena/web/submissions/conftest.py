@@ -59,7 +59,7 @@ def submit(browser: Browser, *files: tuple[bytes, str], field: str = "file", **f
     return browser.post("/submit", data, page="/submit")
 
 
-def settle(database: Database, *, kept: bool = True, backwards: bool = False) -> None:
+def end_checks(database: Database, *, kept: bool = True, backwards: bool = False) -> None:
     """Lets every check have ended, as the recorder does, the first or the last first."""
     waiting = sa.select(Check).where(Check.status == JobStatus.OPEN)
     order = Check.id.desc() if backwards else Check.id

@@ -13,7 +13,14 @@ from arena.ground.db import Database
 from arena.models import Bot, Build, Check, Entrant, JobStatus, Ladder
 from tests.arena.simulator import give_sign
 from tests.arena.web.signing_in import Browser, now
-from tests.arena.web.submissions.conftest import BOT, LADDER, OTHER_LADDER, settle, states, submit
+from tests.arena.web.submissions.conftest import (
+    BOT,
+    LADDER,
+    OTHER_LADDER,
+    end_checks,
+    states,
+    submit,
+)
 
 
 def test_a_check_tells_what_it_finds(ada: Browser, database: Database) -> None:
@@ -22,7 +29,7 @@ def test_a_check_tells_what_it_finds(ada: Browser, database: Database) -> None:
     before = ada.get_renewed("/checks/1").text
     assert "hx-get" in before
     assert "Nothing yet." in before
-    settle(database)
+    end_checks(database)
     after = ada.get_renewed("/checks/1").text
     assert "hx-get" not in after
     assert "It passed." in after
@@ -34,17 +41,17 @@ def test_a_check_tells_what_it_finds(ada: Browser, database: Database) -> None:
 def test_the_last_version_stays_though_its_check_ended_first(
     ada: Browser, database: Database
 ) -> None:
-    """Of two versions in a row, with two workers, the older one's check may take longer."""
+    """The older one's check of two may take longer, with two workers."""
     submit(ada, (BOT, "mine.py"))
     submit(ada, (BOT + b"#2", "mine.py"))
-    settle(database, backwards=True)
+    end_checks(database, backwards=True)
     assert states(database) == {f"mine v2 on {LADDER}": "active"}
     told = ada.get("/checks/1").text
     assert "It passed." in told
     assert "</a>: version 2 came after it." in told
     # An older version comes all the same if that is asked for.
     ada.post("/bots/mine/enter", {"version": 1, "ladder": LADDER}, page="/bots/mine")
-    settle(database)
+    end_checks(database)
     assert states(database) == {
         f"mine v1 on {LADDER}": "active",
         f"mine v2 on {LADDER}": "retired",
@@ -60,7 +67,7 @@ def test_a_check_tells_what_became_of_the_bot(ada: Browser, database: Database) 
         return " ".join(re.sub("<[^>]*>", "", words).split())
 
     submit(ada, (BOT, "mine.py"))
-    settle(database)
+    end_checks(database)
     entered = "It is entered on Clobber 6x7, and has played no game there yet."
     alone = "A match takes 2 active bots, and there is one."
     assert told(1) == f"It passed. {entered} {alone} See the bot."
@@ -69,7 +76,7 @@ def test_a_check_tells_what_became_of_the_bot(ada: Browser, database: Database) 
     played = "It plays on Clobber 6x7, and had 7 games there so far."
     assert told(1) == f"It passed. {played} See the bot."
     submit(ada, (BOT + b"#2", "mine.py"), test_first="y")
-    settle(database)
+    end_checks(database)
     assert "It enters Clobber 6x7 once it passes test " in told(2)
     assert f'value="{LADDER}"' not in ada.get("/checks/2").text, "it is offered no second way there"
     (test,) = set(re.findall(r'href="(/tests/\d+)"', ada.get("/checks/2").text))
@@ -80,20 +87,20 @@ def test_a_check_tells_what_became_of_the_bot(ada: Browser, database: Database) 
     submit(ada, (BOT + b"#3", "mine.py"))
     with database.begin() as session:
         session.execute(sa.update(Ladder).where(Ladder.name == LADDER).values(state="frozen"))
-    settle(database)
+    end_checks(database)
     assert "It is entered on Clobber 6x7, and has played no game there yet." in told(3)
     with database.begin() as session:
         session.execute(sa.update(Ladder).where(Ladder.name == LADDER).values(state="open"))
     submit(ada, (BOT + b"#4", "mine.py"))
     with database.begin() as session:
         session.execute(sa.update(Ladder).where(Ladder.name == LADDER).values(state="closed"))
-    settle(database)
+    end_checks(database)
     words = "the ladder was closed by then, and its table is final"
     assert f"It is not entered on Clobber 6x7: {words}. See the bot." in told(4)
 
 
 def test_a_check_is_cancelled(ada: Browser, database: Database) -> None:
-    """By a button on its page, once; its version enters nothing and can be handed in again."""
+    """A button on its page does it, once; its version enters nothing and can be handed in again."""
     submit(ada, (BOT, "mine.py"))
     assert "Cancel the check" in ada.get("/checks/1").text
     ada.post("/checks/1/cancel", page="/checks/1")
@@ -103,16 +110,16 @@ def test_a_check_is_cancelled(ada: Browser, database: Database) -> None:
     assert "Cancel the check" not in told
     assert "heck 1 is over" in ada.post("/checks/1/cancel", page="/bots/mine").text
     submit(ada, (BOT, "mine.py"))
-    settle(database)
+    end_checks(database)
     assert states(database) == {f"mine v1 on {LADDER}": "active"}
 
 
 def test_a_check_tells_that_it_waits_for_builds(ada: Browser, database: Database) -> None:
-    """Of its owner alone: those of an hour count, 900 s of them by default."""
+    """Its owner alone is told: those of an hour count, 900 s of them by default."""
     with database.begin() as session:
         give_sign(session, "w", now(), slots=1)
     submit(ada, (BOT, "mine.py"))
-    settle(database)
+    end_checks(database)
     submit(ada, (BOT + b"#2", "mine.py"))
     for seconds, minutes, waits in ((899, 1, False), (901, 1, True), (901, 61, False)):
         with database.begin() as session:
@@ -124,9 +131,9 @@ def test_a_check_tells_that_it_waits_for_builds(ada: Browser, database: Database
 
 
 def test_a_check_is_found_again(ada: Browser, app: Flask, database: Database) -> None:
-    """From the bot's versions, the account and the feed, by its outcome; from commands, too."""
+    """The bot's versions, the account, the feed and commands lead to it, by its outcome."""
     submit(ada, (BOT, "mine.py"))
-    settle(database, kept=False)
+    end_checks(database, kept=False)
     submit(ada, (BOT, "mine.py"), ladder=OTHER_LADDER)
     first, last = 'href="/checks/1"', 'href="/checks/2"'
     bot, account = ada.get("/bots/mine").text, ada.get("/account").text
@@ -162,7 +169,7 @@ def test_a_wait_tells_how_many_wait(ada: Browser, database: Database) -> None:
 def test_lines_are_shown_of_what_was_tried(ada: Browser, database: Database) -> None:
     """Though there were none; of what was not tried there is nothing more to say."""
     submit(ada, (BOT, "mine.py"))
-    settle(database)
+    end_checks(database)
     with database.begin() as session:
         session.scalars(sa.select(Check)).one().findings = [
             {"kept": True, "clause": "one process", "words": "no other", "lines": []},
@@ -185,9 +192,9 @@ def test_what_a_check_found_is_its_owners_to_read(
     As public reports have it of judges whose verdicts told others what a program had written.
     """
     submit(ada, (BOT, "mine.py"))
-    settle(database)  # of a bot that was only refused others see nothing at all
+    end_checks(database)  # of a bot that was only refused others see nothing at all
     submit(ada, (BOT, "mine.py"))
-    settle(database, kept=False)
+    end_checks(database, kept=False)
     with database.begin() as session:
         check = session.get_one(Check, 2)
         finding = {"kept": False, "clause": "hello", "words": SAID, "lines": [f"< {SAID}"]}
@@ -218,9 +225,9 @@ def test_who_plays_already_stays_though_a_later_check_fails(
 ) -> None:
     """As where the same files are handed in once more, and the machine is short of memory then."""
     submit(ada, (BOT, "mine.py"))
-    settle(database)
+    end_checks(database)
     submit(ada, (BOT, "mine.py"))
-    settle(database, kept=False)
+    end_checks(database, kept=False)
     assert "It did not pass</strong>, but stays on " in ada.get("/checks/2").text
     assert states(database) == {f"mine v1 on {LADDER}": "active"}
 
@@ -228,7 +235,7 @@ def test_who_plays_already_stays_though_a_later_check_fails(
 def test_a_check_that_failed_leads_to_the_next_try(ada: Browser, database: Database) -> None:
     """With the name and the ladder filled in; a refused version enters nowhere."""
     submit(ada, (BOT, "mine.py"))
-    settle(database, kept=False)
+    end_checks(database, kept=False)
     text = ada.get_renewed("/checks/1").text
     assert "It did not pass</strong>, so it does not enter " in text
     assert f"/submit?bot=mine&amp;ladder={LADDER}" in text

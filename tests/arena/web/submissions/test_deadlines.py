@@ -14,7 +14,7 @@ from flask.testing import FlaskClient
 
 from arena.bots import sending
 from arena.cli import connections
-from arena.ground.db import Database, present
+from arena.ground.db import Database, database_time
 from arena.models import CompetitionDate, DateKind, Ladder, SentFile, User
 from arena.web.identity import BEGAN
 from tests.arena.running import free_port, until
@@ -28,7 +28,7 @@ def lay(database: Database, what: DateKind, seconds: float) -> None:
     """Lays a date of the ladder into the table, so many seconds from now."""
     with database.begin() as session:
         ladder = session.scalars(sa.select(Ladder).where(Ladder.name == LADDER)).one()
-        at = present(session) + seconds * SECOND
+        at = database_time(session) + seconds * SECOND
         session.add(CompetitionDate(competition=ladder, what=what, at=at, settings={}))
 
 
@@ -74,7 +74,7 @@ def test_the_first_part_of_the_last_large_file_counts(database: Database) -> Non
     minute = 60 * SECOND
     with database.begin() as session:
         ada = session.scalars(sa.select(User.id).where(User.name == "ada")).one()
-        now = present(session)
+        now = database_time(session)
         for digest, begun, ended, mib in (
             ("1", 50, 1, 400), ("2", 5, None, 2), ("3", 40, 20, 400), ("4", 150, 1, 900),
             ("5", 10, 2, 200), ("6", 30, 20, 2), ("7", 40, 1, 2),

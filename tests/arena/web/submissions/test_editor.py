@@ -36,7 +36,7 @@ from arena.models import (
 from arena.web.submissions import suggested_name
 from engine.games import GAMES
 from tests.arena.web.signing_in import Browser, now, signed_in
-from tests.arena.web.submissions.conftest import LADDER, OTHER_LADDER, settle, states
+from tests.arena.web.submissions.conftest import LADDER, OTHER_LADDER, end_checks, states
 
 STARTER = f"/editor?ladder={LADDER}&language=python&name=mine"
 AREA = re.compile(r'data-path="([^"]+)"[^>]*>\n(.*?)</textarea>', re.DOTALL)
@@ -132,7 +132,7 @@ def test_tried_played_and_handed_in(
     waiting = sent(ada, files, "play")
     assert waiting.location == answer.location
     assert "data-play" in ada.get(waiting.location).text
-    settle(database)
+    end_checks(database)
     assert "It was only tried" in ada.get(answer.location).text
     assert "data-passed" in ada.get(answer.location).text
     played = sent(ada, files, "play", form="once")
@@ -221,7 +221,7 @@ def test_what_is_tried_is_no_business_of_others(
 ) -> None:
     """No door shows such versions to others, though the code is open, until they are handed in."""
     sent(ada, files)
-    settle(database)
+    end_checks(database)
     with database.begin() as session:
         session.scalars(sa.select(Bot).where(Bot.name == "mine")).one().open_source = True
     eve = signed_in(app, "eve")
@@ -254,10 +254,10 @@ def test_what_is_tried_is_no_business_of_others(
 def test_what_is_tried_is_played_by_its_owners_alone(
     ada: Browser, app: Flask, database: Database, files: dict[str, str], rivals: list[str]
 ) -> None:
-    """By its number; the name alone stands for what was handed in, if the code is open, too."""
+    """Its number names it; the name alone stands for what was handed in, if code is open, too."""
     sent(ada, files, "enter")
     sent(ada, {**files, "bot.py": files["bot.py"] + "# better\n"})
-    settle(database)
+    end_checks(database)
     with database.begin() as session:
         session.scalars(sa.select(Bot).where(Bot.name == "mine")).one().open_source = True
     mine, others = (
@@ -280,14 +280,14 @@ def test_a_try_is_no_alarm(ada: Browser, database: Database, files: dict[str, st
     """Nor does it hide what is wrong about the version that was handed in before."""
     ada_id, _ = ada_and_eve(database)
     sent(ada, files)
-    settle(database)
+    end_checks(database)
     with database.read() as session:
         assert alarms_of(session, bots_of(session, ada_id)) == []
     changed = {**files, "bot.py": files["bot.py"] + "# worse\n"}
     sent(ada, changed, "enter")
-    settle(database, kept=False)
+    end_checks(database, kept=False)
     sent(ada, files)
-    settle(database)
+    end_checks(database)
     with database.read() as session:
         (alarm,) = alarms_of(session, bots_of(session, ada_id))
         assert "mine v2 did not pass its check" in alarm.words
@@ -301,7 +301,7 @@ def ada_and_eve(database: Database) -> list[int]:
 
 
 def test_the_api_tries_too(ada: Browser, files: dict[str, str]) -> None:
-    """By a field, and tells of it."""
+    """A field says so, and what comes of it is told."""
     sent_files = [(io.BytesIO(text.encode()), f"mine/{path}") for path, text in files.items()]
     data = {"ladder": LADDER, "enters": "false", "file": sent_files}
     proof = {"X-CSRFToken": ada.secret()}

@@ -12,7 +12,14 @@ from arena.models import BARRED, Bot, Entrant, EntrantState, Ladder
 from arena.people import accounts
 from tests.arena.web.conftest import HOSTILE
 from tests.arena.web.signing_in import Browser, signed_in
-from tests.arena.web.submissions.conftest import BOT, LADDER, OTHER_LADDER, settle, states, submit
+from tests.arena.web.submissions.conftest import (
+    BOT,
+    LADDER,
+    OTHER_LADDER,
+    end_checks,
+    states,
+    submit,
+)
 from tests.arena.web.test_pages import read
 
 
@@ -22,17 +29,17 @@ def test_these_pages_keep_what_all_pages_keep(ada: Browser, database: Database, 
     submit(ada, (BOT, "mine.py"), note=HOSTILE)
     for address in ("/submit", "/checks/1", "/bots/mine"):
         assert read(ada.get(address).text).verdict() == []
-    settle(database, kept=kept)
+    end_checks(database, kept=kept)
     for address in ("/account", "/checks/1", "/bots/mine"):
         assert read(ada.get(address).text).verdict() == []
 
 
 def test_an_owner_enters_retires_and_withdraws(ada: Browser, database: Database) -> None:
-    """On more ladders, with an older version again, and then on none."""
+    """It is on more ladders, with an older version again, and then on none."""
     submit(ada, (BOT, "mine.py"))
-    settle(database)
+    end_checks(database)
     submit(ada, (BOT + b"#2", "mine.py"))
-    settle(database)
+    end_checks(database)
     asked = ada.post("/bots/mine/enter", {"version": 1, "ladder": LADDER}, page="/bots/mine")
     assert asked.location == f"/bots/mine?ladder={LADDER}"
     assert "with the rating that it had" in ada.get(asked.location).text
@@ -43,7 +50,7 @@ def test_an_owner_enters_retires_and_withdraws(ada: Browser, database: Database)
     asked = ada.post("/bots/mine/enter", {"version": 2, "ladder": OTHER_LADDER}, page="/bots/mine")
     twice = ada.post("/bots/mine/enter", {"version": 2, "ladder": OTHER_LADDER}, page="/bots/mine")
     assert asked.location == twice.location == "/checks/3"
-    settle(database)
+    end_checks(database)
     off = ada.post("/bots/mine/retire", {"ladder": LADDER, "version": 1}, page="/bots/mine")
     assert off.location == f"/bots/mine?ladder={LADDER}"
     assert list(states(database).values()).count("active") == 1
@@ -61,7 +68,7 @@ def test_a_bots_page_brings_versions_back(ada: Browser, app: Flask, database: Da
     """Its owner alone sees each version's rating on a ladder, why it is off, and a way back."""
     for code in (BOT, BOT + b"#2"):
         submit(ada, (code, "mine.py"))
-        settle(database)
+        end_checks(database)
     with database.begin() as session:
         newer = session.scalars(sa.select(Entrant).where(Entrant.state == "active")).one()
         newer.state, newer.reason = EntrantState.SUSPENDED, "6 of its last 10 <b>"
@@ -92,7 +99,7 @@ def test_why_an_organiser_took_a_bot_off_is_told_to_its_owners(
 ) -> None:
     """Others see that it was one, on its page and by the API."""
     submit(ada, (BOT, "mine.py"))
-    settle(database)
+    end_checks(database)
     with database.begin() as session:
         its = session.scalars(sa.select(Entrant).where(Entrant.state == "active")).one()
         its.state, its.reason = EntrantState.RETIRED, f"{BARRED}: it is a copy"
@@ -125,7 +132,7 @@ def test_forged_ids_reach_nothing(
 ) -> None:
     """What is not there is said; what is another's stays as it was."""
     submit(signed_in(app, "eve"), (BOT, "theirs.py"))
-    settle(database)
+    end_checks(database)
     submit(ada, (BOT + b"#", "mine.py"))
     before = states(database)
     assert ada.post(address, fields, page="/account").status_code == status
@@ -135,7 +142,7 @@ def test_forged_ids_reach_nothing(
 def test_code_is_opened_and_closed_by_its_owner(
     ada: Browser, app: Flask, database: Database
 ) -> None:
-    """For everybody, not signed in too; and back."""
+    """It is so for everybody, not signed in too; and back."""
     submit(ada, (BOT, "mine.py"))
     reader, code = Browser(app), "/bots/mine/versions/1.tar"
     assert reader.get(code).status_code == 302
@@ -157,7 +164,7 @@ def test_a_closed_ladder_keeps_its_bots(ada: Browser, database: Database) -> Non
     """Its table is final: nobody leaves it, by a withdrawal neither."""
     submit(ada, (BOT, "mine.py"))
     submit(ada, (BOT, "mine.py"), ladder=OTHER_LADDER)
-    settle(database)
+    end_checks(database)
     with database.begin() as session:
         session.execute(sa.update(Ladder).where(Ladder.name == LADDER).values(state="closed"))
     refused = ada.post("/bots/mine/retire", {"ladder": LADDER, "version": 1}, page="/bots/mine")
@@ -175,7 +182,7 @@ def test_the_account_lists_its_bots(ada: Browser, database: Database) -> None:
     """Each with its last version and where it plays."""
     assert "None yet." in ada.get("/account").text
     submit(ada, (BOT, "mine.py"))
-    settle(database)
+    end_checks(database)
     submit(ada, (BOT + b"#2", "mine.py"), note="second")
     text = ada.get("/account").text
     assert "v2" in text

@@ -223,8 +223,7 @@ def test_nobody_takes_the_name_of_anothers_bot(ada: Browser, app: Flask) -> None
 def test_how_many_bots_one_may_have_is_told_before(
     app: Flask, ada: Browser, database: Database
 ) -> None:
-    """By the page, the account's and the API, as an operator has just changed it; the form and the
-    API refuse another one."""
+    """The page, the account's and the API tell it, as just changed, and refuse another one."""
     assert "that each person may have" not in ada.get("/submit").text
     with database.begin() as session:
         do(session, ChangeSetting("bots_a_person", "1"), now())
