@@ -2,10 +2,11 @@
 //
 // Monte Carlo tree search (UCT; Kocsis and Szepesvari, 2006) without random games: a round adds a
 // position to the tree and credits every seat with how much better or worse its outlook is than
-// that of today. The outlook is the engine's: the squares that a colour covers, and those that its
-// next piece could reach. Moves are tried in the order of what they promise, the more the oftener
-// their position was visited (progressive widening; Coulom, 2007). A set of squares is a set of
-// bits, so that all places for a shape are found at once.
+// that of today. The outlook is the engine's, the squares that a colour covers and those that its
+// next piece could reach, but that these count for less (docs/samples.md). Moves are tried in the
+// order of what they promise, the more the oftener their position was visited (progressive
+// widening; Coulom, 2007). A set of squares is a set of bits, so that all places for a shape are
+// found at once.
 //
 // With a number of steps as its argument it looks at no clock, and plays the same game from the
 // same seed on every machine.
@@ -23,7 +24,7 @@
 namespace {
 
 constexpr int side = 20, stride = side + 1, colours = 4, pieces = 21, monomino = 0;
-constexpr double reached = 0.5, to_play = 0.2;  // what a square is worth that can be reached
+constexpr double reached = 0.2, to_play = 0.1;  // what a square is worth that can be reached
 constexpr double explore = 0.1, width = 0.4;
 constexpr double spread = 5;      // how much a change of the outlook is stretched
 constexpr std::size_t looked_at = 20, most_looked_at = 100;  // moves of a position at a time
