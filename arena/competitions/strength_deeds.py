@@ -43,7 +43,7 @@ from arena.models import (
     TestVerdict,
 )
 from arena.strength.sequential import StrengthError
-from engine.clock import LONGEST_MS, TimeControl, parse_time
+from engine.clock import LONGEST_MS, own_time
 from engine.game import GameError
 from engine.plurals import counted
 from engine.translation import N_, gettext
@@ -208,15 +208,8 @@ def granted_of(
         Refusal: there is no such time control.
         NotAllowed: it is more than that, for somebody who is no organiser.
     """
-    own = rules.time
-    if time and move is not None:
-        raise Refusal(gettext("give a side a clock or a time a move, not both"))
     try:
-        if time:
-            own = parse_time(time)
-        elif move is not None:
-            own = TimeControl(move_ms=move)
-        own = replace(own, charge=rules.time.charge, reference=rules.time.reference)
+        own = own_time(time, move, rules.time)
     except GameError as error:
         raise Refusal(str(error)) from None
     many = rules.limits.threads if threads is None else threads
