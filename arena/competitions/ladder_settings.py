@@ -288,7 +288,7 @@ SETTINGS: Mapping[str, LadderSetting] = {
     ),
     "approval": LadderSetting(
         N_(
-            "whether strength tests by its rules need a second person's approval before they "
+            "whether comparisons by its rules need a second person's approval before they "
             "begin: no or needed"
         ),
         "no",

@@ -1,4 +1,4 @@
-"""What can be changed about strength tests: one is made, approved, stopped, and made again."""
+"""What can be changed about strength tests: one is made, stopped, and made again."""
 
 from __future__ import annotations
 
@@ -36,7 +36,6 @@ from arena.ground.bot_names import LONGEST_PLAYER
 from arena.ground.locks import lock
 from arena.ground.refusals import NotAllowed, Refusal
 from arena.models import (
-    Competition,
     Ladder,
     Scope,
     StrengthTest,
@@ -254,28 +253,6 @@ class StrengthTestDeed(Deed):
         if not may_change(by, found):
             raise NotAllowed(gettext("this test is not yours"))
         return found
-
-
-@dataclass(frozen=True)
-class ApproveTest(StrengthTestDeed):
-    """Approve a strength test that waits for it; whoever made it can't."""
-
-    scope = Scope.ORGANISE
-    address = "POST /tests/<int:number>/approve"
-    command = "strength approve NUMBER"
-    example = "17"
-    adds = True
-
-    def concerns(self, session: Session) -> Competition | None:
-        return strength_tests.find(session, self.number)
-
-    def do(self, session: Session, by: By) -> Done:
-        test = strength_tests.find(session, self.number)
-        strength_tests.approve(session, test, by.now, by.actor)
-        return Done(
-            gettext("test %(number)s, %(title)s, is approved", number=test.id, title=test.title),
-            test,
-        )
 
 
 @dataclass(frozen=True)

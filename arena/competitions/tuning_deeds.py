@@ -11,9 +11,9 @@ from arena.competitions import tunings
 from arena.competitions.comparisons import (
     CreateComparison,
     boards_ask_approval,
-    demand_no_approval,
     may_change,
     most_weight,
+    needs_approval,
     usable_players,
 )
 from arena.competitions.founding import TUNING
@@ -115,15 +115,6 @@ class CreateTuning(CreateComparison):
             gettext("a tuning has no empty openings, as it plays none twice: choose a book")
         )
         rules = self.rules(session)
-        demand_no_approval(
-            session,
-            rules,
-            by,
-            gettext(
-                "a tuning is for organisers to begin here, where tests need a second person's "
-                "approval"
-            ),
-        )
         plan = TuningPlan(
             rules.variant,
             rules.time,
@@ -137,18 +128,16 @@ class CreateTuning(CreateComparison):
             self.note,
             self.chosen_seed(),
             self.chosen_openings(rules.ladder),
+            needs_approval(session, rules),
         )
         made = tunings.create(session, plan, by.now, by.actor)
         games = counted(made.max_games, "game")
-        return Done(
-            gettext(
-                "tuning %(number)s was made, of %(games)s: %(title)s",
-                number=made.id,
-                games=games,
-                title=made.title,
-            ),
-            made,
+        words = (
+            N_("tuning %(number)s was made, of %(games)s, and waits for approval: %(title)s")
+            if made.waits
+            else N_("tuning %(number)s was made, of %(games)s: %(title)s")
         )
+        return Done(gettext(words, number=made.id, games=games, title=made.title), made)
 
 
 def read_parameters(version: BotVersion, words: tuple[str, ...]) -> list[Parameter]:
@@ -258,8 +247,12 @@ class ResumeTuning(TuningDeed):
         audit.note(session, by.actor, "resume tuning", tuning.name, now=by.now)
         undo = StopTuning(self.number) if was_over else PauseTuning(self.number)
         values = chosen_words(standing_of(tuning).chosen)
-        said = gettext("tuning %(number)s goes on: %(values)s", number=tuning.id, values=values)
-        return Done(said, tuning, (undo,))
+        goes_on = (
+            N_("tuning %(number)s goes on once it is approved: %(values)s")
+            if tuning.waits
+            else N_("tuning %(number)s goes on: %(values)s")
+        )
+        return Done(gettext(goes_on, number=tuning.id, values=values), tuning, (undo,))
 
 
 @dataclass(frozen=True)
@@ -276,19 +269,11 @@ class ExtendTuning(TuningDeed):
 
     def do(self, session: Session, by: By) -> Done:
         tuning = self.own_tuning(session, by)
-        if boards_ask_approval(session, [tuning.variant]) and not by.may(Scope.ORGANISE):
-            raise NotAllowed(
-                gettext(
-                    "more of a tuning is for organisers to allow here, where tests need a second "
-                    "person's approval"
-                )
-            )
-        tunings.extend(session, tuning, self.games, by.now, by.actor)
-        return Done(
-            gettext(
-                "tuning %(number)s goes on, to %(games)s games",
-                number=tuning.id,
-                games=tuning.max_games,
-            ),
-            tuning,
+        asks = boards_ask_approval(session, [tuning.variant])
+        tunings.extend(session, tuning, self.games, by.now, by.actor, asks=asks)
+        goes_on = (
+            N_("tuning %(number)s goes on, to %(games)s games, once it is approved")
+            if tuning.waits
+            else N_("tuning %(number)s goes on, to %(games)s games")
         )
+        return Done(gettext(goes_on, number=tuning.id, games=tuning.max_games), tuning)

@@ -29,7 +29,7 @@ from arena import audit
 from arena.audit import ARENA, Actor
 from arena.competitions import strength_tests
 from arena.competitions.books import demand_fitting, policy_of
-from arena.competitions.comparisons import ComparisonKind
+from arena.competitions.comparisons import ComparisonKind, hold
 from arena.competitions.fields import demand_proven, enter_field, entrants_of
 from arena.competitions.founding import TUNING, add_by_number, come_back, demand_few, fair_start
 from arena.competitions.kind import Conclusion, Moment
@@ -97,10 +97,12 @@ class TuningPlan(NamedTuple):
     note: str = ""
     seed: int = 0
     openings: str = "random"
+    needs_approval: bool = False
+    """Whether a second person has to approve before it begins."""
 
 
 def create(session: Session, plan: TuningPlan, now: datetime, actor: Actor) -> BotTuning:
-    """Makes a tuning, which runs at once.
+    """Makes a tuning, which runs at once, or as soon as somebody has approved it.
 
     Raises:
         StrengthError: it can't be tuned so, or too many of this person's tunings are running.
@@ -169,6 +171,7 @@ def create(session: Session, plan: TuningPlan, now: datetime, actor: Actor) -> B
         },
     )
     tuning = add_by_number(session, make, TUNING)
+    hold(session, tuning, actor, asks=plan.needs_approval)
     tuning.progress = progress_of(Tuning.begin(settings_of(tuning)))
     # Both are the version; that the first names the start is what tells the two sides apart.
     sides = chosen_words(dict(sorted({**fixed, **start}.items()))), plan.player.options
@@ -363,8 +366,16 @@ def go_on(session: Session, tuning: BotTuning, actor: Actor) -> None:
     """Lets a tuning that was paused or stopped go on.
 
     Raises:
-        StrengthError: it runs, is over, is spoilt by faults or has no more openings.
+        StrengthError: it runs, waits for approval, is over, is spoilt by faults or has no more
+            openings.
     """
+    if tuning.waits:
+        raise StrengthError(
+            gettext(
+                "%(name)s waits for approval, which an organiser gives who did not make it",
+                name=tuning.name,
+            )
+        )
     if tuning.state is CompetitionState.OPEN:
         raise StrengthError(gettext("%(name)s is running", name=tuning.name))
     stands = standing_of(tuning)
@@ -399,12 +410,24 @@ def reopen(session: Session, tuning: BotTuning, actor: Actor) -> None:
         make_void(session, match, f"{tuning.name} goes on")
     tuning.state, tuning.reason, tuning.finished = CompetitionState.OPEN, "", None
     come_back(session, tuning)
+    hold(session, tuning, actor, asks=False)
 
 
-def extend(session: Session, tuning: BotTuning, games: int, now: datetime, actor: Actor) -> None:
+def extend(
+    session: Session,
+    tuning: BotTuning,
+    games: int,
+    now: datetime,
+    actor: Actor,
+    *,
+    asks: bool = False,
+) -> None:
     """Lets a tuning have so many games in all, and go on.
 
     What it came to before was another result: the test of it, if it runs still, is stopped.
+
+    Args:
+        asks: whether more of it needs approval, even if the tuning did not when it was made.
 
     Raises:
         StrengthError: it has had so many, may have them already, is spoilt or has no more openings.
@@ -436,6 +459,8 @@ def extend(session: Session, tuning: BotTuning, games: int, now: datetime, actor
     tuning.proof_id = None
     if tuning.state is CompetitionState.CLOSED:
         reopen(session, tuning, actor)
+    # What was approved was less.
+    hold(session, tuning, actor, asks=asks or tuning.asks_approval)
     words = f"from {before} to {tuning.max_games} games"
     audit.note(session, actor, "extend tuning", tuning.name, words, now=now)
 

@@ -38,6 +38,7 @@ from arena.models.competitions import (
     WAITS,
     Approval,
     BotTuning,
+    Comparison,
     Competition,
     CompetitionLimits,
     CompetitionState,

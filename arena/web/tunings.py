@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response as WsgiResponse
 from wtforms import SelectChoice, SelectField
 
-from arena.competitions.comparisons import may_change
+from arena.competitions.comparisons import approval_of, may_change
 from arena.competitions.tuning_deeds import (
     CreateTuning,
     ExtendTuning,
@@ -72,7 +72,9 @@ def _wanted() -> WantedTunings:
 def tuning(number: int) -> str:
     """A tuning: the path of each number, and what they come to."""
     with reading() as session:
-        return render_template("tuning.html", **_shown(_find(session, number)))
+        found, account = _find(session, number), current()
+        approval = approval_of(session, found.tuning, account.by() if account else None)
+        return render_template("tuning.html", approval=approval, **_shown(found))
 
 
 @tunings.get("/tunings/<int:number>/live")
