@@ -31,7 +31,7 @@ from arena.models import BotTuning, BotVersion, CompetitionState, Scope
 from arena.strength.parameters import Parameter, read_parameter
 from arena.strength.sequential import StrengthError
 from arena.strength.terms import StrengthTerms
-from arena.strength.tuning import BATCH, MOST_PARAMETERS
+from arena.strength.tuning import MOST_PARAMETERS, Method
 from engine.bot_options import chosen_words, read_options
 from engine.plurals import counted
 from engine.translation import N_, gettext
@@ -42,7 +42,7 @@ GAMES = 10_000
 
 @dataclass(frozen=True)
 class CreateTuning(CreateComparison):
-    """Begin to tune numbers that a bot lets be chosen, by games against itself (SPSA).
+    """Begin to tune numbers that a bot lets be chosen, by games against itself.
 
     At the end what came out is tested against the start, which alone counts as a proof. Workers
     begin at once, by the rules of a ladder; those of a game, or another time, are for organisers
@@ -74,8 +74,18 @@ class CreateTuning(CreateComparison):
         least=1,
         most=MOST_GAMES,
     )
-    batch: int = asked(
-        "Matches from the same values", label="Batch", default=BATCH, least=1, most=MOST_BATCH
+    method: str = asked(
+        "spsa; or bayes, for few numbers and games, where the arena has its library",
+        label="Method",
+        default=str(Method.SPSA),
+        choices=tuple(Method),
+    )
+    batch: int | None = asked(
+        "Matches from the same values; by default 16, and of bayes at least a thirtieth of all",
+        label="Batch",
+        default=None,
+        least=1,
+        most=MOST_BATCH,
     )
     elo0: float = asked(
         "The test at the end fails if what came out is no stronger than this",
@@ -122,6 +132,7 @@ class CreateTuning(CreateComparison):
             tuple(read_parameters(player.version, self.parameters)),
             self.games,
             self.batch,
+            Method(self.method),
             StrengthTerms(self.elo0, self.elo1, max_games=self.proof_games),
             min(self.weight, most_weight(by)),
             rules.limits,

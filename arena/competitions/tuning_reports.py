@@ -25,7 +25,7 @@ from arena.models import (
 )
 from arena.strength.outcomes import faults_json
 from arena.strength.parameters import Parameter, manifest_of
-from arena.strength.tuning import Tuning
+from arena.strength.tuning import Method, Tuning
 from arena.strength.words import conditions_row
 from engine.plurals import counted
 from engine.translation import gettext, pgettext, translated
@@ -80,13 +80,18 @@ class TuningReport:
         found = []
         for number, one in enumerate(settings.parameters):
             points = tuple(
-                (match * size, values[number], settings.gains(min(match, last))[number][0])
+                (match * size, values[number], self._step(number, min(match, last)))
                 for match, values in self.standing.path
             )
             name = one.option.name
             told, start = self.standing.chosen[name], self.standing.chosen_at_start[name]
             found.append(TunedNumber(one, points, told, start))
         return found
+
+    def _step(self, number: int, match: int) -> float:
+        """How far a number is moved in a match; of Bayesian optimisation it is not."""
+        settings = self.standing.settings
+        return 0.0 if settings.method is Method.BAYES else settings.gains(match)[number][0]
 
     @property
     def manifest(self) -> str:
@@ -188,6 +193,7 @@ class TuningReport:
             "time": tuning.time.words,
             "seed": tuning.seed,
             "batch": stands.settings.batch,
+            "method": str(stands.settings.method),
             "book": tuning.book_name,
             "state": self.state,
             "reason": tuning.reason,

@@ -29,6 +29,8 @@ from arena.competitions.tuning_reports import (
 from arena.competitions.tunings import OUT_OF_OPENINGS
 from arena.deeds import Done
 from arena.models import BotVersion, Ladder, Scope
+from arena.strength.bayes import is_installed
+from arena.strength.tuning import Method
 from arena.web.deeds import DeedForm, add_deed, form_of, sent
 from arena.web.forms import later
 from arena.web.identity import current, needs, signed_in
@@ -134,6 +136,8 @@ def create() -> Any:
         SelectChoice(f"{version.bot.name}:{version.number}", f"{version.label}: {', '.join(names)}")
         for version, names in found.items()
     ]
+    if not is_installed():
+        form["method"].choices = [SelectChoice(str(Method.SPSA), str(Method.SPSA))]
     form["ladder"].choices = [SelectChoice(ladder.name, ladder.title) for ladder in ladders]
     if request.method == "POST":
         return sent(CreateTuning, form, again=_form, then=_new)

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 
 from arena.competitions.tuning_reports import WantedTunings, reports
 from arena.models import Approval, BotTuning
+from arena.strength.tuning import Method
 from arena.web.api.paging import Pages, page
 from arena.web.api.shapes import List, Name, Shape
 from arena.web.api.specification import operation
@@ -47,6 +48,7 @@ class TuningShape(Shape):
     time: str
     seed: int
     batch: int = Field(description="Matches from the same values.")
+    method: Method = Field(description="spsa, or bayes, in which nothing has a step.")
     book: str | None = Field(description="Whose openings are played; null for random ones.")
     state: str = Field(description="running, paused, waits for approval, stopped or over.")
     reason: str

@@ -18,6 +18,7 @@ from arena.competitions.tuning_deeds import CreateTuning
 from arena.competitions.tunings import progress_of, standing_of
 from arena.ground.db import Database
 from arena.models import Approval, BotTuning, Ladder, Role, User
+from arena.strength.bayes import is_installed
 from arena.strength.outcomes import Outcome
 from tests.arena.competitions.test_tunings import TuningSimulation
 from tests.arena.doing import do
@@ -49,6 +50,7 @@ def test_one_is_begun_stopped_and_let_go_on(arena: TuningSimulation, app: Flask)
     fields = set(re.findall(r'name="(\w+)"', form))
     assert "seed" in fields
     assert "machine" not in fields  # which is for organisers to choose
+    assert ("method" in fields) is is_installed()
     sent = {"bot": "bot-0:1", "parameters": "aim width=1:0:2", "ladder": "ladder-0", "games": "64"}
     sent["seed"] = "2026"
     wrong = owner.post("/tunings/new", sent | {"parameters": "aim=5:0"})
