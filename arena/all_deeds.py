@@ -48,6 +48,7 @@ from arena.bots.team_deeds import (
     RenewTeamCode,
 )
 from arena.competitions.book_deeds import AddBook, RemoveBook
+from arena.competitions.comparisons import ApproveComparison
 from arena.competitions.date_deeds import RemoveDate, SetDate
 from arena.competitions.gauntlet_deeds import CreateGauntlet, StopGauntlet
 from arena.competitions.ladder_deeds import ChangeLadder, CreateLadder
@@ -57,7 +58,6 @@ from arena.competitions.renaming import RenameCompetition
 from arena.competitions.round_deeds import NameBoss
 from arena.competitions.sign_up_deeds import CheckInBot, SignOffBot, SignUpBot
 from arena.competitions.strength_deeds import (
-    ApproveTest,
     CloneTest,
     CreateTest,
     ExtendTest,
@@ -135,7 +135,7 @@ DEEDS: tuple[type[Deed], ...] = (
     PublishMarks,
     ChooseHandIn,
     CreateTest,
-    ApproveTest,
+    ApproveComparison,
     StopTest,
     ExtendTest,
     PrioritiseTest,

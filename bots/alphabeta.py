@@ -9,24 +9,20 @@ Oxoxo and the puzzles) by mobility: how many moves its side had at its last turn
 and how many the others had at theirs. How that counts is said by its options. A game that ends is
 worth what the rules say, and more than any guess.
 
-It imports the engine, and needs nothing from the referee but the moves so far. Usage:
-
-    alphabeta.py [PLIES]
-
-With a number of plies it looks so far ahead and at no clock, and plays the same game from the
-same seed on every machine.
+It imports the engine, and needs nothing from the referee but the moves so far. By its option
+`nodes` it looks at so many positions and at no clock, and plays the same game from the same seed
+on every machine.
 """
 
 from __future__ import annotations
 
 import gc
-import sys
 from collections.abc import Iterable, Sequence
 from math import inf
 from random import Random
 from typing import NamedTuple
 
-from engine.following import Followed, Stopwatch, follow, told
+from engine.following import NODES, Followed, Stopwatch, follow, told
 from engine.game import CHANCE, Move, State
 
 DEEPEST = 60
@@ -48,12 +44,13 @@ OPTIONS = (
     f"few float 0 50 {FEW}",
     f"others float 0 3 {OTHERS}",
     "lasts float 0 3 0",
+    NODES,
 )
 """A `lasts` of 0 stands for that of the game."""
 
 
 class TimeUp(Exception):
-    """The time for a move is over."""
+    """The time for a move is over, or its nodes are."""
 
 
 class Entry(NamedTuple):
@@ -76,13 +73,14 @@ class Search:
         stopwatch: Stopwatch = lambda: 0.0,
         seconds: float = inf,
         *,
+        most_nodes: float = inf,
         few: float = FEW,
         others: float = OTHERS,
     ) -> None:
         """Takes the position, and what tells the seconds gone; by ``seconds`` it is to be over."""
         assert state.to_move is not None
         self.few, self.others = few, others
-        self.stopwatch, self.seconds = stopwatch, seconds
+        self.stopwatch, self.seconds, self.most_nodes = stopwatch, seconds, most_nodes
         self.looked = stopwatch()
         self.state = state
         self.sides = state.variant.side_of
@@ -104,7 +102,7 @@ class Search:
         self.depth = 0
 
     def run(self, deepest: int) -> None:
-        """Searches so many plies deep, or until the game is decided or the time over."""
+        """Searches so many plies deep, or until the game is decided, or time or nodes are over."""
         try:
             while self.depth < deepest and abs(self.value) < WON:
                 self.deepen(self.depth + 1)
@@ -151,7 +149,7 @@ class Search:
         """The value of a position for our side, exact only between ``low`` and ``high``."""
         now = self.stopwatch()
         self.longest, self.looked = max(self.longest, now - self.looked), now
-        if now + self.longest > self.seconds:
+        if now + self.longest > self.seconds or self.nodes >= self.most_nodes:
             raise TimeUp
         self.nodes += 1
         seat = state.to_move
@@ -236,20 +234,20 @@ def outcome(state: State, side: int) -> float:
 
 def main() -> None:
     """Answers the referee until it says quit."""
-    plies = int(sys.argv[1]) if len(sys.argv) > 1 else None
     # Nothing here refers in circles, and looking through a large table for it takes long.
     gc.disable()
 
     def answer(game: Followed) -> str:
         weights = {name: float(value) for name, value in game.options.items()}
         usual = LASTS.get(game.state.variant.game, LASTS_ELSEWHERE)
-        moves = game.moves_left(weights.pop("lasts", 0.0) or usual)
+        moves = game.moves_left(weights.pop("lasts") or usual)
         seconds = game.seconds(most=0.95, margin=0.025, moves=moves)
-        limits = () if plies else (game.stopwatch, seconds)
-        search = Search(game.state, game.dice, *limits, **weights)
+        most_nodes = weights.pop("nodes")
+        limits = () if most_nodes else (game.stopwatch, seconds)
+        search = Search(game.state, game.dice, *limits, most_nodes=most_nodes or inf, **weights)
         left = game.state.variant.max_plies - len(game.moves)
         if len(search.codes) > 1:
-            search.run(min(plies or DEEPEST, left))
+            search.run(min(DEEPEST, left))
         line = search.line
         # Where there is one move it has not looked what that is worth.
         expected = told(search.share, line) if search.depth else ""

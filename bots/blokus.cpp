@@ -8,7 +8,7 @@
 // widening; Coulom, 2007). A set of squares is a set of bits, so that all places for a shape are
 // found at once.
 //
-// With a number of steps as its argument it looks at no clock, and plays the same game from the
+// By its option `nodes` it looks at no clock but at so many nodes, and plays the same game from the
 // same seed on every machine.
 
 #include <array>
@@ -478,11 +478,12 @@ struct Node {
 
 class Blokus : public arena::Bot {
 public:
-    explicit Blokus(long steps) : steps_(steps) {}
+    Blokus() { declare("nodes", "int 0 1000000000 0"); }
 
     void new_game(const arena::Game& game) override {
         if (game.name != "blokus")
             throw std::runtime_error("this bot plays Blokus and not " + game.name);
+        nodes_told_ = std::stol(option("nodes"));
         dice_.seed(game.seed);
     }
 
@@ -503,7 +504,7 @@ public:
         listed_ = 0;
         const double budget = position.budget();
         const auto go_on = [&](double part) {
-            return steps_ ? root.visits < static_cast<double>(steps_)
+            return nodes_told_ ? root.visits < static_cast<double>(nodes_told_)
                           : position.used() < part * budget;
         };
         list(root);
@@ -525,7 +526,7 @@ public:
 
 private:
     static constexpr float unknown = 2;
-    long steps_;
+    long nodes_told_ = 0;  // by its option; by the clock if it is 0
     std::mt19937_64 dice_;
     std::unique_ptr<Rules> rules_;
     std::array<std::vector<float>, colours> promised_;  // by each move where it was last looked at
@@ -669,7 +670,7 @@ private:
 
 }  // namespace
 
-int main(int count, char** words) {
-    Blokus(count > 1 ? std::stol(words[1]) : 0).run("blokus-cpp", "");
+int main() {
+    Blokus().run("blokus-cpp", "");
     return 0;
 }

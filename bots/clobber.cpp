@@ -6,7 +6,7 @@
 // end in every way, with a table; so is the position on the board before the tree grows, as soon
 // as few stones can still meet.
 //
-// With a number of steps as its argument it looks at no clock, and plays the same game from the
+// By its option `nodes` it looks at no clock but at so many nodes, and plays the same game from the
 // same seed on every machine.
 
 #include <array>
@@ -270,12 +270,18 @@ struct Node {
 
 class Clobber : public arena::Bot {
 public:
-    explicit Clobber(long steps) : steps_(steps) { tree_.reserve(largest_tree); }
+    Clobber() {
+        declare("nodes", "int 0 1000000000 0");
+        tree_.reserve(largest_tree);
+    }
 
     void new_game(const arena::Game& game) override {
         if (game.name != "clobber")
             throw std::runtime_error("this bot plays Clobber and not " + game.name);
+        nodes_told_ = std::stol(option("nodes"));
         dice_.seed(game.seed);
+        // What another game left there would make this one another.
+        endgame_ = Endgame();
     }
 
     std::string choose(const arena::Position& position) override {
@@ -288,7 +294,7 @@ public:
         const auto before = [&](double part) {
             return [&, part] {
                 const double steps = endgame_.looked_at + (tree_.empty() ? 0 : tree_[0].visits);
-                return steps_ ? steps < part * steps_ : position.used() < part * budget;
+                return nodes_told_ ? steps < part * nodes_told_ : position.used() < part * budget;
             };
         };
         bool is_lost = false;
@@ -328,7 +334,7 @@ public:
     }
 
 private:
-    long steps_;
+    long nodes_told_ = 0;  // by its option; by the clock if it is 0
     std::mt19937_64 dice_;
     Endgame endgame_;
     std::vector<Node> tree_;
@@ -445,7 +451,7 @@ private:
 
 }  // namespace
 
-int main(int count, char** words) {
-    Clobber(count > 1 ? std::stol(words[1]) : 0).run("clobber-cpp", "");
+int main() {
+    Clobber().run("clobber-cpp", "");
     return 0;
 }

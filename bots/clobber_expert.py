@@ -6,25 +6,21 @@ up in the same way: what is decided is decided for the positions above too (MCTS
 Bjornsson and Saito, 2008). A move is judged by all rounds in which it was played, early or late
 (RAVE; Gelly and Silver, 2007).
 
-It imports the engine, and needs nothing from the referee but the moves so far. Usage:
-
-    clobber_expert.py [STEPS]
-
-With a number of steps it looks at no clock but counts how often it would have, and plays the same
-game from the same seed on every machine.
+It imports the engine, and needs nothing from the referee but the moves so far. By its option
+`nodes` it looks at no clock but counts how often it would have, at positions of the end and after
+rounds of the tree, and plays the same game from the same seed on every machine.
 """
 
 from __future__ import annotations
 
 import gc
-import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import count, pairwise, repeat
 from math import log, sqrt
 from random import Random
 
-from engine.following import Followed, Stopwatch, follow, told
+from engine.following import NODES, Followed, Stopwatch, follow, told
 from engine.game import Move
 from engine.games.clobber import Clobber, ClobberState
 from engine.games.clobber.endgame import ClobberEndgame
@@ -256,12 +252,12 @@ def back_up(path: Sequence[Node]) -> None:
 class Player:
     """A game, and what is known of its ends."""
 
-    def __init__(self, game: Followed, steps: int | None = None) -> None:
-        """Begins a game; so many steps a move, or as long as there is time."""
+    def __init__(self, game: Followed) -> None:
+        """Begins a game."""
         variant = game.state.variant
         if not isinstance(variant, Clobber):
             raise SystemExit(f"this bot plays Clobber and not {variant.game}")
-        self.game, self.steps = game, steps
+        self.game = game
         self.endgame = ClobberEndgame(variant.width, variant.height)
 
     def answer(self) -> str:
@@ -270,10 +266,10 @@ class Player:
         assert isinstance(state, ClobberState)
         self.endgame.make_room()
         tree = Tree(state, self.endgame, self.game.dice)
-        if self.steps is None:
-            tree.run(self.game.stopwatch, self.game.seconds(most=0.92, margin=0.025, moves=20))
+        if self.game.nodes:
+            tree.run(count().__next__, self.game.nodes)
         else:
-            tree.run(count().__next__, self.steps)
+            tree.run(self.game.stopwatch, self.game.seconds(most=0.92, margin=0.025, moves=20))
         return reply(tree)
 
 
@@ -291,10 +287,9 @@ def reply(tree: Tree) -> str:
 
 def main() -> None:
     """Answers the referee until it says quit."""
-    steps = int(sys.argv[1]) if len(sys.argv) > 1 else None
     # Nothing here refers in circles, and looking through large tables for it takes long.
     gc.disable()
-    follow("clobber-expert", lambda game: Player(game, steps), Player.answer)
+    follow("clobber-expert", Player, Player.answer, [NODES])
 
 
 if __name__ == "__main__":

@@ -12,18 +12,14 @@ allow it (progressive widening; Coulom, 2007), so that a hundred rounds are of u
 moves as well. Between two sides, a move that was proven to win or to lose counts as nothing else
 (Winands, Björnsson and Saito, 2008).
 
-It imports the engine, and needs nothing from the referee but the moves so far. Usage:
-
-    mcts.py [ROUNDS]
-
-With a number of rounds it looks at no clock, and plays the same game from the same seed on
-every machine.
+It imports the engine, and needs nothing from the referee but the moves so far. By its option
+`nodes` it plays so many rounds and looks at no clock, and plays the same game from the same seed
+on every machine.
 """
 
 from __future__ import annotations
 
 import gc
-import sys
 import time
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
@@ -32,7 +28,7 @@ from math import inf, isinf, log, sqrt
 from operator import itemgetter
 from random import Random
 
-from engine.following import Followed, follow, told
+from engine.following import NODES, Followed, follow, told
 from engine.game import CHANCE, Move, State
 
 EXPLORE, EXPLORE_LIKED = 0.4, 0.1
@@ -315,11 +311,11 @@ def gains_of(state: State, scores: Sequence[float]) -> list[float]:
 class Player:
     """A game that is searched anew at every move."""
 
-    def __init__(self, game: Followed, rounds: int | None) -> None:
-        """Begins a game; so many rounds a move, or as many as there is time for."""
-        self.game, self.rounds = game, rounds
+    def __init__(self, game: Followed) -> None:
+        """Begins a game."""
+        self.game = game
         self.longest = 0.0
-        if rounds is None:
+        if not game.nodes:
             # Thinking is free here, and shows how long a round can take.
             game.start_stopwatch(time.monotonic(), time.process_time())
             search = Search(game.state, Random(0))
@@ -332,9 +328,9 @@ class Player:
         search = Search(game.state, game.dice, 0.8 * self.longest)
         if len(game.state.codes()) == 1:
             pass  # there is nothing to think about
-        elif self.rounds is not None:
+        elif game.nodes:
             search.look_around(lambda: True)
-            while search.rounds < self.rounds and not search.is_proven:
+            while search.rounds < game.nodes and not search.is_proven:
                 search.round()
         else:
             search.run(game.stopwatch, game.seconds(most=0.95, margin=0.025, moves=25))
@@ -352,10 +348,9 @@ class Player:
 
 def main() -> None:
     """Answers the referee until it says quit."""
-    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else None
     # Nothing here refers in circles, and looking through a large tree for it takes long.
     gc.disable()
-    follow("mcts", lambda game: Player(game, rounds), Player.answer)
+    follow("mcts", Player, Player.answer, [NODES])
 
 
 if __name__ == "__main__":

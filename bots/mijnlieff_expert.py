@@ -7,24 +7,20 @@ games, quickly, as it has nothing to keep but masks.
 A position that is not won is not given up: among the moves that save as much as can be saved the
 tree looks for those that are the hardest to answer.
 
-It imports the engine, and needs nothing from the referee but the moves so far. Usage:
-
-    mijnlieff_expert.py [STEPS]
-
-With a number of steps it looks at no clock but counts how often it would have, and plays the same
-game from the same seed on every machine.
+It imports the engine, and needs nothing from the referee but the moves so far. By its option
+`nodes` it looks at no clock but counts how often it would have, at positions of the end and after
+rounds of the tree, and plays the same game from the same seed on every machine.
 """
 
 from __future__ import annotations
 
 import gc
-import sys
 from collections.abc import Callable, Sequence
 from itertools import count
 from math import log, sqrt
 from random import Random
 
-from engine.following import Followed, Stopwatch, follow, told
+from engine.following import NODES, Followed, Stopwatch, follow, told
 from engine.games.mijnlieff import Mijnlieff, MijnlieffState
 from engine.games.mijnlieff.endgame import DIGIT, MijnlieffEndgame, Piece, Reduced, ReducedRules
 from engine.truth import OutOfSteps
@@ -202,21 +198,21 @@ def playout(rules: ReducedRules, position: Reduced, dice: Random) -> float:
 class Player:
     """A game, and what is known of its end."""
 
-    def __init__(self, game: Followed, steps: int | None = None) -> None:
-        """Begins a game; so many steps a move, or as long as there is time."""
+    def __init__(self, game: Followed) -> None:
+        """Begins a game."""
         variant = game.state.variant
         if not isinstance(variant, Mijnlieff):
             raise SystemExit(f"this bot plays Mijnlieff and not {variant.game}")
-        self.game, self.steps = game, steps
+        self.game = game
         self.endgame = MijnlieffEndgame(ReducedRules(variant.board), 1)
 
     def answer(self) -> str:
         """What was found, then the move."""
         search = self.search()
-        if self.steps is None:
-            search.run(self.game.stopwatch, self.game.seconds(most=0.85, margin=0.015, moves=12))
+        if self.game.nodes:
+            search.run(count().__next__, self.game.nodes)
         else:
-            search.run(count().__next__, self.steps)
+            search.run(self.game.stopwatch, self.game.seconds(most=0.85, margin=0.015, moves=12))
         return self.reply(search)
 
     @property
@@ -250,10 +246,9 @@ class Player:
 
 def main() -> None:
     """Answers the referee until it says quit."""
-    steps = int(sys.argv[1]) if len(sys.argv) > 1 else None
     # Nothing here refers in circles, and looking through large tables for it takes long.
     gc.disable()
-    follow("mijnlieff-expert", lambda game: Player(game, steps), Player.answer)
+    follow("mijnlieff-expert", Player, Player.answer, [NODES])
 
 
 if __name__ == "__main__":

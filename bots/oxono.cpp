@@ -6,7 +6,7 @@
 // completed at once ends the search of a line; where it stops looking it counts the rows of four
 // that each colour has pieces in and the other has none.
 //
-// With a number of steps as its argument it looks at no clock, and plays the same game from the
+// By its option `nodes` it looks at no clock but at so many nodes, and plays the same game from the
 // same seed on every machine.
 
 #include <array>
@@ -242,11 +242,12 @@ struct Entry {
 
 class Oxono : public arena::Bot {
 public:
-    explicit Oxono(long steps) : steps_(steps), table_(std::size_t{1} << 20) {}
+    Oxono() : table_(std::size_t{1} << 20) { declare("nodes", "int 0 1000000000 0"); }
 
     void new_game(const arena::Game& game) override {
         if (game.name != "oxono")
             throw std::runtime_error("this bot plays Oxono and not " + game.name);
+        nodes_told_ = std::stol(option("nodes"));
         std::fill(table_.begin(), table_.end(), Entry());
     }
 
@@ -278,7 +279,7 @@ public:
     }
 
 private:
-    long steps_;
+    long nodes_told_ = 0;  // by its option; by the clock if it is 0
     std::vector<Entry> table_;
     std::array<int, 2 * all * all> history_{};
     std::array<Move, 64> killers_{};
@@ -289,7 +290,7 @@ private:
     // The value for the seat to move, exact only between `low` and `high`.
     int search(const Board& at, int depth, int ply, int low, int high, Move* chosen) {
         ++nodes_;
-        if (steps_ ? nodes_ > steps_ : nodes_ % 1024 == 0 && position_->used() > limit_)
+        if (nodes_told_ ? nodes_ > nodes_told_ : nodes_ % 1024 == 0 && position_->used() > limit_)
             throw TimeUp();
         if (at.is_won) return ply - win;
         if (at.over()) return 0;
@@ -355,7 +356,7 @@ private:
 
 }  // namespace
 
-int main(int count, char** words) {
-    Oxono(count > 1 ? std::stol(words[1]) : 0).run("oxono-cpp", "");
+int main() {
+    Oxono().run("oxono-cpp", "");
     return 0;
 }

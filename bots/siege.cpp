@@ -6,7 +6,7 @@
 // attackers is to the fortress, how many were taken, and how near Yellow's hunters are to a prey;
 // to Yellow at its turn also what it says after a capture at hand.
 //
-// With a number of steps as its argument it looks at no clock, and plays the same game from the
+// By its option `nodes` it looks at no clock but at so many nodes, and plays the same game from the
 // same seed on every machine.
 
 #include <array>
@@ -517,11 +517,12 @@ struct Entry {
 
 class Siege : public arena::Bot {
 public:
-    explicit Siege(long steps) : steps_(steps), table_(std::size_t{1} << 19) {}
+    Siege() : table_(std::size_t{1} << 19) { declare("nodes", "int 0 1000000000 0"); }
 
     void new_game(const arena::Game& game) override {
         if (game.name != "siege")
             throw std::runtime_error("this bot plays the Siege and not " + game.name);
+        nodes_told_ = std::stol(option("nodes"));
         std::fill(table_.begin(), table_.end(), Entry());
     }
 
@@ -555,7 +556,7 @@ public:
     }
 
 private:
-    long steps_;
+    long nodes_told_ = 0;  // by its option; by the clock if it is 0
     std::vector<Entry> table_;
     std::array<std::array<int, places * places>, 2> past_{};
     std::array<Move, 128> killers_{};
@@ -568,7 +569,7 @@ private:
     // The value for the side to move, exact only between `low` and `high`.
     int search(const Stand& at, int depth, int ply, int low, int high, Move* chosen) {
         ++nodes_;
-        if (steps_ ? nodes_ > steps_ : nodes_ % 256 == 0 && position_->used() > limit_)
+        if (nodes_told_ ? nodes_ > nodes_told_ : nodes_ % 256 == 0 && position_->used() > limit_)
             throw TimeUp();
         const Rules& rules = *rules_;
         const bool is_yellow = army_at[at.turn] == yellow;
@@ -652,7 +653,7 @@ private:
 
 }  // namespace
 
-int main(int count, char** words) {
-    Siege(count > 1 ? std::stol(words[1]) : 0).run("siege-cpp", "");
+int main() {
+    Siege().run("siege-cpp", "");
     return 0;
 }

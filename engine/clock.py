@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 from typing import Any, Literal, NamedTuple
 
@@ -181,6 +181,25 @@ def granted(controls: Sequence[TimeControl], stretch: Sequence[float]) -> tuple[
     if not stretch:
         return tuple(one.stretched() for one in controls)
     return tuple(one.stretched(by) for one, by in zip(controls, stretch, strict=True))
+
+
+def own_time(clock: str, move_ms: int | None, usual: TimeControl) -> TimeControl:
+    """What one side is granted of its own, charged as the other's time is.
+
+    Args:
+        clock: as `parse_time` reads it; empty if none is said.
+        move_ms: milliseconds a move; None if that is not said.
+        usual: what it has if neither is.
+
+    Raises:
+        GameError: both are said, or there is no such time control.
+    """
+    if clock and move_ms is not None:
+        raise GameError(gettext("give a side a clock or a time a move, not both"))
+    if not clock and move_ms is None:
+        return usual
+    own = parse_time(clock) if clock else TimeControl(move_ms=move_ms)
+    return replace(own, charge=usual.charge, reference=usual.reference)
 
 
 def parse_time(text: str) -> TimeControl:

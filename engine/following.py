@@ -20,6 +20,8 @@ T = TypeVar("T")
 
 LINE = 12
 """Moves that bots tell of the line that they expect."""
+NODES = f"nodes int 0 {10**9} 0"
+"""The option of those that search: how many nodes a move they look at; by the clock if it is 0."""
 HORIZON = 25
 """Moves; a clock for the whole game is shared among no more, however long it may last."""
 Stopwatch = Callable[[], float]
@@ -53,6 +55,11 @@ class Followed:
         self._seat = int(self._keys["you"]) - 1
         self._gone: set[str] = set()
         self._left = 0.0
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes a move it is told to look at, whatever the clock says; 0 if it is not."""
+        return int(self.options.get("nodes", 0))
 
     def take_in(self, words: Sequence[str]) -> None:
         """Takes in what is new in the words behind ``go``."""

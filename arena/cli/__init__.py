@@ -77,7 +77,10 @@ GROUPS = {
         "tournament": ("tournament", "Create and run tournaments, and show how they stand."),
         "date": ("date", "Set when a competition opens, freezes, closes or begins again."),
         "course": ("course", "Have hand-ins marked by bots to beat, and compared."),
-        "competition": ("competition", "Say who sees competitions, and who belongs to them."),
+        "competition": (
+            "competition",
+            "Say who sees competitions and who belongs to them; approve tests and their like.",
+        ),
         "match": ("match", "Ask for matches, void them, or try them again."),
         "bot": ("bot", "Put versions of bots on ladders, take them off, or share bots."),
         "strength": ("strength", "Test submitted versions against each other."),

@@ -10,7 +10,7 @@ import shutil
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import takewhile
+from itertools import takewhile, zip_longest
 from pathlib import Path
 from typing import Any, get_args
 
@@ -22,8 +22,8 @@ from arena.cli.options import NamedPath
 from arena.ratings.sprt import Model
 from arena.strength.sequential import MOST_PLIES
 from engine.books import MOST_BYTES, Book, read_book
-from engine.bot_options import BotOptionError, read_chosen
-from engine.clock import DEFAULT_MOVE_MS, Charge, TimeControl, parse_time
+from engine.bot_options import BotOptionError, read_chosen, told_label
+from engine.clock import DEFAULT_MOVE_MS, Charge, TimeControl, own_time, parse_time
 from engine.game import GameError, State, Variant
 from engine.games import find_variant
 from engine.guesses import instead
@@ -110,6 +110,8 @@ class GivenBot:
     """A whole command, that is started as it stands."""
     chosen: Mapping[str, str] = field(default_factory=dict)
     """Values of its options, as they are written."""
+    own_time: TimeControl | None = None
+    """Its time control, if it is not that of all."""
 
 
 class Seconds(click.FloatRange):
@@ -199,28 +201,33 @@ def split_words(game: str, words: Sequence[str]) -> tuple[Variant, list[str]]:
     return variant, [word for word in words if not is_option(word)]
 
 
-def find_bots(words: Sequence[str]) -> list[GivenBot]:
+def find_bots(words: Sequence[str], own_times: Sequence[TimeControl | None] = ()) -> list[GivenBot]:
     """The bots of these paths, samples' names or commands; each gets a name of its own.
 
     A word with a space that is no path is a command with its arguments. Behind the others may
     stand what is chosen about them, which is a part of their names: ``mybot:depth=8,style=solid``.
+    So is a time of their own: ``mybot (move=50)``.
+
+    Args:
+        own_times: of the first of them, those that do not have the time of all.
 
     Raises:
         LanguageError: one can't be found.
         InputError: what is chosen can't be read.
     """
     found = []
-    for word in words:
+    for word, own in zip_longest(words, own_times):
         command = _command(word)
         bare, said = (word, "") if command else _split_chosen(word)
         path = find_path(command[0] if command else bare)
         name = _name(bare, path, command)
         with refusing(BotOptionError):
             chosen = read_chosen(said) if said else {}
-        found.append(GivenBot(f"{name}:{said}" if said else name, path, command, chosen))
+        found.append(GivenBot(told_label(name, said), path, command, chosen, own))
     bots: list[GivenBot] = []
     for bot in found:
-        base = name = _distinct_name(bot, found)
+        its_time = f" ({bot.own_time.words})" if bot.own_time else ""
+        base = name = _distinct_name(bot, found) + its_time
         number = 1
         while name in {other.name for other in bots}:
             number += 1
@@ -330,6 +337,18 @@ def time_control(clock: str | None, move_ms: int | None, *, wall_time: bool = Fa
         parsed = parse_time(clock)
         return TimeControl(time_ms=parsed.time_ms, inc_ms=parsed.inc_ms, charge=charge)
     return TimeControl(move_ms=DEFAULT_MOVE_MS if move_ms is None else move_ms, charge=charge)
+
+
+def time_of_side(clock: str | None, move_ms: int | None, usual: TimeControl) -> TimeControl | None:
+    """The time control of one side's own ``...-time`` or ``...-move``; None if it has the usual.
+
+    Raises:
+        GameError: as for `own_time`, of an empty clock too.
+    """
+    if clock is not None:
+        parse_time(clock)
+    its = own_time(clock or "", move_ms, usual)
+    return None if its == usual else its
 
 
 def clock_words(clock: str | None, move_ms: int | None) -> str:

@@ -70,6 +70,8 @@ class Launcher:
     """What its manifest declares that can be chosen about it."""
     chosen: Mapping[str, str] = field(default_factory=dict)
     """What is chosen, as it is told."""
+    own_time: TimeControl | None = None
+    """Its time control, if it is not that of all."""
 
     def player(
         self, *, core: int | None = None, open_channel: OpenChannel = PipeChannel
@@ -234,11 +236,9 @@ def launch_all(
         ]
     launchers: list[Launcher] = []
     for bot in bots:
-        if box and not bot.words:
-            launchers.append(_boxed(bot, box, processes).choosing(bot.chosen))
-            continue
-        launchers.append(plain(bot).choosing(bot.chosen))
-        if box:
+        its = _boxed(bot, box, processes) if box and not bot.words else plain(bot)
+        launchers.append(replace(its.choosing(bot.chosen), own_time=bot.own_time))
+        if box and bot.words:
             told.append(gettext("%(bot)s is a whole command: it runs in no box.", bot=bot.name))
     if not quiet or weakest(launchers) == "none":
         say("\n".join(told))
@@ -374,7 +374,8 @@ def _play(
     number, opening = job
     spec = match_spec(opening, [bot.name for bot in pair], time, seed, number)
     chosen = tuple(bot.chosen for bot in pair)
-    spec = replace(spec, seatings=seatings(spec.variant), chosen=chosen)
+    times = tuple(bot.own_time or time for bot in pair)
+    spec = replace(spec, seatings=seatings(spec.variant), chosen=chosen, times=times)
 
     def start(entrant: int) -> BotProcess:
         under_way.check()

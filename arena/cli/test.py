@@ -27,6 +27,7 @@ from arena.cli.arguments import (
     read_hypotheses,
     read_variant,
     time_control,
+    time_of_side,
 )
 from arena.cli.capacity import find_room
 from arena.cli.completing import bots_here, choices, games_known
@@ -82,6 +83,10 @@ OF_SPRT = ("elo", "alpha", "beta", "model", "max_games")
 @CLOCK
 @MOVE
 @WALL
+@click.option("--candidate-time", metavar="S[+INC]", help="The candidate's own clock.")
+@click.option("--candidate-move", metavar="MS", type=int, help="Its own milliseconds a move.")
+@click.option("--baseline-time", metavar="S[+INC]", help="The baseline's own clock.")
+@click.option("--baseline-move", metavar="MS", type=int, help="Its own milliseconds a move.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of openings and dice.")
 @BOOK
 @PLIES
@@ -129,6 +134,10 @@ def test(
     clock: str | None,
     move_ms: int | None,
     wall_time: bool,
+    candidate_time: str | None,
+    candidate_move: int | None,
+    baseline_time: str | None,
+    baseline_move: int | None,
     seed: int,
     book: str | None,
     plies: int | None,
@@ -167,7 +176,9 @@ def test(
     """
     _refuse_contradictions(context)
     opponents = [] if against is None else against.split(",")
-    bots = find_bots([candidate, baseline, *opponents])
+    time = time_control(clock, move_ms, wall_time=wall_time)
+    each = (candidate_time, candidate_move), (baseline_time, baseline_move)
+    bots = find_bots([candidate, baseline, *opponents], [time_of_side(*its, time) for its in each])
     hypotheses = read_hypotheses(HYPOTHESES if elo is None else elo)
     most = None if games is not None else max_games or MAX_GAMES
     variant, *others = [read_variant(one, options) for one in game]
@@ -176,7 +187,7 @@ def test(
             variant,
             version_of(bots[0], no_box=no_box),
             version_of(bots[1], no_box=no_box),
-            time_control(clock, move_ms, wall_time=wall_time),
+            time,
             seed,
             StrengthTerms(*hypotheses, alpha, beta, model, most, allow_faults, games),
             given_book(book, variant),

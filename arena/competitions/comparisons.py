@@ -1,7 +1,9 @@
 """What strength tests, tunings and gauntlets have in common: they compare versions by games.
 
 Whoever may use a version may compare it, by a ladder's rules; the workers' time that it takes is
-bounded by a weight, and where a ladder says so by a second person's approval.
+bounded by a weight, and where a ladder says so by a second person's approval. One that waits for
+that is paused. Who has their own have more than was approved asks for it anew; another organiser
+who does so approves by that.
 """
 
 from __future__ import annotations
@@ -9,34 +11,42 @@ from __future__ import annotations
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena.competitions.founding import TEST, TUNING
+from arena import audit
+from arena.audit import Actor
+from arena.competitions.founding import TEST, TUNING, come_back, find_named
 from arena.competitions.kind import CompetitionKind
+from arena.competitions.organised import OrganisedDeed
 from arena.competitions.players import NamedPlayer, named_players
 from arena.competitions.rules import CreateByRules, Rules
 from arena.competitions.strength_plans import MOST_WEIGHT, openings_on
 from arena.competitions.strength_tallies import duel
-from arena.deeds import LONGEST_NAME, By, asked
+from arena.deeds import LONGEST_NAME, By, Done, asked
+from arena.ground.locks import lock
 from arena.ground.refusals import NotAllowed, Refusal
 from arena.models import (
     HOUSE,
     Approval,
     BotVersion,
+    Comparison,
     Competition,
+    CompetitionState,
     Ladder,
     OpeningPolicy,
     Scope,
+    User,
 )
 from arena.ratings.result import GameResult
 from arena.strength.outcomes import seatings
 from engine.game import Variant
 from engine.translation import N_, gettext
 
-C = TypeVar("C", bound=Competition)
+C = TypeVar("C", bound=Comparison)
 
 SEED_BITS = 48
 MOST_OF_ANYBODY = 1.0
@@ -136,9 +146,9 @@ class CreateComparison(CreateByRules):
 
 
 def needs_approval(session: Session, rules: Rules, others: Sequence[Ladder] = ()) -> bool:
-    """Whether a second person has to approve a test by some rules, on the boards of other ladders,
-    too; of those of a game alone, wherever a ladder of it asks for that, or they would be a way
-    around."""
+    """Whether a second person has to approve a comparison by some rules, on the boards of other
+    ladders, too; of those of a game alone, wherever a ladder of it asks for that, or they would be
+    a way around."""
     if rules.ladder is not None:
         return any(one.asks_approval for one in (rules.ladder, *others))
     asking = sa.select(Ladder.id).where(
@@ -156,22 +166,102 @@ def boards_ask_approval(session: Session, boards: Sequence[Variant]) -> bool:
     return any(ladder.variant in boards for ladder in session.scalars(asking))
 
 
-def demand_no_approval(session: Session, rules: Rules, by: By, words: str) -> None:
-    """Refuses what plays games between versions as tests do, and waits for nobody's approval, where
-    tests have to: or it would be a way around that.
+def hold(session: Session, comparison: Comparison, actor: Actor, *, asks: bool) -> None:
+    """Has an open comparison wait if it needs an approval that it has not, as it was just made or
+    is to have more or to go on; unless who has it do so is another than who made it, and approves.
 
     Args:
-        words: that it is for organisers alone there.
+        asks: whether what it is to have now is to be approved anew.
+    """
+    waited = comparison.waits
+    if asks:
+        comparison.approval, comparison.approver_id = Approval.NEEDED, None
+    if comparison.approval is not Approval.NEEDED:
+        return
+    if actor.id == comparison.creator_id:
+        comparison.state = CompetitionState.PAUSED
+        return
+    comparison.approval, comparison.approver_id = Approval.GIVEN, actor.id
+    if waited:
+        comparison.state = CompetitionState.OPEN
+        come_back(session, comparison)
+
+
+def approve(session: Session, comparison: Comparison, now: datetime, actor: Actor) -> None:
+    """Lets a comparison, which is locked, begin or go on that waits for somebody to approve it.
 
     Raises:
-        NotAllowed: it is so, and they are no organiser.
+        Refusal: it does not wait.
+        NotAllowed: it was made by who approves.
     """
-    if needs_approval(session, rules) and not by.may(Scope.ORGANISE):
-        raise NotAllowed(words)
+    name = comparison.name
+    if not comparison.waits:
+        raise Refusal(gettext("%(name)s does not wait for approval", name=name))
+    if actor.id == comparison.creator_id:
+        raise NotAllowed(
+            gettext(
+                "%(name)s is of your making, and a second person has to approve it: ask another "
+                "organiser",
+                name=name,
+            )
+        )
+    hold(session, comparison, actor, asks=False)
+    action, title = f"approve {comparison.kind}", comparison.title
+    audit.note(session, actor, action, comparison.noted_as, title, now=now)
+
+
+@dataclass(frozen=True)
+class ApproveComparison(OrganisedDeed):
+    """Approve a strength test, a tuning or a gauntlet that waits for it; whoever made it can't."""
+
+    kind = Comparison
+    address = "POST /competitions/<name>/approve"
+    command = "competition approve NAME"
+    example = "test-17"
+    subject = "competitions"
+    answers = Comparison
+    adds = True
+
+    name: str = asked("What it is called, as test-17", most=LONGEST_NAME)
+
+    def do(self, session: Session, by: By) -> Done:
+        found = find_named(session, Comparison, self.name)
+        lock(session, found)  # the recorder may just be ending it
+        approve(session, found, by.now, by.actor)
+        said = gettext("%(name)s, %(title)s, is approved", name=found.name, title=found.title)
+        return Done(said, found)
+
+
+@dataclass(frozen=True, slots=True)
+class Approved:
+    """How a comparison stands with approval, to who looks at it."""
+
+    by: str | None
+    """Who gave it."""
+    may_give: bool
+    """Whether it waits for somebody who may be them."""
+
+
+def approval_of(session: Session, comparison: Comparison, by: By | None) -> Approved:
+    """Whether somebody may approve a comparison, and who has.
+
+    Args:
+        by: who looks at it; None for who is not signed in.
+    """
+    may = by is not None and by.organises(comparison) and by.actor.id != comparison.creator_id
+    approver = comparison.approver_id and session.get(User, comparison.approver_id)
+    return Approved(approver.name if approver else None, may and comparison.waits)
 
 
 class ComparisonKind(CompetitionKind[C]):
     """A kind of competition in whose matches two sides meet, who may hold several seats."""
+
+    def why_idle(
+        self, session: Session, competition: C, now: datetime, trickle_seconds: float
+    ) -> str | None:
+        if competition.waits:
+            return gettext("It waits for approval: no matches are made for now.")
+        return super().why_idle(session, competition, now, trickle_seconds)
 
     def seatings(self, variant: Variant) -> tuple[tuple[int, ...], ...]:
         return seatings(variant)

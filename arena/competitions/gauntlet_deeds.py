@@ -9,8 +9,8 @@ from sqlalchemy.orm import Session
 from arena.competitions import gauntlets
 from arena.competitions.comparisons import (
     CreateComparison,
-    demand_no_approval,
     may_change,
+    needs_approval,
     usable_players,
 )
 from arena.competitions.founding import find_named
@@ -21,7 +21,7 @@ from arena.ground.bot_names import LONGEST_PLAYER
 from arena.ground.locks import lock
 from arena.ground.refusals import NotAllowed
 from arena.models import Scope
-from engine.translation import gettext
+from engine.translation import N_, gettext
 
 MOST_OPPONENTS = 32
 USUAL_GAMES = 1000
@@ -75,15 +75,6 @@ class CreateGauntlet(CreateComparison):
         )
         self.demand_some_openings(gettext("a gauntlet has no empty openings: choose a book"))
         rules = self.rules(session)
-        demand_no_approval(
-            session,
-            rules,
-            by,
-            gettext(
-                "a gauntlet is for organisers to begin here, where tests need a second person's "
-                "approval"
-            ),
-        )
         plan = GauntletPlan(
             rules,
             self.games,
@@ -91,11 +82,15 @@ class CreateGauntlet(CreateComparison):
             self.chosen_openings(rules.ladder),
             self.allow_faults,
             self.note,
+            needs_approval(session, rules),
         )
         made = gauntlets.create(session, plan, players, by.now, by.actor)
-        return Done(
-            gettext("the %(name)s, %(title)s, was made", name=made.name, title=made.title), made
+        words = (
+            N_("the %(name)s, %(title)s, was made, and waits for approval")
+            if made.waits
+            else N_("the %(name)s, %(title)s, was made")
         )
+        return Done(gettext(words, name=made.name, title=made.title), made)
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from sqlalchemy.orm import Mapped, Session, mapped_column
 from arena import audit
 from arena.audit import ARENA, Actor
 from arena.competitions.books import demand_fitting, policy_of
-from arena.competitions.comparisons import ComparisonKind
+from arena.competitions.comparisons import ComparisonKind, hold
 from arena.competitions.fields import demand_field, enter_field, entrants_of
 from arena.competitions.founding import add_named, demand_few, fair_start, free_name, set_over
 from arena.competitions.kind import Conclusion, Moment
@@ -36,7 +36,7 @@ from arena.competitions.visibility import put_within
 from arena.ground.db import count_rows
 from arena.ground.texts import cut
 from arena.models import (
-    Competition,
+    Comparison,
     CompetitionState,
     Entrant,
     JobStatus,
@@ -49,7 +49,7 @@ from arena.strength.outcomes import Outcome
 from arena.strength.sequential import StrengthError
 from arena.strength.words import conditions_row, gauntlet_rows
 from engine.record import GameRecord
-from engine.translation import ENGLISH, N_, gettext, speaking
+from engine.translation import ENGLISH, N_, gettext, pgettext, speaking
 
 LEGS = (1, 2)
 """The legs of a round: the candidate's match, and the baseline's."""
@@ -58,7 +58,7 @@ MOST_ASIDE = 3
 LONGEST_TITLE = 120
 
 
-class Gauntlet(Competition):
+class Gauntlet(Comparison):
     """Candidate and baseline against the same bots; its entrants are numbered in that order."""
 
     __mapper_args__ = {"polymorphic_identity": "gauntlet"}  # noqa: RUF012
@@ -83,12 +83,14 @@ class GauntletPlan:
     """Random, or the name of a book."""
     allow_faults: bool = False
     note: str = ""
+    needs_approval: bool = False
+    """Whether a second person has to approve before it begins."""
 
 
 def create(
     session: Session, plan: GauntletPlan, players: Sequence[NamedPlayer], now: datetime, by: Actor
 ) -> Gauntlet:
-    """Makes a gauntlet, which runs at once.
+    """Makes a gauntlet, which runs at once, or as soon as somebody has approved it.
 
     Args:
         players: candidate, baseline, and the opponents.
@@ -129,6 +131,7 @@ def create(
         },
     )
     add_named(session, gauntlet)
+    hold(session, gauntlet, by, asks=plan.needs_approval)
     put_within(session, gauntlet, [player.version for player in players], now)
     enter_field(session, gauntlet, players, now)
     audit.note(session, by, "create gauntlet", gauntlet.name, gauntlet.title, now=now)
@@ -190,6 +193,8 @@ def verdict(session: Session, gauntlet: Gauntlet) -> str:
     found, names = standing(gauntlet), names_in(session, gauntlet)
     if gauntlet.reason:
         return gauntlet.reason
+    if gauntlet.waits:
+        return pgettext("a gauntlet", "waits for approval")
     if found.decision is Decision.CONTINUE:
         return gettext("running")
     return found.verdict(names)

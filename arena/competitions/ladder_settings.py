@@ -288,8 +288,8 @@ SETTINGS: Mapping[str, LadderSetting] = {
     ),
     "approval": LadderSetting(
         N_(
-            "whether strength tests by its rules need a second person's approval before they "
-            "begin: no or needed"
+            "whether strength tests, tunings and gauntlets by its rules need a second person's "
+            "approval before they begin: no or needed"
         ),
         "no",
         _choice("approval", Approval.NO, Approval.NEEDED),

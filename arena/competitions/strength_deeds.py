@@ -1,4 +1,4 @@
-"""What can be changed about strength tests: one is made, approved, stopped, and made again."""
+"""What can be changed about strength tests: one is made, stopped, and made again."""
 
 from __future__ import annotations
 
@@ -36,14 +36,13 @@ from arena.ground.bot_names import LONGEST_PLAYER
 from arena.ground.locks import lock
 from arena.ground.refusals import NotAllowed, Refusal
 from arena.models import (
-    Competition,
     Ladder,
     Scope,
     StrengthTest,
     TestVerdict,
 )
 from arena.strength.sequential import StrengthError
-from engine.clock import LONGEST_MS, TimeControl, parse_time
+from engine.clock import LONGEST_MS, own_time
 from engine.game import GameError
 from engine.plurals import counted
 from engine.translation import N_, gettext
@@ -208,15 +207,8 @@ def granted_of(
         Refusal: there is no such time control.
         NotAllowed: it is more than that, for somebody who is no organiser.
     """
-    own = rules.time
-    if time and move is not None:
-        raise Refusal(gettext("give a side a clock or a time a move, not both"))
     try:
-        if time:
-            own = parse_time(time)
-        elif move is not None:
-            own = TimeControl(move_ms=move)
-        own = replace(own, charge=rules.time.charge, reference=rules.time.reference)
+        own = own_time(time, move, rules.time)
     except GameError as error:
         raise Refusal(str(error)) from None
     many = rules.limits.threads if threads is None else threads
@@ -261,28 +253,6 @@ class StrengthTestDeed(Deed):
         if not may_change(by, found):
             raise NotAllowed(gettext("this test is not yours"))
         return found
-
-
-@dataclass(frozen=True)
-class ApproveTest(StrengthTestDeed):
-    """Approve a strength test that waits for it; whoever made it can't."""
-
-    scope = Scope.ORGANISE
-    address = "POST /tests/<int:number>/approve"
-    command = "strength approve NUMBER"
-    example = "17"
-    adds = True
-
-    def concerns(self, session: Session) -> Competition | None:
-        return strength_tests.find(session, self.number)
-
-    def do(self, session: Session, by: By) -> Done:
-        test = strength_tests.find(session, self.number)
-        strength_tests.approve(session, test, by.now, by.actor)
-        return Done(
-            gettext("test %(number)s, %(title)s, is approved", number=test.id, title=test.title),
-            test,
-        )
 
 
 @dataclass(frozen=True)

@@ -181,7 +181,7 @@ class StrengthReport:
             "outcome": self.verdict,
             "told": self.rows,
             "creator": self.creator,
-            "approval": str(test.approval),
+            "approval": str(test.approval or Approval.NO),
             "approver": self.approver,
             "note": test.note,
             "weight": test.weight,

@@ -26,7 +26,7 @@ from sqlalchemy.orm import Session
 from arena import audit
 from arena.audit import ARENA, Actor
 from arena.competitions.books import demand_fitting, policy_of
-from arena.competitions.comparisons import ComparisonKind
+from arena.competitions.comparisons import ComparisonKind, hold
 from arena.competitions.fields import demand_proven, enter_field
 from arena.competitions.founding import TEST, add_by_number, come_back, demand_few, fair_start
 from arena.competitions.kind import Conclusion, Moment
@@ -46,11 +46,10 @@ from arena.competitions.visibility import put_within
 from arena.ground import locks
 from arena.ground.db import count_rows
 from arena.ground.locks import lock
-from arena.ground.refusals import NotAllowed, NotThere
+from arena.ground.refusals import NotThere
 from arena.ground.texts import cut
 from arena.lists.rows import speed_of
 from arena.models import (
-    Approval,
     CompetitionState,
     Entrant,
     JobStatus,
@@ -128,8 +127,7 @@ def create(
         **policy,
         time=plan.time,
         limits=plan.limits,
-        state=CompetitionState.PAUSED if plan.needs_approval else CompetitionState.OPEN,
-        approval=Approval.NEEDED if plan.needs_approval else Approval.NO,
+        state=CompetitionState.OPEN,
         seed=plan.seed,
         weight=plan.weight,
         head_start=fair_start(session, plan.weight),
@@ -151,6 +149,7 @@ def create(
         boards=[dict(other.options) for other in plan.others],
     )
     test = add_by_number(session, make)
+    hold(session, test, actor, asks=plan.needs_approval)
     put_within(session, test, (candidate.version, baseline.version), now, ladder)
     enter_field(session, test, (candidate, baseline), now)
     audit.note(session, actor, "create test", f"test {test.id}", test.title, now=now)
@@ -400,57 +399,17 @@ def extend(
         )
     if is_over:
         test.verdict, test.reason, test.finished = TestVerdict.RUNNING, "", None
-    if (asks or test.approval is not Approval.NO) and actor.id == test.creator_id:
-        # What was approved was less.
-        test.approval, test.approver_id = Approval.NEEDED, None
-        test.state = CompetitionState.PAUSED
-    else:
-        _run(session, test, actor)
-    audit.note(session, actor, "extend test", f"test {test.id}", ", ".join(changes), now=now)
-
-
-def approve(session: Session, test: StrengthTest, now: datetime, actor: Actor) -> None:
-    """Lets a test begin, or go on, that waits for somebody to approve it.
-
-    Raises:
-        StrengthError: it does not wait.
-        NotAllowed: it was made by who approves.
-    """
-    lock(session, test)
-    if not test.waits:
-        raise StrengthError(
-            gettext(
-                "test %(number)s does not wait for approval: it is %(verdict)s",
-                number=test.id,
-                verdict=verdict_words(test.verdict),
-            )
-        )
-    if actor.id == test.creator_id:
-        raise NotAllowed(
-            gettext(
-                "test %(number)s is of your making, and a second person has to approve it: ask "
-                "another organiser",
-                number=test.id,
-            )
-        )
-    _run(session, test, actor)
-    audit.note(session, actor, "approve test", f"test {test.id}", test.title, now=now)
-
-
-def _run(session: Session, test: StrengthTest, actor: Actor) -> None:
-    """Has its matches played, as who may approve of it wants."""
-    if test.approval is Approval.NEEDED:
-        test.approval, test.approver_id = Approval.GIVEN, actor.id
-    if test.state is not CompetitionState.OPEN:
         test.state = CompetitionState.OPEN
         come_back(session, test)
+    # What was approved was less.
+    hold(session, test, actor, asks=asks or test.asks_approval)
+    audit.note(session, actor, "extend test", f"test {test.id}", ", ".join(changes), now=now)
 
 
 class StrengthTests(ComparisonKind[StrengthTest]):
     """Candidate against baseline until a sequential test decides."""
 
     model, word = StrengthTest, N_("strength test")
-    paused = N_("The strength test waits for approval: no matches are made for now.")
     suspends = False  # it ends by itself when its matches fail
     checked = False  # it is over before long
 

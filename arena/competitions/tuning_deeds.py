@@ -11,9 +11,9 @@ from arena.competitions import tunings
 from arena.competitions.comparisons import (
     CreateComparison,
     boards_ask_approval,
-    demand_no_approval,
     may_change,
     most_weight,
+    needs_approval,
     usable_players,
 )
 from arena.competitions.founding import TUNING
@@ -31,7 +31,7 @@ from arena.models import BotTuning, BotVersion, CompetitionState, Scope
 from arena.strength.parameters import Parameter, read_parameter
 from arena.strength.sequential import StrengthError
 from arena.strength.terms import StrengthTerms
-from arena.strength.tuning import BATCH, MOST_PARAMETERS
+from arena.strength.tuning import MOST_PARAMETERS, Method
 from engine.bot_options import chosen_words, read_options
 from engine.plurals import counted
 from engine.translation import N_, gettext
@@ -42,7 +42,7 @@ GAMES = 10_000
 
 @dataclass(frozen=True)
 class CreateTuning(CreateComparison):
-    """Begin to tune numbers that a bot lets be chosen, by games against itself (SPSA).
+    """Begin to tune numbers that a bot lets be chosen, by games against itself.
 
     At the end what came out is tested against the start, which alone counts as a proof. Workers
     begin at once, by the rules of a ladder; those of a game, or another time, are for organisers
@@ -74,8 +74,18 @@ class CreateTuning(CreateComparison):
         least=1,
         most=MOST_GAMES,
     )
-    batch: int = asked(
-        "Matches from the same values", label="Batch", default=BATCH, least=1, most=MOST_BATCH
+    method: str = asked(
+        "spsa; or bayes, for few numbers and games, where the arena has its library",
+        label="Method",
+        default=str(Method.SPSA),
+        choices=tuple(Method),
+    )
+    batch: int | None = asked(
+        "Matches from the same values; by default 16, and of bayes at least a thirtieth of all",
+        label="Batch",
+        default=None,
+        least=1,
+        most=MOST_BATCH,
     )
     elo0: float = asked(
         "The test at the end fails if what came out is no stronger than this",
@@ -115,15 +125,6 @@ class CreateTuning(CreateComparison):
             gettext("a tuning has no empty openings, as it plays none twice: choose a book")
         )
         rules = self.rules(session)
-        demand_no_approval(
-            session,
-            rules,
-            by,
-            gettext(
-                "a tuning is for organisers to begin here, where tests need a second person's "
-                "approval"
-            ),
-        )
         plan = TuningPlan(
             rules.variant,
             rules.time,
@@ -131,24 +132,23 @@ class CreateTuning(CreateComparison):
             tuple(read_parameters(player.version, self.parameters)),
             self.games,
             self.batch,
+            Method(self.method),
             StrengthTerms(self.elo0, self.elo1, max_games=self.proof_games),
             min(self.weight, most_weight(by)),
             rules.limits,
             self.note,
             self.chosen_seed(),
             self.chosen_openings(rules.ladder),
+            needs_approval(session, rules),
         )
         made = tunings.create(session, plan, by.now, by.actor)
         games = counted(made.max_games, "game")
-        return Done(
-            gettext(
-                "tuning %(number)s was made, of %(games)s: %(title)s",
-                number=made.id,
-                games=games,
-                title=made.title,
-            ),
-            made,
+        words = (
+            N_("tuning %(number)s was made, of %(games)s, and waits for approval: %(title)s")
+            if made.waits
+            else N_("tuning %(number)s was made, of %(games)s: %(title)s")
         )
+        return Done(gettext(words, number=made.id, games=games, title=made.title), made)
 
 
 def read_parameters(version: BotVersion, words: tuple[str, ...]) -> list[Parameter]:
@@ -258,8 +258,12 @@ class ResumeTuning(TuningDeed):
         audit.note(session, by.actor, "resume tuning", tuning.name, now=by.now)
         undo = StopTuning(self.number) if was_over else PauseTuning(self.number)
         values = chosen_words(standing_of(tuning).chosen)
-        said = gettext("tuning %(number)s goes on: %(values)s", number=tuning.id, values=values)
-        return Done(said, tuning, (undo,))
+        goes_on = (
+            N_("tuning %(number)s goes on once it is approved: %(values)s")
+            if tuning.waits
+            else N_("tuning %(number)s goes on: %(values)s")
+        )
+        return Done(gettext(goes_on, number=tuning.id, values=values), tuning, (undo,))
 
 
 @dataclass(frozen=True)
@@ -276,19 +280,11 @@ class ExtendTuning(TuningDeed):
 
     def do(self, session: Session, by: By) -> Done:
         tuning = self.own_tuning(session, by)
-        if boards_ask_approval(session, [tuning.variant]) and not by.may(Scope.ORGANISE):
-            raise NotAllowed(
-                gettext(
-                    "more of a tuning is for organisers to allow here, where tests need a second "
-                    "person's approval"
-                )
-            )
-        tunings.extend(session, tuning, self.games, by.now, by.actor)
-        return Done(
-            gettext(
-                "tuning %(number)s goes on, to %(games)s games",
-                number=tuning.id,
-                games=tuning.max_games,
-            ),
-            tuning,
+        asks = boards_ask_approval(session, [tuning.variant])
+        tunings.extend(session, tuning, self.games, by.now, by.actor, asks=asks)
+        goes_on = (
+            N_("tuning %(number)s goes on, to %(games)s games, once it is approved")
+            if tuning.waits
+            else N_("tuning %(number)s goes on, to %(games)s games")
         )
+        return Done(gettext(goes_on, number=tuning.id, games=tuning.max_games), tuning)

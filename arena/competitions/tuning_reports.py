@@ -12,10 +12,20 @@ from sqlalchemy.orm import Session, joinedload
 from arena.competitions.players import NamedPlayer
 from arena.competitions.tunings import standing_of
 from arena.ground.numbered_pages import Page, page_of
-from arena.models import Bot, BotTuning, BotVersion, CompetitionState, Entrant, StrengthTest, User
+from arena.models import (
+    WAITS,
+    Approval,
+    Bot,
+    BotTuning,
+    BotVersion,
+    CompetitionState,
+    Entrant,
+    StrengthTest,
+    User,
+)
 from arena.strength.outcomes import faults_json
 from arena.strength.parameters import Parameter, manifest_of
-from arena.strength.tuning import Tuning
+from arena.strength.tuning import Method, Tuning
 from arena.strength.words import conditions_row
 from engine.plurals import counted
 from engine.translation import gettext, pgettext, translated
@@ -56,6 +66,8 @@ class TuningReport:
     player: NamedPlayer
     """The version, and what is chosen about it besides."""
     creator: str | None
+    approver: str | None
+    """Who approved it, where somebody had to."""
     standing: Tuning
     """How it stands by whole batches."""
     proof: StrengthTest | None
@@ -69,13 +81,18 @@ class TuningReport:
         found = []
         for number, one in enumerate(settings.parameters):
             points = tuple(
-                (match * size, values[number], settings.gains(min(match, last))[number][0])
+                (match * size, values[number], self._step(number, min(match, last)))
                 for match, values in self.standing.path
             )
             name = one.option.name
             told, start = self.standing.chosen[name], self.standing.chosen_at_start[name]
             found.append(TunedNumber(one, points, told, start))
         return found
+
+    def _step(self, number: int, match: int) -> float:
+        """How far a number is moved in a match; of Bayesian optimisation it is not."""
+        settings = self.standing.settings
+        return 0.0 if settings.method is Method.BAYES else settings.gains(match)[number][0]
 
     @property
     def manifest(self) -> str:
@@ -85,6 +102,8 @@ class TuningReport:
     @property
     def state(self) -> str:
         """How it stands, in a word for programs."""
+        if self.tuning.waits:
+            return WAITS
         if self.tuning.state is CompetitionState.CLOSED:
             return "over" if self.standing.is_over else "stopped"
         return "running" if self.tuning.state is CompetitionState.OPEN else str(self.tuning.state)
@@ -101,6 +120,8 @@ class TuningReport:
                 return pgettext("a tuning", "running")
             case "paused":
                 return pgettext("a tuning", "paused")
+            case "waits for approval":
+                return pgettext("a tuning", "waits for approval")
         return self.state
 
     @property
@@ -173,12 +194,15 @@ class TuningReport:
             "time": tuning.time.words,
             "seed": tuning.seed,
             "batch": stands.settings.batch,
+            "method": str(stands.settings.method),
             "book": tuning.book_name,
             "state": self.state,
             "reason": tuning.reason,
             "outcome": self.outcome,
             "told": self.rows,
             "creator": self.creator,
+            "approval": str(tuning.approval or Approval.NO),
+            "approver": self.approver,
             "note": tuning.note,
             "weight": tuning.weight,
             "created": tuning.created.isoformat(),
@@ -222,15 +246,17 @@ def reports(session: Session, tunings: Iterable[BotTuning]) -> list[TuningReport
     players = {
         one.competition_id: NamedPlayer(one.version, one.options) for one in session.scalars(sides)
     }
-    names = sa.select(User.id, User.name).where(User.id.in_([one.creator_id for one in tunings]))
-    creators = {row.id: row.name for row in session.execute(names)}
+    people = {who for one in tunings for who in (one.creator_id, one.approver_id) if who}
+    found = session.execute(sa.select(User.id, User.name).where(User.id.in_(people)))
+    names = {row.id: row.name for row in found}
     tests = sa.select(StrengthTest).where(StrengthTest.id.in_([one.proof_id for one in tunings]))
     proofs = {one.id: one for one in session.scalars(tests)}
     return [
         TuningReport(
             one,
             players[one.id],
-            creators.get(one.creator_id or 0),
+            names.get(one.creator_id or 0),
+            names.get(one.approver_id or 0),
             standing_of(one),
             proofs.get(one.proof_id or 0),
         )

@@ -1,7 +1,7 @@
 """Tunings on the site: a version's numbers, tuned by games against itself that workers play.
 
-Theory of operation. The tuning itself is `arena.strength.tuning`, by SPSA; here its matches are
-played by the arena's workers. Match n has opening n of the series, or of the book, by the tuning's
+Theory of operation. The tuning itself is `arena.strength.tuning`; here its matches are played by
+the arena's workers. Match n has opening n of the series, or of the book, by the tuning's
 seed, and its two sides are told their values (`Match.chosen`). Matches are made a batch at a time,
 all from the same values: `Match.round` is the batch, `Match.leg` the place in it, both from 1. When
 all of a batch are fixed they are counted in the order of their places, whichever came in first, and
@@ -17,6 +17,7 @@ At the end a strength test of what came out against the start begins by itself.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache, partial
 from itertools import groupby, islice
@@ -29,7 +30,7 @@ from arena import audit
 from arena.audit import ARENA, Actor
 from arena.competitions import strength_tests
 from arena.competitions.books import demand_fitting, policy_of
-from arena.competitions.comparisons import ComparisonKind
+from arena.competitions.comparisons import ComparisonKind, hold
 from arena.competitions.fields import demand_proven, enter_field, entrants_of
 from arena.competitions.founding import TUNING, add_by_number, come_back, demand_few, fair_start
 from arena.competitions.kind import Conclusion, Moment
@@ -57,11 +58,20 @@ from arena.models import (
     TestVerdict,
     User,
 )
+from arena.strength.bayes import NotInstalledError, is_installed
 from arena.strength.outcomes import Outcome, outcome, seatings
 from arena.strength.parameters import Parameter
 from arena.strength.sequential import StrengthError, Version
 from arena.strength.terms import StrengthTerms
-from arena.strength.tuning import BATCH, FORMAT, Tuning, TuningSettings
+from arena.strength.tuning import (
+    FORMAT,
+    MOST_TRIALS,
+    MOST_TRIED,
+    Method,
+    Tuning,
+    TuningSettings,
+    default_batch,
+)
 from engine.bot_options import LONGEST_CHOSEN, BotOption, chosen_words
 from engine.clock import TimeControl
 from engine.game import Variant
@@ -70,11 +80,13 @@ from engine.openings import Opening, openings
 from engine.plurals import counted
 from engine.record import GameRecord
 from engine.seeds import derive
-from engine.translation import N_, gettext, translated
+from engine.translation import ENGLISH, N_, gettext, speaking, translated
 
 MOST_BATCH = 1024
 LONGEST_VALUE = 20
 """Characters of a number as a bot is told it, with what stands around it."""
+BY_GAMES_ALONE = ("matches", "wins", "draws", "losses", "faults", "digest")
+"""What of the progress is the same by whatever method values are found."""
 OUT_OF_OPENINGS = N_("there are no more different openings")
 NOTHING_CHANGED = N_("nothing has changed, so there is nothing to test")
 
@@ -89,7 +101,9 @@ class TuningPlan(NamedTuple):
     parameters: tuple[Parameter, ...]
     games: int
     """Rounded up to whole batches."""
-    batch: int = BATCH
+    batch: int | None = None
+    """Matches from the same values; by default as at home."""
+    method: Method = Method.SPSA
     proof: StrengthTerms = StrengthTerms(0.0, 5.0, max_games=20_000)
     """The terms of the test at the end."""
     weight: float = 1.0
@@ -97,10 +111,12 @@ class TuningPlan(NamedTuple):
     note: str = ""
     seed: int = 0
     openings: str = "random"
+    needs_approval: bool = False
+    """Whether a second person has to approve before it begins."""
 
 
 def create(session: Session, plan: TuningPlan, now: datetime, actor: Actor) -> BotTuning:
-    """Makes a tuning, which runs at once.
+    """Makes a tuning, which runs at once, or as soon as somebody has approved it.
 
     Raises:
         StrengthError: it can't be tuned so, or too many of this person's tunings are running.
@@ -120,7 +136,16 @@ def create(session: Session, plan: TuningPlan, now: datetime, actor: Actor) -> B
         raise StrengthError(
             gettext("a weight is above 0 and %(most)s at most", most=f"{MOST_WEIGHT:g}")
         )
-    if not 1 <= plan.games <= MOST_GAMES or not 1 <= plan.batch <= MOST_BATCH:
+    if plan.method is Method.BAYES and not is_installed():
+        raise StrengthError(
+            gettext(
+                "Bayesian optimisation is not to be had here: whoever runs the arena installs "
+                "'game-bot-arena[tune]'"
+            )
+        )
+    matches = -(-plan.games // len(seatings(plan.variant)))
+    batch = default_batch(plan.method, matches) if plan.batch is None else plan.batch
+    if not 1 <= plan.games <= MOST_GAMES or not 1 <= batch <= MOST_BATCH:
         raise StrengthError(
             gettext(
                 "a tuning has 1 to %(games)s games, and batches of 1 to %(batch)s matches",
@@ -134,9 +159,11 @@ def create(session: Session, plan: TuningPlan, now: datetime, actor: Actor) -> B
         Version(version.label, version.told_digest),
         plan.parameters,
         plan.time,
-        1,
-        batch=plan.batch,
+        max(1, matches),
+        batch=batch,
+        method=plan.method,
     )
+    _demand_light(settings)
     start = Tuning.begin(settings).chosen_at_start
     # Refused at once, and not after the games.
     StrengthPlan(plan.variant, plan.time, plan.proof).settings(plan.player, plan.player)
@@ -163,12 +190,14 @@ def create(session: Session, plan: TuningPlan, now: datetime, actor: Actor) -> B
         reason="",
         settings={
             "parameters": [one.to_json() for one in plan.parameters],
-            "batch": plan.batch,
+            "batch": batch,
+            "method": str(plan.method),
             "games": games,
             "proof": plan.proof.to_json(),
         },
     )
     tuning = add_by_number(session, make, TUNING)
+    hold(session, tuning, actor, asks=plan.needs_approval)
     tuning.progress = progress_of(Tuning.begin(settings_of(tuning)))
     # Both are the version; that the first names the start is what tells the two sides apart.
     sides = chosen_words(dict(sorted({**fixed, **start}.items()))), plan.player.options
@@ -176,6 +205,23 @@ def create(session: Session, plan: TuningPlan, now: datetime, actor: Actor) -> B
     enter_field(session, tuning, [NamedPlayer(version, options) for options in sides], now)
     audit.note(session, actor, "create tuning", tuning.name, tuning.title, now=now)
     return tuning
+
+
+def _demand_light(settings: TuningSettings) -> None:
+    """Refuses what would keep the recorder too long.
+
+    Raises:
+        StrengthError: Bayesian optimisation is to have too many trials or numbers.
+    """
+    if not settings.is_light:
+        raise StrengthError(
+            gettext(
+                "Bayesian optimisation has %(numbers)s numbers and %(trials)s batches at most: "
+                "tune fewer, make batches larger, or take spsa",
+                numbers=MOST_TRIED,
+                trials=MOST_TRIALS,
+            )
+        )
 
 
 def _whole(games: int, settings: TuningSettings) -> int:
@@ -216,6 +262,8 @@ def settings_of(tuning: BotTuning) -> TuningSettings:
         matches,
         tuning.seed,
         kept["batch"],
+        # A release before knew one method.
+        method=Method(kept.get("method", Method.SPSA)),
         extended=tuning.max_games // games_a_match - matches,
     )
 
@@ -267,6 +315,16 @@ def outcomes_of(
                 for _, match in groupby(rows, key=lambda row: row.leg)
             ],
         )
+
+
+def _folded(session: Session, tuning: BotTuning, settings: TuningSettings) -> Tuning:
+    """How far it came by whole batches, made anew from all its games."""
+    made = Tuning.begin(settings)
+    for _, outcomes in outcomes_of(session, tuning):
+        if len(outcomes) == len(made.batch):
+            for one in outcomes:
+                made = made.add(one)
+    return made
 
 
 def _number_of_batch(now: Tuning) -> int:
@@ -363,8 +421,16 @@ def go_on(session: Session, tuning: BotTuning, actor: Actor) -> None:
     """Lets a tuning that was paused or stopped go on.
 
     Raises:
-        StrengthError: it runs, is over, is spoilt by faults or has no more openings.
+        StrengthError: it runs, waits for approval, is over, is spoilt by faults or has no more
+            openings.
     """
+    if tuning.waits:
+        raise StrengthError(
+            gettext(
+                "%(name)s waits for approval, which an organiser gives who did not make it",
+                name=tuning.name,
+            )
+        )
     if tuning.state is CompetitionState.OPEN:
         raise StrengthError(gettext("%(name)s is running", name=tuning.name))
     stands = standing_of(tuning)
@@ -399,15 +465,28 @@ def reopen(session: Session, tuning: BotTuning, actor: Actor) -> None:
         make_void(session, match, f"{tuning.name} goes on")
     tuning.state, tuning.reason, tuning.finished = CompetitionState.OPEN, "", None
     come_back(session, tuning)
+    hold(session, tuning, actor, asks=False)
 
 
-def extend(session: Session, tuning: BotTuning, games: int, now: datetime, actor: Actor) -> None:
+def extend(
+    session: Session,
+    tuning: BotTuning,
+    games: int,
+    now: datetime,
+    actor: Actor,
+    *,
+    asks: bool = False,
+) -> None:
     """Lets a tuning have so many games in all, and go on.
 
     What it came to before was another result: the test of it, if it runs still, is stopped.
 
+    Args:
+        asks: whether more of it needs approval, even if the tuning did not when it was made.
+
     Raises:
-        StrengthError: it has had so many, may have them already, is spoilt or has no more openings.
+        StrengthError: it has had so many, may have them already or can't have as many, is spoilt
+            or has no more openings.
     """
     stands = standing_of(tuning)
     if stands.is_spoilt or tuning.reason == OUT_OF_OPENINGS:
@@ -427,15 +506,20 @@ def extend(session: Session, tuning: BotTuning, games: int, now: datetime, actor
         )
     if games > MOST_GAMES:
         raise StrengthError(gettext("a tuning has %(most)s games at most", most=MOST_GAMES))
+    most = _whole(games, stands.settings)
+    more = (most - tuning.max_games) // stands.settings.games_a_match
+    _demand_light(replace(stands.settings, extended=stands.settings.extended + more))
     proof = session.get(StrengthTest, tuning.proof_id) if tuning.proof_id else None
     if proof is not None and proof.verdict is TestVerdict.RUNNING:
         locks.lock(session, proof)
         why = f"{tuning.name} goes on"
         strength_tests.end(session, proof, TestVerdict.STOPPED, why, now)
-    before, tuning.max_games = tuning.max_games, _whole(games, stands.settings)
+    before, tuning.max_games = tuning.max_games, most
     tuning.proof_id = None
     if tuning.state is CompetitionState.CLOSED:
         reopen(session, tuning, actor)
+    # What was approved was less.
+    hold(session, tuning, actor, asks=asks or tuning.asks_approval)
     words = f"from {before} to {tuning.max_games} games"
     audit.note(session, actor, "extend tuning", tuning.name, words, now=now)
 
@@ -468,6 +552,9 @@ class Tunings(ComparisonKind[BotTuning]):
         places = range(1, len(stands.batch) + 1)
         leg = next((place for place in places if place not in status), None)
         if leg is None:
+            if status and {*status.values()} == {JobStatus.FIXED}:
+                # It could not be counted when the last of it came in.
+                self._count(session, tuning, now)
             return None
         number = stands.matches + leg - 1
         opening = opening_of(session, tuning, number)
@@ -491,7 +578,9 @@ class Tunings(ComparisonKind[BotTuning]):
         self, session: Session, match: Match, games: Sequence[GameRecord], now: datetime
     ) -> None:
         """Counts the batch once all of it is there, and ends the tuning if it was the last."""
-        tuning = self._own(match)
+        self._count(session, self._own(match), now)
+
+    def _count(self, session: Session, tuning: BotTuning, now: datetime) -> None:
         stands = standing_of(tuning)
         its = Match.round == _number_of_batch(stands)
         session.flush()
@@ -504,9 +593,14 @@ class Tunings(ComparisonKind[BotTuning]):
         )
         if fixed < len(stands.batch) or not stands.batch:
             return
-        for _, outcomes in outcomes_of(session, tuning, its):
-            for one in outcomes:
-                stands = stands.add(one)
+        try:
+            for _, outcomes in outcomes_of(session, tuning, its):
+                for one in outcomes:
+                    stands = stands.add(one)
+        except NotInstalledError as error:
+            with speaking(ENGLISH):
+                end(session, tuning, str(error), now)
+            return
         tuning.progress = progress_of(stands)
         if stands.is_spoilt:
             faults = counted(sum(stands.faults.values()), "fault")
@@ -540,12 +634,14 @@ class Tunings(ComparisonKind[BotTuning]):
         return None
 
     def recount(self, session: Session, competition: BotTuning, *, write: bool) -> list[str]:
-        made = Tuning.begin(settings_of(competition))
-        for _, outcomes in outcomes_of(session, competition):
-            if len(outcomes) == len(made.batch):
-                for one in outcomes:
-                    made = made.add(one)
-        if (now := progress_of(made)) == competition.progress:
+        settings = settings_of(competition)
+        if settings.method is Method.BAYES:
+            # What trials say takes long to find, and on another machine may end in other digits.
+            spsa = progress_of(_folded(session, competition, replace(settings, method=Method.SPSA)))
+            if all(spsa[key] == competition.progress[key] for key in BY_GAMES_ALONE):
+                return []
+        now = progress_of(_folded(session, competition, settings))
+        if now == competition.progress:
             return []
         if write:
             competition.progress = now

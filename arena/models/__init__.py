@@ -56,6 +56,7 @@ from arena.models.kinds import (
     SIGNING_UP,
     WAITS,
     BotTuning,
+    Comparison,
     HomeRule,
     Ladder,
     SignUp,

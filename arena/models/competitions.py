@@ -55,8 +55,8 @@ class OpeningPolicy(StrEnum):
 
 
 class Approval(StrEnum):
-    """Whether a second person has to approve: of a ladder, whether the strength tests by its rules
-    need it; of such a test, also whether it was given."""
+    """Whether a second person has to approve: of a ladder, whether comparisons by its rules need
+    it; of one of these, also whether it was given."""
 
     NO = "no"
     NEEDED = "needed"
@@ -243,7 +243,7 @@ class Competition(Base):
 
     @property
     def asks_approval(self) -> bool:
-        """Whether strength tests by its rules need a second person's approval."""
+        """Whether comparisons by its rules need a second person's approval."""
         return False
 
     @property

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from arena.models.base import Base, Words
 from arena.models.bots import Bot, BotVersion
-from arena.models.competitions import Approval, Competition
+from arena.models.competitions import Approval, Competition, CompetitionState
 from engine.game import Variant
 from engine.games import GAMES
 
@@ -144,10 +144,42 @@ class TestVerdict(StrEnum):
 
 
 WAITS = "waits for approval"
-"""How a test stands that somebody else has to approve."""
+"""How a comparison stands that somebody else has to approve."""
 
 
-class StrengthTest(Competition):
+class Comparison(Competition):
+    """A strength test, a tuning or a gauntlet: what plays games for what somebody wants to know."""
+
+    __mapper_args__ = {"polymorphic_abstract": True}  # noqa: RUF012
+
+    approval: Mapped[Approval | None] = mapped_column(
+        default=Approval.NO, nullable=True, use_existing_column=True
+    )
+    """It is paused as long as it is needed. None of what was made before all kinds had one."""
+    approver_id: Mapped[int | None] = mapped_column(ForeignKey("user.id"))
+    """Who gave it."""
+
+    @property
+    def asks_approval(self) -> bool:
+        return self.approval in (Approval.NEEDED, Approval.GIVEN)
+
+    @property
+    def noted_as(self) -> str:
+        """What it is called in the audit log."""
+        return self.name
+
+    @property
+    def waits(self) -> bool:
+        """Whether it waits for somebody's approval."""
+        return self.state is not CompetitionState.CLOSED and self.approval is Approval.NEEDED
+
+    @property
+    def standing(self) -> str:
+        """Its state in a word; that it waits for somebody's approval is one of its own."""
+        return WAITS if self.waits else super().standing
+
+
+class StrengthTest(Comparison):
     """Candidate against baseline until a sequential test decides."""
 
     __mapper_args__ = {"polymorphic_identity": "test"}  # noqa: RUF012
@@ -167,12 +199,6 @@ class StrengthTest(Competition):
     """Undecided after so many hours of workers' time; None for no limit."""
     opening_plies: Mapped[int | None]
     """How many moves its random openings have; None for as many as the game's usually do."""
-    approval: Mapped[Approval] = mapped_column(
-        default=Approval.NO, nullable=True, use_existing_column=True
-    )
-    """It is paused as long as it is needed."""
-    approver_id: Mapped[int | None] = mapped_column(ForeignKey("user.id"))
-    """Who gave it."""
     allow_faults: Mapped[bool] = mapped_column(nullable=True)
     """Decides although faults ended many of its games (see `arena.strength.faults`)."""
     verdict: Mapped[TestVerdict] = mapped_column(nullable=True)
@@ -192,23 +218,13 @@ class StrengthTest(Competition):
     """The verdict that was passed, where what is left without them does not bear it."""
 
     @property
-    def asks_approval(self) -> bool:
-        return self.approval is not Approval.NO
+    def noted_as(self) -> str:
+        return f"test {self.id}"
 
     @property
     def variants(self) -> tuple[Variant, ...]:
         """All that it is played on, its own first."""
         return (self.variant, *(GAMES.find(self.game, options) for options in self.boards))
-
-    @property
-    def waits(self) -> bool:
-        """Whether it waits for somebody's approval."""
-        return self.verdict is TestVerdict.RUNNING and self.approval is Approval.NEEDED
-
-    @property
-    def standing(self) -> str:
-        """Its state in a word; that it waits for somebody's approval is one of its own."""
-        return WAITS if self.waits else super().standing
 
 
 class TestPreset(Base):
@@ -225,7 +241,7 @@ class TestPreset(Base):
     changed: Mapped[datetime]
 
 
-class BotTuning(Competition):
+class BotTuning(Comparison):
     """A version's numbers tuned by games against itself (`arena.strength.tuning`)."""
 
     __mapper_args__ = {"polymorphic_identity": "tuning"}  # noqa: RUF012

@@ -16,6 +16,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from random import Random
 from typing import NamedTuple
 
@@ -52,6 +53,11 @@ class Tried:
     games: int
 
 
+def is_installed() -> bool:
+    """Whether there is something here to suggest by; it is not loaded."""
+    return find_spec("bayes_opt") is not None
+
+
 def demand_installed() -> None:
     """Raises: NotInstalledError: there is nothing here to suggest by."""
     try:
@@ -59,7 +65,8 @@ def demand_installed() -> None:
     except ImportError as error:
         raise NotInstalledError(
             gettext(
-                "--method bayes needs pip install 'game-bot-arena[tune]' (%(error)s)", error=error
+                "Bayesian optimisation needs pip install 'game-bot-arena[tune]' (%(error)s)",
+                error=error,
             )
         ) from error
 

@@ -61,6 +61,9 @@ BATCH = 16
 """Matches from the same values, by default; of SPSA."""
 TRIALS = 30
 """How many trials of Bayesian optimisation the matches are shared out on by default, at most."""
+MOST_TRIALS, MOST_TRIED = 100, 10
+"""How many trials, and how many numbers, Bayesian optimisation has at most on the site: what trials
+say is found by the process that takes results in, and takes longer the more there are."""
 ELO_A_RESULT = 100 / math.log(10) * 4
 """How much Elo two are apart, by a small result: a quarter of that is a share of a game, and around
 an even share one is 1600 / ln 10 Elo."""
@@ -130,6 +133,12 @@ class TuningSettings:
     def most(self) -> int:
         """How many matches are played in all."""
         return self.matches + self.extended
+
+    @property
+    def is_light(self) -> bool:
+        """Whether what its trials say is found in a moment; of SPSA it always is."""
+        few = len(self.parameters) <= MOST_TRIED and self.most <= MOST_TRIALS * self.batch
+        return self.method is Method.SPSA or few
 
     def openings(self) -> Iterator[Opening]:
         """Those of its matches in their order; it ends when there are no more."""

@@ -11,10 +11,12 @@ from flask import Blueprint, Response, redirect, render_template, request, url_f
 from sqlalchemy.orm import Session, joinedload
 from werkzeug.wrappers import Response as WsgiResponse
 
+from arena.competitions.comparisons import ApproveComparison
 from arena.competitions.dates import next_dates
 from arena.competitions.gauntlets import Gauntlet
 from arena.competitions.kind import CompetitionKind
 from arena.competitions.kinds import kind_of
+from arena.deeds import Done
 from arena.ground.numbered_pages import page_of
 from arena.models import (
     BotTuning,
@@ -27,6 +29,7 @@ from arena.models import (
     Tournament,
 )
 from arena.web import queries
+from arena.web.deeds import add_deed
 from arena.web.identity import settings
 from arena.web.live_parts import Whose, live_part, part
 from arena.web.lookup import asked_page, find_competition, reading
@@ -53,6 +56,13 @@ def address_of(competition: Competition, *, external: bool = False) -> str:
 
 
 FILTERS = {"address_of": address_of}
+
+
+def _approved(done: Done, **_: Any) -> str:
+    return address_of(done.answer)
+
+
+add_deed(competitions, "/competitions/<name>/approve", ApproveComparison, then=_approved)
 
 
 TITLES = (

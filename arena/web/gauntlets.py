@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response as WsgiResponse
 from wtforms import SelectChoice, SelectField
 
-from arena.competitions.comparisons import may_change
+from arena.competitions.comparisons import approval_of, may_change
 from arena.competitions.fields import entrants_of
 from arena.competitions.gauntlet_deeds import CreateGauntlet, StopGauntlet
 from arena.competitions.gauntlets import Gauntlet, standing, told, verdict
@@ -43,8 +43,13 @@ def gauntlet(name: str) -> str:
     """How a gauntlet stands: both bots, the field, and the difference."""
     with reading() as session:
         found, account = find_gauntlet(session, name), current()
-        mine = account is not None and may_change(account.by(), found)
-        return render_template("gauntlet.html", mine=mine, **_stands(session, found))
+        by = account.by() if account else None
+        return render_template(
+            "gauntlet.html",
+            mine=by is not None and may_change(by, found),
+            approval=approval_of(session, found, by),
+            **_stands(session, found),
+        )
 
 
 @gauntlets.get("/gauntlets/<name>/live")

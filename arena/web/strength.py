@@ -14,10 +14,9 @@ from wtforms.validators import Optional
 
 from arena.bots.sharing import belongs_to
 from arena.competitions import presets, strength_tests
-from arena.competitions.comparisons import may_change, may_test
+from arena.competitions.comparisons import approval_of, may_change, may_test
 from arena.competitions.players import handed_in
 from arena.competitions.strength_deeds import (
-    ApproveTest,
     CloneTest,
     CreateTest,
     ExtendTest,
@@ -158,9 +157,7 @@ def _shown(session: Session, found: StrengthReport) -> dict[str, Any]:
         "test": test,
         "block": found.rows,
         "pasted": block_text(found.standing),
-        "may_approve": account is not None
-        and account.organises(test)
-        and account.id != test.creator_id,
+        "approval": approval_of(session, test, account.by() if account else None),
         "mine": account is not None and may_change(account.by(), test),
         "extend": ExtendForm(max_games=2 * test.max_games) if account and test.max_games else None,
         "priority": PriorityForm(weight=test.weight) if account else None,
@@ -279,7 +276,6 @@ def _new(done: Done, **_: Any) -> str:
     return url_for("strength.test", number=done.answer.id)
 
 
-add_deed(strength, "/tests/<int:number>/approve", ApproveTest, then=_new)
 add_deed(strength, "/tests/<int:number>/stop", StopTest, then=_new)
 add_deed(strength, "/tests/<int:number>/extend", ExtendTest, then=_new)
 add_deed(strength, "/tests/<int:number>/priority", PrioritiseTest, then=_new)

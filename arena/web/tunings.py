@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response as WsgiResponse
 from wtforms import SelectChoice, SelectField
 
-from arena.competitions.comparisons import may_change
+from arena.competitions.comparisons import approval_of, may_change
 from arena.competitions.tuning_deeds import (
     CreateTuning,
     ExtendTuning,
@@ -29,6 +29,8 @@ from arena.competitions.tuning_reports import (
 from arena.competitions.tunings import OUT_OF_OPENINGS
 from arena.deeds import Done
 from arena.models import BotVersion, Ladder, Scope
+from arena.strength.bayes import is_installed
+from arena.strength.tuning import Method
 from arena.web.deeds import DeedForm, add_deed, form_of, sent
 from arena.web.forms import later
 from arena.web.identity import current, signed_in
@@ -73,7 +75,9 @@ def _wanted() -> WantedTunings:
 def tuning(number: int) -> str:
     """A tuning: the path of each number, and what they come to."""
     with reading() as session:
-        return render_template("tuning.html", **_shown(_find(session, number)))
+        found, account = _find(session, number), current()
+        approval = approval_of(session, found.tuning, account.by() if account else None)
+        return render_template("tuning.html", approval=approval, **_shown(found))
 
 
 @tunings.get("/tunings/<int:number>/live")
@@ -133,6 +137,8 @@ def create() -> Any:
         SelectChoice(f"{version.bot.name}:{version.number}", f"{version.label}: {', '.join(names)}")
         for version, names in found.items()
     ]
+    if not is_installed():
+        form["method"].choices = [SelectChoice(str(Method.SPSA), str(Method.SPSA))]
     form["ladder"].choices = [SelectChoice(ladder.name, ladder.title) for ladder in ladders]
     if request.method == "POST":
         return sent(CreateTuning, form, again=_form, then=_new)

@@ -16,6 +16,7 @@ from itertools import islice
 from engine.bot_options import MOST_OPTIONS, BotOption, BotOptionError
 from engine.bridges.bot import READY_SECONDS, Request
 from engine.bridges.foreign import BridgeError, Foreign, program_of
+from engine.following import NODES
 from engine.game import Dialect, Move, Variant
 from engine.games import GAMES
 
@@ -28,6 +29,8 @@ NUMBERS = {
     "cp": re.compile(r"\bscore cp (-?\d+)"),
 }
 
+BY_NODES = BotOption.read(NODES)
+"""An option of the bridge: how many nodes a move the program looks at; by time if it is 0."""
 OURS = frozenset({"uci_variant", "uci_chess960", "protocol", "ponder"})
 """Options of how the program is spoken to: the bridge's, and nobody else's to choose."""
 
@@ -67,14 +70,21 @@ class Ugi:
         self._spoken = ""
         self._dialect: Dialect | None = None
         self._start = "startpos"
+        self._nodes = 0
         self._offered: dict[str, tuple[str, BotOption]] = {}
-        """Its options, and what it calls them, by the names that they have as a bot's."""
+        """The options, and what the program calls them, by the names that they have as a bot's."""
 
     @property
     def offered(self) -> Mapping[str, BotOption]:
         return {name: option for name, (_, option) in self._offered.items()}
 
     def set(self, option: str, value: str) -> None:
+        if option == BY_NODES.name:
+            try:
+                self._nodes = int(BY_NODES.value(value))
+            except BotOptionError as error:
+                raise BridgeError(str(error)) from None
+            return
         self._say(f"setoption name {self._offered[option][0]} value {value}")
 
     def start(self) -> str:
@@ -93,7 +103,12 @@ class Ugi:
                 known[option[1]] = option[2]
             if line.strip() in ("ugiok", "uciok"):
                 self._spoken = line.strip().removesuffix("ok")
+        if BY_NODES.name not in self._options:
+            self._offered[BY_NODES.name] = ("", BY_NODES)
         for key, value in self._options.items():
+            if key == BY_NODES.name:
+                self.set(key, value)
+                continue
             self._demand_option(known, key, value)
             self._say(f"setoption name {key} value {value}")
         chosen = {key.lower() for key in self._options}
@@ -152,6 +167,8 @@ class Ugi:
             self._foreign.close("quit" if politely else None)
 
     def _go(self, request: Request) -> str:
+        if self._nodes:
+            return f"go nodes {self._nodes}"
         if request.time.move_ms is not None:
             return f"go movetime {request.move_ms}"
         clocks = list(request.clocks_ms)

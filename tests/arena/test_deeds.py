@@ -73,6 +73,7 @@ from arena.cli import COMMANDS, InputError, cli, deeds, run
 from arena.cli.client import Where
 from arena.competitions import books, members
 from arena.competitions.book_deeds import AddBook, RemoveBook
+from arena.competitions.comparisons import ApproveComparison
 from arena.competitions.date_deeds import RemoveDate, SetDate
 from arena.competitions.gauntlet_deeds import CreateGauntlet, StopGauntlet
 from arena.competitions.ladder_deeds import ChangeLadder, CreateLadder
@@ -82,7 +83,6 @@ from arena.competitions.renaming import RenameCompetition
 from arena.competitions.round_deeds import NameBoss
 from arena.competitions.sign_up_deeds import CheckInBot, SignOffBot, SignUpBot
 from arena.competitions.strength_deeds import (
-    ApproveTest,
     CloneTest,
     CreateTest,
     ExtendTest,
@@ -446,10 +446,10 @@ EXAMPLES: dict[type[Deed], tuple[Callable[[Numbers], dict[str, Any]], dict[str, 
         {"max_games": 7},
         "allow it more",
     ),
-    ApproveTest: (
-        lambda its: {"number": its["waits"]},
-        {"number": 999},
-        "there is no strength test 999",
+    ApproveComparison: (
+        lambda its: {"name": f"test-{its['waits']}"},
+        {"name": "ladder-0"},
+        "there is no competition 'ladder-0'; there are: ",
     ),
     PrioritiseTest: (
         lambda its: {"number": its["test"], "weight": 0.5},
@@ -1213,7 +1213,7 @@ WHO: list[tuple[type[Deed], dict[str, Any], str]] = [
     (SignUpBot, {"name": "later", "bot": "bot-1"}, "owner co-owner organiser"),
     (StopTest, {"number": "test"}, "owner organiser"),
     (ExtendTest, {"number": "test", "max_games": 30_000}, "owner organiser"),
-    (ApproveTest, {"number": "waits"}, "organiser"),
+    (ApproveComparison, {"name": "test-{waits}"}, "organiser"),
     (PrioritiseTest, {"number": "test", "weight": 0.5}, "owner organiser"),
     (PrioritiseTest, {"number": "test", "weight": 2.0}, "organiser"),
     (CloneTest, {"number": "test"}, "owner co-owner organiser"),
@@ -1263,6 +1263,8 @@ def test_whose_it_is_does_it_and_nobody_else(
         found, wanted = [], []
         for deed, values, who in WHO:
             said = {key: numbers[one] if key == "number" else one for key, one in values.items()}
+            if "name" in said:
+                said["name"] = said["name"].format(**numbers)
             for name, user in people.items():
                 shared = bots if user is mate else frozenset[int]()
                 by = By(Actor(user.id, user.name, ""), SCOPES[user.role], now(), shared)

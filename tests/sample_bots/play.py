@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -94,9 +94,9 @@ def samples_of(game: str) -> list[str]:
     return [entry["name"] for entry in SAMPLES if game in entry.get("games", [game])]
 
 
-def start(bot: Command) -> BotProcess:
-    """A player with that bot behind it."""
-    return BotProcess(lambda: PlainProgram(bot))
+def start(bot: Command, chosen: Mapping[str, str] | None = None) -> BotProcess:
+    """A player with that bot behind it, told what is chosen of its options."""
+    return BotProcess(lambda: PlainProgram(bot), chosen=chosen)
 
 
 def play(
@@ -106,12 +106,18 @@ def play(
     seed: int = 0,
     opening: Sequence[str] = (),
     move_ms: int = 60_000,
+    chosen: Sequence[Mapping[str, str]] = (),
 ) -> tuple[GameRecord, ...]:
-    """One match of these bots, with time enough if nothing else is said."""
+    """One match of these bots, with time enough if nothing else is said.
+
+    Args:
+        chosen: of the options of each, if anything is.
+    """
     names = tuple(f"bot {number}" for number in range(len(bots)))
     time = TimeControl(move_ms=move_ms)
     spec = MatchSpec(variant.drawn(seed), names, time, tuple(opening), seed)
-    return play_match(spec, lambda entrant: start(bots[entrant])).games
+    told = chosen or [{} for _ in bots]
+    return play_match(spec, lambda entrant: start(bots[entrant], told[entrant])).games
 
 
 def random_moves(variant: Variant, seed: int) -> list[str]:

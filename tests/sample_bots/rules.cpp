@@ -6,7 +6,7 @@
 #undef main
 
 int main(int count, char** words) {
-    if (count < 2 || std::string(words[1]) != "rules") return bot_main(count, words);
+    if (count < 2 || std::string(words[1]) != "rules") return bot_main();
     std::string line;
     while (std::getline(std::cin, line)) {
         std::istringstream told(line);

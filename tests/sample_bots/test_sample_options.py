@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from random import Random
 
 import pytest
 
 from engine.bot_options import read_options
+from engine.following import NODES
 from engine.game import State
-from engine.games import GAMES
+from engine.games import GAMES, find_variant
 from tests.sample_bots.play import SAMPLES, load, random_moves, sample, talk
 
 greedy, alphabeta = load("greedy"), load("alphabeta")
+SIEGE = "siege seats=2 setup=fixed soldiers=2 retreat=no protection=any demand=yes"
+NODES_TOLD = re.compile(r"^# nodes (\d+)$", re.MULTILINE)
 DECLARED = {
     "greedy": read_options(line.removeprefix("# option ") for line in greedy.options()),
     "alphabeta": read_options(alphabeta.OPTIONS),
@@ -29,6 +33,44 @@ def test_they_are_declared_before_ready(name: str) -> None:
     assert ready.split()[:2] == ["ready", name]
     assert errors == ""
     assert {"greedy", "alphabeta"} <= {entry["name"] for entry in SAMPLES}
+
+
+@pytest.mark.parametrize(
+    ("name", "game", "nodes"),
+    [
+        ("alphabeta", "clobber size=5x6", 150),
+        ("mcts", "clobber size=5x6", 60),
+        ("mcts", "blokus mode=duel corners=free", 10),
+        ("clobber-expert", "clobber size=8x8", 60),
+        ("mijnlieff-expert", "mijnlieff size=4x4 shape=square first=any", 60),
+        ("blokus-cpp", "blokus mode=duel corners=free", 20),
+        pytest.param("clobber-cpp", "clobber size=8x8", 1000, marks=pytest.mark.long),
+        pytest.param("oxono-cpp", "oxono totems=xc4", 2000, marks=pytest.mark.long),
+        pytest.param("siege-cpp", SIEGE, 1000, marks=pytest.mark.long),
+    ],
+)
+def test_by_nodes_no_clock_is_looked_at(name: str, game: str, nodes: int) -> None:
+    """With a millisecond as with an hour for a move, in a second game as in the first.
+
+    So a machine that is as much slower changes nothing. Of fewer nodes fewer are looked at.
+    """
+    rules, *options = game.split()
+    told = []
+    for number, move in ((nodes, 3_600_000), (nodes, 1), (nodes // 2, 1)):
+        seats = find_variant(rules, options).seats
+        new = f"newgame {game} seats={seats} you=1 move={move} seed=7"
+        turn = f"go 0 clocks={','.join([str(move)] * seats)} moves"
+        talked = f"hello 1\nset nodes {number}\n" + f"{new}\n{turn}\n" * 2 + "quit\n"
+        lines, errors = talk(sample(name), talked)
+        assert errors == ""
+        assert f"# option {NODES}" in lines
+        first, second = "\n".join(lines).split("\nok\n")[1:]
+        assert first == second
+        told.append(first)
+    hour, moment, half = told
+    assert hour == moment
+    counted = [int(NODES_TOLD.findall(one)[0]) for one in (hour, half)]
+    assert counted[0] > counted[1]
 
 
 def ranking(

@@ -1,6 +1,6 @@
 """The sample bots: they play every game they are entered in without a fault, and keep their rank.
 
-Bots with a number of rounds or plies look at no clock, so these games are the same on every
+Bots that are told a number of nodes look at no clock, so these games are the same on every
 machine, however busy it is.
 """
 
@@ -19,7 +19,6 @@ from engine.process import BotProcess
 from tests.sample_bots.play import (
     BOTS,
     SAMPLES,
-    Command,
     ask,
     play,
     random_moves,
@@ -31,15 +30,15 @@ from tests.sample_bots.play import (
 
 PLIES = 24
 """How many plies at the end of a longer game are played by the bots."""
-EFFORT = {
-    "mcts": ("3",),
-    "alphabeta": ("1",),
-    "clobber-expert": ("20",),
-    "mijnlieff-expert": ("20",),
-    "clobber-cpp": ("20",),
-    "blokus-cpp": ("5",),
-    "oxono-cpp": ("500",),
-    "siege-cpp": ("300",),
+FEW_NODES = {
+    "mcts": "3",
+    "alphabeta": "40",
+    "clobber-expert": "20",
+    "mijnlieff-expert": "20",
+    "clobber-cpp": "20",
+    "blokus-cpp": "5",
+    "oxono-cpp": "500",
+    "siege-cpp": "300",
 }
 """How little the searching bots do where strength is no matter."""
 NAMES = [entry["name"] for entry in SAMPLES]
@@ -72,8 +71,9 @@ def test_samples_play_to_the_end_without_a_fault(game: str) -> None:
     while waiting:
         names, waiting = waiting[:seats], waiting[seats:]
         names = list(islice(cycle(names), seats))
-        bots = [sample(name, *EFFORT.get(name, ())) for name in names]
-        record = play(variant, bots, seed=1, opening=opening)[0]
+        chosen = [{"nodes": FEW_NODES[name]} if name in FEW_NODES else {} for name in names]
+        bots = [sample(name) for name in names]
+        record = play(variant, bots, seed=1, opening=opening, chosen=chosen)[0]
         assert record.faults == ()
         assert len(record.plies) > len(opening)
 
@@ -138,7 +138,7 @@ def test_searches_share_out_their_clock(searcher: BotProcess, time: TimeControl)
         ("clobber size=5x6", "greedy", "random", 6),
         ("blocco size=4x4", "greedy", "random", 10),
         ("blokus mode=duel", "greedy", "random", 1),
-        ("blokus mode=duel", "alphabeta 1", "greedy", 1),
+        ("blokus mode=duel", "alphabeta 1000", "greedy", 1),
         ("blokus mode=duel", "mcts 20", "greedy", 1),
         ("puzzle task=full", "greedy", "random", 1),
         ("puzzle task=tetrominoes", "greedy", "random", 3),
@@ -148,17 +148,17 @@ def test_searches_share_out_their_clock(searcher: BotProcess, time: TimeControl)
         ("mijnlieff", "greedy", "random", 4),
         ("mijnlieff size=8x8", "greedy", "random", 2),
         ("clobber size=5x6", "mcts 600", "greedy", 3),
-        ("clobber size=5x6", "alphabeta 3", "random", 2),
-        ("siege seats=2", "alphabeta 1", "greedy", 1),
+        ("clobber size=5x6", "alphabeta 2000", "random", 2),
+        ("siege seats=2", "alphabeta 100", "greedy", 1),
         ("siege seats=2", "mcts 30", "random", 1),
-        ("mijnlieff", "alphabeta 2", "random", 3),
-        ("oxono", "alphabeta 2", "random", 2),
+        ("mijnlieff", "alphabeta 1000", "random", 3),
+        ("oxono", "alphabeta 1000", "random", 2),
         ("clobber", "clobber-expert 200", "mcts 100", 3),
         ("mijnlieff", "mijnlieff-expert 200", "mcts 100", 4),
         ("clobber", "clobber-cpp 3000", "mcts 100", 2),
         ("blokus mode=duel", "blokus-cpp 100", "greedy", 1),
-        ("oxono", "oxono-cpp 20000", "alphabeta 2", 2),
-        ("siege seats=2", "siege-cpp 3000", "alphabeta 1", 1),
+        ("oxono", "oxono-cpp 20000", "alphabeta 1000", 2),
+        ("siege seats=2", "siege-cpp 3000", "alphabeta 100", 1),
         ("puzzle task=full", "solver", "greedy", 1),
     ],
 )
@@ -166,15 +166,23 @@ def test_the_order_of_strength(game: str, stronger: str, weaker: str, matches: i
     """Who looks further wins: three fifths of the points of a few matches at least."""
     name, *options = game.split()
     variant = find_variant(name, options)
-    assert share(variant, sample(*stronger.split()), sample(*weaker.split()), matches) > 0.6
+    assert share(variant, stronger, weaker, matches) > 0.6
 
 
-def share(variant: Variant, first: Command, second: Command, matches: int) -> float:
-    """The share of the points that one bot takes from another, 0 to 1."""
+def share(variant: Variant, first: str, second: str, matches: int) -> float:
+    """The share of the points that one bot takes from another, 0 to 1.
+
+    Args:
+        first: its name, and behind it the number of its nodes if it searches.
+        second: the other one's.
+    """
     total = 0.0
+    words = [bot.split() for bot in (first, second)]
+    bots = [sample(name) for name, *_ in words]
+    chosen = [dict(zip(["nodes"], nodes, strict=False)) for _, *nodes in words]
     for number in range(matches):
         opening = random_moves(variant.drawn(number), number)[:2] if variant.seats > 1 else []
-        games = play(variant, [first, second], seed=number, opening=opening)
+        games = play(variant, bots, seed=number, opening=opening, chosen=chosen)
         if variant.seats == 1:
             total += {(1, 2): 1.0, (2, 1): 0.0}.get(race_ranks(games), 0.5)
         else:

@@ -8,7 +8,9 @@ from typing import Any, Self
 from pydantic import Field
 from sqlalchemy.orm import Session
 
+from arena.competitions.comparisons import approval_of
 from arena.competitions.gauntlets import Gauntlet, names_in, standing, told, verdict
+from arena.models import Approval
 from arena.web.api.competition_shapes import CompetitionShape
 from arena.web.api.shapes import List, Shape
 
@@ -62,6 +64,10 @@ class GauntletShape(CompetitionShape):
     told: list[tuple[str, str]] = Field(
         description="How it stands in words, as its page has it: names and texts."
     )
+    approval: Approval = Field(
+        description="Whether a second person has to approve: as long as it is needed, it waits."
+    )
+    approver: str | None = Field(description="Who gave it.")
     standing: GauntletStanding
 
     @classmethod
@@ -79,6 +85,8 @@ def _told(session: Session, gauntlet: Gauntlet) -> dict[str, Any]:
         "most_rounds": found.rounds,
         "outcome": verdict(session, gauntlet),
         "told": told(session, gauntlet),
+        "approval": gauntlet.approval or Approval.NO,
+        "approver": approval_of(session, gauntlet, None).by,
         "standing": GauntletStanding.model_validate(found.to_json(field)),
     }
 

@@ -29,7 +29,8 @@ class LadderShape(CompetitionShape):
         description="Whether bots that stay at home may play there: no, beside boxed ones, or only."
     )
     approval: Approval = Field(
-        description="Whether strength tests by its rules wait for a second person's approval."
+        description="Whether strength tests, tunings and gauntlets by its rules wait for a second "
+        "person's approval."
     )
     most_bots: int | None = Field(
         description="How many bots each person may enter; null for any number."

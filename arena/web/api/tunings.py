@@ -10,7 +10,8 @@ from pydantic import Field
 from sqlalchemy.orm import Session
 
 from arena.competitions.tuning_reports import WantedTunings, reports
-from arena.models import BotTuning
+from arena.models import Approval, BotTuning
+from arena.strength.tuning import Method
 from arena.web.api.paging import Pages, page
 from arena.web.api.shapes import List, Name, Shape
 from arena.web.api.specification import operation
@@ -47,14 +48,19 @@ class TuningShape(Shape):
     time: str
     seed: int
     batch: int = Field(description="Matches from the same values.")
+    method: Method = Field(description="spsa, or bayes, in which nothing has a step.")
     book: str | None = Field(description="Whose openings are played; null for random ones.")
-    state: str = Field(description="running, paused, stopped or over.")
+    state: str = Field(description="running, paused, waits for approval, stopped or over.")
     reason: str
     outcome: str = Field(description="How it stands in words, with the reason.")
     told: list[tuple[str, str]] = Field(
         description="How it stands in words, as its page has it: names and texts."
     )
     creator: str | None
+    approval: Approval = Field(
+        description="Whether a second person has to approve: as long as it is needed, it waits."
+    )
+    approver: str | None = Field(description="Who gave it.")
     note: str
     weight: float
     created: datetime

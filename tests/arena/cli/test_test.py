@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 import pytest
 
 from arena.cli import run
+from arena.cli.report import NOTHING_KNOWN
 from tests.arena.cli.strength_command import PROGRAM, SMALL, arena, saved, write_json
 from workers.sandbox import Sandbox
 
@@ -90,6 +91,28 @@ def test_wall_time_is_charged_if_asked_for(tmp_path):
         options.append("--allow-faults")
         assert arena(str(bot), str(other), *SMALL, *options) == 1
         assert saved(result)["faults"] == [faults, faults]
+
+
+@pytest.mark.parametrize("field", [[], ["--against", "random"]], ids=["pair", "field"])
+def test_each_side_has_its_own_time(field, tmp_path, capsys):
+    """Told as part of its name; bots that end when they are told another find nothing to fault."""
+    bots = [tmp_path / name for name in ("quick.py", "slow.py")]
+    for path, words in zip(bots, ("move=70", "time=2000 inc=10"), strict=True):
+        path.write_text(
+            "import sys\n"
+            "for line in sys.stdin:\n"
+            "    if line.startswith('hello'): print('ready bot', flush=True)\n"
+            f"    if line.startswith('newgame') and {words!r} in line: print('ok', flush=True)\n"
+            "    elif line.startswith('newgame'): break\n"
+            "    if line.startswith('go'): print('move resign', flush=True)\n"
+        )
+    own = ["--candidate-move", "70", "--baseline-time", "2+0.01"]
+    options = ["--games", "4", "--no-box", *field]
+    arena(*map(str, bots), *SMALL, *options, *own)
+    said = capsys.readouterr().out
+    assert "faults 0" in said if field else "faults   quick.py (move=70) 0, slow.py" in said
+    assert "slow.py (time=2000 inc=10)" in said
+    assert arena(*map(str, bots), *SMALL, *options) == NOTHING_KNOWN
 
 
 def test_the_weaker_bot_fails(tmp_path):
@@ -307,6 +330,7 @@ def test_a_pipe_is_written_to(tmp_path):
     assert path.is_fifo()
 
 
+BOTH_TIMES = ["--candidate-time", "1", "--candidate-move", "9"]
 TWO = ["--game", "clobber", "--game", "oxono"]
 
 
@@ -325,6 +349,8 @@ TWO = ["--game", "clobber", "--game", "oxono"]
         (["random", "greedy", *SMALL, "--games", "9", "--alpha", "0.01"], "leave out --alpha"),
         (["random", "greedy", *SMALL, "--games", "9", "--model", "logistic"], "leave out --model"),
         (["random", "greedy", *SMALL, "--time", "1", "--move", "9"], "not both"),
+        (["random", "greedy", *SMALL, "--baseline-time", ""], "'' is no time control"),
+        (["random", "greedy", *SMALL, *BOTH_TIMES], "a clock or a time a move, not both"),
         (["random", "greedy", *SMALL, "--resume", "/nowhere"], "can't read /nowhere"),
         (["random", "greedy", *SMALL, "--json", "/nowhere/x"], "there is no such folder"),
         (["random", "greedy", *SMALL, "--json", "/"], "can't write /: it is a folder"),

@@ -15,6 +15,7 @@ from arena.ground.db import Database
 from arena.ground.refusals import Refusal
 from arena.models import CompetitionState, JobStatus, Ladder, Match
 from arena.ratings.sprt import Decision
+from arena.recorder.match_set_deeds import ChooseMatches, DecideMatches
 from arena.recorder.rebuild import rebuild
 from arena.schedule import verdicts
 from arena.strength.gauntlet import GauntletTest
@@ -126,6 +127,19 @@ def test_both_play_the_same_against_the_same(sqlite_database: Database) -> None:
         its = sa.select(Match).where(Match.competition_id == number, Match.round == void.round)
         again = session.scalars(its.where(Match.leg == void.leg, Match.id != void.id)).one()
         assert (again.opening, again.seed) == (void.opening, void.seed)
+        gauntlet = session.get_one(Gauntlet, number)
+        assert gauntlets.standing(gauntlet).played == 12
+        # So is all that one worker played.
+        query = sa.select(Match.id).where(Match.competition_id == number, Match.played_by == "two")
+        spoilt = session.scalars(query.where(Match.status == JobStatus.FIXED)).all()
+        words = f"competition={gauntlet.name}&worker=two"
+        chosen = do(session, ChooseMatches("void", words, note="its fan"), arena.now)
+        do(session, DecideMatches(chosen.id), arena.now)
+        rebuild(session, gauntlet, write=True)
+        assert 0 < gauntlets.standing(gauntlet).played < 12
+    play(arena, number)
+    with arena.database.begin() as session:
+        assert {session.get_one(Match, one).status for one in spoilt} == {JobStatus.VOID}
         assert gauntlets.standing(session.get_one(Gauntlet, number)).played == 12
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
+from importlib.util import find_spec
 from typing import Any
 
 import pytest
@@ -14,6 +16,7 @@ from arena.competitions.fields import entrants_of
 from arena.competitions.founding import RUNNING_ALLOWED
 from arena.competitions.players import NamedPlayer
 from arena.competitions.tuning_deeds import read_parameters
+from arena.competitions.tuning_reports import reports
 from arena.competitions.tunings import TuningPlan, settings_of, standing_of
 from arena.ground.db import Database
 from arena.ground.refusals import Refusal
@@ -35,10 +38,11 @@ from arena.schedule.jobs import read_places, spec_of
 from arena.schedule.matchmaking import new_matches
 from arena.strength.outcomes import outcome, seatings
 from arena.strength.terms import StrengthTerms
-from arena.strength.tuning import Tuning
+from arena.strength.tuning import Method, Tuning
 from engine.player import Choice, Turn
 from tests.arena.competitions.strength_simulation import OWNER, StrengthSimulation
 from tests.arena.simulator import CALM, LotPlayer, Villainy
+from tests.requirements import need
 
 DECLARED = ["aim int -10 10 -1", "style choice fast|solid solid", "width float 0 2 0.5"]
 ORGANISER = Actor(None, "organiser", "a test")
@@ -169,6 +173,67 @@ def test_it_is_the_same_whatever_the_workers_do(
         one.progress = {**one.progress, "values": [0.0]}
         assert "came out" in rebuild(session, one, write=True).differences[0]
         assert one.progress == other.progress
+
+
+@pytest.fixture
+def optimiser() -> None:
+    need(find_spec("bayes_opt"), "bayesian-optimization is not installed: pip install -e '.[tune]'")
+
+
+@pytest.mark.extras
+@pytest.mark.usefixtures("optimiser")
+def test_bayesian_optimisation_is_played(
+    arena: TuningSimulation, sqlite_database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By its seed alone, too; each batch tries other values against the start. Where its library is
+    gone it stops when a batch is to be counted, and goes on once that is back."""
+    asked = {"method": Method.BAYES, "games": 32}
+    first = arena.tune("aim=-1:-10:10", "width", **asked)
+    arena.play(first)
+    arena.villainy = replace(CALM, worker_dies=0.03, message_doubled=0.3, slow=0.3, late=0.3)
+    arena.random.seed(99)
+    second = arena.tune("aim=-1:-10:10", "width", **asked)
+    with monkeypatch.context() as gone:
+        gone.setitem(sys.modules, "bayes_opt", None)
+        arena.play(second)
+    with arena.database.begin() as session:
+        tuning = tunings.find(session, second)
+        assert "Bayesian optimisation needs pip install" in tuning.reason
+        assert standing_of(tuning).matches == 0
+        tunings.go_on(session, tuning, OWNER)
+    arena.play(second)
+    with arena.database.begin() as session:
+        one, other = (tunings.find(session, number) for number in (first, second))
+        assert one.progress == other.progress
+        stands = standing_of(one)
+        assert stands == replayed(session, one)
+        assert stands.is_over
+        assert len({trial.point for trial in stands.trials}) == 4
+        assert list(session.execute(_made(first))) == list(session.execute(_made(second)))
+        told = session.scalars(sa.select(Match.chosen).where(Match.competition_id == first))
+        start = {tuple(against.values()) for _, against in told}
+        assert start == {tuple(stands.chosen_at_start.values())}
+        assert session.get_one(StrengthTest, one.proof_id).title.startswith("bot-0 v1:")
+        assert rebuild(session, one, write=False).differences == ()
+        (report,) = reports(session, [one])
+        assert {number.step for number in report.numbers} == {0.0}
+        assert report.to_json()["method"] == "bayes"
+        one.progress = {**one.progress, "wins": 1, "point": [0.0, 0.0]}
+        assert "came out" in rebuild(session, one, write=True).differences[0]
+        assert one.progress == other.progress
+        with pytest.raises(Refusal, match="10 numbers and 100 batches at most"):
+            tunings.extend(session, one, 2 * 4 * 101, arena.now, OWNER)
+    with pytest.raises(Refusal, match="tune fewer, make batches larger, or take spsa"):
+        arena.tune(method=Method.BAYES, games=1000, batch=1)
+
+
+def test_what_bayesian_optimisation_needs_is_said(
+    arena: TuningSimulation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In one line, before anything is played."""
+    monkeypatch.setitem(sys.modules, "bayes_opt", None)
+    with pytest.raises(Refusal, match="whoever runs the arena installs 'game-bot-arena"):
+        arena.tune(method=Method.BAYES)
 
 
 def _made(number: int) -> sa.Select[Any]:

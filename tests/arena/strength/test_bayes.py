@@ -70,4 +70,4 @@ def test_what_is_missing_is_said(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> N
         bayes.demand_installed()
     said = cli("tune", "bot.py", "--game", "clobber", "--option", "aim", "--method", "bayes")
     assert said.code == 2
-    assert "--method bayes needs pip install 'game-bot-arena[tune]'" in said.err
+    assert "Bayesian optimisation needs pip install 'game-bot-arena[tune]'" in said.err

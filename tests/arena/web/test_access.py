@@ -194,6 +194,10 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
         (401, 403, 403, 403, 415),
     ),
     ("POST", "api.rename_user"): ("/api/v1/people/{person}/rename", (401, 403, 403, 403, 415)),
+    ("POST", "api.approve_comparison"): (
+        "/api/v1/competitions/gauntlet/approve",
+        (401, 403, 403, 409, 409),
+    ),
     ("POST", "api.rename_competition"): (
         "/api/v1/competitions/cup/rename",
         (401, 403, 403, 415, 415),
@@ -289,6 +293,10 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ("GET", "competitions.listing"): ("/competitions?kind=tournament", ALL),
     ("GET", "competitions.competition"): ("/competitions/cup", (302,) * 5),
     ("GET", "competitions.live"): ("/competitions/cup/live", ALL),
+    ("POST", "competitions.approve"): (
+        "/competitions/gauntlet/approve",
+        (401, 403, 403, 409, 409),
+    ),
     ("GET", "tournaments.tournament_json"): ("/tournaments/cup.json", ALL),
     ("GET", "tournaments.tournament_csv"): ("/tournaments/cup.csv", ALL),
     ("GET", "tournaments.meetings"): ("/tournaments/cup/1/2", ALL),
@@ -346,7 +354,6 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ("POST", "strength.create"): ("/tests/new", (401, 422, 422, 422, 422)),
     ("POST", "strength.stop"): ("/tests/{ended}/stop", (401, 403, 403, 409, 409)),
     ("POST", "strength.extend"): ("/tests/{ended}/extend", (401, 409, 409, 409, 409)),
-    ("POST", "strength.approve"): ("/tests/{ended}/approve", (401, 403, 403, 409, 409)),
     ("POST", "strength.priority"): ("/tests/{ended}/priority", (401, 422, 422, 422, 422)),
     ("GET", "presets.listing"): ("/presets", ALL),
     ("POST", "presets.keep"): ("/presets/keep", (401, 403, 403, 422, 422)),
@@ -727,7 +734,6 @@ ROUTES: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {
     ("POST", "api.include_worker"): ("/api/v1/tests/{test}/include", (401, 403, 403, 415, 415)),
     ("POST", "api.stop_test"): ("/api/v1/tests/{ended}/stop", (401, 403, 403, 409, 409)),
     ("POST", "api.extend_test"): ("/api/v1/tests/{ended}/extend", (401, 415, 415, 415, 415)),
-    ("POST", "api.approve_test"): ("/api/v1/tests/{ended}/approve", (401, 403, 403, 409, 409)),
     ("POST", "api.prioritise_test"): (
         "/api/v1/tests/{ended}/priority",
         (401, 415, 415, 415, 415),

@@ -11,11 +11,17 @@ import sqlalchemy as sa
 from flask import Flask
 
 from arena.competitions import tunings
+from arena.competitions.gauntlet_deeds import CreateGauntlet
+from arena.competitions.rules import CreateByRules
+from arena.competitions.strength_deeds import CreateTest
+from arena.competitions.tuning_deeds import CreateTuning
 from arena.competitions.tunings import progress_of, standing_of
 from arena.ground.db import Database
-from arena.models import BotTuning
+from arena.models import Approval, BotTuning, Ladder, Role, User
+from arena.strength.bayes import is_installed
 from arena.strength.outcomes import Outcome
 from tests.arena.competitions.test_tunings import TuningSimulation
+from tests.arena.doing import do
 from tests.arena.simulator import CALM
 from tests.arena.web.signing_in import complaints, deeds, pages, person, signed_in
 
@@ -44,6 +50,7 @@ def test_one_is_begun_stopped_and_let_go_on(arena: TuningSimulation, app: Flask)
     fields = set(re.findall(r'name="(\w+)"', form))
     assert "seed" in fields
     assert "machine" not in fields  # which is for organisers to choose
+    assert ("method" in fields) is is_installed()
     sent = {"bot": "bot-0:1", "parameters": "aim width=1:0:2", "ladder": "ladder-0", "games": "64"}
     sent["seed"] = "2026"
     wrong = owner.post("/tunings/new", sent | {"parameters": "aim=5:0"})
@@ -127,3 +134,42 @@ def test_what_was_proved_is_linked(arena: TuningSimulation, app: Flask) -> None:
     assert f'href="/tests/{proof}"' in page
     assert "which alone counts as a proof" in page
     assert app.test_client().get(f"/tests/{proof}").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("deed", "listings"),
+    [
+        (
+            CreateTest("bot-0:1", "bot-1:1", ladder="ladder-0"),
+            ["/tests"],
+        ),
+        (CreateTuning("bot-0:1", ("aim",), ladder="ladder-0"), ["/tunings"]),
+        (CreateGauntlet("bot-0:1", "bot-0:1:aim=2", ("bot-1:1",), ladder="ladder-0"), []),
+    ],
+    ids=lambda one: type(one).__name__,
+)
+def test_one_that_waits_is_approved_on_its_page(
+    arena: TuningSimulation, app: Flask, deed: CreateByRules, listings: list[str]
+) -> None:
+    """By an organiser who did not make it; until then its page and lists say that it waits."""
+    person(arena.database, "olga", Role.ORGANISER)
+    with arena.database.begin() as session:
+        session.execute(sa.update(Ladder).values(approval=Approval.NEEDED))
+        made = do(session, deed, arena.now)
+        made.creator_id = session.scalars(sa.select(User.id).where(User.name == "somebody")).one()
+        name = made.name
+    olga, maker = signed_in(app, "olga"), signed_in(app, "somebody")
+    address, form = f"/competitions/{name}", f'action="/competitions/{name}/approve"'
+    waiting = "Nothing is played before an organiser who did not make it approves."
+    for reader in (olga, maker):
+        page = reader.get(address, follow_redirects=True).text
+        assert waiting in page
+        assert "aits for approval" in page
+        assert (form in page) is (reader is olga)
+    for listing in [*listings, "/competitions"]:
+        assert "waits for approval" in olga.get(listing).text
+    assert olga.post(f"{address}/approve", {}).status_code == 302
+    page = maker.get(address, follow_redirects=True).text
+    assert "Approved by <bdi>olga</bdi>." in page
+    assert waiting not in page
+    assert "aits for approval" not in page

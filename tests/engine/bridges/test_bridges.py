@@ -166,9 +166,40 @@ def test_an_option_of_a_program_is_chosen() -> None:
     program = bridge("ugi", "uci", options=("--option", "Book=x"))
     requests = "hello 1\nset Threads 4\nset Book y\nset Hsh 3\nquit\n"
     ended = subprocess.run(program, input=requests, capture_output=True, text=True, check=True)
-    assert ended.stdout.splitlines() == ["# option Threads int 1 8 1", "ready Random-uci"]
+    assert ended.stdout.splitlines() == [
+        "# option nodes int 0 1000000000 0",
+        "# option Threads int 1 8 1",
+        "ready Random-uci",
+    ]
     told = [line for line in ended.stderr.splitlines() if line.startswith("setoption")]
     assert told == ["setoption name Book value x", "setoption name Threads value 4"]
+
+
+@pytest.mark.parametrize(
+    ("options", "line"), [((), "set nodes 2000"), (("--option", "nodes=2000"), "set nodes 7")]
+)
+@pytest.mark.parametrize("dialect", ["ugi", "uci"])
+def test_a_program_plays_by_nodes(dialect: str, options: tuple[str, ...], line: str) -> None:
+    """It is told these in place of the time; what the bridge's owner chose is chosen."""
+    requests = f"""\
+hello 1
+{line}
+newgame clobber size=5x6 seats=2 you=1 time=1000 inc=0
+go 0 clocks=1000,1000 moves
+quit
+"""
+    ended = subprocess.run(
+        bridge("ugi", dialect, options=options),
+        input=requests,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    told = ended.stderr.splitlines()
+    assert [one for one in told if one.startswith(("go", "setoption name nodes"))] == [
+        "go nodes 2000"
+    ]
+    assert ended.stdout.splitlines()[-1].startswith("move ")
 
 
 def test_what_a_ugi_program_is_told() -> None:
@@ -248,6 +279,7 @@ def test_an_option_that_is_not_there_is_refused(name: str, known: bool) -> None:
         ("ugi", ("--option", "Hash=-5"), 0, "setoption name Hash value -5\n"),
         # The largest of 64 bits, as a seed may be.
         ("ugi", ("--option", f"Hash={2**64 - 1}"), 0, f"setoption name Hash value {2**64 - 1}\n"),
+        ("ugi", ("--option", "nodes=-1"), 1, "nodes is a number from 0 to 1000000000, not -1\n"),
         ("ugi", ("--option", "Hash"), 2, "'Hash' is no option; an option is written NAME=VALUE\n"),
     ],
 )
