@@ -35,6 +35,9 @@ games, whose deviation is one half, it makes normalized and logistic Elo agree."
 _MAX_T = 0.8
 """Past this many deviations of a match the fit has no safe start, and no need of a test."""
 
+_ROUNDING = 1e-15
+"""What a sum of terms that cancel each other is off by, of the sum of their sizes and for each."""
+
 
 class Decision(StrEnum):
     """What a test says after the matches so far."""
@@ -191,24 +194,31 @@ def _tilt(shares: Sequence[float], values: Sequence[float]) -> list[float]:
     """The likeliest distribution under which ``values``, of both signs, have the mean 0.
 
     By a Lagrange multiplier it is q = p / (1 + x * value), with the one x for which the mean is
-    0 while every q is positive. The mean falls with x, from plus to minus infinity between the
-    two ends; Newton's steps that leave what is left of that interval are replaced by its middle.
+    0 while no q is negative or above 1. The mean falls with x. Newton's steps that leave what is
+    left of the interval are replaced by its middle; so are those from where the mean has hardly
+    become less, as beside a pole, where steps are small though the mean is large.
     """
-    low, high = -1 / max(values), -1 / min(values)
-    x = 0.0
+    pairs = [*zip(shares, values, strict=True)]
+    low = max((p - 1) / value for p, value in pairs if value > 0)
+    high = min((p - 1) / value for p, value in pairs if value < 0)
+    x, last = 0.0, math.inf
     for _ in range(200):
-        mean = slope = 0.0
-        for p, value in zip(shares, values, strict=True):
+        mean = slope = size = 0.0
+        for p, value in pairs:
             term = value / (1 + x * value)
             mean += p * term
+            size += p * abs(term)
             slope += p * term * term
+        if abs(mean) <= _ROUNDING * len(values) * size:
+            break
         if mean > 0:
             low = x
         else:
             high = x
-        last, x = x, x + mean / slope
-        if not low < x < high:
-            x = (low + high) / 2
-        if abs(x - last) <= 1e-14 * (1 + abs(x)):
+        step = x + mean / slope
+        if not low < step < high or abs(mean) > last / 4:
+            step = (low + high) / 2
+        if step == x:
             break
-    return [p / (1 + x * value) for p, value in zip(shares, values, strict=True)]
+        last, x = abs(mean), step
+    return [p / (1 + x * value) for p, value in pairs]

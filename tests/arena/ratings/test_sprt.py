@@ -1,6 +1,7 @@
 """The sequential test: other programs' values, error rates, and when it stops."""
 
 import math
+from itertools import product
 from random import Random
 from typing import Any
 
@@ -53,6 +54,44 @@ def test_llr_agrees_with_a_published_test(model: Model, elo1: float, llr: float)
     """
     counts = [13, 37, 50, 25, 3]
     assert Sprt(0, elo1, model=model).llr(counts) == pytest.approx(llr, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("model", "elo0", "elo1", "counts", "llr"),
+    [
+        ("normalized", 0, 10, [1, 3, 19, 17, 13], 1.185581),
+        ("normalized", 0, 10, [13, 17, 19, 3, 1], -1.264981),
+        ("normalized", -5, 0, [1, 1, 6, 11, 11], 0.412145),
+        ("normalized", 0, 2, [1, 1, 8, 11, 9], 0.149118),
+        ("logistic", 0, 10, [12, 32, 0, 8, 1], -1.401563),
+    ],
+)
+def test_llr_where_a_step_lands_beside_a_pole(
+    model: Model, elo0: float, elo1: float, counts: list[int], llr: float
+) -> None:
+    """The values are those of fastchess's own code (05d6451c). With eight and three times as many
+    good pairs as bad ones, Newton's first step from an even fit ends at a pole, or beside it: a
+    solver that takes the small steps there for the end of its way gives some -30."""
+    assert Sprt(elo0, elo1, model=model).llr(counts) == pytest.approx(llr, abs=5e-6)
+
+
+@pytest.mark.parametrize("model", ["normalized", "logistic"])
+def test_a_match_more_changes_the_llr_by_little_and_the_right_way(model: Model) -> None:
+    """A pair won speaks for the candidate, one lost against it, by less than 1 each, whatever was
+    played before: all there is of up to nine pairs, and pairs of a sum where a step of Newton's
+    ends at a pole."""
+    sprt = Sprt(0, 10, model=model)
+    few = [list(counts) for counts in product(range(3), repeat=5) if sum(counts) > 3]
+    poles = [
+        [a, b, c, 8 * a + 3 * b, e]
+        for a, b in ((1, 0), (1, 1), (2, 1))
+        for c, e in product((4, 19), (2, 13))
+    ]
+    for counts in [*few, *poles, *(one[::-1] for one in poles)]:
+        llr = sprt.llr(counts)
+        better, worse = [*counts[:4], counts[4] + 1], [counts[0] + 1, *counts[1:]]
+        assert 0 < sprt.llr(better) - llr < 1, counts
+        assert 0 < llr - sprt.llr(worse) < 1, counts
 
 
 @pytest.mark.parametrize(
