@@ -51,6 +51,10 @@ SPREAD = 5.0
 """How much a change of the outlook is stretched, so that it shows among gains from 0 to 1."""
 WARM_UP = 0.1
 """Seconds of trial before a game."""
+LASTS, LASTS_ELSEWHERE = {"oxoxo": 0.05}, 0.7
+"""Which part of the plies that the limit of a game still allows it is likely to last, as alphabeta
+has it; a clock for the whole game is shared among so many.
+"""
 
 
 class Node:
@@ -333,7 +337,8 @@ class Player:
             while search.rounds < game.nodes and not search.is_proven:
                 search.round()
         else:
-            search.run(game.stopwatch, game.seconds(most=0.95, margin=0.025, moves=25))
+            moves = game.moves_left(LASTS.get(game.state.variant.game, LASTS_ELSEWHERE))
+            search.run(game.stopwatch, game.seconds(most=0.95, margin=0.025, moves=moves))
             self.longest = search.longest
         if not search.root.children:
             # Any move will do but the first, which gives a puzzle up.
