@@ -97,7 +97,10 @@ def test_a_page_is_for_everybody(
     pattern: str,
     kind: str,
 ) -> None:
-    """No width makes the body scroll sideways, a phone alone its tables; axe-core finds nothing."""
+    """No width makes the body scroll sideways, a phone alone its tables; axe-core finds nothing.
+
+    Nor do letters of twice the size, on a phone.
+    """
     page = page_of(kind)
     page.set_viewport_size(PHONE)
     page.emulate_media(color_scheme="light")
@@ -123,11 +126,17 @@ def objections_to(page: Page, object_to: Callable[..., list[str]]) -> list[str]:
             page.set_viewport_size(size)
             found = spilled(page) if name == "phone" else spilled(page) + scrolled(page)
             objections += [f"{scheme}, {name}: {each}" for each in found]
+        if scheme == "light":
+            page.set_viewport_size(PHONE)
+            page.evaluate(LARGE, "200%")
+            objections += [f"text at 200 %, phone: {each}" for each in spilled(page)]
+            page.evaluate(LARGE, "")
         only: dict[str, Any] = {} if scheme == "light" else {"only": ("color-contrast",)}
         objections += [f"{scheme}: {each}" for each in object_to(page, **only)]
     return objections
 
 
+LARGE = "(size) => { document.documentElement.style.fontSize = size; }"
 SPILLED = """() => {
   const root = document.documentElement;
   if (root.scrollWidth <= root.clientWidth) return [];
