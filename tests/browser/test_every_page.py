@@ -99,7 +99,7 @@ def test_a_page_is_for_everybody(
 ) -> None:
     """No width makes the body scroll sideways, a phone alone its tables; axe-core finds nothing.
 
-    Nor do letters of twice the size, on a phone.
+    Nor do letters of twice the size, on a phone; and what has the focus is in sight, and marked.
     """
     page = page_of(kind)
     page.set_viewport_size(PHONE)
@@ -126,13 +126,15 @@ def objections_to(page: Page, object_to: Callable[..., list[str]]) -> list[str]:
             page.set_viewport_size(size)
             found = spilled(page) if name == "phone" else spilled(page) + scrolled(page)
             objections += [f"{scheme}, {name}: {each}" for each in found]
+        only: dict[str, Any] = {} if scheme == "light" else {"only": ("color-contrast",)}
+        objections += [f"{scheme}: {each}" for each in object_to(page, **only)]
         if scheme == "light":
+            page.set_viewport_size(LAPTOP)
+            objections += [f"with the focus: {each}" for each in page.evaluate(FOCUSED)]
             page.set_viewport_size(PHONE)
             page.evaluate(LARGE, "200%")
             objections += [f"text at 200 %, phone: {each}" for each in spilled(page)]
             page.evaluate(LARGE, "")
-        only: dict[str, Any] = {} if scheme == "light" else {"only": ("color-contrast",)}
-        objections += [f"{scheme}: {each}" for each in object_to(page, **only)]
     return objections
 
 
@@ -151,6 +153,25 @@ SPILLED = """() => {
 def spilled(page: Page) -> list[str]:
     """The elements for which the page would have to be scrolled sideways."""
     return page.evaluate(SPILLED)
+
+
+FOCUSED = """() => {
+  const found = [], reached = "a[href], button, input, select, textarea, summary, [tabindex='0']";
+  for (const one of document.querySelectorAll(reached)) {
+    if (one.disabled || one.tabIndex < 0) continue;
+    if (!one.checkVisibility({ checkVisibilityCSS: true })) continue;
+    one.focus();
+    const { top, bottom } = one.getBoundingClientRect();
+    const { outlineStyle, boxShadow } = getComputedStyle(one);
+    const isMarked = outlineStyle !== "none" || boxShadow !== "none" || one.closest("svg");
+    const says = one.outerHTML.slice(0, 120);
+    if (bottom <= 0 || top >= innerHeight) found.push(`out of sight: ${says}`);
+    if (!isMarked) found.push(`not marked: ${says}`);
+  }
+  document.activeElement.blur();
+  scrollTo(0, 0);
+  return found;
+}"""
 
 
 SCROLLED = """() => [...document.querySelectorAll(".scroll")]
