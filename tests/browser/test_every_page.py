@@ -141,7 +141,10 @@ def objections_to(page: Page, object_to: Callable[..., list[str]]) -> list[str]:
 LARGE = "(size) => { document.documentElement.style.fontSize = size; }"
 SPILLED = """() => {
   const root = document.documentElement;
-  if (root.scrollWidth <= root.clientWidth) return [];
+  const over = [...document.querySelectorAll("td, th")]
+    .filter((one) => one.scrollWidth > one.clientWidth + 1)
+    .map((one) => `over the next cell: ${one.outerHTML.slice(0, 120)}`);
+  if (root.scrollWidth <= root.clientWidth) return over;
   const found = [...document.body.querySelectorAll("*")]
     .filter((one) => one.getBoundingClientRect().right > root.clientWidth + 1
       && !one.closest(".scroll > *, .log, .lines"))
