@@ -249,6 +249,30 @@ def test_a_move_is_chosen_on_one_screen(
         expect(page.locator("#confirm")).to_be_enabled()
 
 
+@pytest.mark.long
+def test_squares_are_chosen_by_keys(owner: Page, sit: Callable[..., str]) -> None:
+    """Arrow keys go to the nearest that may be clicked, Enter to where the move can go on."""
+    owner.goto(sit("oxono", totems="xc4"))
+    squares = {each: owner.locator(f'[data-click="{each}"]') for each in ("c4", "d3", "c5", "c6")}
+    owner.get_by_text("Skip to the content").focus()
+    for _ in range(20):
+        owner.keyboard.press("Tab")
+        if owner.evaluate("document.activeElement.matches('#play-board a')"):
+            break
+    expect(squares["c4"]).to_be_focused()
+    for key, there in [
+        ("ArrowRight", "d3"), ("ArrowUp", "c4"), ("ArrowUp", "c4"), ("Enter", "c6"),
+        ("ArrowDown", "c5"), ("ArrowUp", "c6"),
+    ]:  # fmt: skip
+        owner.keyboard.press(key)
+        expect(squares[there]).to_be_focused()
+    owner.keyboard.press("Enter")
+    expect(owner.locator("#turn")).to_contain_text("Chosen: c4 c6")
+    assert owner.evaluate("document.activeElement.matches('#play-board a.on')")
+    owner.keyboard.press("Enter")
+    expect(owner.locator("#confirm")).to_be_focused()
+
+
 def test_what_is_chosen_beside_the_board_comes_into_sight(site: Watched, oxoxo: str) -> None:
     """On a wide window twice enlarged the choices are far below the first row of the board."""
     with site.context("owner", viewport={"width": 640, "height": 250}) as context:
