@@ -69,7 +69,8 @@ def sit(
         for number in begun:
             found = sittings.find(session, number, to_change=True)
             assert found is not None
-            sittings.resign(found, len(sittings.record_of(found).plies), datetime.now(UTC))
+            if found.finished is None:
+                sittings.resign(found, len(sittings.record_of(found).plies), datetime.now(UTC))
 
 
 @pytest.fixture
@@ -130,6 +131,11 @@ def test_a_piece_is_placed_by_keyboard_and_by_mouse(
     owner.locator("#undo").click()
     expect(moves).to_have_count(1)
     expect(owner.locator(".tray .used")).to_have_count(1)
+    # What came of it has the focus, though its replay is a page of its own.
+    owner.get_by_text("End the game").press("Enter")
+    owner.get_by_role("button", name="Give up").press("Enter")
+    expect(owner.locator("#replay-slider")).to_be_visible()
+    expect(owner.locator("#turn")).to_be_focused()
 
 
 def test_a_piece_is_turned_by_the_wheel_and_mirrored_by_the_other_button(

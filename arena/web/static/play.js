@@ -84,9 +84,15 @@ document.addEventListener("DOMContentLoaded", () => {
   // When the game is over, its replay needs a script that this page did not load.
   const settle = () => {
     if (document.getElementById("replay") && !document.querySelector('script[src*="replay.js"]')) {
+      // Who was here goes on from what came of the game, not from the top of the page.
+      if (sitting().contains(document.activeElement)) history.replaceState("over", "");
       location.reload();
     }
   };
+  if (history.state === "over") {
+    history.replaceState(null, "");
+    document.getElementById("turn").focus({ preventScroll: true });
+  }
 
   // ---- Pieces of several squares ----
 
