@@ -15,7 +15,7 @@ import pytest
 import sqlalchemy as sa
 from playwright.sync_api import Page
 
-from arena.models import Ladder
+from arena.models import Bot, Ladder, User
 from tests.arena.web.test_access import PEOPLE, ROUTES
 from tests.arena.web.test_pages import PAGES
 from tests.browser.conftest import LAPTOP, PHONE, TABLET, WIDE, Watched
@@ -217,3 +217,23 @@ def test_a_title_without_a_space_makes_no_page_wider(site: Watched) -> None:
         with site.database.begin() as session:
             for one in session.scalars(every):
                 one.title = titles[one.id]
+
+
+def test_the_longest_name_leaves_room_for_the_columns_of_lists(site: Watched) -> None:
+    """Of 40 wide letters, of a bot and of its owner, on a small laptop."""
+    with site.database.begin() as session:
+        bot = session.scalars(sa.select(Bot).where(Bot.name == "bot-3")).one()
+        owner = bot.owner
+        names, bot.name, owner.name = (bot.name, owner.name), "W" * 40, "M" * 40
+    try:
+        with site.context(viewport=LAPTOP) as context:
+            page = context.new_page()
+            found = []
+            for path in ("/bots", "/people", "/search?q=bot", "/ladders/ladder-0", "/games"):
+                page.goto(site.address(path))
+                found += [f"{path}: {each}" for each in spilled(page) + scrolled(page)]
+        assert found == []
+    finally:
+        with site.database.begin() as session:
+            session.get_one(Bot, bot.id).name = names[0]
+            session.get_one(User, owner.id).name = names[1]
