@@ -30,6 +30,7 @@ from arena.models import (
     Ladder,
     LadderRound,
     Match,
+    Tournament,
 )
 
 PODIUM = 3
@@ -63,12 +64,22 @@ def due() -> sa.Select[int]:
             Competition.state == CompetitionState.CLOSED,
             ~Competition.rebuild_due,
             sa.or_(
-                Competition.placed_games.is_(None), Competition.placed_games != Competition.games
+                Competition.placed_games.is_(None),
+                Competition.placed_games != Competition.games,
+                Competition.id.in_(_winner_is_missing()),
             ),
             # What is under way when it closes is called off first.
             ~unplayed,
         )
         .order_by(Competition.id)
+    )
+
+
+def _winner_is_missing() -> sa.Select[int]:
+    """The ids of tournaments that ended before their winners were kept, but have places by now."""
+    first = sa.exists().where(Entrant.competition_id == Tournament.id, Entrant.final_place == 1)
+    return sa.select(Tournament.id).where(
+        Tournament.winner.is_(None), Tournament.reason.is_(None), first
     )
 
 

@@ -218,6 +218,9 @@ class CompetitionKind(ABC, Generic[C]):
         are organised."""
         return {}
 
+    def keep_winner(self, session: Session, competition: C) -> None:
+        """Keeps who has won one that is over, where that is kept and is not yet."""
+
     def why_not_void(self, competition: C, match: Match) -> str | None:
         """Why a match that was played can't be made void, in a sentence; None if it can."""
         return None

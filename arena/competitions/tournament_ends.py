@@ -54,7 +54,7 @@ def end_or_reopen(session: Session, tournament: Tournament, now: datetime) -> No
         _void_strays(session, ids, now)
         progress = progress_of(session, tournament)
     set_over(session, tournament, not progress.due, now)
-    tournament.winner = _winner(session, tournament) if tournament.finished else None
+    tournament.winner = winner_of(session, tournament) if tournament.finished else None
 
 
 def _void_strays(session: Session, strays: Sequence[int], now: datetime) -> None:
@@ -67,7 +67,7 @@ def _void_strays(session: Session, strays: Sequence[int], now: datetime) -> None
         audit.note(session, ARENA, "void match", f"match {match.id}", ANOTHER_WAY, now=now)
 
 
-def _winner(session: Session, tournament: Tournament) -> str | None:
+def winner_of(session: Session, tournament: Tournament) -> str | None:
     """Who came first in a tournament that is over, all of them if they share that."""
     found = results(session, tournament)
     first = [found.label(line.number) for line in found.standings if line.place == 1]

@@ -35,7 +35,7 @@ from arena.competitions.masks import in_lots
 from arena.competitions.pairings import Pairing
 from arena.competitions.players import NamedPlayer, demand_allowed
 from arena.competitions.results import results
-from arena.competitions.tournament_ends import demand_not_over, end_or_reopen
+from arena.competitions.tournament_ends import demand_not_over, end_or_reopen, winner_of
 from arena.competitions.tournament_notifications import tell_entered
 from arena.competitions.tournament_progress import demand_not_too_long, new_frame, progress_of
 from arena.competitions.visibility import put_within
@@ -284,6 +284,10 @@ class Tournaments(CompetitionKind[Tournament]):
             found.entrants[line.number].id: Placed(line.place, points=line.points)
             for line in found.standings
         }
+
+    def keep_winner(self, session: Session, competition: Tournament) -> None:
+        if competition.winner is None and competition.finished and not competition.is_called_off:
+            competition.winner = winner_of(session, competition)
 
     def withdraw(
         self, session: Session, competition: Tournament, entrant: Entrant, why: str, now: datetime

@@ -42,7 +42,7 @@ IS_UNSETTLED = sa.text(
     "state = 'active' AND games - games_before < 200 AND (games - games_before < 20 OR sigma > 1)"
 )
 """Of entrants: whether more games would teach something of one that can be paired, as
-`arena.formats.roster.Rival.is_settled` has it; spelt out, or no index of just these is used."""
+`arena.formats.roster.Rival.is_converged` has it; spelt out, or no index of just these is used."""
 
 
 class Entrant(Base):

@@ -100,6 +100,7 @@ def place_all(database: Database) -> int:
             with database.begin() as session:
                 session.add(competition)
                 final_tables.keep(session, competition, found)
+                kind_of(competition).keep_winner(session, competition)
             log.info("the final table of %s is made", competition.name)
         except FAILED:
             raise

@@ -25,7 +25,7 @@ NARROWEST = 400
 COLUMNS = 47
 """Letters in a line."""
 STATUS_LINES = 2
-"""What a move, or the result, may need."""
+"""The most that a move, or the result, has."""
 
 
 class Captions:
@@ -42,6 +42,10 @@ class Captions:
         self._letters, self._line = round(LETTERS * scale), round(LINE * scale)
         self.margin = round(MARGIN * scale)
         """What is left around words, in pixels."""
+        last = len(record.plies)
+        said = (self._words(ply, is_last=ply == last) for ply in range(last + 1))
+        self._lines = min(STATUS_LINES, max(len(wrap(words, COLUMNS)) for words in said))
+        """Of a status: as many at every ply, so that nothing jumps from one to the next."""
 
     def names(self) -> Image.Image:
         """Who plays, a line for each seat, and the notes."""
@@ -65,10 +69,10 @@ class Captions:
     def status(self, ply: int, *, is_last: bool) -> Image.Image:
         """A move; before the first the game, and at the end what came of it."""
         lines = wrap(self._words(ply, is_last=is_last), COLUMNS)
-        made = self._empty(STATUS_LINES * self._line + self.margin)
+        made = self._empty(self._lines * self._line + self.margin)
         pen = ImageDraw.Draw(made)
-        for number, words in enumerate(lines[:STATUS_LINES]):
-            cut = number == STATUS_LINES - 1 and len(lines) > STATUS_LINES
+        for number, words in enumerate(lines[: self._lines]):
+            cut = number == self._lines - 1 and len(lines) > self._lines
             self._write(pen, self.margin, number * self._line, f"{words}…" if cut else words)
         return made
 

@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from playwright.sync_api import Page, expect
 
 from arena.models import BotVersion, Check, JobStatus
-from tests.browser.conftest import Watched
+from tests.browser.conftest import WIDE, Watched
 
 STARTER = "/editor?ladder=ladder-0&language=javascript&name=typed-bot"
 
@@ -27,6 +27,11 @@ def test_what_is_typed_is_kept(site: Watched) -> None:
         page.locator(".cm-content").first.click()
         page.keyboard.press("Control+End")
         page.keyboard.type("// typed")
+        page.set_viewport_size({"width": 1000, "height": 500})  # its foot is below
+        page.keyboard.press("Control+f")
+        expect(page.get_by_placeholder("Find")).to_be_in_viewport()
+        page.keyboard.press("Escape")
+        page.set_viewport_size(WIDE)
         assert area(page) == f"{before}// typed"
         page.keyboard.press("Escape")
         page.keyboard.press("Tab")
@@ -45,13 +50,14 @@ def test_what_is_typed_is_kept(site: Watched) -> None:
         page.goto(site.address(STARTER))
         assert area(page) == f"{before}// typed"
         page.locator(".cm-content").first.click()
+        page.keyboard.press("Control+End")
         page.keyboard.press("Control+Enter")
         page.wait_for_url("**/editor?bot=typed-bot&version=1**")
         assert area(page) == f"{before}// typed"
         assert page.evaluate("Object.keys(localStorage)") == []
         expect(page.locator("#check")).to_contain_text("Taken in: JavaScript")
-        page.locator(".cm-content").first.click()
-        page.keyboard.type("x")
+        page.keyboard.type("x")  # where it went on from
+        assert area(page) == f"{before}// typedx"
         page.reload()
         page.get_by_role("button", name="Take what was there before").click()
         assert area(page) == f"{before}// typed"

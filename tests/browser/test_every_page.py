@@ -15,7 +15,7 @@ import pytest
 import sqlalchemy as sa
 from playwright.sync_api import Page
 
-from arena.models import Ladder
+from arena.models import Bot, Ladder, User
 from tests.arena.web.test_access import PEOPLE, ROUTES
 from tests.arena.web.test_pages import PAGES
 from tests.browser.conftest import LAPTOP, PHONE, TABLET, WIDE, Watched
@@ -97,7 +97,10 @@ def test_a_page_is_for_everybody(
     pattern: str,
     kind: str,
 ) -> None:
-    """No width makes the body scroll sideways, a phone alone its tables; axe-core finds nothing."""
+    """No width makes the body scroll sideways, a phone alone its tables; axe-core finds nothing.
+
+    Nor do letters of twice the size, on a phone; and what has the focus is in sight, and marked.
+    """
     page = page_of(kind)
     page.set_viewport_size(PHONE)
     page.emulate_media(color_scheme="light")
@@ -125,12 +128,23 @@ def objections_to(page: Page, object_to: Callable[..., list[str]]) -> list[str]:
             objections += [f"{scheme}, {name}: {each}" for each in found]
         only: dict[str, Any] = {} if scheme == "light" else {"only": ("color-contrast",)}
         objections += [f"{scheme}: {each}" for each in object_to(page, **only)]
+        if scheme == "light":
+            page.set_viewport_size(LAPTOP)
+            objections += [f"with the focus: {each}" for each in page.evaluate(FOCUSED)]
+            page.set_viewport_size(PHONE)
+            page.evaluate(LARGE, "200%")
+            objections += [f"text at 200 %, phone: {each}" for each in spilled(page)]
+            page.evaluate(LARGE, "")
     return objections
 
 
+LARGE = "(size) => { document.documentElement.style.fontSize = size; }"
 SPILLED = """() => {
   const root = document.documentElement;
-  if (root.scrollWidth <= root.clientWidth) return [];
+  const over = [...document.querySelectorAll("td, th")]
+    .filter((one) => one.scrollWidth > one.clientWidth + 1)
+    .map((one) => `over the next cell: ${one.outerHTML.slice(0, 120)}`);
+  if (root.scrollWidth <= root.clientWidth) return over;
   const found = [...document.body.querySelectorAll("*")]
     .filter((one) => one.getBoundingClientRect().right > root.clientWidth + 1
       && !one.closest(".scroll > *, .log, .lines"))
@@ -142,6 +156,25 @@ SPILLED = """() => {
 def spilled(page: Page) -> list[str]:
     """The elements for which the page would have to be scrolled sideways."""
     return page.evaluate(SPILLED)
+
+
+FOCUSED = """() => {
+  const found = [], reached = "a[href], button, input, select, textarea, summary, [tabindex='0']";
+  for (const one of document.querySelectorAll(reached)) {
+    if (one.disabled || one.tabIndex < 0) continue;
+    if (!one.checkVisibility({ checkVisibilityCSS: true })) continue;
+    one.focus();
+    const { top, bottom } = one.getBoundingClientRect();
+    const { outlineStyle, boxShadow } = getComputedStyle(one);
+    const isMarked = outlineStyle !== "none" || boxShadow !== "none" || one.closest("svg");
+    const says = one.outerHTML.slice(0, 120);
+    if (bottom <= 0 || top >= innerHeight) found.push(`out of sight: ${says}`);
+    if (!isMarked) found.push(`not marked: ${says}`);
+  }
+  document.activeElement.blur();
+  scrollTo(0, 0);
+  return found;
+}"""
 
 
 SCROLLED = """() => [...document.querySelectorAll(".scroll")]
@@ -184,3 +217,23 @@ def test_a_title_without_a_space_makes_no_page_wider(site: Watched) -> None:
         with site.database.begin() as session:
             for one in session.scalars(every):
                 one.title = titles[one.id]
+
+
+def test_the_longest_name_leaves_room_for_the_columns_of_lists(site: Watched) -> None:
+    """Of 40 wide letters, of a bot and of its owner, on a small laptop."""
+    with site.database.begin() as session:
+        bot = session.scalars(sa.select(Bot).where(Bot.name == "bot-3")).one()
+        owner = bot.owner
+        names, bot.name, owner.name = (bot.name, owner.name), "W" * 40, "M" * 40
+    try:
+        with site.context(viewport=LAPTOP) as context:
+            page = context.new_page()
+            found = []
+            for path in ("/bots", "/people", "/search?q=bot", "/ladders/ladder-0", "/games"):
+                page.goto(site.address(path))
+                found += [f"{path}: {each}" for each in spilled(page) + scrolled(page)]
+        assert found == []
+    finally:
+        with site.database.begin() as session:
+            session.get_one(Bot, bot.id).name = names[0]
+            session.get_one(User, owner.id).name = names[1]

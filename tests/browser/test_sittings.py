@@ -69,7 +69,8 @@ def sit(
         for number in begun:
             found = sittings.find(session, number, to_change=True)
             assert found is not None
-            sittings.resign(found, len(sittings.record_of(found).plies), datetime.now(UTC))
+            if found.finished is None:
+                sittings.resign(found, len(sittings.record_of(found).plies), datetime.now(UTC))
 
 
 @pytest.fixture
@@ -130,6 +131,11 @@ def test_a_piece_is_placed_by_keyboard_and_by_mouse(
     owner.locator("#undo").click()
     expect(moves).to_have_count(1)
     expect(owner.locator(".tray .used")).to_have_count(1)
+    # What came of it has the focus, though its replay is a page of its own.
+    owner.get_by_text("End the game").press("Enter")
+    owner.get_by_role("button", name="Give up").press("Enter")
+    expect(owner.locator("#replay-slider")).to_be_visible()
+    expect(owner.locator("#turn")).to_be_focused()
 
 
 def test_a_piece_is_turned_by_the_wheel_and_mirrored_by_the_other_button(
@@ -247,6 +253,30 @@ def test_a_move_is_chosen_on_one_screen(
                 expect(page.locator(part)).to_be_in_viewport(ratio=0.99)
                 assert page.locator(part).bounding_box() == place
         expect(page.locator("#confirm")).to_be_enabled()
+
+
+@pytest.mark.long
+def test_squares_are_chosen_by_keys(owner: Page, sit: Callable[..., str]) -> None:
+    """Arrow keys go to the nearest that may be clicked, Enter to where the move can go on."""
+    owner.goto(sit("oxono", totems="xc4"))
+    squares = {each: owner.locator(f'[data-click="{each}"]') for each in ("c4", "d3", "c5", "c6")}
+    owner.get_by_text("Skip to the content").focus()
+    for _ in range(20):
+        owner.keyboard.press("Tab")
+        if owner.evaluate("document.activeElement.matches('#play-board a')"):
+            break
+    expect(squares["c4"]).to_be_focused()
+    for key, there in [
+        ("ArrowRight", "d3"), ("ArrowUp", "c4"), ("ArrowUp", "c4"), ("Enter", "c6"),
+        ("ArrowDown", "c5"), ("ArrowUp", "c6"),
+    ]:  # fmt: skip
+        owner.keyboard.press(key)
+        expect(squares[there]).to_be_focused()
+    owner.keyboard.press("Enter")
+    expect(owner.locator("#turn")).to_contain_text("Chosen: c4 c6")
+    assert owner.evaluate("document.activeElement.matches('#play-board a.on')")
+    owner.keyboard.press("Enter")
+    expect(owner.locator("#confirm")).to_be_focused()
 
 
 def test_what_is_chosen_beside_the_board_comes_into_sight(site: Watched, oxoxo: str) -> None:

@@ -40,7 +40,7 @@ document.addEventListener("DOMContentLoaded", () => {
   ]);
   const look = EditorView.theme({
     "&": {fontSize: "0.85rem", color: "inherit", height: "min(36rem, 70vh)"},
-    "&.cm-focused": {outline: "3px solid var(--accent)"},
+    "&.cm-focused": {outline: "3px solid var(--accent)", outlineOffset: "-3px"}, // its box has rounded corners, which cut what is outside
     ".cm-scroller": {fontFamily: "var(--pico-font-family-monospace)", lineHeight: "1.45"},
     ".cm-content": {caretColor: "currentColor"},
     ".cm-cursor": {borderLeftColor: "currentColor"},
@@ -53,7 +53,10 @@ document.addEventListener("DOMContentLoaded", () => {
   });
   const phrases = JSON.parse(form.dataset.phrases);
   const unitOf = (text) => /^\t/m.test(text) ? "\t" : /^ {2}\S/m.test(text) ? "  " : "    ";
-  const check = () => {
+  const check = (view) => {
+    try {
+      sessionStorage.setItem("editor/at", JSON.stringify([views.indexOf(view), view.state.selection.main.head]));
+    } catch { /* see above */ }
     form.requestSubmit(form.querySelector("button[value=check]"));
     return true;
   };
@@ -86,6 +89,8 @@ document.addEventListener("DOMContentLoaded", () => {
         }),
       ],
     });
+    // Its search is at its foot, which may be below the window, and selecting a field scrolls nothing.
+    root.addEventListener("focusin", (event) => event.target.closest(".cm-panel")?.scrollIntoView({block: "nearest"}));
     area.hidden = true;
     area.closest("details").addEventListener("toggle", () => view.requestMeasure());
     return view;
@@ -109,6 +114,15 @@ document.addEventListener("DOMContentLoaded", () => {
     areas.forEach((area, number) => write(views[number], area.defaultValue));
     note.hidden = true;
   });
+
+  // Who has it checked by the keyboard writes on from there.
+  try {
+    const [number, at] = JSON.parse(sessionStorage.getItem("editor/at") ?? "[]");
+    sessionStorage.removeItem("editor/at");
+    const view = views[number];
+    view?.dispatch({selection: {anchor: Math.min(at, view.state.doc.length)}, scrollIntoView: true});
+    view?.focus();
+  } catch { /* see above */ }
 
   // It is played as soon as it has passed, if that is what was asked for.
   const playIfPassed = () => {

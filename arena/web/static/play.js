@@ -44,10 +44,11 @@ document.addEventListener("DOMContentLoaded", () => {
     document.title = page.title;
     htmx.process(fresh);
     const same = focused && fresh.querySelector(`[data-click="${CSS.escape(focused)}"]`);
+    const next = focused && fresh.querySelector("#play-board a.on");
     const complete = fresh.querySelector("form #confirm");
     ready();
     // Who plays by keyboard goes on from here, not from the top of the page.
-    if (within) (complete || same || document.getElementById("turn")).focus({ preventScroll: true });
+    if (within) (complete || next || same || document.getElementById("turn")).focus({ preventScroll: true });
     // Where it goes on beside the board, that may be out of sight in a small window.
     if (!fresh.querySelector("#play-board a:is(.first, .on)")) {
       fresh.querySelector(".choosing")?.scrollIntoView({ block: "nearest" });
@@ -83,9 +84,15 @@ document.addEventListener("DOMContentLoaded", () => {
   // When the game is over, its replay needs a script that this page did not load.
   const settle = () => {
     if (document.getElementById("replay") && !document.querySelector('script[src*="replay.js"]')) {
+      // Who was here goes on from what came of the game, not from the top of the page.
+      if (sitting().contains(document.activeElement)) history.replaceState("over", "");
       location.reload();
     }
   };
+  if (history.state === "over") {
+    history.replaceState(null, "");
+    document.getElementById("turn").focus({ preventScroll: true });
+  }
 
   // ---- Pieces of several squares ----
 
@@ -303,6 +310,23 @@ document.addEventListener("DOMContentLoaded", () => {
     turn("mirror");
   });
 
+  // The square that may be clicked and is nearest that way, the more so the straighter it lies.
+  const squareBeside = (link, [across, up]) => {
+    const middle = (one) => {
+      const { left, top, width, height } = one.getBoundingClientRect();
+      return [left + width / 2, top + height / 2];
+    };
+    const [x, y] = middle(link);
+    let best = null, least = Infinity;
+    for (const one of board().querySelectorAll("a.click")) {
+      const [right, down] = middle(one);
+      const ahead = (right - x) * across - (down - y) * up;
+      const aside = Math.abs((right - x) * up) + Math.abs((down - y) * across);
+      if (ahead > 1 && ahead + 2 * aside < least) [best, least] = [one, ahead + 2 * aside];
+    }
+    return best;
+  };
+
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || !sitting()) return;
     if (event.target.matches("input, select, textarea")) return;
@@ -315,7 +339,8 @@ document.addEventListener("DOMContentLoaded", () => {
       else if (undoButton()?.matches("a")) send(undoButton().getAttribute("href"));
       else return;
     } else if (!held) {
-      return;
+      if (!step || !event.target.matches("#play-board a.click")) return;
+      squareBeside(event.target, step)?.focus();
     } else if (event.key === "Enter" && board().contains(event.target)) {
       lay(true);
     } else if (step) {

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 from arena.audit import ARENA
 from arena.competitions import tournaments
 from arena.competitions.fields import field_of
-from arena.competitions.final_tables import final_table, trophies_of
+from arena.competitions.final_tables import due, final_table, trophies_of
 from arena.competitions.ladder_settings import change
 from arena.fake.fill import fill
 from arena.ground.config import Settings
@@ -158,6 +158,16 @@ def test_the_first_three_have_trophies(sqlite_database: Database) -> None:
         assert trophies_of(session, []) == []
         off_places = sa.select(Entrant.final_place).where(Entrant.competition_id == off.id)
         assert set(session.scalars(off_places)) == {None}
+        won = cup.winner
+    # One that ended before winners were kept, and has places: nothing is due once it has its own.
+    with sqlite_database.begin() as session:
+        session.execute(sa.update(Tournament).values(winner=None))
+        assert session.scalars(due()).all() == [cup.id]
+    assert place_all(sqlite_database) == 0
+    with sqlite_database.read() as session:
+        assert session.scalars(due()).all() == []
+        winners = sa.select(Tournament.name, Tournament.winner).order_by(Tournament.id)
+        assert session.execute(winners).all() == [("cup", won), ("off", None)]
 
 
 def test_the_process_is_started_when_something_is_due(

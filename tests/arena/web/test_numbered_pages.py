@@ -7,6 +7,9 @@ import re
 import pytest
 
 from arena.ground import numbered_pages
+from arena.ground.config import Settings
+from arena.ground.db import Database
+from arena.web.app import create_app
 from tests.arena.web.conftest import Site
 
 ROWS = re.compile(r"<tr>.*?</tr>", re.DOTALL)
@@ -55,3 +58,15 @@ def test_pages_are_the_whole_list(
     assert whole
     monkeypatch.setattr(numbered_pages, "PAGE", 1)
     assert listed(site, address) == (whole, max(1, len(whole)))
+
+
+def test_a_list_without_anything_says_so(sqlite_database: Database) -> None:
+    """And whether that is so of all there is, or of what was asked for."""
+    client = create_app(Settings(database=sqlite_database.url)).test_client()
+    for address, words in [
+        ("/bots", "No bot has entered anything yet."),
+        ("/bots?language=python", "There is no such bot."),
+        ("/people", "No bot has entered anything yet."),
+        ("/people?language=python", "There is nobody with such a bot."),
+    ]:
+        assert words in client.get(address).text, address

@@ -13,7 +13,7 @@ from PIL import Image, ImageChops, ImageDraw
 
 from arena.web import kept_films
 from arena.web.app import POLICY
-from arena.web.captions import LINE, Captions
+from arena.web.captions import LINE, MARGIN, NARROWEST, Captions
 from arena.web.films import FRAME_MS, HIGHEST, LAST_MS, WIDTH, animate
 from arena.web.games import position
 from arena.web.gifs import COLOURS, gif
@@ -199,10 +199,10 @@ def test_a_film_says_who_plays_each_ply_and_what_came_of_it() -> None:
     """A line for each seat, which stays; and one that is another with each ply."""
     record = played("clobber", size="4x3")
     frames = frames_of(animate(replace(record, players=("a-bot:2", "<b>"))))
-    beneath = [frame.crop((0, frame.height - 5 * LINE, WIDTH, frame.height)) for frame in frames]
+    beneath = [frame.crop((0, frame.height - 4 * LINE, WIDTH, frame.height)) for frame in frames]
     seats, statuses = zip(
         *(
-            (each.crop((0, 0, WIDTH, 2 * LINE)), each.crop((0, 3 * LINE - 8, WIDTH, 5 * LINE)))
+            (each.crop((0, 0, WIDTH, 2 * LINE)), each.crop((0, 3 * LINE - 8, WIDTH, 4 * LINE)))
             for each in beneath
         ),
         strict=True,
@@ -211,6 +211,15 @@ def test_a_film_says_who_plays_each_ply_and_what_came_of_it() -> None:
     assert len({picture.tobytes() for picture in statuses}) == len(frames)
     others = frames_of(animate(replace(record, players=("c", "d"))))
     assert ImageChops.difference(others[0], frames[0]).getbbox()
+
+
+@pytest.mark.parametrize(("game", "lines"), [("clobber", 1), ("siege", 2)])
+def test_words_beneath_a_board_have_the_lines_that_their_game_needs(game: str, lines: int) -> None:
+    """The same at each of its plies; that a long game ended at a limit takes two."""
+    record = played(game)
+    captions, last = Captions(record, width=NARROWEST), len(record.plies)
+    heights = {captions.status(ply, is_last=ply == last).height for ply in range(last + 1)}
+    assert heights == {lines * LINE + MARGIN}
 
 
 def test_a_long_game_loses_plies_which_its_film_says() -> None:

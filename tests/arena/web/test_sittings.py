@@ -339,7 +339,8 @@ def test_what_a_bots_move_waits_for_is_told(room: Room) -> None:
                 sa.select(Match).where(Match.worker == "one", Match.status == "issued")
             ).all()
         )
-    busy = "waits for a free worker. The workers are busy with " + counted(many, "match", "matches")
+    busy = "The workers are busy with " + counted(many, "match", "matches")
+    assert "White bot-0 v1 waits for a free worker. Undo Confirm" in told()  # which stay in place
     assert f"{busy}. Now is played: {words}" in told()
     with room.database.begin() as session:
         version = session.scalars(sa.select(BotVersion)).first()
