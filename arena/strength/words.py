@@ -105,7 +105,7 @@ def gauntlet_rows(gauntlet: GauntletTest, names: Sequence[str]) -> list[tuple[st
         words = gettext(
             "%(name)s %(score)s, W-D-L %(results)s, faults %(faults)s",
             name=name,
-            score=f"{gauntlet.score(line):.1%}",
+            score=f"{gauntlet.score(line):.1%}" if gauntlet.played else "-",
             results=f"{line.wins}-{line.draws}-{line.losses}",
             faults=faults_words(line.faults),
         )

@@ -10,6 +10,7 @@ from arena.ratings.sprt import Decision
 from arena.strength.gauntlet import GauntletTest
 from arena.strength.outcomes import Outcome
 from arena.strength.sequential import StrengthError
+from arena.strength.words import gauntlet_rows
 from engine.game import Termination
 from engine.games import GAMES
 
@@ -51,6 +52,8 @@ def test_a_program_is_told_what_each_of_the_two_did():
     """
     gauntlet = GauntletTest.begin(CLOBBER, 12, 1)
     assert (gauntlet.score(gauntlet.candidate), gauntlet.difference[0]) == (0.5, 0)
+    said = dict(gauntlet_rows(gauntlet, ["new", "old", "random"]))
+    assert said["score"] == "new -, W-D-L 0-0-0, faults 0"  # no share of nothing
     gauntlet = gauntlet.add(pair(3), pair(2, crash=1)).add(pair(4), pair(0, crash=1))
     told = gauntlet.to_json(["random"])
     lower, upper = told["difference_95"]
