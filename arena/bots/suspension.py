@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping
 from datetime import datetime
+from itertools import islice
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -16,29 +18,40 @@ from arena.models import Entrant, EntrantState, GameSeat, JobStatus, Match, Play
 from engine.game import Termination
 
 GAMES_LOOKED_AT = 10
+MOST_SEATS = 4
+"""How many seats of a game one bot holds, at most."""
 FAULTS_TOO_MANY = 6
 """Most of the games looked at."""
 SUSPEND = "suspend"
 """What the audit log calls it."""
+_ON_LADDER = re.compile(r"version \d+, ([^,: ]+): ")
 
 
-def why_suspended(last: Sequence[Termination | None]) -> str | None:
+def why_suspended(last: Mapping[int, Termination | None]) -> str | None:
     """Why a bot is suspended, in words for its owner; None if it is not.
 
     Args:
-        last: how it left each of its last games, the newest first; None where it did not.
+        last: how it left each of its last games, by their numbers, the newest first; None where it
+            did not.
     """
-    looked_at = last[:GAMES_LOOKED_AT]
-    faults = Counter(fault for fault in looked_at if fault is not None and fault.is_failure)
-    if faults.total() < FAULTS_TOO_MANY:
+    looked_at = dict(islice(last.items(), GAMES_LOOKED_AT))
+    faulty = {
+        game: fault for game, fault in looked_at.items() if fault is not None and fault.is_failure
+    }
+    if len(faulty) < FAULTS_TOO_MANY:
         return None
-    kinds = ", ".join(f"{kind} ({count})" for kind, count in faults.most_common())
-    return f"{faults.total()} of its last {len(looked_at)} games ended by its own fault: {kinds}"
+    kinds = ", ".join(f"{kind} ({count})" for kind, count in Counter(faulty.values()).most_common())
+    return (
+        f"{len(faulty)} of its last {len(looked_at)} games ended by its own fault: {kinds}; the "
+        f"last was game {next(iter(faulty))}"
+    )
 
 
 def suspended_on(detail: str) -> str:
-    """The name of the ladder of a suspension, by its note in the audit log."""
-    return detail.partition(", ")[2].partition(":")[0]
+    """The name of the ladder of a suspension, by its note in the audit log; empty where it was of
+    all at once."""
+    found = _ON_LADDER.match(detail)
+    return found[1] if found else ""
 
 
 def suspend_if_faulty(session: Session, entrant: Entrant, now: datetime) -> None:
@@ -51,7 +64,7 @@ def suspend_if_faulty(session: Session, entrant: Entrant, now: datetime) -> None
         .join(Match, Match.id == PlayedGame.match_id)
         .where(GameSeat.entrant_id == entrant.id, Match.status == JobStatus.FIXED, Match.rated)
         .order_by(GameSeat.game_id.desc(), GameSeat.fault.desc())
-        .limit(4 * GAMES_LOOKED_AT)
+        .limit(MOST_SEATS * GAMES_LOOKED_AT)
     )
     if entrant.returned is not None:
         query = query.where(PlayedGame.finished > entrant.returned)
@@ -59,11 +72,11 @@ def suspend_if_faulty(session: Session, entrant: Entrant, now: datetime) -> None
     for game, fault in session.execute(query):
         # Who holds several seats of a game leaves it once.
         games[game] = games.get(game) or fault
-    reason = why_suspended(list(games.values()))
+    reason = why_suspended(games)
     if reason is None:
         return
     entrant.state = EntrantState.SUSPENDED
-    entrant.reason = f"{reason}; the last was game {max(games)}"
+    entrant.reason = reason
     version = entrant.version
     detail = f"version {version.number}, {entrant.competition.name}: {entrant.reason}"
     audit.note(session, ARENA, SUSPEND, f"bot {version.bot.name}", detail, now=now)

@@ -19,11 +19,12 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from arena import naming
+from arena.deeds import LONGEST_NAME
 from arena.ground import locks
 from arena.ground.db import LOOKED_UP, SUGGESTED, count_rows
 from arena.ground.guesses import MOST_LOOKED_AT
 from arena.ground.refusals import NotThere, Refusal
-from arena.models import Competition, CompetitionState, User
+from arena.models import Competition, CompetitionDate, CompetitionState, DateKind, User
 from engine.guesses import instead
 from engine.translation import N_, gettext
 
@@ -133,9 +134,11 @@ def add_named(session: Session, competition: Competition) -> None:
     naming.demand_never(session, competition)
 
 
-def free_name(session: Session, name: str) -> str:
-    """A name that no competition has: this one, or with the first number behind it."""
-    named = (name if number == 1 else f"{name}-{number}" for number in count(1))
+def free_name(session: Session, name: str, end: str = "") -> str:
+    """A name that no competition has: this one with its end, or with the first number behind it;
+    cut before its end where it would be too long."""
+    ends = (end if number == 1 else f"{end}-{number}" for number in count(1))
+    named = (name[: LONGEST_NAME - len(one)] + one for one in ends)
     return next(one for one in named if not _is_taken(session, one))
 
 
@@ -200,11 +203,22 @@ def weigh_anew(competition: Competition, before: float) -> None:
     competition.head_start = had * competition.weight / before - competition.worker_seconds
 
 
+def _is_closed_by_date(session: Session, competition: Competition) -> bool:
+    its = CompetitionDate.competition_id == competition.id
+    happened = its, CompetitionDate.what == DateKind.CLOSES, CompetitionDate.happened.is_not(None)
+    return bool(count_rows(session, CompetitionDate, *happened))
+
+
 def set_over(session: Session, competition: Competition, over: bool, now: datetime) -> None:
-    """Closes a competition of which all is played; opens again one of which something is due."""
+    """Closes a competition of which all is played; opens again one of which something is due, but
+    for one that its date has closed."""
     if over and competition.state is not CompetitionState.CLOSED:
         competition.state, competition.finished = CompetitionState.CLOSED, now
-    elif not over and competition.state is CompetitionState.CLOSED:
+    elif (
+        not over
+        and competition.state is CompetitionState.CLOSED
+        and not _is_closed_by_date(session, competition)
+    ):
         competition.state, competition.finished = CompetitionState.OPEN, None
         competition.placed_games = None
         come_back(session, competition)

@@ -85,10 +85,9 @@ def begin_again(session: Session, past: Ladder, keep: float, at: datetime, now: 
         state = {"state": str(CompetitionState.CLOSED)}
         ladder_settings.change(session, ARENA, past, state, now)
         past.finished = at
-    suffix = f"-season-{number}"
     title = past.title
     past.series_id, past.season = past.series_id or past.id, number
-    past.name = free_name(session, name[: 80 - len(suffix)] + suffix)
+    past.name = free_name(session, name, f"-season-{number}")
     past.title = f"{title[:100]}, season {number}"
     taken = _taken_over(past)
     session.flush()

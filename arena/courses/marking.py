@@ -265,7 +265,7 @@ def begin(session: Session, course: TaughtCourse, now: datetime, actor: audit.Ac
     if not field:
         raise Refusal(gettext("nothing is handed in that could be marked"))
     plan = TournamentPlan(
-        free_name(session, f"{ladder.name[:60]}-marking"),
+        free_name(session, ladder.name, "-marking"),
         ladder.variant,
         ladder.time,
         "gauntlet",

@@ -3,7 +3,7 @@
 Theory of operation. Each of them has one row with the words of its texts, which a flush of a
 session that changes one of these writes anew. A database keeps its own full text of those words:
 PostgreSQL an index, SQLite a table of FTS5 that triggers fill (migration 0040). Both take the words
-as they are here, so that they find the same; who asks is `arena.lists.directory`. So nothing
+as they are here, so that they find the same; who asks is `arena.bots.directory`. So nothing
 changes such texts past a session.
 """
 

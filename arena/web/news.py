@@ -27,6 +27,7 @@ from arena.models import (
     Competition,
     CompetitionState,
     Entrant,
+    FormerName,
     JobStatus,
     Ladder,
     LadderRound,
@@ -203,11 +204,17 @@ def _suspensions(session: Session, bot: Bot, count: int) -> Iterator[Event]:
         .limit(count)
     )
     address = url_for("bots.bot", name=bot.name, _external=True)
-    its = sa.select(Competition.name).join(Entrant, Entrant.competition_id == Competition.id)
+    its = sa.select(Competition).join(Entrant, Entrant.competition_id == Competition.id)
     its = its.join(BotVersion, BotVersion.id == Entrant.version_id)
-    seen = set(session.scalars(its.where(BotVersion.bot_id == bot.id)))
+    its = its.where(BotVersion.bot_id == bot.id)
+    former = sa.select(FormerName.lower_name).where(
+        FormerName.competition_id.in_(its.with_only_columns(Competition.id))
+    )
+    # The log has the name of then.
+    now = session.scalars(its.with_only_columns(sa.func.lower(Competition.name)))
+    seen = {"", *now, *session.scalars(former)}
     for entry in session.scalars(query):
-        if suspended_on(entry.detail) not in seen:
+        if suspended_on(entry.detail).lower() not in seen:
             continue
         title = gettext("%(bot)s was suspended", bot=bot.name)
         yield Event(f"suspension-{entry.id}", entry.at, title, visible(entry.detail), address)

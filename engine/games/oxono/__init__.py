@@ -414,7 +414,7 @@ new_state = maker(OxonoState)
 
 
 def _jumps(step: Step, totem: int, others: int) -> bool:
-    """Whether a step is one of the jumps of a totem, as `_landings` has them."""
+    """Whether a step is one of the jumps of a totem that is hemmed in."""
     free = BOARD & ~others
     if NEAR[totem] & free:
         return False

@@ -30,13 +30,21 @@ CRASH, TIMEOUT, RESIGN = Termination.CRASH, Termination.TIMEOUT, Termination.RES
     [
         ([], None),
         ([CRASH] * 5, None),
-        ([CRASH] * 6, "6 of its last 6 games ended by its own fault: crash (6)"),
+        (
+            [CRASH] * 6,
+            "6 of its last 6 games ended by its own fault: crash (6); the last was game 20",
+        ),
         ([None] * 5 + [CRASH] * 5, None),
         (
             [TIMEOUT, None, TIMEOUT, None, CRASH, CRASH, CRASH, None, None, CRASH],
-            "6 of its last 10 games ended by its own fault: crash (4), timeout (2)",
+            "6 of its last 10 games ended by its own fault: crash (4), timeout (2); "
+            "the last was game 20",
         ),
-        ([None] * 10 + [CRASH] * 30, None),
+        (
+            [None, RESIGN, *[CRASH] * 6],
+            "6 of its last 8 games ended by its own fault: crash (6); the last was game 18",
+        ),
+        ([None] * 10 + [CRASH] * 10, None),
         ([RESIGN] * 10, None),
         ([RESIGN] * 5 + [CRASH] * 5, None),
     ],
@@ -46,14 +54,16 @@ CRASH, TIMEOUT, RESIGN = Termination.CRASH, Termination.TIMEOUT, Termination.RES
         "crashed from the first",
         "half of them",
         "most of them, in several ways",
+        "not in the last ones",
         "mended since",
         "to resign is to play",
         "resignations beside crashes",
     ],
 )
 def test_most_of_the_last_games_suspend(last: list[Termination | None], reason: str | None) -> None:
-    """Six of the last ten games, the newest first; the reason is for the bot's owner."""
-    assert why_suspended(last) == reason
+    """Six of the last ten games, the newest first, which is game 20; the reason is for the bot's
+    owner."""
+    assert why_suspended(dict(zip(range(20, 0, -1), last, strict=False))) == reason
 
 
 def crashes(session: Session, requester: User | None = None) -> EntrantState:

@@ -306,7 +306,8 @@ def test_one_closes_on_its_date(
         happened = happen_next(session)
         assert happened is not None
         assert happened.outcome == ""
-    for _, competition in found(arena, number):
+    for session, competition in found(arena, number):
+        kind.end_or_reopen(session, competition, START)
         assert (competition.state, competition.finished) == (CompetitionState.CLOSED, START)
 
 

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from arena.audit import ARENA
 from arena.bots.furnish import furnish, ladder_name
 from arena.competitions import ladder_settings, tournaments
-from arena.competitions.founding import demand_name
+from arena.competitions.founding import demand_name, free_name
 from arena.ground.db import Database
 from arena.ground.refusals import Refusal
 from arena.models import Competition, Ladder, StrengthTest
@@ -42,6 +42,26 @@ def test_other_names_are_taken(sqlite_database: Database) -> None:
     with sqlite_database.begin() as session:
         for name in NAMES:
             demand_name(session, name, "ladder")
+
+
+@pytest.mark.parametrize(
+    ("name", "end", "free"),
+    [
+        ("cup", "", ["cup", "cup-2", "cup-3"]),
+        ("cup", "-final", ["cup-final", "cup-final-2"]),
+        ("c" * 80, "", ["c" * 80, "c" * 78 + "-2"]),
+        ("c" * 80, "-season-1", ["c" * 71 + "-season-1", "c" * 69 + "-season-1-2"]),
+    ],
+)
+def test_a_name_that_is_taken_gets_a_number(
+    sqlite_database: Database, name: str, end: str, free: list[str]
+) -> None:
+    """Behind its end, and no name is longer than a database keeps."""
+    with sqlite_database.begin() as session:
+        for wanted in free:
+            assert free_name(session, name, end) == wanted
+            ladder_settings.create(session, ARENA, wanted, VARIANT, {}, START)
+            session.flush()
 
 
 def test_a_test_takes_the_next_number_whose_name_is_free(database: Database) -> None:

@@ -10,6 +10,7 @@ import sqlalchemy as sa
 
 from arena import audit
 from arena.audit import ARENA
+from arena.bots.lost_bundles import LOST
 from arena.bots.suspension import SUSPEND
 from arena.competitions import strength_plans, strength_tests
 from arena.competitions.players import NamedPlayer
@@ -21,6 +22,7 @@ from arena.models import (
     Competition,
     CompetitionState,
     Entrant,
+    FormerName,
     JobStatus,
     Ladder,
     Tournament,
@@ -120,6 +122,22 @@ def test_a_feed_tells_what_happened_to_a_bot(site: Site) -> None:
         session.scalars(sa.select(Bot).where(Bot.name == "bot-1")).one().open_source = False
     assert f"Strength test {number} stopped: {title}" in told(read(site, "bot-2"))
     assert "bot-1 was suspended" not in told(read(site, "bot-2"))
+
+
+def test_a_feed_tells_suspensions_where_its_reader_sees_the_bot(site: Site) -> None:
+    """By the name that a ladder had then, and those of all ladders at once, too."""
+    notes = {
+        "version 1, once: 6 of its last 10 games ended by its own fault": True,
+        "version 1, ladder-9: 7 of its last 10 games ended by its own fault": False,
+        f"version 1: {LOST}": True,
+    }
+    with site.database.begin() as session:
+        ladder = session.scalars(sa.select(Ladder).where(Ladder.name == "ladder-0")).one()
+        session.add(FormerName(kind="competition", lower_name="once", competition_id=ladder.id))
+        for note in notes:
+            audit.note(session, ARENA, SUSPEND, "bot bot-1", note, now=now())
+    feed = ET.tostring(read(site, "bot-1"), encoding="unicode")
+    assert {note: note in feed for note in notes} == notes
 
 
 @pytest.mark.parametrize(("reason", "end"), [(None, "is over"), ("no room", "was called off")])

@@ -1,7 +1,7 @@
 """A client of the home worker that does as it is told: a bot at home behind a real WebSocket.
 
 It stands for any program that somebody may write, not only for ours; `arena connect` itself is
-tried in `tests.arena.cli.test_connect`.
+tried in `tests.arena.test_at_home_end_to_end`.
 """
 
 from __future__ import annotations
