@@ -43,6 +43,7 @@ from arena.models import (
     Match,
 )
 from arena.models.base import Words
+from arena.models.competitions import LONGEST_TITLE
 from arena.ratings.sprt import Decision
 from arena.strength.gauntlet import GauntletTest
 from arena.strength.outcomes import Outcome
@@ -55,7 +56,6 @@ LEGS = (1, 2)
 """The legs of a round: the candidate's match, and the baseline's."""
 MOST_ASIDE = 3
 """How many matches that wait for the operator keep more from being made."""
-LONGEST_TITLE = 120
 
 
 class Gauntlet(Comparison):

@@ -59,6 +59,7 @@ from arena.models import (
     TestTally,
     TestVerdict,
 )
+from arena.models.competitions import LONGEST_TITLE
 from arena.ratings.sprt import Decision
 from arena.strength.outcomes import outcome
 from arena.strength.sequential import StrengthError
@@ -69,7 +70,6 @@ from engine.plurals import counted
 from engine.record import GameRecord
 from engine.translation import N_, gettext, pgettext, translated
 
-LONGEST_TITLE = 120
 """Characters of what a test is called by its players, whose options may be longer."""
 MOST_ASIDE = 3
 """A test of which so many matches could not be played is stopped: no more can be."""

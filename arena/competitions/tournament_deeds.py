@@ -36,7 +36,6 @@ from arena.competitions.tournament_forecasts import TournamentForecast, of_new
 from arena.competitions.tournament_notifications import tell_taken_out
 from arena.competitions.tournament_progress import new_frame
 from arena.competitions.tournaments import (
-    LONGEST_TITLE,
     TournamentPlan,
     call_off,
 )
@@ -57,6 +56,7 @@ from arena.models import (
     Tournament,
     Visibility,
 )
+from arena.models.competitions import LONGEST_TITLE
 from engine.game import Variant
 from engine.translation import N_, gettext, ngettext, translated
 

@@ -59,6 +59,7 @@ from arena.models import (
     Tournament,
     Visibility,
 )
+from arena.models.competitions import LONGEST_TITLE
 from engine.clock import TimeControl
 from engine.game import Variant
 from engine.guesses import instead
@@ -68,8 +69,6 @@ SIGNING_UP_WORDS = N_("Bots sign up for it: its field is drawn when its entries 
 WEIGHT = 10.0
 """How many times the workers' time of a ladder a tournament gets while workers are scarce."""
 TIME_IS_OVER = "its time was over"
-LONGEST_TITLE = 120
-"""Characters."""
 
 
 @dataclass(frozen=True, slots=True)

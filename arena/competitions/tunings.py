@@ -58,6 +58,7 @@ from arena.models import (
     TestVerdict,
     User,
 )
+from arena.models.competitions import LONGEST_TITLE
 from arena.strength.bayes import NotInstalledError, is_installed
 from arena.strength.outcomes import Outcome, outcome, seatings
 from arena.strength.parameters import Parameter
@@ -174,7 +175,7 @@ def create(session: Session, plan: TuningPlan, now: datetime, actor: Actor) -> B
     games = _whole(plan.games, settings)
     make = partial(
         BotTuning,
-        title=cut(f"{plan.player.label}: {', '.join(names)}", strength_tests.LONGEST_TITLE),
+        title=cut(f"{plan.player.label}: {', '.join(names)}", LONGEST_TITLE),
         note=plan.note,
         creator_id=actor.id,
         variant=plan.variant,

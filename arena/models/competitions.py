@@ -24,6 +24,8 @@ from engine.translation import N_
 
 IS_UNTOLD = sa.text("finished IS NOT NULL AND (told IS NULL OR told <> finished)")
 """Of competitions: whether nobody was told yet that it is over."""
+LONGEST_TITLE = 120
+"""Characters of a competition's title."""
 FIRST_GUESS_SECONDS = 10.0
 """How long a match takes in a competition that has played none yet."""
 
@@ -127,7 +129,7 @@ class Competition(Base):
     """A name among `arena.competitions.kinds.KINDS`."""
     name: Mapped[str] = mapped_column(sa.String(80), unique=True)
     """What it is called in addresses and commands."""
-    title: Mapped[str] = mapped_column(sa.String(120))
+    title: Mapped[str] = mapped_column(sa.String(LONGEST_TITLE))
     note: Mapped[str] = mapped_column(sa.Text, default="")
     creator_id: Mapped[int | None] = mapped_column(ForeignKey("user.id"))
     visibility: Mapped[Visibility] = mapped_column(default=Visibility.PUBLIC)
