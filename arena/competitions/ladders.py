@@ -37,7 +37,7 @@ from arena.models import (
     Topic,
     User,
 )
-from arena.models.entrants import IS_UNSETTLED
+from arena.models.entrants import IS_UNCONVERGED
 from engine.match import entrants_needed
 from engine.seeds import derive
 from engine.translation import N_, gettext, ngettext, translated
@@ -78,7 +78,7 @@ def newcomers(
             Entrant.competition_id.in_([ladder.id for ladder in ladders]),
             Entrant.state == EntrantState.ACTIVE,
             Entrant.games < PLACEMENT_GAMES,
-            IS_UNSETTLED,  # as all of them are, and few others
+            IS_UNCONVERGED,  # as all of them are, and few others
             (BotVersion.language == AT_HOME) == sa.literal(at_home),
         )
     )
@@ -334,7 +334,7 @@ class Ladders(CompetitionKind[Ladder]):
         """Where nobody is left to learn of, and the last match was lately; and where nobody is, or
         one alone."""
         its = Entrant.competition_id == Competition.id
-        uncertain = sa.exists().where(its, IS_UNSETTLED)
+        uncertain = sa.exists().where(its, IS_UNCONVERGED)
         rest = timedelta(seconds=trickle_seconds)
         last = Competition.last_match
         is_lately = sa.and_(last.is_not(None), last > now - rest, last < now + rest)

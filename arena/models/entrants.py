@@ -38,7 +38,7 @@ BARRED_AWAY = f"{BARRED}, where it did not play"
 """The same of one that was not active when it was taken off: it is not when it is let again."""
 
 
-IS_UNSETTLED = sa.text(
+IS_UNCONVERGED = sa.text(
     "state = 'active' AND games - games_before < 200 AND (games - games_before < 20 OR sigma > 1)"
 )
 """Of entrants: whether more games would teach something of one that can be paired, as
@@ -62,8 +62,8 @@ class Entrant(Base):
         Index(
             "ix_entrant_unsettled",
             "competition_id",
-            sqlite_where=IS_UNSETTLED,
-            postgresql_where=IS_UNSETTLED,
+            sqlite_where=IS_UNCONVERGED,
+            postgresql_where=IS_UNCONVERGED,
         ),
         CheckConstraint("sigma > 0", name="sigma"),
         CheckConstraint("games = wins + draws + losses", name="games"),

@@ -1,6 +1,7 @@
-"""The kinds of competitions, and what belongs to one kind alone.
+"""The kinds of competitions that other rows refer to, and what belongs to one kind alone.
 
-What only one kind has is null in the others.
+What only one kind has is null in the others. A kind to which no other row refers, as a gauntlet,
+has its class beside what it does, in `arena.competitions`.
 """
 
 from __future__ import annotations
