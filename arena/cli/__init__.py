@@ -79,7 +79,7 @@ GROUPS = {
         "course": ("course", "Have hand-ins marked by bots to beat, and compared."),
         "competition": (
             "competition",
-            "Say who sees competitions and who belongs to them; approve tests and their like.",
+            "Say who sees and belongs to competitions; approve tests.",
         ),
         "match": ("match", "Ask for matches, void them, or try them again."),
         "bot": ("bot", "Put versions of bots on ladders, take them off, or share bots."),
