@@ -25,7 +25,7 @@ from arena.competitions.organised import OrganisedDeed
 from arena.competitions.players import NamedPlayer, named_players
 from arena.competitions.rules import CreateByRules, Rules
 from arena.competitions.strength_plans import MOST_WEIGHT, openings_on
-from arena.competitions.strength_tallies import duel
+from arena.competitions.strength_tallies import result_of_two
 from arena.deeds import LONGEST_NAME, By, Done, asked
 from arena.ground.locks import lock
 from arena.ground.refusals import NotAllowed, Refusal
@@ -269,4 +269,4 @@ class ComparisonKind(CompetitionKind[C]):
     def result(
         self, entrants: Sequence[int], sides: Sequence[int], ranks: Sequence[int]
     ) -> GameResult[int]:
-        return duel(entrants, sides, ranks)
+        return result_of_two(entrants, sides, ranks)

@@ -30,7 +30,7 @@ from arena.competitions.kinds import kind_of
 from arena.competitions.ladder_tournaments import demand_enough, fewest, make, ready_on
 from arena.competitions.players import NamedPlayer
 from arena.competitions.ranks import active_on, games_to_be_ranked
-from arena.formats.divisions import DivisionResult, cut, moved
+from arena.formats.divisions import DivisionResult, divided, moved
 from arena.ground.db import FAILED, database_time
 from arena.ground.locks import lock
 from arena.ground.refusals import Refusal
@@ -202,7 +202,7 @@ def _arrange(
     order = [*staying, *newcomers]
     last = -(-len(order) // size)
     least = fewest(ladder) - (bosses.get(last) in by_bot)
-    for division, bots in enumerate(cut(order, size, least), 1):
+    for division, bots in enumerate(divided(order, size, least), 1):
         for number, bot in enumerate(bots, 1):
             place = places.get(bot)
             if place is None:

@@ -139,7 +139,9 @@ def _faults(sides: Iterable[dict[str, int]]) -> dict[Termination, int]:
     return {Termination(key): number for key, number in sorted(total.items())}
 
 
-def duel(entrants: Sequence[int], sides: Sequence[int], ranks: Sequence[int]) -> GameResult[int]:
+def result_of_two(
+    entrants: Sequence[int], sides: Sequence[int], ranks: Sequence[int]
+) -> GameResult[int]:
     """The result of a game between two who may hold several seats, by who won more meetings.
 
     Args:

@@ -24,7 +24,7 @@ class DivisionResult:
     """Who may, as they have beaten the boss; None where there is no boss, and all may."""
 
 
-def cut(order: Sequence[int], size: int, fewest: int = 1) -> list[Sequence[int]]:
+def divided(order: Sequence[int], size: int, fewest: int = 1) -> list[Sequence[int]]:
     """The divisions of so many bots, the highest first; the lowest has what is left.
 
     Args:

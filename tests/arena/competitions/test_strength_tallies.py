@@ -12,8 +12,8 @@ from sqlalchemy.orm import Session
 from arena.competitions.strength_tallies import (
     add,
     differences,
-    duel,
     empty_tally,
+    result_of_two,
     sides_of,
     standing,
     tallies_of,
@@ -81,9 +81,9 @@ def test_who_won_more_meetings_won_the_game(
     wanted: tuple[int, int],
 ) -> None:
     """Whoever sat first is named first."""
-    assert duel(entrants, sides, ranks) == GameResult((7, 9), (0, 1), wanted)
+    assert result_of_two(entrants, sides, ranks) == GameResult((7, 9), (0, 1), wanted)
     swapped = [{7: 9, 9: 7}[one] for one in entrants]
-    assert duel(swapped, sides, ranks) == GameResult((9, 7), (0, 1), wanted)
+    assert result_of_two(swapped, sides, ranks) == GameResult((9, 7), (0, 1), wanted)
 
 
 def played(arena: StrengthSimulation) -> int:

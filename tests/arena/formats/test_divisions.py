@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from arena.formats.divisions import DivisionResult, cut, moved
+from arena.formats.divisions import DivisionResult, divided, moved
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ from arena.formats.divisions import DivisionResult, cut, moved
     ],
 )
 def test_an_order_is_cut(order: list[int], size: int, divisions: list[list[int]]) -> None:
-    assert cut(order, size) == divisions
+    assert divided(order, size) == divisions
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_an_order_is_cut(order: list[int], size: int, divisions: list[list[int]]
 def test_too_few_that_are_left_join_those_above(
     order: list[int], size: int, fewest: int, divisions: list[list[int]]
 ) -> None:
-    assert cut(order, size, fewest) == divisions
+    assert divided(order, size, fewest) == divisions
 
 
 THREE = [[1, 2, 3, 4], [5, 6, 7, 8], [9, 10, 11, 12]]
