@@ -134,7 +134,7 @@ AT_REST: list[tuple[dict[str, object], dict[str, object], bool]] = [
 def test_a_ladder_that_rests_is_not_even_read(
     furnished: Database, values: dict[str, object], others: dict[str, object], rests: bool
 ) -> None:
-    """And that it rests is what its matchmaker would have found (`Rival.is_settled`)."""
+    """And that it rests is what its matchmaker would have found (`Rival.is_converged`)."""
     with furnished.begin() as session:
         change_first(session, **values)
         ladder = the_ladder(session)

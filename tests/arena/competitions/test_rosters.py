@@ -134,7 +134,7 @@ def told(read: LadderRoster) -> Any:
     roster = read.roster
     had = {person: games for person, games in roster.had.items() if games}
     due = list(roster.in_turn()) if len(roster) else []
-    return roster.all, had, due, read.homes, roster.is_settled, roster.people
+    return roster.all, had, due, read.homes, roster.is_converged, roster.people
 
 
 @pytest.mark.long

@@ -125,6 +125,8 @@ def there(path: str, numbers: dict[str, Any]) -> dict[str, Any]:
     """What the path of an operation names, of things that there are."""
     if path == "/bots/{name}/delete":
         return {"name": "bot-3"}  # the others are asked for afterwards
+    if path == "/competitions/{name}/approve":
+        return {"name": "gauntlet"}
     known = {
         "ladders": {"name": "ladder-0"},
         "bots": {"name": "bot-0", "rival": "bot-1", "ladder": "ladder-0", "number": 1},
