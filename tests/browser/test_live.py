@@ -177,6 +177,7 @@ def test_a_match_is_watched(
     assert complaints == []
 
 
+@pytest.mark.long
 def test_an_owner_reads_the_log_while_it_grows(
     arena: House,
     running: Running,

@@ -126,6 +126,7 @@ def test_what_is_no_part_of_a_bot_is_not_sent(owner: Page, site: Watched, tmp_pa
         assert {"bot.py", "lib/m0.py", "lib/m1.py"} <= {*archive.getnames()}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["folder", "archive"])
 def test_weights_are_sent_in_parts(kind: str, owner: Page, site: Watched, tmp_path: Path) -> None:
     """As far as the ladder grants it, by the digest that the browser makes; or an archive whole."""

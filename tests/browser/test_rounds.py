@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 
+import pytest
 import sqlalchemy as sa
 from playwright.sync_api import Locator, Page, expect
 
@@ -81,6 +82,7 @@ def rounds(site: Watched) -> Iterator[None]:
             session.get_one(Tournament, cup.id).state = usual
 
 
+@pytest.mark.long
 def test_rounds_are_for_everybody(
     page: Page, site: Watched, object_to: Callable[..., list[str]]
 ) -> None:
@@ -102,6 +104,7 @@ def test_rounds_are_for_everybody(
                 assert object_to(one) == []
 
 
+@pytest.mark.long
 def test_rounds_by_the_keyboard_alone(site: Watched) -> None:
     """The table leads to a round and to a list of all; and how large divisions are is changed."""
     with rounds(site), site.context("administrator") as context:

@@ -62,6 +62,7 @@ def test_it_learns(folders: list[Path]) -> None:
     assert after > before + 0.2
 
 
+@pytest.mark.long
 def test_it_plays_as_a_bot(folders: list[Path]) -> None:
     """With the weights beside it, to the end; and nothing else than what it has learned."""
     bots = [command(folder / "bot.py") for folder in folders]

@@ -42,6 +42,7 @@ def begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, packages: Installer) 
     return tmp_path / "last-stone" / MODULE / "__init__.py"
 
 
+@pytest.mark.long
 def test_a_package_that_was_begun_is_a_game(
     begun: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

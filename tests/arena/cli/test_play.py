@@ -410,6 +410,7 @@ def test_open_files_are_allowed_as_far_as_is_needed() -> None:
     assert "the open files of this machine are enough for 12 matches at once" in said[1].stderr
 
 
+@pytest.mark.long
 def test_two_commands_do_not_write_into_one_file(cli: Cli, tmp_path: Path) -> None:
     """The second is refused, and what the first has written stays."""
     records = tmp_path / "games.jsonl"

@@ -93,7 +93,13 @@ def test_wall_time_is_charged_if_asked_for(tmp_path):
         assert saved(result)["faults"] == [faults, faults]
 
 
-@pytest.mark.parametrize("field", [[], ["--against", "random"]], ids=["pair", "field"])
+@pytest.mark.parametrize(
+    "field",
+    [
+        pytest.param([], id="pair"),
+        pytest.param(["--against", "random"], id="field", marks=pytest.mark.long),
+    ],
+)
 def test_each_side_has_its_own_time(field, tmp_path, capsys):
     """Told as part of its name; bots that end when they are told another find nothing to fault."""
     bots = [tmp_path / name for name in ("quick.py", "slow.py")]

@@ -93,8 +93,17 @@ def made(
     return done.answer
 
 
-@pytest.mark.parametrize("game", [False, True])
-@pytest.mark.parametrize("kind", [CreateTest, CreateTuning, CreateGauntlet])
+@pytest.mark.parametrize(
+    ("kind", "game"),
+    [
+        (CreateTest, True),
+        (CreateTuning, False),
+        pytest.param(CreateTest, False, marks=pytest.mark.long),
+        pytest.param(CreateTuning, True, marks=pytest.mark.long),
+        pytest.param(CreateGauntlet, False, marks=pytest.mark.long),
+        pytest.param(CreateGauntlet, True, marks=pytest.mark.long),
+    ],
+)
 def test_nothing_is_played_before_somebody_else_approves(
     arena: StrengthSimulation, kind: type[CreateByRules], game: bool
 ) -> None:

@@ -103,6 +103,7 @@ def look_at_marks(classroom: Classroom) -> None:
             assert one.mark.points == pytest.approx(points * kept)
 
 
+@pytest.mark.long
 def test_a_course_from_names_to_grades(classroom: Classroom) -> None:
     digests = classroom.hand_all_in()
     database = classroom.database

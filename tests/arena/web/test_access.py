@@ -850,7 +850,8 @@ def test_the_table_has_every_route(door: SimpleNamespace) -> None:
     [
         # The last two get at everything that is asked of a database.
         *(("sqlite", kind) for kind in PEOPLE if kind not in ("owner", "administrator")),
-        *(("postgresql", kind) for kind in ("owner", "administrator")),
+        pytest.param("postgresql", "owner", marks=pytest.mark.long),
+        ("postgresql", "administrator"),
     ],
     indirect=["site"],
 )
